@@ -1,0 +1,38 @@
+"""Choque finds, follows and answers collisions.
+
+>>> import choque
+>>> choque.pairs([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]]).tolist()
+[[0, 1]]
+
+Everything is imported when it is first used, so that ``import choque`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from choque import bounds, broad, errors, files, lab, scene, testing
+    from choque._pairs import explain, pairs
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["bounds", "broad", "errors", "explain", "files", "lab", "pairs", "scene", "testing"]
+
+_FUNCTIONS = {"pairs": "choque._pairs", "explain": "choque._pairs"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _FUNCTIONS:
+        value = getattr(importlib.import_module(_FUNCTIONS[name]), name)
+    elif name in __all__:
+        value = importlib.import_module(f"choque.{name}")
+    else:
+        raise AttributeError(f"module 'choque' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

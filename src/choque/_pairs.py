@@ -1,0 +1,71 @@
+"""The one call that most people need: every overlapping pair of boxes."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from numpy.typing import ArrayLike
+
+from choque._types import Pairs
+from choque.bounds import Boxes
+from choque.broad import create
+from choque.broad._auto import Auto, Choice
+from choque.broad._brute import list_few
+from choque.broad._records import pack_records
+
+FEW = 256
+"""Up to here even the making of a broad phase would cost more than its answer."""
+
+
+def pairs(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    *,
+    method: str = "auto",
+    closed: bool = True,
+    threads: int | None = None,
+    **options: Any,
+) -> Pairs:
+    """Every pair of boxes that overlap.
+
+    Parameters
+    ----------
+    lower, upper
+        (n, 2) or (n, 3) corners of axis-aligned boxes, ``lower <= upper``; float32 and float64 are used as they are,
+        lists and integers become float64. Infinite extents are legal, NaN is not.
+    method
+        One of `choque.broad.names()`; ``"auto"`` picks for you, and `explain` says what and why.
+    closed
+        True: boxes that touch overlap. False: they do not.
+    threads
+        How many threads to use; None for all. The answer is the same for any number.
+    options
+        ``groups``, ``masks`` and ``static`` (see `choque.broad.PairFilter`), and the options of the method.
+
+    Returns
+    -------
+    (m, 2) int32
+        Rows of the two boxes, the smaller first, sorted: the same array on every run.
+
+    Examples
+    --------
+    >>> import choque
+    >>> choque.pairs([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]]).tolist()
+    [[0, 1]]
+    """
+    boxes = Boxes(lower, upper)
+    if method == "auto" and len(boxes) <= FEW and threads is None and not options:
+        return list_few(pack_records(boxes, closed, 1))
+    return create(method, boxes, closed=closed, threads=threads, **options)._current_pairs()
+
+
+def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads: int | None = None) -> Choice:
+    """Which method ``"auto"`` takes for these boxes, and why.
+
+    Examples
+    --------
+    >>> import choque
+    >>> print(choque.explain([[0, 0], [1, 1]], [[2, 2], [3, 3]]))
+    brute: 2 boxes are few enough to test all pairs
+    """
+    return cast("Auto", create("auto", Boxes(lower, upper), closed=closed, threads=threads)).choice

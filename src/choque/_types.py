@@ -1,0 +1,23 @@
+"""Names for the array types that cross the rooms."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index: TypeAlias = Any
+"""A whole number in a kernel: an int, or a NumPy integer, which the type checker would keep apart."""
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+"""An array of float32 or float64."""
+
+Rows: TypeAlias = NDArray[np.int64]
+"""Row numbers into a set of bodies."""
+
+Pairs: TypeAlias = NDArray[np.int32]
+"""(m, 2) pairs, smaller number first, sorted by the first, then by the second."""
+
+Keys: TypeAlias = NDArray[np.uint64]
+"""Pairs packed into one integer, smaller number in the high half: sorting keys sorts pairs."""

@@ -1,0 +1,60 @@
+"""One exception tree; every message says what was given, what is allowed and what to do."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+
+class ChoqueError(Exception):
+    """The root of every error that Choque raises on purpose."""
+
+
+class InvalidInput(ChoqueError, ValueError):
+    """An argument or a datum that the contract does not allow; the message names the first offender."""
+
+
+class UnknownName(InvalidInput):
+    """A method, scene, study or format that is not registered; the message suggests the nearest one."""
+
+    def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
+        names = sorted(allowed)
+        near = difflib.get_close_matches(given, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"There is no {kind} called {given!r}.{hint} Known: {', '.join(names)}.")
+        self._arguments = (kind, given, tuple(names))
+
+    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, str, tuple[str, ...]]]:
+        return type(self), self._arguments
+
+
+class UnreadableFile(InvalidInput):
+    """A file that is missing, truncated, damaged or of another format than it claims."""
+
+
+class MissingExtra(ChoqueError, ImportError):
+    """An optional library that a feature needs and that is not installed."""
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import the optional ``module``, or say in one sentence how to get it.
+
+    Parameters
+    ----------
+    module
+        The dotted name to import, such as ``"matplotlib.pyplot"``.
+    extra
+        The extra of this package that brings it, such as ``"lab"``.
+    purpose
+        What needs it, as it reads after "needed": ``"to draw pictures"``.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        library = module.partition(".")[0]
+        raise MissingExtra(
+            f"The library {library!r} is needed {purpose} and could not be imported ({problem}). "
+            f"Install it with: pip install 'choque[{extra}]'."
+        ) from problem

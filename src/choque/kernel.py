@@ -1,0 +1,56 @@
+"""The one decorator that compiles a kernel: a serial function over arrays, cached on disk, free of the GIL.
+
+Kernels are never compiled with ``parallel=True``: a parallel region of Numba costs seconds of compiling and spins
+while it waits. `choque.threads` runs serial kernels over ranges instead. Numba keeps compiled kernels beside the
+module, or in the user's cache folder where the package is read-only.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+from numba.core import event
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile ``function`` at its first call for each combination of argument types.
+
+    Under ``NUMBA_DISABLE_JIT=1`` the function stays plain Python, so that coverage and debuggers see inside.
+    """
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast("Callable[Parameters, Result]", compiled)
+
+
+def inlined(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Put ``function`` into every kernel that calls it, so that its loop is vectorised with its surroundings.
+
+    For the few innermost loops whose outputs the compiler must see not to overlap their inputs; each use costs
+    compile time.
+    """
+    pasted = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)
+    return cast("Callable[Parameters, Result]", pasted)
+
+
+class _Announcement(event.Listener):
+    """Says once per process that kernels are being compiled, so that the first call is not a silence."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        if not self.told:
+            self.told = True
+            print("choque: compiling kernels for this machine, once; later runs load them.", file=sys.stderr)  # noqa: T201
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+announcement = _Announcement()
+event.register("numba:compile", announcement)  # type: ignore[no-untyped-call]

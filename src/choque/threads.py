@@ -1,0 +1,98 @@
+"""The only module that knows about threads: serial, GIL-free kernels run over ranges on a small pool that sleeps.
+
+The pool is shared by the whole process, is made when first needed and made again after a fork. Tasks never wait for
+other tasks, so any number of callers may use it at once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import TypeVar
+
+from choque.errors import InvalidInput
+
+Result = TypeVar("Result")
+
+SERIAL_BELOW = 4_000
+"""Fewer bodies than this are handled by the calling thread alone: waking another costs more than it gains."""
+
+_lock = threading.Lock()
+_pool: tuple[int, int, ThreadPoolExecutor] | None = None  # process id, worker count, executor
+
+
+def available_count() -> int:
+    """How many processors this process may use; the variable ``CHOQUE_THREADS`` lowers or raises it."""
+    wanted = os.environ.get("CHOQUE_THREADS", "").strip()
+    if wanted:
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise InvalidInput(
+                f"The environment variable CHOQUE_THREADS is {wanted!r}; it must be a whole number of at least 1."
+            )
+        return int(wanted)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resolve_count(requested: int | None, work: int) -> int:
+    """The number of threads for ``work`` bodies: what was ``requested``, all when None, one for little work."""
+    if requested is not None and (isinstance(requested, bool) or not isinstance(requested, int) or requested < 1):
+        raise InvalidInput(f"threads is {requested!r}; it must be a whole number of at least 1, or None for all.")
+    if work < SERIAL_BELOW:
+        return 1
+    return available_count() if requested is None else requested
+
+
+def ranges(total: int, parts: int) -> list[tuple[int, int]]:
+    """Split ``range(total)`` into at most ``parts`` contiguous, nearly equal, non-empty (first, last) ranges."""
+    parts = max(1, min(parts, total))
+    return [(total * part // parts, total * (part + 1) // parts) for part in range(parts)]
+
+
+def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
+    """Call ``task(0) … task(thread_count - 1)`` side by side and return the results in that order.
+
+    The caller's own thread takes the last one; with one thread nothing else is touched.
+    """
+    if thread_count == 1:
+        return [task(0)]
+    pending = [_executor(thread_count - 1).submit(task, part) for part in range(thread_count - 1)]
+    try:
+        own = task(thread_count - 1)
+    finally:
+        # Even when the caller's share fails, the arrays must outlive the workers that still write to them.
+        done = [future.exception() for future in pending]
+    for problem in done:
+        if problem is not None:
+            raise problem
+    return [*(future.result() for future in pending), own]
+
+
+def over_ranges(kernel: Callable[..., Result], total: int, thread_count: int, *arguments: object) -> list[Result]:
+    """Run ``kernel(first, last, *arguments)`` over equal shares of ``range(total)``, one for each thread."""
+    shares: Sequence[tuple[int, int]] = ranges(total, thread_count)
+    return run(lambda part: kernel(*shares[part], *arguments), len(shares))
+
+
+def block_supply(total: int, block: int) -> Callable[[], tuple[int, int] | None]:
+    """A supply of (first, last) blocks of ``range(total)`` that several threads may draw from until it is empty."""
+    numbers = count()  # next() on it is atomic: it runs in one bytecode-level call into C
+
+    def draw() -> tuple[int, int] | None:
+        first = next(numbers) * block
+        return (first, min(first + block, total)) if first < total else None
+
+    return draw
+
+
+def _executor(worker_count: int) -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None or _pool[0] != os.getpid() or _pool[1] < worker_count:
+            executor = ThreadPoolExecutor(worker_count, thread_name_prefix="choque")
+            _pool = (os.getpid(), worker_count, executor)
+        return _pool[2]
