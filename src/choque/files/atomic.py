@@ -1,0 +1,68 @@
+"""Writing that either happens whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from choque.errors import ChoqueError, InvalidInput
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a seekable binary handle whose content takes the place of ``path`` once the block ends well.
+
+    The bytes go to a hidden file in the folder of ``path``, which replaces ``path`` in one step. After any
+    exception, ``KeyboardInterrupt`` included, the hidden file is removed and ``path`` is as it was before.
+    """
+    target = _writable_target(path)
+    # Beside the target, because a rename is one step only within one file system.
+    partial = target.with_name(f".choque-{secrets.token_hex(6)}.partial")
+    try:
+        handle = partial.open("xb")
+    except OSError as problem:
+        raise InvalidInput(f"The file {path} cannot be written: {_reason(problem)}.") from problem
+    try:
+        with handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        partial.replace(target)
+    except OSError as problem:
+        raise ChoqueError(
+            f"The file {path} could not be written: {_reason(problem)}. Nothing was changed; free some space "
+            "or choose another place, and try again."
+        ) from problem
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _writable_target(path: str | os.PathLike[str]) -> Path:
+    """Find the file that ``path`` leads to through links, refused unless it is absent or a regular file."""
+    try:
+        target = Path(path).resolve()
+        exists = target.exists()
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise InvalidInput(f"The file {path!r} cannot be written: {problem}.") from problem
+    if target.is_dir():
+        raise InvalidInput(f"{path} is a folder; give the name of a file in it.")
+    if exists and not target.is_file():
+        raise InvalidInput(f"{path} is a device or a pipe; give the name of an ordinary file.")
+    if not target.parent.is_dir():
+        raise InvalidInput(
+            f"The file {path} cannot be written: there is no folder {target.parent}. Make it first."
+        )
+    return target
+
+
+def _reason(problem: OSError) -> str:
+    if problem.errno in _FULL:
+        return "the disk is full"
+    return (problem.strerror or str(problem) or type(problem).__name__).lower()

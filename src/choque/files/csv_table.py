@@ -1,0 +1,136 @@
+"""Comma-separated text: one box or one pair a line."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import UnreadableFile
+from choque.files.atomic import replacing
+from choque.files.columns import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
+from choque.files.source import describe, is_text, read_head
+
+ENCODING = "utf-8-sig"
+ROWS_AT_ONCE = 65_536
+
+
+def read_boxes(path: Path) -> BoxArrays:
+    """Read boxes from columns named as `column_names` says, in any order, or from 4 or 6 unnamed ones.
+
+    Blank lines, what follows a ``#``, and columns of other names are passed over. A header alone is a set of
+    no boxes, in as many dimensions as it names. The result is float64.
+    """
+    head = read_head(path)
+    if not is_text(head):
+        raise UnreadableFile(f"The file {path} is not comma-separated text: it looks like {describe(head)}.")
+    try:
+        return boxes_from_table(_read_table(path), path)
+    except UnicodeDecodeError as problem:
+        raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
+
+
+def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+    """Write boxes under a header; every number reads back as the same value in float64."""
+    write_table(path, column_names(lower.shape[1]), table_from_boxes(lower, upper))
+
+
+def write_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
+    """Write the columns of ``table`` under ``names``."""
+    row = ",".join(["%r"] * len(names)) + "\n"
+    with replacing(path) as handle:
+        handle.write((",".join(names) + "\n").encode())
+        for first in range(0, len(table), ROWS_AT_ONCE):
+            rows = table[first : first + ROWS_AT_ONCE]
+            # One formatting of many rows is several times faster than one of each row.
+            handle.write((row * len(rows) % tuple(rows.ravel().tolist())).encode())
+
+
+def _read_table(path: Path) -> NDArray[np.float64]:
+    """Read the bounds as (n, 2·d); the lines are looked at one by one only when something is wrong."""
+    line_number, fields = _first_line(path)
+    columns, skipped = _columns(path, line_number, fields)
+    if not _has_data(path, skipped):
+        return np.empty((0, len(columns)))
+    # The parser counts the fields of every line only when it is not told which of them to take.
+    chosen = None if len(columns) == len(fields) else columns
+    try:
+        table = np.loadtxt(path, delimiter=",", skiprows=skipped, usecols=chosen, ndmin=2, encoding=ENCODING)
+    except ValueError as problem:
+        fault = _first_fault(path, skipped, len(fields), columns) or f"The file {path} is damaged: {problem}."
+        raise UnreadableFile(fault) from problem
+    return table[:, columns] if chosen is None else table
+
+
+def _first_line(path: Path) -> tuple[int, list[str]]:
+    """Find the first line that says something: its number, from 1, and its fields."""
+    with path.open(encoding=ENCODING) as handle:
+        for number, line in enumerate(handle, start=1):
+            if not _is_blank(line):
+                return number, _fields(line)
+    raise UnreadableFile(f"The file {path} holds neither a header nor a line of numbers.")
+
+
+def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int], int]:
+    """Tell which columns hold the bounds, and how many lines come before the numbers."""
+    if any(_is_number(field) for field in fields):
+        if len(fields) not in (4, 6):
+            raise UnreadableFile(
+                f"{path}, line {line_number}: {_count(len(fields))} where boxes have 4 or 6, separated by "
+                "commas, all lower bounds first."
+            )
+        return list(range(len(fields))), 0
+    names = [field.strip("\"'").lower() for field in fields]
+    wanted = column_names(3 if {"z_lower", "z_upper"} & set(names) else 2)
+    for name in wanted:
+        if names.count(name) != 1:
+            raise UnreadableFile(
+                f"{path}, line {line_number}: the header names the column {name} {names.count(name)} times; "
+                f"it needs one each of {', '.join(wanted)}."
+            )
+    return [names.index(name) for name in wanted], line_number
+
+
+def _has_data(path: Path, skipped: int) -> bool:
+    with path.open(encoding=ENCODING) as handle:
+        return any(not _is_blank(line) for line in islice(handle, skipped, None))
+
+
+def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> str | None:
+    """Name the first line that is not ``width`` fields with numbers in ``columns``."""
+    with path.open(encoding=ENCODING) as handle:
+        for number, line in enumerate(islice(handle, skipped, None), start=skipped + 1):
+            if _is_blank(line):
+                continue
+            fields = _fields(line)
+            if len(fields) != width:
+                return f"{path}, line {number}: {_count(len(fields))} where the first line has {width}."
+            for column in columns:
+                if not _is_number(fields[column]):
+                    return (
+                        f"{path}, line {number}: {fields[column]!r} in column {column + 1} is not a number."
+                    )
+    return None
+
+
+def _fields(line: str) -> list[str]:
+    return [field.strip() for field in line.partition("#")[0].split(",")]
+
+
+def _is_blank(line: str) -> bool:
+    return not line.partition("#")[0].strip()
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return "_" not in field
+
+
+def _count(field_count: int) -> str:
+    return "1 field" if field_count == 1 else f"{field_count} fields"

@@ -1,0 +1,7 @@
+"""The files that scenes are read from, one family a file; importing them registers them."""
+
+from __future__ import annotations
+
+from choque.scene.formats import boxes
+
+__all__ = ["boxes"]

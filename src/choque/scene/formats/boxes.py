@@ -1,0 +1,47 @@
+"""Scenes that are boxes and nothing else, baked so that every method and every run sees the same ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from choque.files import FrameStore, open_frames, read_boxes, write_frames
+from choque.files.boxes import READERS
+from choque.files.frames import FORMATS
+from choque.scene.loading import loader
+from choque.scene.model import BoxScene
+
+
+def bake(scene: BoxScene, path: str | os.PathLike[str]) -> None:
+    """Write every frame of ``scene`` to ``path``, Broadmark's ``.aabbs`` (float32) or NumPy's ``.npz``.
+
+    Frames are streamed: memory is that of a few frames, whatever their number. The file appears once it is
+    complete.
+    """
+    write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
+
+
+@loader(*FORMATS)
+def load_frames(path: Path) -> BoxScene:
+    """Open a baked scene, memory-mapped."""
+    return _scene(open_frames(path))
+
+
+@loader(*READERS)
+def load_boxes(path: Path) -> BoxScene:
+    """Read a file of boxes as a scene of one frame."""
+    lower, upper = read_boxes(path)
+    return _scene(FrameStore(path.stem, lower[np.newaxis], upper[np.newaxis]))
+
+
+def _scene(store: FrameStore) -> BoxScene:
+    return BoxScene(
+        name=store.name,
+        box_count=store.box_count,
+        dimension=store.dimension,
+        frame_count=store.frame_count,
+        dtype=store.dtype,
+        motion=store,
+    )

@@ -1,0 +1,7 @@
+"""The scenes that come with Choque, one family a file; importing them registers them."""
+
+from __future__ import annotations
+
+from choque.scene.generators import aligned, brownian, clustered, free_fall, mixed, moving, reference, uniform
+
+__all__ = ["aligned", "brownian", "clustered", "free_fall", "mixed", "moving", "reference", "uniform"]
