@@ -1,0 +1,8 @@
+"""Candidate pairs: one contract, a registry of methods by name, and one file for each method."""
+
+from choque.broad._contract import BroadPhase
+from choque.broad._counters import Counters
+from choque.broad._filter import PairFilter
+from choque.broad._registry import create, find, names, options_of, register
+
+__all__ = ["BroadPhase", "Counters", "PairFilter", "create", "find", "names", "options_of", "register"]

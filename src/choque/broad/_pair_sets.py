@@ -1,0 +1,65 @@
+"""Sets of pairs as sorted arrays: their difference, and a change applied to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from choque._types import Pairs
+from choque.broad._sorting import pack_pairs, unpack_pairs
+from choque.kernel import kernel
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a change of the bodies did to the set of pairs: two sorted (k, 2) arrays."""
+
+    began: Pairs
+    ended: Pairs
+
+
+def no_pairs() -> Pairs:
+    """The empty set of pairs."""
+    return np.empty((0, 2), np.int32)
+
+
+def difference(before: Pairs, after: Pairs) -> Change:
+    """What was added to and taken from ``before`` to give ``after``; both sorted. O(m)."""
+    return Change(_only_in_first(after, before), _only_in_first(before, after))
+
+
+def apply_change(pairs: Pairs, change: Change) -> Pairs:
+    """The sorted set after ``change``. O(m)."""
+    kept = _only_in_first(pairs, change.ended) if len(change.ended) else pairs
+    if not len(change.began):
+        return kept
+    keys = np.concatenate((pack_pairs(kept), pack_pairs(change.began)))
+    keys.sort(kind="stable")  # two sorted runs: merged in one pass
+    return unpack_pairs(keys)
+
+
+def _only_in_first(first: Pairs, second: Pairs) -> Pairs:
+    result: Pairs = np.empty_like(first)
+    count = _subtract(_plain(first), _plain(second), result)
+    return result[:count].copy() if count < len(first) // 2 else result[:count]
+
+
+def _plain(pairs: Pairs) -> Pairs:
+    """Writable and contiguous, as the kernel was compiled for."""
+    return pairs if pairs.flags.writeable and pairs.flags.c_contiguous else pairs.copy()
+
+
+@kernel
+def _subtract(first: Pairs, second: Pairs, result: Pairs) -> int:
+    count = 0
+    j = 0
+    for i in range(first.shape[0]):
+        a, b = first[i, 0], first[i, 1]
+        while j < second.shape[0] and (second[j, 0] < a or (second[j, 0] == a and second[j, 1] < b)):
+            j += 1
+        if j == second.shape[0] or second[j, 0] != a or second[j, 1] != b:
+            result[count, 0] = a
+            result[count, 1] = b
+            count += 1
+    return count

@@ -1,0 +1,76 @@
+"""Boxes as records: one row (x0, y0, z0, x1, y1, z1) a box, the only thing that broad-phase kernels see.
+
+One row keeps a box on one or two cache lines, which is what random access wants; kernels that stream make columns of
+it. A 2D box gets the third axis [0, 1], so no kernel is compiled again per dimension. A half-open box gets the
+largest float below its upper bound: ``lower < upper`` and ``lower <= previous(upper)`` are the same test, so no
+kernel is compiled again per topology. Such a box may have ``upper < lower`` by one step, which is why kernels test
+all six bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from choque._types import Floats
+from choque.bounds import Boxes
+from choque.kernel import kernel
+from choque.threads import over_ranges
+
+
+def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = None) -> Floats:
+    """The (n, 6) records of ``boxes``, in their own float type or a wider one."""
+    number = boxes.dtype if dtype is None else np.promote_types(boxes.dtype, dtype)
+    # Widening comes before the step below the upper bound: that step is of the wider type.
+    lower, upper = boxes.lower.astype(number, copy=False), boxes.upper.astype(number, copy=False)
+    if not closed:
+        upper = np.nextafter(upper, number.type(-np.inf))
+    records: Floats = np.empty((len(boxes), 6), number)
+    over_ranges(_pack, len(boxes), thread_count, lower, upper, records)
+    if not closed:
+        # Nothing is below -inf: a half-open box that ends there overlaps nothing, and an empty interval says so.
+        records[np.isneginf(records[:, 3:]).any(axis=1), :3] = np.inf
+    return records
+
+
+@dataclass(frozen=True)
+class PackedBoxes:
+    """Stands for the bounds of a method that works inside another one: the records are there already, and shared."""
+
+    records: Floats
+    dimension: int
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+def widened(records: Floats, closed: bool, dtype: Any) -> Floats:
+    """``records`` in the wider float type ``dtype``, with the step below the upper bound that belongs to it."""
+    if closed:
+        return records.astype(dtype)
+    upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
+    wide: Floats = np.concatenate((records[:, :3], np.nextafter(upper, np.dtype(dtype).type(-np.inf))), axis=1)
+    wide[:, 3:][np.isneginf(records[:, 3:])] = -np.inf
+    return wide
+
+
+@kernel
+def _pack(first: int, last: int, lower: Any, upper: Any, records: Any) -> None:
+    if lower.shape[1] == 3:
+        for i in range(first, last):
+            records[i, 0] = lower[i, 0]
+            records[i, 1] = lower[i, 1]
+            records[i, 2] = lower[i, 2]
+            records[i, 3] = upper[i, 0]
+            records[i, 4] = upper[i, 1]
+            records[i, 5] = upper[i, 2]
+    else:
+        for i in range(first, last):
+            records[i, 0] = lower[i, 0]
+            records[i, 1] = lower[i, 1]
+            records[i, 2] = 0
+            records[i, 3] = upper[i, 0]
+            records[i, 4] = upper[i, 1]
+            records[i, 5] = 1
