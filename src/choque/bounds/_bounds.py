@@ -1,0 +1,186 @@
+"""What every kind of bounding volume offers: the contract that the broad phases stand on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque import threads as thread_pool
+from choque._types import Floats
+from choque.bounds._validate import (
+    as_floats,
+    as_pairs,
+    as_rows,
+    as_widest,
+    check_finite,
+    check_orthonormal,
+)
+from choque.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from choque.bounds._boxes import Boxes
+
+PAIRS_PER_BODY = 8
+"""How many pairs are tested in about the time that a body costs elsewhere: when a second thread pays."""
+
+
+class Bounds(ABC):
+    """Bounding volumes of one kind, one in each row: a value that is never changed, only replaced.
+
+    The arrays given to a constructor are held, not copied, when they are C-contiguous floats of one type
+    already; whoever writes to them later changes the volumes behind the back of everyone who uses them.
+
+    Two volumes overlap in the *closed* topology when they share a point, so that touching counts, and in
+    the *half-open* one (``closed=False``) when they share more than their surface. Every kind is
+    conservative: two bodies that touch have closed volumes that overlap, whatever was rounded on the way.
+    """
+
+    _fields: ClassVar[tuple[str, ...]]
+    """The names of the arrays that make up the value; the first axis of each is the row."""
+
+    _overlap_kernel: ClassVar[Callable[..., None]]
+    """Called as ``(first, last, pairs, *arrays of one side, *arrays of the other, closed, result)``."""
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
+        """Volumes around groups of points: (n, p, d), or (total, d) with the ``starts`` (n + 1,) of each."""
+
+    @abstractmethod
+    def boxes(self) -> Boxes:
+        """The axis-aligned box around each volume."""
+
+    @abstractmethod
+    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+        """`moved` with checked arrays: (1 or n, d, d) and (1 or n, d)."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """2 or 3."""
+
+    @property
+    def dtype(self) -> np.dtype[np.floating[Any]]:
+        """The float type of every array: float32 or float64."""
+        return self._arrays()[0].dtype
+
+    def __len__(self) -> int:
+        return len(self._arrays()[0])
+
+    def __repr__(self) -> str:
+        return f"<{self._title()}: {len(self)} in {self.dimension}D, {self.dtype}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is of the same kind and float type and equal in every number."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.dtype == other.dtype and all(map(np.array_equal, self._arrays(), other._arrays()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is a value: make another one instead of setting {name!r}.")
+
+    def take(self, rows: ArrayLike) -> Self:
+        """The volumes of these ``rows`` (m,), in that order."""
+        chosen = as_rows(rows, len(self))
+        return self._of(*(array[chosen] for array in self._arrays()))
+
+    def put(self, rows: ArrayLike, other: Self) -> Self:
+        """A copy with ``rows`` (m,) replaced by those of ``other``; of a row named twice the last counts."""
+        chosen = as_rows(rows, len(self))
+        self._check_kin(other)
+        if len(chosen) != len(other):
+            raise InvalidInput(f"{len(chosen)} rows are to be replaced by {len(other)} volumes; the counts must agree.")
+        copies = []
+        for old, new in zip(self._arrays(), other._arrays(), strict=True):
+            copy = old.astype(np.promote_types(old.dtype, new.dtype))
+            copy[chosen] = new
+            copies.append(copy)
+        return self._of(*copies)
+
+    def join(self, other: Self) -> Self:
+        """These volumes and then the ``other`` ones."""
+        self._check_kin(other)
+        return self._of(*map(np.concatenate, zip(self._arrays(), other._arrays(), strict=True)))
+
+    def overlap(self, pairs: ArrayLike, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
+        """Which of the ``pairs`` (m, 2) of rows overlap, (m,): one compiled pass over the list."""
+        return self._test(as_pairs(pairs, len(self)), self, closed, threads)
+
+    def overlap_with(self, other: Self, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
+        """Whether each row overlaps the same row of ``other``, (n,)."""
+        self._check_kin(other)
+        if len(self) != len(other):
+            raise InvalidInput(f"{len(self)} volumes cannot be tested row by row against {len(other)}.")
+        rows = np.arange(len(self), dtype=np.int32)
+        return self._test(np.stack((rows, rows), axis=1), other, closed, threads)
+
+    def moved(self, rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> Self:
+        """The volumes after every point x of them went to ``rotation`` x + ``translation``.
+
+        Parameters
+        ----------
+        rotation
+            One matrix (d, d) for all, one for each row (n, d, d), or None. Its rows must be orthonormal.
+        translation
+            One vector (d,) for all, one for each row (n, d), or None.
+
+        The result contains the moved volume, rounding included; a kind that cannot turn becomes larger.
+        """
+        size = self.dimension
+        turn = self._one_or_each(np.eye(size) if rotation is None else rotation, "rotation", (size, size))
+        shift = self._one_or_each(np.zeros(size) if translation is None else translation, "translation", (size,))
+        check_orthonormal(turn, "rotation")
+        check_finite(shift, "translation")
+        return self._moved(turn, shift)
+
+    def _one_or_each(self, given: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        array = as_floats(given, name).astype(np.float64, copy=False)
+        if array.shape == shape:
+            return array.reshape(1, *shape)
+        if array.shape == (len(self), *shape):
+            return array
+        raise InvalidInput(f"{name} has the shape {array.shape}; it must be {shape} or {(len(self), *shape)}.")
+
+    def _test(self, pairs: NDArray[np.int32], other: Self, closed: bool, threads: int | None) -> NDArray[np.bool_]:
+        result = np.empty(len(pairs), dtype=np.bool_)
+        own, others = self._operands(), other._operands()
+        if self.dtype != other.dtype:
+            own, others = (as_widest(*side, np.empty(0))[:-1] for side in (own, others))
+        count = thread_pool.resolve_count(threads, len(pairs) // PAIRS_PER_BODY)
+        thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, *own, *others, bool(closed), result)
+        return result
+
+    def _arrays(self) -> tuple[Floats, ...]:
+        return tuple(self.__dict__[name] for name in self._fields)
+
+    def _operands(self) -> tuple[Floats, ...]:
+        """The arrays as the overlap kernel wants them."""
+        return self._arrays()
+
+    def _hold(self, *arrays: Floats) -> None:
+        self.__dict__.update(zip(self._fields, arrays, strict=True))
+
+    @classmethod
+    def _of(cls, *arrays: Floats) -> Self:
+        """A value of these arrays, which are known to be right."""
+        value = cls.__new__(cls)
+        value._hold(*arrays)
+        return value
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _check_kin(self, other: Bounds) -> None:
+        if not isinstance(other, Bounds):
+            raise InvalidInput(f"{type(other).__name__} is not a kind of bounds; give {self._title()}.")
+        if self._title() != other._title() or self.dimension != other.dimension:
+            raise InvalidInput(
+                f"{self._title()} in {self.dimension}D and {other._title()} in {other.dimension}D "
+                "do not go together; both must be of one kind and dimension."
+            )

@@ -1,0 +1,226 @@
+"""The axes of a small box around points, from a handful of extreme points.
+
+After Larsson and Källberg, Fast computation of tight-fitting oriented bounding boxes (Game Engine Gems 2,
+2011): the longest edge, the point farthest from it and the two points farthest from that triangle span a
+double tetrahedron, and every edge of every face of it proposes a frame. The principal axes and the
+coordinate axes compete too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Rows
+from choque.bounds._directions import directions
+from choque.kernel import kernel
+
+Vector: TypeAlias = tuple[float, float, float]
+Frame: TypeAlias = tuple[Vector, Vector, Vector]
+
+COORDINATE_AXES: Frame = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+FLAT = 1e-10
+"""A triangle or tetrahedron lower than this, for points of about unit extent, proposes nothing."""
+
+GAIN = 1e-9
+"""How much smaller, relatively, a box must be to replace one proposed earlier; coordinate axes come first."""
+
+
+def choose_axes(flat: Floats, starts: Rows) -> NDArray[np.float64]:
+    """Orthonormal axes (n, 3, 3), one in each row of a matrix, for groups of points (total, 2 or 3).
+
+    The box along them has no larger surface than the one along the principal or along the coordinate axes.
+    Points of the plane get the normal of the plane as their last axis. O(p) for each group.
+    """
+    count = len(starts) - 1
+    if count == 0:
+        return np.empty((0, 3, 3))
+    local = _normalised(flat, starts)
+    axes = np.empty((count, 3, 3))
+    _choose_axes(local, starts, directions(26).astype(np.float64), _principal_axes(local, starts, flat.shape[1]), axes)
+    return axes
+
+
+def _normalised(flat: Floats, starts: Rows) -> NDArray[np.float64]:
+    """The points of each group in space, (total, 3), moved and scaled into [−1, 1]: squares are harmless."""
+    sizes = np.diff(starts)
+    lower = np.minimum.reduceat(flat, starts[:-1]).astype(np.float64)
+    upper = np.maximum.reduceat(flat, starts[:-1]).astype(np.float64)
+    middle = 0.5 * lower + 0.5 * upper
+    scale = np.max(0.5 * upper - 0.5 * lower, axis=1, keepdims=True)
+    scale[scale == 0] = 1
+    local = np.zeros((len(flat), 3))
+    local[:, : flat.shape[1]] = (flat - np.repeat(middle, sizes, axis=0)) / np.repeat(scale, sizes, axis=0)
+    return local
+
+
+def _principal_axes(local: NDArray[np.float64], starts: Rows, dimension: int) -> NDArray[np.float64]:
+    """The eigenvectors of each group's covariance as rows, the longest spread first: (n, 3, 3)."""
+    sizes = np.diff(starts)
+    mean = np.add.reduceat(local, starts[:-1]) / sizes[:, None]
+    centered = local - np.repeat(mean, sizes, axis=0)
+    covariance = np.add.reduceat(centered[:, :, None] * centered[:, None, :], starts[:-1])
+    if dimension == 2:
+        covariance[:, 2, 2] = -1  # less than any spread, so that the normal of the plane comes last
+    vectors: NDArray[np.float64] = np.linalg.eigh(covariance).eigenvectors
+    return np.ascontiguousarray(vectors.transpose(0, 2, 1)[:, ::-1])
+
+
+@kernel
+def _choose_axes(
+    local: NDArray[np.float64],
+    starts: Rows,
+    normals: NDArray[np.float64],
+    principal: NDArray[np.float64],
+    axes: NDArray[np.float64],
+) -> None:
+    extremes = np.empty(2 * len(normals), np.int64)
+    for row in range(len(axes)):
+        points = local[starts[row] : starts[row + 1]]
+        every = np.arange(len(points))
+        few = _gather_extremes(points, normals, extremes) if len(points) > len(extremes) else every
+        best = COORDINATE_AXES
+        least = _surface(points, every, best)
+        for candidate in range(2):
+            if candidate == 0:
+                frame = (_point(principal[row], 0), _point(principal[row], 1), _point(principal[row], 2))
+            else:
+                frame = _propose_frame(points, few)
+            surface = _surface(points, every, frame)
+            if surface < least * (1 - GAIN):
+                least, best = surface, frame
+        for axis in range(3):
+            axes[row, 0, axis], axes[row, 1, axis], axes[row, 2, axis] = (
+                best[0][axis],
+                best[1][axis],
+                best[2][axis],
+            )
+
+
+@kernel
+def _gather_extremes(points: NDArray[np.float64], normals: NDArray[np.float64], extremes: Rows) -> Rows:
+    """The rows of the points farthest along each normal, both ways."""
+    for index in range(len(normals)):
+        normal = _point(normals, index)
+        low, high = np.inf, -np.inf
+        for row in range(len(points)):
+            along = _dot(_point(points, row), normal)
+            if along < low:
+                low = along
+                extremes[2 * index] = row
+            if along > high:
+                high = along
+                extremes[2 * index + 1] = row
+    return extremes
+
+
+@kernel
+def _propose_frame(points: NDArray[np.float64], few: Rows) -> Frame:
+    """The best frame that the double tetrahedron of a ``few`` rows of the points proposes."""
+    a = b = few[0]
+    longest = 0.0
+    for first in few:
+        for second in few:
+            length = _length(_offset(points, first, second))
+            if length > longest:
+                longest, a, b = length, first, second
+    if longest == 0:
+        return COORDINATE_AXES
+
+    edge = _unit(_offset(points, a, b))
+    c, height = a, 0.0
+    for row in few:
+        distance = _length(_cross(edge, _offset(points, a, row)))
+        if distance > height:
+            c, height = row, distance
+    if height < FLAT:
+        return _frame_along(edge)
+
+    normal = _unit(_cross(edge, _offset(points, a, c)))
+    below, above, low, high = a, a, -FLAT, FLAT
+    for row in few:
+        along = _dot(_offset(points, a, row), normal)
+        if along < low:
+            below, low = row, along
+        if along > high:
+            above, high = row, along
+
+    best, least = COORDINATE_AXES, np.inf
+    for tip in (c, below, above):
+        for start, end in ((a, b), (b, c), (c, a)):
+            for first, second, third in ((start, end, tip), (end, tip, start), (tip, start, end)):
+                along_edge = _offset(points, first, second)
+                across = _cross(along_edge, _offset(points, first, third))
+                if _length(across) > FLAT:
+                    frame = (_unit(along_edge), _unit(_cross(across, along_edge)), _unit(across))
+                    surface = _surface(points, few, frame)
+                    if surface < least * (1 - GAIN):
+                        best, least = frame, surface
+    return best
+
+
+@kernel
+def _frame_along(edge: Vector) -> Frame:
+    """A frame that begins with ``edge``; for an edge of the plane it ends with the normal of the plane."""
+    x, y, z = abs(edge[0]), abs(edge[1]), abs(edge[2])
+    if z <= x and z <= y:
+        other = (0.0, 0.0, 1.0)
+    elif y <= x:
+        other = (0.0, 1.0, 0.0)
+    else:
+        other = (1.0, 0.0, 0.0)
+    second = _unit(_cross(other, edge))
+    return edge, second, _cross(edge, second)
+
+
+@kernel
+def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
+    """Half the surface of the box around some ``rows``; unlike the volume, it tells flat boxes apart."""
+    low_x = low_y = low_z = np.inf
+    high_x = high_y = high_z = -np.inf
+    for row in rows:
+        point = _point(points, row)
+        x, y, z = _dot(point, frame[0]), _dot(point, frame[1]), _dot(point, frame[2])
+        low_x, low_y, low_z = min(low_x, x), min(low_y, y), min(low_z, z)
+        high_x, high_y, high_z = max(high_x, x), max(high_y, y), max(high_z, z)
+    x, y, z = high_x - low_x, high_y - low_y, high_z - low_z
+    return x * y + y * z + z * x
+
+
+@kernel
+def _point(points: NDArray[np.float64], row: int) -> Vector:
+    return points[row, 0], points[row, 1], points[row, 2]
+
+
+@kernel
+def _offset(points: NDArray[np.float64], start: int, end: int) -> Vector:
+    return (
+        points[end, 0] - points[start, 0],
+        points[end, 1] - points[start, 1],
+        points[end, 2] - points[start, 2],
+    )
+
+
+@kernel
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def _cross(a: Vector, b: Vector) -> Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def _length(a: Vector) -> float:
+    return math.sqrt(_dot(a, a))
+
+
+@kernel
+def _unit(a: Vector) -> Vector:
+    length = _length(a)
+    return a[0] / length, a[1] / length, a[2] / length

@@ -1,0 +1,195 @@
+"""Spheres, or circles in the plane."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._types import Floats, Rows
+from choque.bounds._bounds import Bounds
+from choque.bounds._boxes import Boxes
+from choque.bounds._rounding import (
+    add_down,
+    add_up,
+    length_up,
+    multiply_up,
+    narrow_down,
+    narrow_up,
+    outer_distance,
+)
+from choque.bounds._transform import move_point, stretch_up
+from choque.bounds._validate import (
+    as_coordinates,
+    as_floats,
+    as_groups,
+    as_widest,
+    check_extents,
+    check_finite,
+    check_shape,
+)
+from choque.kernel import kernel
+
+ROUNDING = 2.0**-49
+"""More than all relative errors together of the two squared lengths that the test compares."""
+
+SQUARABLE = 1e150
+"""Lengths between its inverse and this can be squared and added without leaving the normal floats."""
+
+FIT_STEPS = 32
+"""How often `Spheres.fit` steps towards the farthest point."""
+
+
+@kernel
+def overlap_spheres(
+    first: int,
+    last: int,
+    pairs: NDArray[np.int32],
+    center_a: Floats,
+    radius_a: Floats,
+    center_b: Floats,
+    radius_b: Floats,
+    closed: bool,
+    result: NDArray[np.bool_],
+) -> None:
+    """Test ``pairs[first:last]`` in float64 and in O(1) memory."""
+    for index in range(first, last):
+        row_a, row_b = pairs[index, 0], pairs[index, 1]
+        reach = np.float64(radius_a[row_a]) + np.float64(radius_b[row_b])
+        largest = reach
+        squared = 0.0
+        for axis in range(center_a.shape[1]):
+            offset = np.float64(center_a[row_a, axis]) - np.float64(center_b[row_b, axis])
+            squared += offset * offset
+            largest = max(largest, abs(offset))
+        limit = reach * reach
+        if 0 < largest < 1 / SQUARABLE or SQUARABLE < largest < np.inf:
+            squared = 0.0
+            for axis in range(center_a.shape[1]):
+                offset = np.float64(center_a[row_a, axis]) - np.float64(center_b[row_b, axis])
+                squared += (offset / largest) ** 2
+            limit = (reach / largest) ** 2
+        if closed:
+            result[index] = squared <= limit * (1 + ROUNDING) or reach == np.inf
+        else:
+            result[index] = squared < limit or reach == np.inf
+
+
+class Spheres(Bounds):
+    """Spheres around ``center`` (n, 2) or (n, 3) of ``radius`` (n,).
+
+    Closed spheres overlap when the squared distance of the centers is at most the squared sum of the radii,
+    half-open ones when it is less. The test runs in float64. Closed, it allows for its own rounding (a
+    relative 2⁻⁴⁹), so that no touch is missed; on integers whose squares stay below 2⁴⁸ both topologies are
+    exact. A radius may be 0 or infinite.
+    """
+
+    center: Floats
+    radius: Floats
+
+    _fields = ("center", "radius")
+    _overlap_kernel = staticmethod(overlap_spheres)
+
+    def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
+        middle, reach = as_widest(as_coordinates(center, "center"), as_floats(radius, "radius"))
+        check_shape(reach, "radius", middle.shape[:1], "center")
+        check_finite(middle, "center")
+        check_extents(reach, "radius")
+        self._hold(middle, reach)
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return int(self.center.shape[1])
+
+    @classmethod
+    def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
+        """Small spheres that contain groups of points, rounding included.
+
+        The center starts in the middle of the box and steps towards the farthest point by ever smaller
+        shares (Bădoiu and Clarkson, Smaller core-sets for balls, 2003); the best center seen is kept. O(p)
+        for each group.
+
+        Parameters
+        ----------
+        points
+            Finite numbers (n, p, d), or (total, d) with ``starts``.
+        starts
+            The row where each ragged group starts, and the number of points at the end: (n + 1,).
+        """
+        flat, rows = as_groups(points, starts)
+        around = Boxes.fit(flat, rows)
+        center = 0.5 * around.lower + 0.5 * around.upper
+        radius = np.empty(len(center))
+        _fit_spheres(flat, rows, center, radius)
+        return cls._of(center, narrow_up(radius, flat.dtype))
+
+    def boxes(self) -> Boxes:
+        """The smallest boxes around the spheres, rounded outward."""
+        lower = np.empty(self.center.shape)
+        upper = np.empty(self.center.shape)
+        _box_spheres(self.center, self.radius, lower, upper)
+        return Boxes._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+
+    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
+        center = np.empty_like(self.center)
+        radius = np.empty(len(self))
+        _move_spheres(self.center, self.radius, rotation, translation, center, radius)
+        return self._of(center, narrow_up(radius, self.dtype))
+
+
+@kernel
+def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: NDArray[np.float64]) -> None:
+    """Improve every ``center`` and find the ``radius`` around it as it is stored."""
+    dimension = flat.shape[1]
+    trial = np.empty(dimension)
+    best = np.empty(dimension)
+    offset = np.empty(dimension)
+    for row in range(len(center)):
+        least = np.inf
+        for axis in range(dimension):
+            trial[axis] = best[axis] = center[row, axis]
+        for step in range(FIT_STEPS):
+            farthest, longest = starts[row], -1.0
+            for point in range(starts[row], starts[row + 1]):
+                squared = 0.0
+                for axis in range(dimension):
+                    squared += (flat[point, axis] - trial[axis]) ** 2
+                if squared > longest:
+                    farthest, longest = point, squared
+            if longest < least:
+                least = longest
+                best[:] = trial
+            for axis in range(dimension):
+                trial[axis] += (flat[farthest, axis] - trial[axis]) / (step + 2)
+        center[row] = best
+        radius[row] = 0.0
+        for point in range(starts[row], starts[row + 1]):
+            for axis in range(dimension):
+                offset[axis] = outer_distance(np.float64(flat[point, axis]), np.float64(center[row, axis]))
+            radius[row] = max(radius[row], length_up(offset))
+
+
+@kernel
+def _box_spheres(center: Floats, radius: Floats, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+    for row in range(len(center)):
+        for axis in range(center.shape[1]):
+            lower[row, axis] = add_down(np.float64(center[row, axis]), -np.float64(radius[row]))
+            upper[row, axis] = add_up(np.float64(center[row, axis]), np.float64(radius[row]))
+
+
+@kernel
+def _move_spheres(
+    center: Floats,
+    radius: Floats,
+    rotation: NDArray[np.float64],
+    translation: NDArray[np.float64],
+    moved_center: Floats,
+    moved_radius: NDArray[np.float64],
+) -> None:
+    for row in range(len(center)):
+        turn = rotation[row if len(rotation) > 1 else 0]
+        shift = translation[row if len(translation) > 1 else 0]
+        error = move_point(center[row], turn, shift, moved_center[row])
+        moved_radius[row] = add_up(multiply_up(stretch_up(turn), np.float64(radius[row])), error)
