@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from numbers import Integral
 from typing import TypeVar
 
 from choque.errors import InvalidInput
@@ -20,8 +21,11 @@ Result = TypeVar("Result")
 SERIAL_BELOW = 4_000
 """Fewer bodies than this are handled by the calling thread alone: waking another costs more than it gains."""
 
+STREAM_SERIAL_BELOW = 50_000
+"""The same for a pass that only reads and writes each item once, a few nanoseconds of work apiece."""
+
 _lock = threading.Lock()
-_pool: tuple[int, int, ThreadPoolExecutor] | None = None  # process id, worker count, executor
+_pool: tuple[int, ThreadPoolExecutor] | None = None  # worker count, executor
 
 
 def available_count() -> int:
@@ -40,11 +44,11 @@ def available_count() -> int:
 
 def resolve_count(requested: int | None, work: int) -> int:
     """The number of threads for ``work`` bodies: what was ``requested``, all when None, one for little work."""
-    if requested is not None and (isinstance(requested, bool) or not isinstance(requested, int) or requested < 1):
+    if requested is not None and (isinstance(requested, bool) or not isinstance(requested, Integral) or requested < 1):
         raise InvalidInput(f"threads is {requested!r}; it must be a whole number of at least 1, or None for all.")
     if work < SERIAL_BELOW:
         return 1
-    return available_count() if requested is None else requested
+    return available_count() if requested is None else int(requested)
 
 
 def ranges(total: int, parts: int) -> list[tuple[int, int]]:
@@ -72,9 +76,14 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
     return [*(future.result() for future in pending), own]
 
 
+def streams(thread_count: int, total: int) -> int:
+    """How many of ``thread_count`` threads are worth waking for one light pass over ``total`` items."""
+    return thread_count if total >= STREAM_SERIAL_BELOW else 1
+
+
 def over_ranges(kernel: Callable[..., Result], total: int, thread_count: int, *arguments: object) -> list[Result]:
-    """Run ``kernel(first, last, *arguments)`` over equal shares of ``range(total)``, one for each thread."""
-    shares: Sequence[tuple[int, int]] = ranges(total, thread_count)
+    """Run the light pass ``kernel(first, last, *arguments)`` over shares of ``range(total)``, one for each thread."""
+    shares: Sequence[tuple[int, int]] = ranges(total, streams(thread_count, total))
     return run(lambda part: kernel(*shares[part], *arguments), len(shares))
 
 
@@ -89,10 +98,19 @@ def block_supply(total: int, block: int) -> Callable[[], tuple[int, int] | None]
     return draw
 
 
+def _forget_pool() -> None:
+    """After a fork the child has neither the workers nor whoever held the lock."""
+    global _lock, _pool
+    _lock, _pool = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
 def _executor(worker_count: int) -> ThreadPoolExecutor:
     global _pool
     with _lock:
-        if _pool is None or _pool[0] != os.getpid() or _pool[1] < worker_count:
-            executor = ThreadPoolExecutor(worker_count, thread_name_prefix="choque")
-            _pool = (os.getpid(), worker_count, executor)
-        return _pool[2]
+        if _pool is None or _pool[0] < worker_count:
+            _pool = (worker_count, ThreadPoolExecutor(worker_count, thread_name_prefix="choque"))
+        return _pool[1]

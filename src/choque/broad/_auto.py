@@ -26,9 +26,6 @@ BRUTE_UP_TO = 600
 GRID_TESTS_MOST = 60.0
 """A grid that would take more tests a box than this is given up for a tree."""
 
-PROBE = 512
-"""Boxes looked at to estimate the tests of a grid."""
-
 FEW = 0.05
 """A change of fewer bodies than this share is followed by a tree, at the cost of what moved."""
 
@@ -68,7 +65,7 @@ class Auto(BroadPhase):
             self._engage(Brute, f"{count:,} boxes are few enough to test all pairs")
             return
         grid = self._engage(Grid, "")
-        tests = grid.probe_tests(PROBE)
+        tests = grid.probe_tests()
         if tests <= GRID_TESTS_MOST:
             self._settle("grid", f"about {tests:.0f} tests a box in cells sized from the data", tests)
         else:

@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Keys, Pairs, Rows
-from choque.broad._bvh_motion import ENDED, emit_changes, enter_movers, settle_movers
+from choque._types import Floats, Pairs, Rows
+from choque.broad._bvh_motion import emit_changes, enter_movers, settle_movers
 from choque.broad._bvh_pairs import emit_blocks
 from choque.broad._bvh_tree import WIDTH, Tree, make_tree, surface_of
 from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._morton import morton_order
-from choque.broad._pair_sets import Change
-from choque.broad._sorting import unpack_pairs
+from choque.broad._pair_sets import Change, change_from_log
 from choque.broad._tree_query import RayHits, cast_rays, nearest_boxes, query_points, query_rays
 
 REBUILD_AT = 1.5
@@ -69,7 +68,7 @@ class Bvh(BroadPhase):
         self._moved_count += len(rows)
         if self._moved_count > len(self):
             self._build()  # grown blocks are never shrunk by a move: start afresh once in a while
-        return self._change_from(sink.chunks)
+        return change_from_log(sink.chunks, self._filter)
 
     def query_points(self, points: ArrayLike) -> Pairs:
         """Which of the points (k, d) lie in which boxes: sorted (m, 2) rows of (point, id)."""
@@ -104,16 +103,6 @@ class Bvh(BroadPhase):
             self._places[self._hierarchy.rows] = np.arange(len(self), dtype=np.int32)
             self._slots = np.full(len(self), -1, np.int32)
         return self._places, self._slots
-
-    def _change_from(self, chunks: list[Keys]) -> Change:
-        keys = np.concatenate(chunks) if chunks else np.empty(0, np.uint64)
-        keys.sort()
-        border = int(np.searchsorted(keys, ENDED))
-        sides = []
-        for side in (keys[:border], keys[border:] & ~ENDED):
-            allowed = side if self._filter is None else side[: self._filter.keep_allowed(side)]
-            sides.append(unpack_pairs(allowed))
-        return Change(*sides)
 
     def _ids_or_none(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         known = rows >= 0

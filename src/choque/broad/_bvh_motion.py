@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys, Rows
+from choque._types import Keys, Rows
 from choque.broad._bvh_pairs import mark_hits
+from choque.broad._records import boxes_meet
 from choque.kernel import kernel
 
 FATTENING = 0.1
 """How far a block grows beyond a box that left it, in edges of that box."""
-
-ENDED = np.uint64(1) << np.uint64(63)
-"""Marks a key as a pair that ended; rows are below 2³¹, so the bit is free."""
 
 
 @kernel
@@ -128,21 +126,9 @@ def emit_changes(
                 n = np.int64(slots[j])
                 if j == i or (n >= 0 and j < i):
                     continue  # itself, or a mover that sees this pair from its own side
-                after = _overlap(records, i, records, j)
-                before = _overlap(previous, m, previous, n) if n >= 0 else _overlap(previous, m, records, j)
+                after = boxes_meet(records, i, records, j)
+                before = boxes_meet(previous, m, previous, n) if n >= 0 else boxes_meet(previous, m, records, j)
                 key = (np.uint64(min(i, j)) << np.uint64(32)) | np.uint64(max(i, j))
                 chunk[written] = key if after else key | (np.uint64(1) << np.uint64(63))
                 written += before != after
     return last, written, tests
-
-
-@kernel
-def _overlap(first: Any, i: Index, second: Any, j: Index) -> Any:
-    return (
-        (first[i, 0] <= second[j, 3])
-        & (second[j, 0] <= first[i, 3])
-        & (first[i, 1] <= second[j, 4])
-        & (second[j, 1] <= first[i, 4])
-        & (first[i, 2] <= second[j, 5])
-        & (second[j, 2] <= first[i, 5])
-    )

@@ -66,7 +66,7 @@ def surface_of(tree: Tree) -> float:
     lowest = tree.lanes[tree.level_first[1] : tree.level_first[2]]
     with np.errstate(invalid="ignore", over="ignore"):
         edges = lowest[:, 3:].astype(np.float64) - lowest[:, :3]
-    return float(edges[np.isfinite(edges)].sum())
+        return float(edges[np.isfinite(edges)].sum())
 
 
 @kernel

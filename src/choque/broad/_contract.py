@@ -57,7 +57,7 @@ class BroadPhase(ABC):
     uses_tighter_bounds: ClassVar[bool] = False
     """True if the method tests the bounds it was given; otherwise it works on the boxes around them."""
 
-    repeats_pairs: ClassVar[bool] = False
+    repeats_pairs: bool = False
     """True if `_emit` may write the same pair more than once."""
 
     _records: Floats
@@ -73,7 +73,11 @@ class BroadPhase(ABC):
         masks: ArrayLike | None = None,
         static: ArrayLike | None = None,
     ) -> None:
-        self.closed = closed
+        if not isinstance(bounds, PackedBoxes):
+            check_kind(bounds)
+        if not isinstance(closed, bool | np.bool_):
+            raise InvalidInput(f"closed is {closed!r}; it must be True or False.")
+        self.closed = bool(closed)
         self.counters = Counters()
         self._requested_threads = threads
         self._dimension = bounds.dimension
@@ -158,7 +162,7 @@ class BroadPhase(ABC):
 
     def update(self, bounds: Bounds) -> None:
         """Give every living body, in ascending id, a new volume."""
-        self._check_dimension(bounds)
+        self._check(bounds)
         if len(bounds) != len(self):
             raise InvalidInput(
                 f"update was given {len(bounds)} volumes for {len(self)} living bodies; give one for each, "
@@ -172,7 +176,7 @@ class BroadPhase(ABC):
     def move(self, ids: ArrayLike, bounds: Bounds) -> None:
         """Give the bodies ``ids``, each named once, new volumes; the others stay."""
         rows = self._identities.rows_of(ids)
-        self._check_dimension(bounds)
+        self._check(bounds)
         if len(bounds) != len(rows):
             raise InvalidInput(
                 f"move was given {len(rows)} ids and {len(bounds)} volumes; give one volume for each id."
@@ -198,7 +202,7 @@ class BroadPhase(ABC):
         static: ArrayLike | None = None,
     ) -> NDArray[np.int32]:
         """Add bodies and return their new ids; an id is never used again."""
-        self._check_dimension(bounds)
+        self._check(bounds)
         arriving = PairFilter.make(len(bounds), groups, masks, static)
         past = self._remember()
         self._load_joined(bounds)
@@ -229,7 +233,7 @@ class BroadPhase(ABC):
 
         The boxes around both are compared; groups, masks and static flags play no part.
         """
-        self._check_dimension(other)
+        self._check(other)
         records = pack_records(other.boxes(), self.closed, 1, self._records.dtype)
         found = query_boxes(self._query_tree(records.dtype), records, self._thread_count(len(records)))
         return self._with_ids(found)
@@ -309,10 +313,11 @@ class BroadPhase(ABC):
         found[:, 1] = self._identities.ids[found[:, 1]]
         return found
 
-    def _check_dimension(self, bounds: Bounds) -> None:
+    def _check(self, bounds: Bounds) -> None:
+        check_kind(bounds)
         if bounds.dimension != self._dimension:
             raise InvalidInput(
-                f"The volumes given are {bounds.dimension}D and this broad phase is {self._dimension}D; they must agree."
+                f"The volumes given are {bounds.dimension}D and the broad phase is {self._dimension}D; they must agree."
             )
 
     def _thread_count(self, work: int | None = None) -> int:
@@ -340,6 +345,14 @@ class BroadPhase(ABC):
                 records = widened(records, self.closed, dtype)
             self._lookup = make_tree(records, morton_order(records, self._thread_count()), self._thread_count())
         return self._lookup
+
+
+def check_kind(bounds: object) -> None:
+    """Raise `InvalidInput` unless ``bounds`` are bounding volumes."""
+    if not isinstance(bounds, Bounds):
+        raise InvalidInput(
+            f"A {type(bounds).__name__} was given as bounds; give choque.bounds.Boxes(lower, upper), say."
+        )
 
 
 def _frozen(array: Frozen) -> Frozen:

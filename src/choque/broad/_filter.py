@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +83,7 @@ def keep_allowed(keys: Keys, groups: NDArray[np.uint32], masks: NDArray[np.uint3
 def _bit_field(name: str, given: ArrayLike | None, count: int, default: np.uint32) -> NDArray[np.uint32]:
     if given is None:
         return np.full(count, default, np.uint32)
-    array = np.asarray(given)
+    array = _array(name, given)
     if array.dtype.kind not in "iu" or array.shape not in ((), (count,)):
         raise InvalidInput(
             f"{name} has shape {array.shape} and type {array.dtype}; it must be one whole number for all bodies, "
@@ -90,15 +91,22 @@ def _bit_field(name: str, given: ArrayLike | None, count: int, default: np.uint3
         )
     if array.size and (array.min() < 0 or array.max() > int(EVERY_GROUP)):
         raise InvalidInput(f"{name} holds a value outside 0 … 2³² − 1; it is used as 32 bits, one for each group.")
-    return np.ascontiguousarray(np.broadcast_to(array, (count,)).astype(np.uint32))
+    return np.broadcast_to(array, (count,)).astype(np.uint32)
 
 
 def _flags(name: str, given: ArrayLike | None, count: int) -> NDArray[np.bool_]:
     if given is None:
         return np.zeros(count, np.bool_)
-    array = np.asarray(given)
+    array = _array(name, given)
     if array.dtype.kind != "b" or array.shape not in ((), (count,)):
         raise InvalidInput(
             f"{name} has shape {array.shape} and type {array.dtype}; it must be one bool for all, or ({count},) bools."
         )
-    return np.ascontiguousarray(np.broadcast_to(array, (count,)))
+    return np.broadcast_to(array, (count,)).copy()
+
+
+def _array(name: str, given: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise InvalidInput(f"{name} is not a flat list of values, one for each body.") from None

@@ -2,36 +2,85 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from choque import threads
 from choque._types import Index, Keys
+from choque.bounds import Bounds
+from choque.broad._buckets import Buckets
+from choque.broad._cells import cell_along
 from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
-from choque.broad._grid_levels import cell_along, sort_into_levels
+from choque.broad._grid_cells import cell_buckets, checked_cells
+from choque.broad._grid_levels import sort_into_levels
+from choque.broad._records import PackedBoxes
+from choque.errors import InvalidInput
 from choque.kernel import kernel
 
 
 class Grid(BroadPhase):
     """Sorts boxes into cells and tests those in neighbouring cells.
 
-    Boxes whose sizes differ by more than fourfold go to grids of their own, so that neither a giant nor dust can ruin
-    the cells of the rest (Ericson, "Real-Time Collision Detection", 2005, section 7.2, hierarchical grids); infinite
-    boxes are kept apart and tested against all. A box is listed once, in the cell of its lower corner, and looks at
-    the runs of cells in which a partner's lower corner may lie; so no pair is met twice.
+    Parameters
+    ----------
+    bounds
+        The bodies.
+    cells
+        None: cells sized from the data, a stack of grids for boxes of different sizes. A number, or one for each
+        axis: that many cells, and every body listed in each cell that it touches (`counters.duplicates` has how often
+        a pair was met again).
+    arena
+        The lower and upper corner that given ``cells`` divide; None for the extent of the bodies.
+    test
+        False, with given ``cells``: all pairs that share a cell, untested; they contain the others.
+    options
+        Those of every method.
+
+    Notes
+    -----
+    With cells from the data, boxes whose sizes differ by more than fourfold go to grids of their own, so that neither
+    a giant nor dust can ruin the cells of the rest (hierarchical grids: Ericson, "Real-Time Collision Detection",
+    2005, 7.2); infinite boxes are kept apart and tested against all. A box is listed once, in the cell of its lower
+    corner, and looks at the runs of cells in which a partner's lower corner may lie; so no pair is met twice.
 
     Guarantees: exact, both topologies; at most four cells a box, O(n) memory beside the answer; O(n + m) time when
-    the boxes of a level are spread evenly, O(n²) when they crowd into few cells (far apart clusters: use ``bvh``).
+    the boxes of a level are spread evenly, O(n²) when they crowd into few cells (clusters far apart: use ``bvh``).
     Rebuilt at every update.
     """
 
     name: ClassVar[str] = "grid"
 
+    def __init__(
+        self,
+        bounds: Bounds | PackedBoxes,
+        *,
+        cells: int | Sequence[int] | None = None,
+        arena: tuple[ArrayLike, ArrayLike] | None = None,
+        test: bool = True,
+        **options: Any,
+    ) -> None:
+        if cells is None and (arena is not None or not test):
+            raise InvalidInput(
+                "arena and test=False go with given cells; give cells=(4, 4, 4), say, or leave them out."
+            )
+        if isinstance(cells, int):
+            cells = (cells,) * bounds.dimension
+        self._cells = None if cells is None else checked_cells(cells, bounds.dimension)
+        self._arena, self._test = arena, test
+        self._buckets: Buckets | None = None
+        super().__init__(bounds, **options)
+
     def _build(self) -> None:
         thread_count = self._thread_count()
+        if self._cells is not None:
+            self._buckets = cell_buckets(self._records, self._cells, self._arena, thread_count=thread_count)
+            self._note_bytes(self._buckets.nbytes + 16 * len(self._buckets.members))
+            return
         levels, keys = sort_into_levels(self._records, thread_count)
         self._frame, self._shape = levels.frame, levels.shape
         self._boxes = np.empty_like(self._records)
@@ -42,14 +91,30 @@ class Grid(BroadPhase):
         self._giant_first = int(self._starts[levels.cell_count])
         self._note_bytes(2 * keys.nbytes)
 
-    def probe_tests(self, sample_count: int) -> float:
-        """How many tests a box would take in the mean, estimated from ``sample_count`` boxes spread over the order."""
-        arrays = (self._boxes, self._starts, self._frame, self._shape)
-        return _probe(min(sample_count, len(self)), *arrays, self._giant_first) if len(self) else 0.0
+    def probe_tests(self) -> float:
+        """How many tests a box takes in the mean of 256 boxes spread over the order; infinity for very many."""
+        chunk: Keys = np.empty(1 << 16, np.uint64)
+        tests = looked_at = 0
+        for sample in range(16):
+            first = sample * len(self) // 16
+            last = min(first + 16, len(self))
+            following, _, tested = _emit_boxes(first, last, chunk, *self._arrays())
+            if following < last:
+                return math.inf
+            tests += tested
+            looked_at += last - first
+        return tests / max(looked_at, 1)
 
     def _emit(self, sink: Sink) -> None:
-        arrays = (self._boxes, self._rows, self._starts, self._frame, self._shape)
-        sink.run(_emit_boxes, len(self), *arrays, self._giant_first)
+        if self._buckets is None:
+            sink.run(_emit_boxes, len(self), *self._arrays())
+        else:
+            self.counters.duplicates += self._buckets.emit(
+                sink, self._records, tested=self._test, once=True, pair_filter=self._filter
+            )
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return self._boxes, self._rows, self._starts, self._frame, self._shape, self._giant_first
 
 
 @kernel
@@ -91,112 +156,52 @@ def _emit_boxes(
     own_level = 0
     for i in range(first, last):
         begin = written
-        if i >= giant_first:
-            if written + i > chunk.size:
-                return i, begin, tests
-            written = _append_run(chunk, written, boxes, rows, i, 0, i)
-            tests += i
-            continue
-        while own_level + 1 < level_count and i >= np.int64(starts[shape[own_level + 1, 3]]):
-            own_level += 1
         x0, y0, z0, x1, y1, z1 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3], boxes[i, 4], boxes[i, 5]
-        for level in range(own_level, -1, -1):
-            f = frame[level]
-            ox, oy, oz, per_x, per_y, per_z = f[0], f[1], f[2], f[3], f[4], f[5]
-            cells_x, cells_y, cells_z, base = shape[level, 0], shape[level, 1], shape[level, 2], shape[level, 3]
-            last_x = cell_along(x1, ox, per_x, cells_x)
-            last_y = cell_along(y1, oy, per_y, cells_y)
-            last_z = cell_along(z1, oz, per_z, cells_z)
-            first_x = first_cell_along(x0, ox, per_x, cells_x, f[6])
-            first_y = first_cell_along(y0, oy, per_y, cells_y, f[7])
-            if level == own_level:
+        own = np.uint64(rows[i])
+        is_giant = i >= giant_first
+        while not is_giant and own_level + 1 < level_count and i >= np.int64(starts[shape[own_level + 1, 3]]):
+            own_level += 1
+        for level in range(0 if is_giant else own_level, -1, -1):
+            base, cells_x, cells_y = np.int64(0), np.int64(0), np.int64(0)
+            first_x, first_y, own_y, own_z = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+            last_x, last_y, last_z = np.int64(0), np.int64(0), np.int64(0)
+            if not is_giant:
+                f = frame[level]
+                cells_x, cells_y, cells_z, base = shape[level, 0], shape[level, 1], shape[level, 2], shape[level, 3]
+                last_x = cell_along(x1, f[0], f[3], cells_x)
+                last_y = cell_along(y1, f[1], f[4], cells_y)
+                last_z = cell_along(z1, f[2], f[5], cells_z)
+                # The lower corner of a partner may lie before one's own by as much as the largest box is long.
+                first_x = cell_along(x0 - f[6], f[0], f[3], cells_x)
+                first_y = cell_along(y0 - f[7], f[1], f[4], cells_y)
                 # Boxes of one level meet once: each looks only at the rows of cells from its own on.
-                own_y = cell_along(y0, oy, per_y, cells_y)
-                own_z = cell_along(z0, oz, per_z, cells_z)
-            else:
-                own_y = first_y
-                own_z = first_cell_along(z0, oz, per_z, cells_z, f[8])
+                own_y = cell_along(y0, f[1], f[4], cells_y) if level == own_level else first_y
+                own_z = cell_along(z0 if level == own_level else z0 - f[8], f[2], f[5], cells_z)
             for z in range(own_z, last_z + 1):
                 for y in range(own_y if z == own_z else first_y, last_y + 1):
                     row = base + (z * cells_y + y) * cells_x
-                    start: Index = np.int64(starts[row + first_x])
-                    end: Index = np.int64(starts[row + last_x + 1])
-                    if level == own_level and z == own_z and y == own_y:
-                        start = i + 1
+                    start: Index = np.int64(0)
+                    end: Index = np.int64(i)
+                    if not is_giant:
+                        in_own_row = level == own_level and z == own_z and y == own_y
+                        start = np.int64(i + 1) if in_own_row else np.int64(starts[row + first_x])
+                        end = np.int64(starts[row + last_x + 1])
                     if start >= end:
                         continue
                     if written + end - start > chunk.size:
                         return i, begin, tests
-                    written = _append_run(chunk, written, boxes, rows, i, start, end)
                     tests += end - start
+                    near = boxes[start:end]
+                    near_rows = rows[start:end]
+                    for j in range(end - start):
+                        other = np.uint64(near_rows[j])
+                        chunk[written] = (min(own, other) << np.uint64(32)) | max(own, other)
+                        written += (
+                            (near[j, 0] <= x1)
+                            & (near[j, 3] >= x0)
+                            & (near[j, 1] <= y1)
+                            & (near[j, 4] >= y0)
+                            & (near[j, 2] <= z1)
+                            & (near[j, 5] >= z0)
+                        )
     return last, written, tests
-
-
-@kernel
-def _probe(
-    sample_count: int,
-    boxes: Any,
-    starts: NDArray[np.uint32],
-    frame: NDArray[np.float64],
-    shape: NDArray[np.int64],
-    giant_first: int,
-) -> float:
-    """The mean number of boxes in the cells that a box looks at; those of its own level count half."""
-    total = 0.0
-    for sample in range(sample_count):
-        i = (2 * sample + 1) * boxes.shape[0] // (2 * sample_count)
-        if i >= giant_first:
-            total += i
-            continue
-        for level in range(frame.shape[0]):
-            if i < np.int64(starts[shape[level, 3]]):
-                break
-            f, s = frame[level], shape[level]
-            share = 0.5 if level + 1 == frame.shape[0] or i < np.int64(starts[shape[level + 1, 3]]) else 1.0
-            first_x, last_x = (
-                first_cell_along(boxes[i, 0], f[0], f[3], s[0], f[6]),
-                cell_along(boxes[i, 3], f[0], f[3], s[0]),
-            )
-            first_y, last_y = (
-                first_cell_along(boxes[i, 1], f[1], f[4], s[1], f[7]),
-                cell_along(boxes[i, 4], f[1], f[4], s[1]),
-            )
-            first_z, last_z = (
-                first_cell_along(boxes[i, 2], f[2], f[5], s[2], f[8]),
-                cell_along(boxes[i, 5], f[2], f[5], s[2]),
-            )
-            for z in range(first_z, last_z + 1):
-                for y in range(first_y, last_y + 1):
-                    row = s[3] + (z * s[1] + y) * s[0]
-                    total += share * (np.int64(starts[row + last_x + 1]) - np.int64(starts[row + first_x]))
-    return total / sample_count
-
-
-@kernel
-def first_cell_along(value: float, origin: float, per_unit: float, cells: int, reach: float) -> Index:
-    """The first cell that may hold the lower corner of a box which reaches ``value``."""
-    position = (value - origin) * per_unit - reach
-    return np.int64(max(0.0, min(position, cells - 1.0)))
-
-
-@kernel
-def _append_run(
-    chunk: Keys, written: int, boxes: Any, rows: NDArray[np.uint32], i: int, start: Index, end: Index
-) -> int:
-    """Box ``i`` against the boxes start … end − 1: every key is written, and the cursor advances by the test."""
-    x0, y0, z0, x1, y1, z1 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3], boxes[i, 4], boxes[i, 5]
-    own = np.uint64(rows[i])
-    near = boxes[start:end]
-    near_rows = rows[start:end]
-    for j in range(end - start):
-        other = np.uint64(near_rows[j])
-        chunk[written] = (min(own, other) << np.uint64(32)) | max(own, other)
-        written += (
-            (near[j, 0] <= x1)
-            & (near[j, 3] >= x0)
-            & (near[j, 1] <= y1)
-            & (near[j, 4] >= y0)
-            & (near[j, 2] <= z1)
-            & (near[j, 5] >= z0)
-        )
-    return written

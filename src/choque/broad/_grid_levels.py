@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque import threads
-from choque._types import Floats, Index, Keys
+from choque._types import Floats, Keys
+from choque.broad._cells import cell_along
 from choque.broad._sorting import radix_sort
 from choque.kernel import kernel
 
@@ -35,9 +36,6 @@ WIDE = 1.5
 """Cells along y and z are this many times longer than the largest box: fewer, longer runs (benchmarks/grid_cells.md).
 """
 
-THREADS_FROM = 50_000
-"""Fewer boxes than this are sorted by one thread: the passes are too short to share."""
-
 
 _GREATEST = float(np.finfo(np.float64).max)
 
@@ -49,7 +47,7 @@ class Levels:
     Attributes
     ----------
     frame
-        (levels, 9) float64: origin (3), cells per unit of length (3), and how many cells before one's own lower
+        (levels, 9) float64: origin (3), cells per unit of length (3), and how far before one's own lower
         corner the lower corner of an overlapping box may lie (3).
     shape
         (levels, 4) int64: cells along each axis, and the number of the level's first cell.
@@ -73,7 +71,7 @@ def sort_into_levels(records: Floats, thread_count: int) -> tuple[Levels, Keys]:
         (n,) uint64, sorted: cell number in the high half, row in the low half.
     """
     count = len(records)
-    thread_count = thread_count if count >= THREADS_FROM else 1
+    thread_count = threads.streams(thread_count, count)
     largest = max(threads.over_ranges(_largest_edge, count, thread_count, records))
     shares = threads.ranges(count, thread_count)
     surveys = np.zeros((len(shares), LEVEL_MOST + 1, 10))
@@ -114,7 +112,7 @@ def _choose(survey: NDArray[np.float64]) -> tuple[Levels, NDArray[np.int64]]:
             per_unit = min(1 / size, _GREATEST)
             frame[place, axis] = lowest[axis]
             frame[place, 3 + axis] = per_unit
-            frame[place, 6 + axis] = edges[axis] * per_unit * MARGIN + 1e-6
+            frame[place, 6 + axis] = edges[axis] * MARGIN + size * 1e-6
             shape[place, axis] = min(int(extent * per_unit) + 1, AXIS_CELL_MOST)
         shape[place, 3] = cell_count
         cell_count += math.prod(shape[place, :3].tolist())
@@ -182,13 +180,6 @@ def _survey(first: int, last: int, records: Any, largest: float, survey: NDArray
         row[1], row[2], row[3] = min(row[1], x0), min(row[2], y0), min(row[3], z0)
         row[4], row[5], row[6] = max(row[4], x0), max(row[5], y0), max(row[6], z0)
         row[7], row[8], row[9] = max(row[7], dx), max(row[8], dy), max(row[9], dz)
-
-
-@kernel
-def cell_along(value: float, origin: float, per_unit: float, cells: int) -> Index:
-    """The cell of ``value`` on one axis: monotone in it, which is all that correctness rests on."""
-    position = (value - origin) * per_unit
-    return np.int64(max(0.0, min(position, cells - 1.0)))
 
 
 @kernel

@@ -52,7 +52,10 @@ class Identities:
 
     def rows_of(self, ids: ArrayLike) -> Rows:
         """The row of each of ``ids``, in their order; `InvalidInput` names one that is dead, unknown or given twice."""
-        wanted = np.atleast_1d(np.asarray(ids))
+        try:
+            wanted = np.atleast_1d(np.asarray(ids))
+        except ValueError:
+            raise InvalidInput("ids is a ragged list; it must be a flat list of whole numbers.") from None
         if wanted.size == 0:
             return np.empty(0, np.int64)
         if wanted.ndim != 1 or wanted.dtype.kind not in "iu":

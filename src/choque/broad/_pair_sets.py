@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choque._types import Pairs
+from choque._types import Keys, Pairs
+from choque.broad._filter import PairFilter
 from choque.broad._sorting import pack_pairs, unpack_pairs
 from choque.kernel import kernel
+
+ENDED = np.uint64(1 << 63)
+"""Marks a packed pair as one that ended; rows are below 2³¹, so the bit is free."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,17 @@ class Change:
 def no_pairs() -> Pairs:
     """The empty set of pairs."""
     return np.empty((0, 2), np.int32)
+
+
+def change_from_log(log: list[Keys], pair_filter: PairFilter | None) -> Change:
+    """The net change that keys tell: those that ended carry `ENDED`; the same key twice counts once."""
+    keys = np.unique(np.concatenate(log)) if log else np.empty(0, np.uint64)
+    border = int(np.searchsorted(keys, ENDED))
+    sides = []
+    for side in (keys[:border], keys[border:] ^ ENDED):
+        allowed = side if pair_filter is None else side[: pair_filter.keep_allowed(side)]
+        sides.append(unpack_pairs(allowed))
+    return Change(*sides)
 
 
 def difference(before: Pairs, after: Pairs) -> Change:

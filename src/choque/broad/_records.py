@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from choque._types import Floats
+from choque._types import Floats, Index
 from choque.bounds import Boxes
-from choque.kernel import kernel
+from choque.kernel import inlined, kernel
 from choque.threads import over_ranges
 
 
@@ -25,13 +25,15 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
     number = boxes.dtype if dtype is None else np.promote_types(boxes.dtype, dtype)
     # Widening comes before the step below the upper bound: that step is of the wider type.
     lower, upper = boxes.lower.astype(number, copy=False), boxes.upper.astype(number, copy=False)
+    nowhere = np.isneginf(upper).any(axis=1) if not closed else None
     if not closed:
-        upper = np.nextafter(upper, number.type(-np.inf))
+        with np.errstate(over="ignore"):  # below the least float is −inf
+            upper = np.nextafter(upper, number.type(-np.inf))
     records: Floats = np.empty((len(boxes), 6), number)
     over_ranges(_pack, len(boxes), thread_count, lower, upper, records)
-    if not closed:
-        # Nothing is below -inf: a half-open box that ends there overlaps nothing, and an empty interval says so.
-        records[np.isneginf(records[:, 3:]).any(axis=1), :3] = np.inf
+    if nowhere is not None:
+        # Nothing is below −inf: a half-open box that ends there overlaps nothing, and an empty interval says so.
+        records[nowhere, :3] = np.inf
     return records
 
 
@@ -50,10 +52,23 @@ def widened(records: Floats, closed: bool, dtype: Any) -> Floats:
     """``records`` in the wider float type ``dtype``, with the step below the upper bound that belongs to it."""
     if closed:
         return records.astype(dtype)
-    upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
-    wide: Floats = np.concatenate((records[:, :3], np.nextafter(upper, np.dtype(dtype).type(-np.inf))), axis=1)
-    wide[:, 3:][np.isneginf(records[:, 3:])] = -np.inf
+    with np.errstate(over="ignore"):
+        upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
+        wide: Floats = np.concatenate((records[:, :3], np.nextafter(upper, np.dtype(dtype).type(-np.inf))), axis=1)
     return wide
+
+
+@inlined
+def boxes_meet(first: Any, i: Index, second: Any, j: Index) -> Any:
+    """Whether record ``i`` of ``first`` and record ``j`` of ``second`` overlap; without a branch."""
+    return (
+        (first[i, 0] <= second[j, 3])
+        & (second[j, 0] <= first[i, 3])
+        & (first[i, 1] <= second[j, 4])
+        & (second[j, 1] <= first[i, 4])
+        & (first[i, 2] <= second[j, 5])
+        & (second[j, 2] <= first[i, 5])
+    )
 
 
 @kernel

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from choque.bounds import Bounds
-from choque.broad._contract import BroadPhase
+from choque.broad._contract import BroadPhase, check_kind
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 
 GROUP = "choque.broad"
@@ -46,6 +46,8 @@ def names() -> list[str]:
 
 def find(name: str) -> type[BroadPhase]:
     """The class of the method ``name``."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"The method is {name!r}; it must be a name, one of: {', '.join(names())}.")
     if name in _BUILT_IN:
         module, _, attribute = _BUILT_IN[name].partition(":")
         return _checked(name, getattr(importlib.import_module(module), attribute))
@@ -56,7 +58,7 @@ def find(name: str) -> type[BroadPhase]:
         raise UnknownName("broad-phase method", name, names())
     try:
         return _checked(name, point.load())
-    except ImportError as problem:
+    except (ImportError, AttributeError) as problem:
         raise ChoqueError(
             f"The method {name!r} is announced as {point.value!r} but cannot be imported: {problem}."
         ) from problem
@@ -74,11 +76,8 @@ def create(name: str, bounds: Bounds, **options: Any) -> BroadPhase:
     >>> choque.broad.create("brute", boxes).pairs().tolist()
     [[0, 1]]
     """
-    if not isinstance(bounds, Bounds):
-        raise InvalidInput(
-            f"create was given a {type(bounds).__name__} as bounds; give choque.bounds.Boxes(lower, upper) or the like."
-        )
     method = find(name)
+    check_kind(bounds)
     try:
         return method(bounds, **options)
     except TypeError as problem:

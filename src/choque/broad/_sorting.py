@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque import threads
-from choque._types import Keys, Pairs
+from choque._types import Index, Keys, Pairs
 from choque.kernel import kernel
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
-INSERTION_MOST = 32
 BUCKET_BITS = 12
 
 
@@ -28,6 +27,7 @@ def sorted_pairs(chunks: list[Keys], row_count: int, thread_count: int) -> Pairs
     pairs: Pairs = np.empty((pair_count, 2), np.int32)
     if not pair_count:
         return pairs
+    thread_count = threads.streams(thread_count, pair_count)
     bucket_count = max(1, -(-row_count >> BUCKET_BITS))
     if bucket_count == 1:
         keys = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
@@ -51,7 +51,7 @@ def _deal(chunks: list[Keys], bucket_count: int, thread_count: int) -> tuple[Key
     offsets = np.zeros((len(chunks), bucket_count), np.int64)
     shift = np.uint64(32 + BUCKET_BITS)
     _for_each(len(chunks), thread_count, lambda k: _count_digits(chunks[k], 0, chunks[k].size, shift, offsets[k]))
-    starts = _exclusive(offsets)
+    starts = to_places(offsets)
     _for_each(len(chunks), thread_count, lambda k: _place_digits(chunks[k], 0, chunks[k].size, shift, offsets[k], keys))
     return keys, np.append(starts, keys.size)
 
@@ -66,8 +66,8 @@ def _for_each(count: int, thread_count: int, task: Callable[[int], None]) -> Non
     threads.run(work, min(thread_count, count))
 
 
-def _exclusive(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Turn (parts, digits) counts into the places where each part's digits start; returns where each digit starts."""
+def to_places(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Turn (parts, digits) counts into where each part's items of a digit go, in place; where each digit starts."""
     by_digit = np.ascontiguousarray(counts.T).ravel()
     places = (by_digit.cumsum() - by_digit).reshape(counts.shape[1], counts.shape[0])
     counts[:] = places.T
@@ -103,11 +103,11 @@ def radix_sort(keys: Keys, lowest_bit: int, bit_count: int, thread_count: int) -
     """
     pass_count = max(1, -(-bit_count // 11))
     width = -(-bit_count // pass_count)
-    shares = threads.ranges(keys.size, thread_count)
+    shares = threads.ranges(keys.size, threads.streams(thread_count, keys.size))
     source, target = keys, np.empty_like(keys)
     for number in range(pass_count):
         shift = np.uint64(lowest_bit + number * width)
-        offsets = np.zeros((len(shares), 1 << width), np.int64)
+        offsets = np.zeros((len(shares), 1 << min(width, bit_count - number * width)), np.int64)
         _pass(shares, source, target, shift, offsets)
         source, target = target, source
     return source
@@ -117,7 +117,7 @@ def _pass(
     shares: list[tuple[int, int]], source: Keys, target: Keys, shift: np.uint64, offsets: NDArray[np.int64]
 ) -> None:
     threads.run(lambda k: _count_digits(source, *shares[k], shift, offsets[k]), len(shares))
-    _exclusive(offsets)
+    to_places(offsets)
     threads.run(lambda k: _place_digits(source, *shares[k], shift, offsets[k], target), len(shares))
 
 
@@ -151,40 +151,18 @@ def _sort_buckets(
 
 
 @kernel
-def _sort_partners(pairs: Pairs, start: int, end: int) -> None:
-    if end - start <= INSERTION_MOST:
-        for k in range(start + 1, end):
+def _sort_partners(pairs: Pairs, start: Index, end: Index) -> None:
+    """Shell's sort, 1959, whose last pass is an insertion sort: most rows are short, long ones stay subquadratic."""
+    gap = (end - start) // 2 if end - start > 16 else 1
+    while gap > 0:
+        for k in range(start + gap, end):
             value = pairs[k, 1]
-            j = k - 1
-            while j >= start and pairs[j, 1] > value:
-                pairs[j + 1, 1] = pairs[j, 1]
-                j -= 1
-            pairs[j + 1, 1] = value
-        return
-    count = end - start
-    for root in range(count // 2 - 1, -1, -1):
-        _sift(pairs, start, root, count)
-    for size in range(count - 1, 0, -1):
-        largest = pairs[start, 1]
-        pairs[start, 1] = pairs[start + size, 1]
-        pairs[start + size, 1] = largest
-        _sift(pairs, start, 0, size)
-
-
-@kernel
-def _sift(pairs: Pairs, start: int, root: int, count: int) -> None:
-    value = pairs[start + root, 1]
-    while True:
-        child = 2 * root + 1
-        if child >= count:
-            break
-        if child + 1 < count and pairs[start + child + 1, 1] > pairs[start + child, 1]:
-            child += 1
-        if pairs[start + child, 1] <= value:
-            break
-        pairs[start + root, 1] = pairs[start + child, 1]
-        root = child
-    pairs[start + root, 1] = value
+            place = k
+            while place - gap >= start and pairs[place - gap, 1] > value:
+                pairs[place, 1] = pairs[place - gap, 1]
+                place -= gap
+            pairs[place, 1] = value
+        gap = 1 if 1 < gap < 3 else gap * 5 // 11
 
 
 @kernel

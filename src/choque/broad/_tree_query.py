@@ -60,7 +60,7 @@ def cast_rays(
     hits = RayHits(np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf))
     if tree.rows.size:
         arrays = (rays, longest, tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
-        threads.over_ranges(_cast, len(rays), thread_count, *arrays)
+        _over_questions(_cast, len(rays), thread_count, arrays)
     return hits
 
 
@@ -72,9 +72,15 @@ def nearest_boxes(tree: Tree, points: ArrayLike, count: int, dimension: int, thr
     hits = RayHits(np.full((len(given), count), -1, np.int32), np.full((len(given), count), np.inf))
     if tree.rows.size:
         arrays = (given, tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
-        threads.over_ranges(_nearest, len(given), thread_count, *arrays)
+        _over_questions(_nearest, len(given), thread_count, arrays)
         np.sqrt(hits.distance, out=hits.distance)
     return hits
+
+
+def _over_questions(kernel: Any, count: int, thread_count: int, arrays: tuple[Any, ...]) -> None:
+    """Share questions among the threads: each is a search, worth a thread long before a light pass is."""
+    shares = threads.ranges(count, thread_count)
+    threads.run(lambda part: kernel(*shares[part], *arrays), len(shares))
 
 
 def _vectors(name: str, given: ArrayLike, dimension: int, third: float = 0.5) -> NDArray[np.float64]:

@@ -1,0 +1,112 @@
+"""A sweep along one axis: each box is tested against those that start after it and before it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from choque._types import Floats, Keys, Rows
+from choque.broad._brute import padded_columns
+from choque.broad._emission import Sink
+from choque.broad._sweep_order import Order
+from choque.kernel import kernel
+
+
+@dataclass(frozen=True)
+class Line:
+    """Boxes in the order of their lower bounds on the first axis.
+
+    Attributes
+    ----------
+    columns
+        (6, n + 64) lower, then upper bounds; the padding overlaps nothing.
+    rows
+        (n,) the row of each box.
+    """
+
+    columns: Floats
+    rows: Order
+
+    @classmethod
+    def of(cls, boxes: Floats, rows: Order) -> Line:
+        """The line of ``boxes`` (n, 6), which are in order."""
+        return cls(padded_columns(boxes), rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes held."""
+        return self.columns.nbytes + self.rows.nbytes
+
+    def emit(self, sink: Sink) -> int:
+        """Write the pairs of this line; returns how many were met twice, which is none."""
+        self._run(sink, self, np.arange(1, len(self) + 1))
+        return 0
+
+    def emit_with(self, other: Line, sink: Sink) -> None:
+        """Write the pairs of a box of this line and one of ``other``, a line in the same order."""
+        # Of each pair the box that starts later is the one found; where both start together, that of ``other``.
+        self._run(sink, other, self._starts_in(other, "left"))
+        other._run(sink, self, other._starts_in(self, "right"))
+
+    def _starts_in(self, other: Line, side: Literal["left", "right"]) -> Rows:
+        return np.searchsorted(other.columns[0, : len(other)], self.columns[0, : len(self)], side)
+
+    def _run(self, sink: Sink, other: Line, starts: Rows) -> None:
+        sink.run(_sweep, len(self), self.columns, self.rows, other.columns, other.rows, starts)
+
+
+@kernel
+def _sweep(
+    first: int, last: int, chunk: Keys, own: Any, own_rows: Order, other: Any, other_rows: Order, starts: Rows
+) -> tuple[int, int, int]:
+    """Test box i against those of ``other`` from ``starts[i]`` on that start before it ends, 64 at once."""
+    count = other_rows.size
+    x0, y0, z0, x1, y1, z1 = other[0], other[1], other[2], other[3], other[4], other[5]
+    mask = np.empty(64, np.uint8)
+    words = mask.view(np.uint64)
+    written = 0
+    tests = 0
+    for i in range(first, last):
+        a0, b0, c0, a1, b1, c1 = own[0, i], own[1, i], own[2, i], own[3, i], own[4, i], own[5, i]
+        row = np.uint64(own_rows[i])
+        begin = written
+        tested = 0
+        j = starts[i]
+        while j < count and x0[j] <= a1:
+            if written + 64 > chunk.size:
+                return i, begin, tests
+            # Slices keep the index from wrapping around, so that the loop is vectorised.
+            s0, t0, u0 = x0[j : j + 64], y0[j : j + 64], z0[j : j + 64]
+            s1, t1, u1 = x1[j : j + 64], y1[j : j + 64], z1[j : j + 64]
+            for k in range(64):
+                mask[k] = (s0[k] <= a1) & (s1[k] >= a0) & (t0[k] <= b1) & (t1[k] >= b0) & (u0[k] <= c1) & (u1[k] >= c0)
+            if words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7]:
+                for k in range(64):
+                    if mask[k]:
+                        found = np.uint64(other_rows[j + k])
+                        chunk[written] = (min(row, found) << np.uint64(32)) | max(row, found)
+                        written += 1
+            tested += _count_started(s0, min(64, count - j), a1)
+            j += 64
+        tests += tested
+    return last, written, tests
+
+
+@kernel
+def _count_started(lower: Any, count: int, end: float) -> int:
+    """How many of the first ``count`` of the ascending ``lower`` do not exceed ``end``; the first one does not."""
+    if lower[count - 1] <= end:
+        return count
+    low, high = 0, count - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if lower[middle] <= end:
+            low = middle
+        else:
+            high = middle
+    return high

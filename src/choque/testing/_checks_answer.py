@@ -1,0 +1,140 @@
+"""The answer for bodies at rest: equal to the oracle on every scene, and of the right form."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from choque._types import Pairs
+from choque.testing import oracle, scenes
+from choque.testing._registry import broad_phase_check
+from choque.testing._subject import Subject, scene_of
+from choque.testing.scenes import FloatName, Scene
+
+FLOATS: tuple[FloatName, ...] = ("float32", "float64")
+REFERENCE = {10_000: 11_811, 100_000: 1_144_045}
+"""Boxes of the reference scene and its closed pairs, as published."""
+
+
+@cache
+def scene(name: str, dimension: int, dtype: FloatName, count: int) -> Scene:
+    """The scene, made once for all methods that are checked in one process."""
+    return scenes.make(name, dimension=dimension, dtype=dtype, count=count)
+
+
+@cache
+def expected(name: str, dimension: int, dtype: FloatName, count: int, closed: bool) -> Pairs:
+    """The oracle's answer to `scene`, asked once."""
+    given = scene(name, dimension, dtype, count)
+    return oracle.overlapping_pairs(given.lower, given.upper, closed=closed)
+
+
+@broad_phase_check("generated-scenes")
+def generated_scenes(subject: Subject) -> None:
+    """Equal to the oracle on every generator; closed and half-open, 2D and 3D, float32 and float64."""
+    _check_all(subject, scenes.GENERATED, 1000 if subject.thorough else 150)
+
+
+@broad_phase_check("edge-cases")
+def edge_cases(subject: Subject) -> None:
+    """Equal to the oracle on empty, equal, flat, touching, infinite, huge, subnormal and far-away boxes."""
+    _check_all(subject, [name for name in scenes.names() if name not in scenes.GENERATED], 60)
+
+
+def _check_all(subject: Subject, names: list[str] | tuple[str, ...], count: int) -> None:
+    for name, dimension, dtype, closed in product(names, (2, 3), FLOATS, (True, False)):
+        if name == "reference" and dimension == 2:
+            continue  # it is defined in 3D
+        with subject.trial(scene(name, dimension, dtype, count), closed=closed) as trial:
+            trial.agree("pairs()", trial.make().pairs(), expected(name, dimension, dtype, count, closed))
+
+
+@broad_phase_check("reference-scene")
+def reference_scene(subject: Subject) -> None:
+    """The published counts of the reference scene: 11,811, and 1,144,045 of 100,000 boxes when thorough."""
+    # A superset may be all pairs there are, and the answer must fit into memory.
+    count = 10_000 if subject.exact else 1_000
+    with subject.trial(scene("reference", 3, "float32", count)) as trial:
+        trial.agree("pairs()", trial.make().pairs(), expected("reference", 3, "float32", count, True))
+    for count, pair_count in REFERENCE.items():
+        if subject.exact and (count == 10_000 or subject.thorough):
+            with subject.trial(scene("reference", 3, "float32", count)) as trial:
+                found = trial.make().count()
+                trial.require(found == pair_count, f"count() is {found}; it must be {pair_count}")
+
+
+@broad_phase_check("form")
+def form(subject: Subject) -> None:
+    """Pairs are (m, 2) int32, smaller id first, sorted, unique and read-only, and the same each time."""
+    for name, closed in product(("clustered", "touching", "empty"), (True, False)):
+        with subject.trial(scene(name, 3, "float64", 150), closed=closed) as trial:
+            broad = trial.make()
+            first = broad.pairs()
+            trial.well_formed("pairs()", first)
+            for what in ("pairs", "began", "ended", "ids"):
+                array = getattr(broad, what)
+                array = array() if what == "pairs" else array
+                trial.require(not array.flags.writeable, f"{what} can be written to; the next caller would see it")
+            trial.require(np.array_equal(first, broad.pairs()), "pairs() differs when it is asked again")
+            trial.require(np.array_equal(first, trial.make().pairs()), "pairs() differs in a second object")
+            trial.require(np.array_equal(broad.began, first), "began is not pairs() after create")
+            trial.require(len(broad.ended) == 0, "ended is not empty after create")
+            trial.require(len(broad) == len(trial.scene.lower), f"len() is {len(broad)}, not the number of bodies")
+            trial.require(broad.dimension == 3, f"dimension is {broad.dimension}; it must be 3")
+
+
+@broad_phase_check("count")
+def count(subject: Subject) -> None:
+    """count() is the number of pairs, whether it is asked before or after them."""
+    for name, closed in product(("uniform", "touching", "ground-plane", "all-identical", "empty"), (True, False)):
+        with subject.trial(scene(name, 3, "float32", 120), closed=closed) as trial:
+            broad = trial.make()
+            before = broad.count()
+            pair_count = len(broad.pairs())
+            for moment, found in (("before", before), ("after", broad.count())):
+                trial.require(found == pair_count, f"count() {moment} pairs() is {found}; there are {pair_count} pairs")
+
+
+@broad_phase_check("query")
+def query(subject: Subject) -> None:
+    """query() finds what other boxes overlap, by id, also after bodies have left."""
+    asked = ("touching", "ground-plane", "empty", "one", "infinite")
+    for name, dimension, dtype, closed in product(asked, (2, 3), FLOATS, (True, False)):
+        bodies = scene("touching", dimension, dtype, 80)
+        with subject.trial(bodies, closed=closed) as trial:
+            trial.moment = f"asked about {name!r}"
+            other = scene(name, dimension, dtype, 40)
+            broad = trial.make()
+            for gone in ([], [0, 7, 79]):
+                broad.remove(gone)
+                alive = np.delete(np.arange(80, dtype=np.int32), gone)
+                rows = oracle.overlapping_queries(
+                    bodies.lower[alive], bodies.upper[alive], other.lower, other.upper, closed=closed
+                )
+                rows[:, 1] = alive[rows[:, 1]]
+                found = broad.query(other.boxes())
+                trial.agree("query()", found, rows, ordered=False)
+
+
+@broad_phase_check("given-arrays")
+def given_arrays(subject: Subject) -> None:
+    """The arrays given are not written to, and ids and filters are copied, not held."""
+    given = scenes.make("touching", count=50)
+    lower, upper = given.lower.copy(), given.upper.copy()
+    with subject.trial(scene_of("touching", lower, upper)) as trial:
+        static, groups, moving = np.arange(50) < 10, np.arange(50) % 3 + 1, np.arange(30, 20, -1)
+        rows = oracle.overlapping_pairs(lower, upper, groups=groups, masks=groups, static=static)
+        broad = trial.make(static=static, groups=groups, masks=groups)
+        broad.pairs()
+        broad.update(given.boxes())
+        broad.move(moving, given.boxes().take(moving))
+        trial.require(np.array_equal(moving, np.arange(30, 20, -1)), "the ids given were written to")
+        intact = np.array_equal(lower, given.lower) and np.array_equal(upper, given.upper)
+        trial.require(intact, "the corners given were written to")
+        static[:], groups[:], moving[:] = True, 0, 0
+        new = broad.add(given.boxes().take([0]), groups=0)
+        new[:] = 0
+        trial.agree("pairs(), the arrays given being overwritten since,", broad.pairs(), rows)
+        trial.require(bool(broad.ids[-1] == 50), "writing to what add() returned changed an id")

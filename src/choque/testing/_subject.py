@@ -1,0 +1,151 @@
+"""What is under test, and one trial of it: a scene and settings that every failure can name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque import broad
+from choque._types import Floats, Pairs
+from choque.bounds import Bounds
+from choque.broad import BroadPhase
+from choque.errors import InvalidInput
+from choque.testing._failure import ConformanceFailure
+from choque.testing.scenes import Scene
+
+Factory: TypeAlias = str | type[BroadPhase] | Callable[..., BroadPhase]
+"""A registered name, a class, or a function ``(bounds, **options) -> BroadPhase``."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A method under one check: how to make one, and what it promises."""
+
+    check: str
+    factory: Factory
+    exact: bool = True
+    thorough: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.factory, str) or callable(self.factory)):
+            raise InvalidInput(
+                f"factory is {self.factory!r}; it must be a method's name, a class, or a function "
+                "of bounds and options that makes one."
+            )
+
+    @property
+    def label(self) -> str:
+        """The method as it reads in a message and, for a name, in code."""
+        given = self.factory
+        return repr(given) if isinstance(given, str) else getattr(given, "__qualname__", "factory")
+
+    def make(self, bounds: Bounds, **settings: Any) -> BroadPhase:
+        """One object of the method over ``bounds``."""
+        chosen = {**self.options, **settings}
+        if isinstance(self.factory, str):
+            return broad.create(self.factory, bounds, **chosen)
+        return self.factory(bounds, **chosen)
+
+    def trial(self, scene: Scene, **settings: Any) -> Trial:
+        """A trial on ``scene`` with these ``settings``."""
+        return Trial(self, scene, settings)
+
+
+@dataclass
+class Trial:
+    """A subject on one scene with some settings; used as a context, it explains whatever goes wrong in it."""
+
+    subject: Subject
+    scene: Scene
+    settings: dict[str, Any]
+    moment: str = ""
+    """Where in the trial it is, such as "frame 7, after remove"."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(problem, Exception) and not isinstance(problem, ConformanceFailure):
+            raise self._failure(f"{type(problem).__name__} was raised: {problem}") from problem
+
+    def make(self, bounds: Bounds | None = None, **more: Any) -> BroadPhase:
+        """An object over ``bounds``, those of the scene unless given, with the settings of the trial."""
+        return self.subject.make(self.scene.boxes() if bounds is None else bounds, **{**self.settings, **more})
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise a `ConformanceFailure` that says where and how to see it again."""
+        raise self._failure(problem)
+
+    def require(self, condition: bool, problem: str) -> None:
+        """Fail with ``problem`` unless ``condition``."""
+        if not condition:
+            self.fail(problem)
+
+    def agree(self, what: str, found: Pairs, expected: Pairs, *, ordered: bool = True) -> None:
+        """Fail unless ``found`` is ``expected``, or contains it where the subject is not exact."""
+        self.well_formed(what, found, ordered=ordered)
+        if np.array_equal(found, expected):
+            return
+        missing = np.setdiff1d(_keys(expected), _keys(found))
+        extra = np.setdiff1d(_keys(found), _keys(expected))
+        tally = f"{len(missing)} missing, {len(extra)} too many"
+        if len(missing):
+            self.fail(f"{what}: the pair {_pair(missing[0])} is missing ({tally})")
+        if len(extra) and self.subject.exact:
+            self.fail(f"{what}: the pair {_pair(extra[0])} is too many ({tally})")
+
+    def well_formed(self, what: str, found: Pairs, *, ordered: bool = True) -> None:
+        """Fail unless ``found`` is (m, 2) int32, sorted, unique and, if ``ordered``, i < j in each row."""
+        if not isinstance(found, np.ndarray) or found.ndim != 2 or found.shape[1] != 2 or found.dtype != np.int32:
+            shape, kind = getattr(found, "shape", None), getattr(found, "dtype", type(found).__name__)
+            self.fail(f"{what} has shape {shape} and type {kind}; it must be (m, 2) int32")
+        if ordered and not (found[:, 0] < found[:, 1]).all():
+            wrong = found[found[:, 0] >= found[:, 1]][0]
+            self.fail(f"{what}: the pair {tuple(wrong.tolist())} does not have its smaller id first")
+        step = np.diff(_keys(found))
+        if (step <= 0).any():
+            row = int(np.flatnonzero(step <= 0)[0]) + 1
+            problem = "is there twice" if step[row - 1] == 0 else "is out of order"
+            self.fail(f"{what}: the pair {tuple(found[row].tolist())} {problem}")
+
+    def _failure(self, problem: str) -> ConformanceFailure:
+        subject, when = self.subject, f", {self.moment}" if self.moment else ""
+        settings = {**subject.options, **self.settings}
+        shown = ", ".join(f"{name}={_brief(value)}" for name, value in settings.items()) or "defaults"
+        again = [subject.label, f"checks=[{subject.check!r}]"]
+        again += [] if subject.exact else ["exact=False"]
+        again += ["thorough=True"] if subject.thorough else []
+        again += [f"options={dict(subject.options)!r}"] if subject.options else []
+        return ConformanceFailure(
+            f"{subject.label} fails the check {subject.check!r} on the scene {self.scene}{when}, "
+            f"with {shown}.\n"
+            f"  {problem}.\n"
+            f"  Run it again: choque.testing.check_broad_phase({', '.join(again)})\n"
+            f"  The boxes:    {self.scene.expression}"
+        )
+
+
+def scene_of(name: str, lower: Floats, upper: Floats) -> Scene:
+    """A scene that a check makes on its own, and that only running the check makes again."""
+    return Scene(name, lower, upper, "those that the check makes")
+
+
+def _keys(pairs: Pairs) -> NDArray[np.int64]:
+    keys: NDArray[np.int64] = pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1].astype(np.int64)
+    return keys
+
+
+def _pair(key: np.int64) -> tuple[int, int]:
+    return int(key) >> 32, int(key) & 0xFFFFFFFF
+
+
+def _brief(value: Any) -> str:
+    return f"<{len(value)} values>" if isinstance(value, np.ndarray) else repr(value)

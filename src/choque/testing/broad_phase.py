@@ -1,0 +1,66 @@
+"""The conformance suite of broad phases: every method here passes it, and any other package's can take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from choque.errors import UnknownName
+from choque.testing import (  # noqa: F401  (importing them registers their checks)
+    _checks_answer,
+    _checks_copies,
+    _checks_filter,
+    _checks_input,
+    _checks_metamorphic,
+    _checks_motion,
+    _checks_threads,
+)
+from choque.testing._registry import Check, broad_phase
+from choque.testing._subject import Factory
+
+
+def broad_phase_checks() -> Iterator[tuple[str, Check]]:
+    """Every check as (name, function); the function takes what `check_broad_phase` takes.
+
+    Examples
+    --------
+    One test for each check in pytest::
+
+        @pytest.mark.parametrize(("name", "check"), choque.testing.broad_phase_checks())
+        def test_my_method(name, check):
+            check(MyMethod)
+    """
+    yield from broad_phase.items()
+
+
+def check_broad_phase(
+    factory: Factory,
+    *,
+    thorough: bool = False,
+    exact: bool = True,
+    options: Mapping[str, Any] | None = None,
+    checks: Iterable[str] | None = None,
+) -> None:
+    """Raise `ConformanceFailure` unless a broad phase keeps its contract.
+
+    Parameters
+    ----------
+    factory
+        The name of a registered method, a subclass of `choque.broad.BroadPhase`, or a function
+        ``(bounds, **options)`` that makes one.
+    thorough
+        True for the long form: the large reference scene, runs of 200 frames, more random cases.
+    exact
+        False for a method that may report more than the boxes' pairs: every pair must still be there, no pair
+        that the filter forbids may be, and began and ended must still add up to its own answer.
+    options
+        Options given to the factory each time, such as ``{"cell": 2.0}``.
+    checks
+        Only these, by name; all when None. `broad_phase_checks` lists them.
+    """
+    chosen = list(broad_phase) if checks is None else list(checks)
+    for name in chosen:
+        if name not in broad_phase:
+            raise UnknownName("check of broad phases", name, broad_phase)
+    for name in chosen:
+        broad_phase[name](factory, thorough=thorough, exact=exact, options=options)

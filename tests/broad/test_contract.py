@@ -1,0 +1,171 @@
+"""The base of every method: what it does for the smallest one, and for those that follow motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from choque import broad
+from choque.bounds import Boxes, Spheres
+from choque.broad import BroadPhase
+from choque.broad._brute import Brute
+from choque.broad._emission import Sink
+from choque.broad._pair_sets import Change, difference
+from choque.errors import InvalidInput
+from choque.testing import check_broad_phase, oracle
+
+APART = Boxes([[0, 0], [5, 5], [9, 9]], [[1, 1], [6, 6], [10, 10]])
+ALL_MEET = Boxes([[0, 0], [0, 0], [0, 0]], [[1, 1], [1, 1], [1, 1]])
+
+
+class Smallest(BroadPhase):
+    """No more than a method must write."""
+
+    name = "smallest"
+
+    def _build(self) -> None:
+        self.rows = oracle.overlapping_pairs(self._records[:, :3], self._records[:, 3:])
+
+    def _emit(self, sink: Sink) -> None:
+        sink.run(copy_rows, len(self.rows), self.rows)
+
+
+def copy_rows(first: int, last: int, chunk: Any, rows: Any) -> tuple[int, int, int]:
+    last_that_fits = min(last, first + chunk.size)
+    for place, (i, j) in enumerate(rows[first:last_that_fits].tolist()):
+        chunk[place] = (i << 32) | j
+    return last_that_fits, last_that_fits - first, 0
+
+
+class Follower(Brute):
+    """Tells each change itself, found the slow way, and counts how often all pairs are written out."""
+
+    name = "follower"
+    follows_moves = True
+    emissions = 0
+
+    def _rows(self, records: Any) -> Any:
+        given = self._filter
+        filters = {} if given is None else vars(given)
+        return oracle.overlapping_pairs(records[:, :3], records[:, 3:], **filters)
+
+    def _emit(self, sink: Sink) -> None:
+        self.emissions += 1
+        super()._emit(sink)
+
+    def _updated(self, previous: Any) -> Change:
+        self._build()
+        return difference(self._rows(previous), self._rows(self._records))
+
+    def _moved(self, rows: Any, previous: Any) -> Change:
+        before = self._records.copy()
+        before[rows] = previous
+        return self._updated(before)
+
+
+class Repeater(Brute):
+    """Writes every pair twice, as a grid does that lists a body in two cells."""
+
+    name = "repeater"
+    repeats_pairs = True
+
+    def _emit(self, sink: Sink) -> None:
+        super()._emit(sink)
+        super()._emit(sink)
+
+
+@pytest.mark.parametrize("method", [Smallest, Follower, Repeater])
+def test_a_method_made_of_few_hooks_conforms(method: type[BroadPhase], thorough: bool) -> None:
+    check_broad_phase(method, thorough=thorough)
+
+
+def test_a_method_that_follows_moves_is_never_asked_for_all_pairs_to_tell_changes() -> None:
+    made = Follower(APART)
+    made.move([1], APART.take([0]))
+    assert made.began.tolist() == [[0, 1]]
+    made.update(ALL_MEET)
+    assert made.began.tolist() == [[0, 2], [1, 2]]
+    made.move([2, 0], APART.take([2, 1]))
+    assert made.ended.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert made.emissions == 0
+
+
+def test_known_pairs_follow_changes_without_being_written_out_again() -> None:
+    made = Follower(APART)
+    assert made.pairs().tolist() == []
+    for boxes in (ALL_MEET, APART, ALL_MEET):
+        made.update(boxes)
+    assert made.pairs().tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert made.emissions == 1
+
+
+def test_pairs_are_written_out_once_and_counting_keeps_none() -> None:
+    made = Follower(ALL_MEET)
+    assert made.count() == 3
+    assert made.emissions == 1
+    assert made.pairs() is not made.pairs()
+    assert np.shares_memory(made.pairs(), made.pairs())
+    assert made.count() == 3
+    assert made.emissions == 2
+
+
+def test_a_method_that_promises_to_follow_must_say_how() -> None:
+    class Promises(Brute):
+        name = "promises"
+        follows_moves = True
+
+    with pytest.raises(TypeError, match="Promises says that it follows moves and does not say how"):
+        Promises(APART).move([0], APART.take([1]))
+
+
+def test_repeated_pairs_are_counted_and_dropped() -> None:
+    made = Repeater(ALL_MEET)
+    assert made.count() == len(made.pairs()) == 3
+    assert made.counters.duplicates == 3
+
+
+def test_counters_add_up_until_reset() -> None:
+    made = Brute(ALL_MEET)
+    assert made.counters.tests == 0
+    made.pairs()
+    assert made.counters.tests == 3
+    made.update(APART)
+    made.count()
+    assert made.counters.tests == 6
+    assert made.counters.peak_bytes > 0
+    made.counters.reset()
+    assert vars(made.counters) == dict.fromkeys(vars(made.counters), 0)
+
+
+def test_a_broad_phase_introduces_itself() -> None:
+    assert repr(Brute(APART)) == "<Brute 'brute': 3 bodies in 2D, closed>"
+    assert repr(Brute(APART, closed=False)) == "<Brute 'brute': 3 bodies in 2D, half-open>"
+    assert len(Brute(APART)) == 3
+    assert Brute(APART).dimension == 2
+
+
+def test_half_open_boxes_that_end_at_the_smallest_number_still_overlap() -> None:
+    """Nothing finite lies below that number, but minus infinity does."""
+    for dtype in (np.float32, np.float64):
+        smallest = np.finfo(dtype).min
+        lower = np.full((2, 2), -np.inf, dtype)
+        upper = np.full((2, 2), smallest, dtype)
+        assert Brute(Boxes(lower, upper), closed=False).pairs().tolist() == [[0, 1]]
+        assert Brute(Boxes(lower, lower.copy()), closed=False).pairs().tolist() == []
+
+
+def test_other_kinds_of_bounds_are_refused_before_anything_changes() -> None:
+    """`brute-obb` holds on to the bounds it was given, and two kinds cannot be held together."""
+    spheres = Spheres([[9.5, 9.5, 9.5]], [1.0])
+    made = broad.create("brute-obb", Boxes([[0, 0, 0], [9, 9, 9]], [[1, 1, 1], [10, 10, 10]]))
+    for call in (lambda: made.add(spheres), lambda: made.move([0], spheres)):
+        with pytest.raises(InvalidInput, match="Spheres"):
+            call()
+        assert made.ids.tolist() == [0, 1]
+        assert made.count() == 0
+        made.move([1], Boxes([[9, 9, 9]], [[10, 10, 10]]))
+        assert made.pairs().tolist() == []
+    assert made.add(Boxes([[9, 9, 9]], [[10, 10, 10]])).tolist() == [2]
+    assert made.pairs().tolist() == [[1, 2]]
