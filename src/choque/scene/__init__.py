@@ -5,7 +5,7 @@ from __future__ import annotations
 from choque.scene.formats.boxes import bake
 from choque.scene.loading import load, loader
 from choque.scene.model import BoxScene, Motion
-from choque.scene.registry import generate, generator, names, parameters
+from choque.scene.registry import describe, generate, generator, names, parameters
 from choque.scene.request import Request
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Motion",
     "Request",
     "bake",
+    "describe",
     "generate",
     "generator",
     "load",

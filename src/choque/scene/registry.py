@@ -46,9 +46,12 @@ def names() -> list[str]:
 def parameters(name: str) -> dict[str, object]:
     """List the parameters of the scene ``name`` with their defaults."""
     signature = inspect.signature(_lookup(name))
-    return {
-        key: entry.default for key, entry in signature.parameters.items() if entry.kind is entry.KEYWORD_ONLY
-    }
+    return {key: entry.default for key, entry in signature.parameters.items() if entry.kind is entry.KEYWORD_ONLY}
+
+
+def describe(name: str) -> str:
+    """Say in a sentence what the scene ``name`` is."""
+    return " ".join((inspect.getdoc(_lookup(name)) or "").partition("\n\n")[0].split()).replace("`", "")
 
 
 def generate(

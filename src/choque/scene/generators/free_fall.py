@@ -70,9 +70,7 @@ class FreeFall:
         fall_time = np.sqrt(2 * drop / self.gravity)
         # In units of twice the time of the fall, bounce k lasts restitution^k: a geometric series.
         rest_time = fall_time * (1 + 2 * self.restitution / (1 - self.restitution))
-        position = reflected(
-            self.center + np.minimum(time, rest_time)[:, np.newaxis] * self.velocity, self.wall
-        )
+        position = reflected(self.center + np.minimum(time, rest_time)[:, np.newaxis] * self.velocity, self.wall)
         position[:, -1] = height - drop + drop * self._height_left(time, fall_time)
         return bounds(position, self.edge)
 

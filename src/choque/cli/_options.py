@@ -1,0 +1,59 @@
+"""Options that several verbs share, and how ``key=value`` is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from choque.errors import InvalidInput
+
+BoxesFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Boxes: .npy, .npz, .csv, .parquet or .aabbs.", show_default=False)
+]
+Frame = Annotated[int, typer.Option("--frame", metavar="K", help="Which frame of a moving scene, from 0.")]
+HalfOpen = Annotated[bool, typer.Option("--half-open", help="Boxes that only touch do not overlap.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="N", help="How many threads to use; all unless given.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="KEY=VALUE", help="An option of the method or scene; may be repeated."),
+]
+
+
+def read_settings(given: Sequence[str] | None, reserved: Iterable[str] = ()) -> dict[str, Any]:
+    """Read ``key=value`` words: a value is JSON where it can be (numbers, true, [0, 1]), else text.
+
+    ``reserved`` keys are no options of the method or scene and are refused.
+    """
+    settings: dict[str, Any] = {}
+    for word in given or ():
+        key, sign, text = word.partition("=")
+        key = key.strip().replace("-", "_")
+        if not sign or not key.isidentifier():
+            raise InvalidInput(f"--option was given {word!r}; write it as key=value, such as --option overlaps=5.")
+        if key in settings:
+            raise InvalidInput(f"--option gives {key!r} twice; give it once.")
+        if key in reserved:
+            raise InvalidInput(
+                f"--option was given {word!r}; {key!r} is not an option of the method or scene, see --help."
+            )
+        settings[key] = _value(text.strip())
+    return settings
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def listed(words: Sequence[str] | None) -> list[str]:
+    """Read names that are repeated or joined by commas, each once."""
+    return list(dict.fromkeys(name.strip() for word in words or () for name in word.split(",") if name.strip()))

@@ -1,0 +1,51 @@
+"""``choque bake``: a scene made by name and seed, written to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from choque.cli._options import Settings, read_settings
+
+
+def bake(
+    name: Annotated[str, typer.Argument(metavar="SCENE", help="See 'choque scenes'.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="Where to: .aabbs or .npz; a single frame also .npy, .csv or .parquet.",
+            show_default=False,
+        ),
+    ],
+    n: Annotated[int, typer.Option("--n", metavar="N", help="How many boxes.")] = 10_000,
+    frames: Annotated[int, typer.Option("--frames", metavar="K", help="How many frames.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same scene.")] = 0,
+    dimension: Annotated[int, typer.Option("--dimension", metavar="D", help="2 or 3.")] = 3,
+    dtype: Annotated[str, typer.Option("--dtype", metavar="TYPE", help="float32 or float64.")] = "float32",
+    option: Settings = None,
+) -> None:
+    """Make a scene of boxes and write it to a file.
+
+    Try:
+      choque bake uniform --n 100000 --output boxes.aabbs
+      choque bake mixed --option ratio=100 --seed 7 --output boxes.npy
+      choque bake moving --frames 60 --output moving.npz
+    """
+    import choque
+    from choque.cli._terminal import waiting
+    from choque.files.frames import FORMATS
+
+    taken = ("n", "seed", "dimension", "frames", "dtype", "name")
+    parameters = read_settings(option, reserved=taken)
+    scene = choque.scene.generate(name, n, seed, dimension, frames, dtype, **parameters)
+    with waiting(f"Writing {output} …"):
+        if frames == 1 and output.suffix.lower() not in FORMATS:
+            choque.files.write_boxes(output, *scene.frame(0))
+        else:
+            choque.scene.bake(scene, output)
+    what = f"{scene.box_count:,} boxes in {scene.dimension}D, {frames} frame{'s' if frames > 1 else ''}"
+    typer.echo(f"{output}: {name}, {what}, seed {seed}")

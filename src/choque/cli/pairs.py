@@ -1,0 +1,128 @@
+"""``choque pairs``: every overlapping pair of the boxes in a file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from choque.cli._options import AsJson, BoxesFile, Frame, HalfOpen, Settings, Threads, read_settings
+
+if TYPE_CHECKING:
+    from choque._types import Pairs
+    from choque.broad import BroadPhase
+
+SHOWN = 5
+"""How many pairs the summary shows."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found, by what, and how long it took."""
+
+    broad: BroadPhase
+    pairs: Pairs
+    create: float
+    search: float
+
+    @property
+    def choice(self) -> tuple[str, str | None]:
+        """The method that did the work, and why it was chosen where it was not asked for."""
+        choice = getattr(self.broad, "choice", None)
+        return (self.broad.name, None) if choice is None else (choice.method, choice.reason)
+
+
+def pairs(
+    file: BoxesFile,
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="See 'choque methods'.")] = "auto",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="Write the pairs: .npy, .csv or .parquet.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+    half_open: HalfOpen = False,
+    threads: Threads = None,
+    frame: Frame = 0,
+    option: Settings = None,
+) -> None:
+    """Find every overlapping pair of the boxes in a file.
+
+    Try:
+      choque pairs boxes.npy
+      choque pairs boxes.csv --output pairs.csv
+      choque pairs scene.aabbs --frame 3 --method sap-direct --option axes=2 --json
+    """
+    import choque
+
+    if output is not None:
+        _check_format(output)
+    options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
+    lower, upper = choque.files.read_boxes(file, frame)
+    answer = _search(lower, upper, method, closed=not half_open, threads=threads, **options)
+    if output is not None:
+        choque.files.write_pairs(output, answer.pairs)
+    if as_json:
+        typer.echo(json.dumps(_record(answer, file, frame, output)))
+    else:
+        _summarise(answer, file, output)
+
+
+def _check_format(output: Path) -> None:
+    """Refuse a format before any work is done for it."""
+    from choque.errors import UnknownName
+    from choque.files.pairs import WRITERS
+
+    if output.suffix.lower() not in WRITERS:
+        raise UnknownName("format for pairs", output.suffix, WRITERS)
+
+
+def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:
+    from time import perf_counter
+
+    import choque
+
+    boxes = choque.bounds.Boxes(lower, upper)
+    begin = perf_counter()
+    broad = choque.broad.create(method, boxes, **options)
+    created = perf_counter()
+    found = broad.pairs()
+    return Answer(broad, found, created - begin, perf_counter() - created)
+
+
+def _record(answer: Answer, file: Path, frame: int, output: Path | None) -> dict[str, object]:
+    method, reason = answer.choice
+    record: dict[str, object] = {
+        "file": str(file),
+        "frame": frame,
+        "boxes": len(answer.broad),
+        "dimension": answer.broad.dimension,
+        "closed": answer.broad.closed,
+        "method": method,
+        "reason": reason,
+        "seconds": {"create": answer.create, "pairs": answer.search},
+        "pair_count": len(answer.pairs),
+    }
+    return record | ({"pairs": answer.pairs.tolist()} if output is None else {"output": str(output)})
+
+
+def _summarise(answer: Answer, file: Path, output: Path | None) -> None:
+    from choque.lab.table import duration
+
+    broad, count = answer.broad, len(answer.pairs)
+    method, reason = answer.choice
+    lines = {
+        "boxes": f"{len(broad):,} in {broad.dimension}D, from {file}",
+        "method": method if reason is None else f"{method}, by auto: {reason}",
+        "pairs": f"{count:,}, {'touching counts' if broad.closed else 'touching does not count'}",
+        "time": f"{duration(answer.create)} to create, {duration(answer.search)} to search",
+    }
+    if output is not None:
+        lines["written"] = str(output)
+    elif count:
+        some = "  ".join(f"{i}-{j}" for i, j in answer.pairs[:SHOWN].tolist())
+        lines["first"] = some + ("  …" if count > SHOWN else "")
+    for word, text in lines.items():
+        typer.echo(f"{word:<8}{text}")

@@ -1,0 +1,114 @@
+"""The command as a whole: its help, how it fails, and what it does not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import choque
+from choque.cli._app import VERBS
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+NAMES = [verb.__name__ for verb in VERBS]
+
+
+def in_shell(*arguments: str, code: str = "import sys; from choque.cli import main; sys.exit(main())") -> list[str]:
+    return [sys.executable, "-c", code, *arguments]
+
+
+def test_help_lists_every_verb(command: Command) -> None:
+    text = command.succeeds("--help")
+    for name in NAMES:
+        assert f"\n  {name} " in text
+    assert "..." not in text.partition("Commands:")[2], "a summary is too long for a terminal of 80 columns"
+
+
+def test_no_arguments_ask_for_help(command: Command) -> None:
+    assert command.succeeds() == command.succeeds("--help")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_of_each_verb_has_an_example(command: Command, name: str) -> None:
+    text = command.succeeds(name, "--help")
+    assert f"  Try:\n    choque {name}" in text
+
+
+def test_version(command: Command) -> None:
+    assert command.succeeds("--version") == f"choque {choque.__version__}\n"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from choque.cli import main; main(['--help']);"
+        "print([m for m in ('numpy', 'numba', 'matplotlib', 'rich', 'choque.broad', 'choque.lab') if m in sys.modules])"
+    )
+    done = subprocess.run(in_shell(code=code), capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [
+        (["pears"], "pairs"),
+        (["explian", "boxes.npy"], "explain"),
+        (["pairs", "boxes.npy", "--metod", "grid"], "--method"),
+        (["pairs", "--frame", "one", "boxes.npy"], "'choque pairs --help'"),
+        (["pairs"], "FILE"),
+        (["bake", "uniform"], "--output"),
+        (["methods", "surplus"], "'choque methods --help'"),
+        (["--verson"], "--version"),
+    ],
+)
+def test_wrong_words_get_a_suggestion(command: Command, arguments: list[str], suggestion: str) -> None:
+    assert suggestion in command.fails(*arguments)
+
+
+def test_an_interrupt_is_a_short_line(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(choque.files, "read_boxes", interrupt)
+    outcome = command("pairs", boxes_file)
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "choque: Interrupted.\n")
+
+
+def test_too_little_memory_is_a_sentence(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhaust(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(choque.files, "read_boxes", exhaust)
+    assert "memory" in command.fails("pairs", boxes_file)
+
+
+@pytest.mark.parametrize("arguments", [["methods"], ["methods", "--json"], ["--version"]])
+def test_a_reader_that_has_left_is_no_error(arguments: list[str]) -> None:
+    writer = subprocess.Popen(in_shell(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    writer.stdout.close()
+    _, complaints = writer.communicate(timeout=60)
+    assert (complaints, writer.returncode) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["pairs", "nowhere.npy"], 2, "choque: There is no file nowhere.npy.\n"),
+        (["methods", "--json"], 0, ""),
+    ],
+)
+def test_in_a_process_of_its_own(arguments: list[str], code: int, words: str) -> None:
+    done = subprocess.run(in_shell(*arguments), capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (code, words)
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "choque.cli", "--version"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == f"choque {choque.__version__}\n"

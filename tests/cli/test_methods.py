@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import choque
+from choque.cli.methods import describe
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+
+def test_every_method_is_listed_with_what_it_guarantees(command: Command) -> None:
+    listed = {each["name"]: each for each in json.loads(command.succeeds("methods", "--json"))}
+    assert list(listed) == choque.broad.names()
+    for each in listed.values():
+        assert each["summary"].endswith("."), each
+        assert each["guarantees"].endswith("."), each
+        assert each["error"] is None
+    assert listed["sap-direct"]["options"][:2] == ["axes", "sort"]
+    assert listed["brute"]["options"] == []
+
+
+def test_the_table_names_every_method(command: Command) -> None:
+    table = command.succeeds("methods")
+    assert all(name in table for name in choque.broad.names())
+
+
+def test_a_method_that_cannot_be_imported_says_why(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    monkeypatch.setitem(choque.broad._registry._BUILT_IN, "lost", "choque.no_such_module:Lost")
+    assert "no_such_module" in (describe("lost").error or "")
+    assert "cannot be used" in command.succeeds("methods")

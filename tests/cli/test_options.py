@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from choque.cli._options import listed, read_settings
+from choque.errors import InvalidInput
+
+
+def test_values_are_json_or_text() -> None:
+    words = ["a=1", "b=2.5", "c=true", "d=null", "e=[0, 1]", "f=radix", "leaf-size=8", "g=x=y", "h="]
+    expected = {"a": 1, "b": 2.5, "c": True, "d": None, "e": [0, 1], "f": "radix", "leaf_size": 8, "g": "x=y", "h": ""}
+    assert read_settings(words) == expected
+    assert read_settings(None) == {}
+
+
+@pytest.mark.parametrize("word", ["a", "=1", "1=1", "a b=1", ""])
+def test_what_is_not_key_and_value_is_refused(word: str) -> None:
+    with pytest.raises(InvalidInput, match="key=value"):
+        read_settings([word])
+
+
+def test_names_are_repeated_or_joined() -> None:
+    assert listed(["a,b", "c", "a, ,"]) == ["a", "b", "c"]
+    assert listed(None) == []

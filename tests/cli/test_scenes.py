@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import choque
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+
+def test_every_scene_is_listed_with_its_parameters(command: Command) -> None:
+    listed = {each["name"]: each for each in json.loads(command.succeeds("scenes", "--json"))}
+    assert list(listed) == choque.scene.names()
+    assert listed["mixed"]["parameters"] == choque.scene.parameters("mixed")
+    assert all(each["summary"] for each in listed.values())
+    table = command.succeeds("scenes")
+    assert all(name in table for name in listed)
+    assert "ratio=1000.0" in table
+
+
+def test_a_scene_is_baked(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "scene.aabbs"
+    arguments = ("--n", 50, "--frames", 3, "--seed", 4, "--dimension", 2, "--option", "step=0.25")
+    assert "50 boxes in 2D, 3 frames, seed 4" in command.succeeds("bake", "moving", "--output", path, *arguments)
+    expected = choque.scene.generate("moving", 50, seed=4, dimension=2, frames=3, step=0.25)
+    baked = choque.scene.load(path)
+    assert (baked.frame_count, baked.name) == (3, "moving")
+    for index in range(3):
+        for read, made in zip(baked.frame(index), expected.frame(index), strict=True):
+            assert np.array_equal(read, made)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".parquet", ".aabbs"])
+def test_one_frame_goes_to_every_format(command: Command, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"boxes{suffix}"
+    command.succeeds("bake", "uniform", "--n", 20, "--output", path)
+    assert np.array_equal(choque.files.read_boxes(path)[0], choque.scene.generate("uniform", 20).frame(0)[0])
+
+
+def test_float64(command: Command, tmp_path: Path) -> None:
+    command.succeeds("bake", "uniform", "--n", 20, "--dtype", "float64", "--output", tmp_path / "boxes.npy")
+    assert np.load(tmp_path / "boxes.npy").dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["uniforn"], "Did you mean 'uniform'?"),
+        (["uniform", "--n", "-1"], "n is -1"),
+        (["uniform", "--frames", "0"], "frames"),
+        (["uniform", "--dimension", "4"], "dimension"),
+        (["uniform", "--dtype", "int8"], "int8"),
+        (["uniform", "--option", "overlap=3"], "'overlap'"),
+        (["uniform", "--option", "overlaps=many"], "overlaps"),
+        (["uniform", "--option", "n=3"], "'n' is not an option"),
+        (["reference", "--dimension", "2"], "3D only"),
+    ],
+)
+def test_bad_requests_write_nothing(command: Command, tmp_path: Path, arguments: list[str], words: str) -> None:
+    assert words in command.fails("bake", *arguments, "--output", tmp_path / "boxes.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_formats_that_cannot_hold_it(command: Command, tmp_path: Path) -> None:
+    assert "format for boxes called '.txt'" in command.fails("bake", "uniform", "--output", tmp_path / "boxes.txt")
+    several = ("bake", "uniform", "--frames", 2, "--output", tmp_path / "boxes.csv")
+    assert "format for frames called '.csv'" in command.fails(*several)
+    assert not list(tmp_path.iterdir())
