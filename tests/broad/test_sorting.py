@@ -10,16 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque.broad._sorting import (
-    BUCKET_BITS,
-    pack_pairs,
-    radix_sort,
-    sorted_pairs,
-    without_duplicates,
-)
+from choque.broad._sorting import pack_pairs, radix_sort, sorted_pairs, without_duplicates
 from choque.testing import parallel_at_any_size
 
-BUCKET = 1 << BUCKET_BITS
+DIGIT = 1 << 11
 
 
 @pytest.fixture(autouse=True)
@@ -39,18 +33,16 @@ def split(pairs: Any, places: list[int]) -> list[Any]:
 
 @given(st.data())
 def test_sorted_pairs_are_those_of_lexsort(data: st.DataObject) -> None:
-    row_count = data.draw(st.sampled_from((1, 5, BUCKET, BUCKET + 1, 3 * BUCKET, 5 * BUCKET - 1)))
+    row_count = data.draw(st.sampled_from((1, 5, DIGIT, DIGIT + 1, 3 * DIGIT, 5 * DIGIT - 1)))
     row = st.one_of(
         st.integers(0, row_count - 1),
-        # Rows on both sides of a bucket's edge.
-        st.sampled_from(
-            [r for edge in range(0, row_count + 1, BUCKET) for r in (edge - 1, edge) if 0 <= r < row_count]
-        ),
+        # Rows on both sides of where a digit overflows.
+        st.sampled_from([r for edge in range(0, row_count + 1, DIGIT) for r in (edge - 1, edge) if 0 <= r < row_count]),
     )
     drawn = data.draw(st.lists(st.tuples(row, st.integers(0, 2**31 - 1)), max_size=60))
     pairs = np.array(drawn, np.int32).reshape(-1, 2)
     places = data.draw(st.lists(st.integers(0, len(pairs)), max_size=4))
-    found = sorted_pairs(split(pairs, places), row_count, data.draw(st.integers(1, 4)))
+    found = sorted_pairs(split(pairs, places), row_count, data.draw(st.integers(1, 4)), 2**31)
     assert np.array_equal(found, reference(pairs))
     assert found.dtype == np.int32
 
@@ -59,10 +51,10 @@ def test_sorted_pairs_are_those_of_lexsort(data: st.DataObject) -> None:
 @pytest.mark.parametrize("thread_count", [1, 2])
 def test_rows_with_many_partners_and_repeats_are_sorted(length: int, thread_count: int) -> None:
     random = np.random.default_rng(length)
-    rows = np.repeat(np.array([0, 1, BUCKET - 1, BUCKET, 2 * BUCKET + 7]), length)
+    rows = np.repeat(np.array([0, 1, DIGIT - 1, DIGIT, 2 * DIGIT + 7]), length)
     pairs = np.stack((rows, random.integers(0, length, rows.size)), axis=1).astype(np.int32)
     random.shuffle(pairs)
-    found = sorted_pairs(split(pairs, [length, 2 * length]), 3 * BUCKET, thread_count)
+    found = sorted_pairs(split(pairs, [length, 2 * length]), 3 * DIGIT, thread_count)
     assert np.array_equal(found, reference(pairs))
 
 
@@ -76,9 +68,9 @@ def test_a_long_row_in_any_order_is_sorted(order: str) -> None:
 @given(st.integers(0, 3), st.integers(1, 4))
 def test_the_result_does_not_depend_on_threads(seed: int, thread_count: int) -> None:
     random = np.random.default_rng(seed)
-    pairs = random.integers(0, 6 * BUCKET, (5000, 2)).astype(np.int32)
-    alone = sorted_pairs(split(pairs, [1, 700, 4000]), 6 * BUCKET, 1)
-    assert np.array_equal(sorted_pairs(split(pairs, [2500]), 6 * BUCKET, thread_count), alone)
+    pairs = random.integers(0, 6 * DIGIT, (5000, 2)).astype(np.int32)
+    alone = sorted_pairs(split(pairs, [1, 700, 4000]), 6 * DIGIT, 1)
+    assert np.array_equal(sorted_pairs(split(pairs, [2500]), 6 * DIGIT, thread_count), alone)
 
 
 def test_no_chunks_give_no_pairs() -> None:

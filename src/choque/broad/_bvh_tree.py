@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
+from choque import memory, threads
 from choque._types import Floats
 from choque.kernel import kernel
 
@@ -52,7 +52,7 @@ def make_tree(records: Floats, rows: NDArray[np.uint32], thread_count: int) -> T
     while block_counts[-1] > 1 or len(block_counts) == 1:
         block_counts.append(-(-block_counts[-1] // WIDTH))
     level_first = np.concatenate(([0], np.cumsum(block_counts)))
-    lanes: Floats = np.empty((int(level_first[-1]), 6, WIDTH), records.dtype)
+    lanes: Floats = memory.empty((int(level_first[-1]), 6, WIDTH), records.dtype)
     threads.over_ranges(_fill_boxes, block_counts[0], thread_count, records, rows, lanes)
     for level in range(1, len(block_counts)):
         below, above = (lanes[level_first[k] : level_first[k + 1]] for k in (level - 1, level))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from choque import threads
+from choque import memory, threads
 from choque._types import Keys
 from choque.broad._filter import PairFilter
 
@@ -71,7 +71,7 @@ class Sink:
         arguments: tuple[object, ...],
     ) -> None:
         size = self._chunk_size
-        chunk: Keys = np.empty(size, np.uint64)
+        chunk: Keys = memory.empty(size, np.uint64)
         used = found = tests = 0
         full: list[Keys] = []
         while (span := draw()) is not None:
@@ -90,7 +90,7 @@ class Sink:
                     size *= 2  # this one unit needs more than a whole chunk
                 if self._keep and used:
                     full.append(chunk[:used].copy() if used < size // 2 else chunk[:used])
-                chunk, used, unit = np.empty(size, np.uint64), 0, following
+                chunk, used, unit = memory.empty(size, np.uint64), 0, following
         full.append(chunk[:used])
         with self._lock:
             self.chunks += [part for part in full if part.size]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import threads
+from choque import memory, threads
 from choque._types import Index, Keys
 from choque.bounds import Bounds
 from choque.broad._buckets import Buckets
@@ -83,9 +83,9 @@ class Grid(BroadPhase):
             return
         levels, keys = sort_into_levels(self._records, thread_count)
         self._frame, self._shape = levels.frame, levels.shape
-        self._boxes = np.empty_like(self._records)
-        self._rows = np.empty(len(keys), np.uint32)
-        self._starts = np.empty(levels.cell_count + 2, np.uint32)
+        self._boxes = memory.empty(self._records.shape, self._records.dtype)
+        self._rows = memory.empty(len(keys), np.uint32)
+        self._starts = memory.empty(levels.cell_count + 2, np.uint32)
         arrays = (self._records, keys, self._boxes, self._rows, self._starts)
         threads.over_ranges(_gather, len(keys), thread_count, *arrays)
         self._giant_first = int(self._starts[levels.cell_count])

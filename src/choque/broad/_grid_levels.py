@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
+from choque import memory, threads
 from choque._types import Floats, Keys
 from choque.broad._cells import cell_along
 from choque.broad._sorting import radix_sort
@@ -76,8 +76,8 @@ def sort_into_levels(records: Floats, thread_count: int) -> tuple[Levels, Keys]:
     shares = threads.ranges(count, thread_count)
     surveys = np.zeros((len(shares), LEVEL_MOST + 1, 10))
     threads.run(lambda part: _survey(*shares[part], records, largest, surveys[part]), len(shares))
-    levels, level_numbers = _choose(_merged(surveys))
-    keys: Keys = np.empty(count, np.uint64)
+    levels, level_numbers = _choose(_merged(surveys) if len(shares) > 1 else surveys[0])
+    keys: Keys = memory.empty(count, np.uint64)
     arguments = (records, largest, level_numbers, levels.frame, levels.shape, levels.cell_count, keys)
     threads.over_ranges(_number_boxes, count, thread_count, *arguments)
     return levels, radix_sort(keys, 32, max(1, levels.cell_count.bit_length()), thread_count)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
+from choque import memory, threads
 from choque._types import Floats, Keys
 from choque.broad._sorting import radix_sort
 from choque.kernel import kernel
@@ -34,7 +34,7 @@ def morton_order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
     scale = np.array([2.0**b / e if 0 < e < math.inf else 0.0 for b, e in zip(bits, extents, strict=True)])
     scale = np.minimum(scale, np.finfo(np.float64).max)
     limits = np.array([2.0**b - 1 for b in bits])
-    keys: Keys = np.empty(len(records), np.uint64)
+    keys: Keys = memory.empty(len(records), np.uint64)
     threads.over_ranges(_encode, len(records), thread_count, records, lowest, scale, limits, tables, keys)
     keys = radix_sort(keys, 32, BITS, thread_count)
     return keys.astype(np.uint32)  # the low half

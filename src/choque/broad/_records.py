@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from choque import memory
 from choque._types import Floats, Index
 from choque.bounds import Boxes
 from choque.kernel import inlined, kernel
@@ -29,7 +30,7 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
     if not closed:
         with np.errstate(over="ignore"):  # below the least float is −inf
             upper = np.nextafter(upper, number.type(-np.inf))
-    records: Floats = np.empty((len(boxes), 6), number)
+    records: Floats = memory.empty((len(boxes), 6), number)
     over_ranges(_pack, len(boxes), thread_count, lower, upper, records)
     if nowhere is not None:
         # Nothing is below −inf: a half-open box that ends there overlaps nothing, and an empty interval says so.

@@ -32,7 +32,7 @@ def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
     if tree.rows.size:
         wide = records.astype(np.promote_types(records.dtype, tree.lanes.dtype), copy=False)
         sink.run(_emit_queries, len(records), wide, tree.lanes, tree.rows, tree.level_first)
-    return sorted_pairs(sink.chunks, len(records), thread_count)
+    return sorted_pairs(sink.chunks, len(records), thread_count, tree.rows.size)
 
 
 def query_points(tree: Tree, points: ArrayLike, dimension: int, thread_count: int) -> Pairs:
@@ -49,7 +49,7 @@ def query_rays(
     sink = Sink(len(rays), thread_count, None)
     if tree.rows.size:
         sink.run(_emit_rays, len(rays), rays, longest, tree.lanes, tree.rows, tree.level_first)
-    return sorted_pairs(sink.chunks, len(rays), thread_count)
+    return sorted_pairs(sink.chunks, len(rays), thread_count, tree.rows.size)
 
 
 def cast_rays(
