@@ -1,0 +1,89 @@
+"""The grid whose cells come from the data: levels, giants and memory; and the grid of given cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from choque.bounds import Boxes
+from choque.broad import create
+from choque.broad._grid import Grid
+from choque.broad._grid_levels import CELLS_PER_BOX, sort_into_levels
+from choque.errors import InvalidInput
+from choque.testing import oracle
+
+
+def grid_over(boxes: Boxes, **options: object) -> Grid:
+    grid = create("grid", boxes, **options)
+    assert isinstance(grid, Grid)
+    return grid
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from((2, 3)), st.sampled_from((1e-30, 1.0, 1e30)), st.booleans())
+def test_sizes_of_any_mixture_are_exact(seed: int, dimension: int, scale: float, closed: bool) -> None:
+    random = np.random.default_rng(seed)
+    edges = np.exp2(random.integers(-30, 8, (150, 1))) * random.integers(0, 3, (150, dimension))
+    lower = random.integers(0, 20, (150, dimension)) * np.exp2(random.integers(-4, 3))
+    lower, upper = lower * scale, (lower + edges) * scale
+    grid = grid_over(Boxes(lower, upper), closed=closed)
+    np.testing.assert_array_equal(grid.pairs(), oracle.overlapping_pairs(lower, upper, closed=closed))
+
+
+def test_one_giant_does_not_ruin_the_cells_of_the_rest() -> None:
+    random = np.random.default_rng(0)
+    lower = random.uniform(0, 60, (20_000, 3))
+    upper = lower + 1
+    alone = grid_over(Boxes(lower, upper), threads=1)
+    alone.count()
+    for low, high in ((-1e3, 1e3), (-np.inf, np.inf)):
+        lower[7], upper[7] = low, high
+        beside = grid_over(Boxes(lower, upper), threads=1)
+        assert beside.count() >= len(lower) - 1
+        assert beside.counters.tests < alone.counters.tests + 3 * len(lower)
+
+
+def test_levels_hold_boxes_of_like_size_and_few_cells() -> None:
+    random = np.random.default_rng(0)
+    lower = random.uniform(0, 1000, (5000, 3))
+    edges = np.exp(random.uniform(0, np.log(1000), (5000, 1)))
+    records = np.ascontiguousarray(np.concatenate((lower, lower + edges), axis=1))
+    levels, keys = sort_into_levels(records, 1)
+    assert len(levels.frame) == 5
+    assert levels.cell_count <= CELLS_PER_BOX * 5000 + 64 * 5 + 5
+    assert (np.diff(keys >> np.uint64(32)).astype(np.int64) >= 0).all()
+    assert sorted((keys & np.uint64(0xFFFFFFFF)).tolist()) == list(range(5000))
+
+
+def test_few_tests_and_bytes_a_box_on_even_scenes() -> None:
+    random = np.random.default_rng(0)
+    side = (30_000 * 8 / 3) ** (1 / 3)
+    centre, half = random.uniform(0, side, (30_000, 3)), random.uniform(0.25, 0.75, (30_000, 3))
+    grid = grid_over(Boxes((centre - half).astype(np.float32), (centre + half).astype(np.float32)), threads=1)
+    assert grid.count() > 40_000
+    assert grid.counters.tests < 11 * 30_000
+    assert grid.counters.peak_bytes < 100 * 30_000
+    assert grid.probe_tests() == pytest.approx(grid.counters.tests / 30_000, rel=0.3)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_given_cells_find_the_same_pairs_and_count_repeats(dimension: int) -> None:
+    random = np.random.default_rng(0)
+    lower = random.integers(0, 20, (300, dimension)).astype(np.float64)
+    upper = lower + random.integers(0, 5, (300, dimension))
+    expected = oracle.overlapping_pairs(lower, upper)
+    for cells in (1, 4, (2,) * dimension):
+        grid = grid_over(Boxes(lower, upper), cells=cells)
+        np.testing.assert_array_equal(grid.pairs(), expected)
+        assert grid.counters.duplicates == 0 if cells == 1 else grid.counters.duplicates > 0
+    untested = grid_over(Boxes(lower, upper), cells=2, test=False).pairs()
+    assert set(map(tuple, expected.tolist())) < set(map(tuple, untested.tolist()))
+
+
+def test_options_that_need_given_cells_say_so() -> None:
+    boxes = Boxes([[0.0, 0.0]], [[1.0, 1.0]])
+    with pytest.raises(InvalidInput, match="go with given cells"):
+        create("grid", boxes, test=False)
+    with pytest.raises(InvalidInput, match="cells is"):
+        create("grid", boxes, cells=(1, 2, 3))
