@@ -6,7 +6,7 @@ import numpy as np
 
 import choque
 from choque.bounds import Boxes
-from choque.broad._auto import BRUTE_UP_TO, FEW, Auto
+from choque.broad._auto import FEW, SWEEP_UP_TO, Auto
 from choque.testing import oracle
 
 
@@ -29,8 +29,23 @@ def test_few_boxes_are_tested_one_by_one() -> None:
     assert choice.dimension == 3
 
 
+def test_a_thousand_boxes_are_swept_unless_they_are_aligned() -> None:
+    lower, upper = spread(1000)
+    assert choque.explain(lower, upper).method == "sap-direct"
+    upper[:, 0] = lower[:, 0] + 1000
+    assert choque.explain(lower, upper).method == "grid"
+
+
+def test_sizes_of_many_classes_get_a_tree() -> None:
+    lower, _ = spread(4000)
+    edges = np.exp(np.random.default_rng(1).uniform(0, np.log(1000), (4000, 1))) / 100
+    choice = choque.explain(lower, lower + edges)
+    assert choice.method == "bvh"
+    assert "sizes differ" in choice.reason
+
+
 def test_an_even_scene_gets_a_grid() -> None:
-    choice = choque.explain(*spread(BRUTE_UP_TO + 1_400))
+    choice = choque.explain(*spread(SWEEP_UP_TO + 1))
     assert choice.method == "grid"
     assert choice.tests_per_box is not None
     assert 1 < choice.tests_per_box < 40

@@ -16,15 +16,25 @@ from choque.broad._emission import Sink
 from choque.broad._grid import Grid
 from choque.broad._pair_sets import Change
 from choque.broad._records import PackedBoxes
+from choque.broad._sap_direct import SapDirect
 from choque.kernel import kernel
 
 Method = TypeVar("Method", bound=BroadPhase)
 
-BRUTE_UP_TO = 600
+BRUTE_UP_TO = 350
 """Up to here testing all pairs, 64 at a time, beats building anything."""
 
-GRID_TESTS_MOST = 60.0
-"""A grid that would take more tests a box than this is given up for a tree."""
+SWEEP_UP_TO = 2_500
+"""Up to here one sweep beats a grid, whose cells take their time to lay out…"""
+
+SWEEP_TESTS_MOST = 150.0
+"""… unless a box overlaps more than this many others along the axis that is swept."""
+
+GRID_TESTS_MOST = 45.0
+"""A grid that takes more tests a box than this is slower than a tree, however many pairs there are."""
+
+GRID_LEVELS_MOST = 2
+"""Boxes of more classes of sizes than this are found faster by a tree (benchmarks/auto.md has the figures)."""
 
 FEW = 0.05
 """A change of fewer bodies than this share is followed by a tree, at the cost of what moved."""
@@ -46,7 +56,7 @@ class Choice:
 
 
 class Auto(BroadPhase):
-    """Hands the work to ``brute``, ``grid`` or ``bvh``, as number, sizes, crowding and motion of the bodies ask.
+    """Hands the work to ``brute``, ``sap-direct``, ``grid`` or ``bvh``, as number, sizes, crowding and motion ask.
 
     Guarantees: those of the method chosen, which is in ``choice`` with the reason; all of them are exact. A grid is
     tried first and probed; where its cells are crowded a tree takes its place. When few bodies move, a tree follows
@@ -64,20 +74,33 @@ class Auto(BroadPhase):
         if count <= BRUTE_UP_TO:
             self._engage(Brute, f"{count:,} boxes are few enough to test all pairs")
             return
+        if count <= SWEEP_UP_TO:
+            tests = self._sweep_tests()
+            if tests <= SWEEP_TESTS_MOST:
+                self._engage(SapDirect, f"{count:,} boxes are swept faster than sorted into cells")
+                return
         grid = self._engage(Grid, "")
         tests = grid.probe_tests()
-        if tests <= GRID_TESTS_MOST:
-            self._settle("grid", f"about {tests:.0f} tests a box in cells sized from the data", tests)
+        if grid.level_count > GRID_LEVELS_MOST:
+            self._engage(Bvh, f"sizes differ, {4**grid.level_count:,}-fold or so; a tree takes them all", tests)
+        elif tests > GRID_TESTS_MOST:
+            self._engage(Bvh, f"cells would be crowded, at {tests:,.0f} tests a box; a tree follows the crowd", tests)
         else:
-            self._engage(
-                Bvh, f"cells would be crowded, at about {tests:,.0f} tests a box; a tree follows the crowd", tests
-            )
+            self._settle("grid", f"about {tests:.0f} tests a box in cells sized from the data", tests)
+
+    def _sweep_tests(self) -> float:
+        """How many others a box overlaps along the widest axis, if they are spread evenly."""
+        lower, upper = self._records[:, : self._dimension], self._records[:, 3 : 3 + self._dimension]
+        with np.errstate(invalid="ignore", over="ignore"):
+            extent = (upper.max(axis=0) - lower.min(axis=0)).astype(np.float64)
+            axis = int(np.argmax(extent))
+            return len(self) * float(np.mean(upper[:, axis] - lower[:, axis])) / float(extent[axis])
 
     def _emit(self, sink: Sink) -> None:
         self._engine._emit(sink)
 
     def _updated(self, previous: Floats) -> Change | None:
-        if len(self) > BRUTE_UP_TO and previous.dtype == self._records.dtype:
+        if len(self) > SWEEP_UP_TO and previous.dtype == self._records.dtype:
             rows = np.flatnonzero(_changed_rows(previous, self._records))
             if len(rows) <= FEW * len(self):
                 return self._moved(rows, previous[rows])

@@ -91,6 +91,11 @@ class Grid(BroadPhase):
         self._giant_first = int(self._starts[levels.cell_count])
         self._note_bytes(2 * keys.nbytes)
 
+    @property
+    def level_count(self) -> int:
+        """How many grids are stacked: one for each class of sizes."""
+        return len(self._frame)
+
     def probe_tests(self) -> float:
         """How many tests a box takes in the mean of 256 boxes spread over the order; infinity for very many."""
         chunk: Keys = np.empty(1 << 16, np.uint64)

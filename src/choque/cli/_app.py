@@ -15,6 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from choque import __version__
+from choque.cli import lab
 from choque.cli.bake import bake
 from choque.cli.bench import bench
 from choque.cli.demo import demo
@@ -26,6 +27,9 @@ from choque.cli.scenes import scenes
 from choque.errors import ChoqueError
 
 VERBS: tuple[Callable[..., None], ...] = (pairs, explain, methods, scenes, bake, bench, doctor, demo)
+
+FAMILIES: dict[str, tuple[Callable[..., None], dict[str, Callable[..., None]]]] = {"lab": (lab.lab, lab.VERBS)}
+"""Verbs with verbs of their own: ``choque lab run``."""
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
@@ -70,6 +74,12 @@ def build() -> typer.Typer:
     app.callback(help=_help(choque))(choque)
     for verb in VERBS:
         app.command(help=_help(verb))(verb)
+    for name, (family, verbs) in FAMILIES.items():
+        branch = typer.Typer(rich_markup_mode=None)
+        branch.callback(help=_help(family))(family)
+        for verb_name, verb in verbs.items():
+            branch.command(verb_name, help=_help(verb))(verb)
+        app.add_typer(branch, name=name)
     return app
 
 

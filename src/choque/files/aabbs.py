@@ -47,8 +47,7 @@ def open_frames(path: Path) -> FrameStore:
     length = path.stat().st_size
     if length < HEADER.size:
         raise UnreadableFile(
-            f"The file {path} is not a Broadmark scene: it has {length} bytes and the header alone takes "
-            f"{HEADER.size}."
+            f"The file {path} is not a Broadmark scene: it has {length} bytes and the header alone takes {HEADER.size}."
         )
     name, kind, box_count, later_count, *rest = HEADER.unpack(head[: HEADER.size])
     if any(rest[:2]) or box_count < 0 or later_count < 0:
@@ -71,9 +70,7 @@ def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
     write_frames(path, path.stem, 1, (lower, upper), [(lower, upper)])
 
 
-def write_frames(
-    path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]
-) -> None:
+def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
     """Stream ``frame_count`` frames, each like ``first``; one of them at a time is in memory.
 
     float64 is rounded to the nearest float32: what touches still touches, what nearly touches may begin to.
@@ -97,9 +94,7 @@ def write_frames(
         # The box around the world is known only now.
         handle.seek(0)
         handle.write(
-            HEADER.pack(
-                _padded(name), _padded(kind), box_count, frame_count - 1, 0, 0, *world.ravel().tolist()
-            )
+            HEADER.pack(_padded(name), _padded(kind), box_count, frame_count - 1, 0, 0, *world.ravel().tolist())
         )
 
 
@@ -107,18 +102,14 @@ def _narrowed(values: FloatArray) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         narrow = values.astype(np.float32)
     if values.dtype != np.float32 and np.any(np.isinf(narrow) & np.isfinite(values)):
-        raise InvalidInput(
-            "A bound beyond ±3.4e38 does not fit in this format, which is float32; write .npz instead."
-        )
+        raise InvalidInput("A bound beyond ±3.4e38 does not fit in this format, which is float32; write .npz instead.")
     return narrow
 
 
 def _padded(text: str) -> bytes:
     encoded = text.encode()
     if len(encoded) > 127 or "\0" in text:
-        raise InvalidInput(
-            f"The name {text[:40]!r}… takes {len(encoded)} bytes; this format takes 127, without zeros."
-        )
+        raise InvalidInput(f"The name {text[:40]!r}… takes {len(encoded)} bytes; this format takes 127, without zeros.")
     return encoded
 
 

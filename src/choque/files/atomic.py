@@ -56,9 +56,7 @@ def _writable_target(path: str | os.PathLike[str]) -> Path:
     if exists and not target.is_file():
         raise InvalidInput(f"{path} is a device or a pipe; give the name of an ordinary file.")
     if not target.parent.is_dir():
-        raise InvalidInput(
-            f"The file {path} cannot be written: there is no folder {target.parent}. Make it first."
-        )
+        raise InvalidInput(f"The file {path} cannot be written: there is no folder {target.parent}. Make it first.")
     return target
 
 

@@ -110,9 +110,7 @@ def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> st
                 return f"{path}, line {number}: {_count(len(fields))} where the first line has {width}."
             for column in columns:
                 if not _is_number(fields[column]):
-                    return (
-                        f"{path}, line {number}: {fields[column]!r} in column {column + 1} is not a number."
-                    )
+                    return f"{path}, line {number}: {fields[column]!r} in column {column + 1} is not a number."
     return None
 
 

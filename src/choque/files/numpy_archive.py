@@ -48,9 +48,7 @@ def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
         np.savez(handle, lower=lower, upper=upper)
 
 
-def write_frames(
-    path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]
-) -> None:
+def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
     """Stream ``frame_count`` frames, each like ``first``; one of them at a time is in memory."""
     header = {
         "descr": np.lib.format.dtype_to_descr(first[0].dtype),
@@ -105,9 +103,7 @@ def _checked_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxA
     """Give both sides a first axis of frames, once they are what they must be."""
     for key, side in (("lower", lower), ("upper", upper)):
         if float_type(side.dtype) is None:
-            raise UnreadableFile(
-                f"In {path}, {key!r} holds values of type {side.dtype}; real numbers are needed."
-            )
+            raise UnreadableFile(f"In {path}, {key!r} holds values of type {side.dtype}; real numbers are needed.")
     frames = (lower[np.newaxis], upper[np.newaxis]) if lower.ndim == upper.ndim == 2 else (lower, upper)
     shape = frames[0].shape
     if shape != frames[1].shape or len(shape) != 3 or shape[0] < 1 or shape[2] not in (2, 3):

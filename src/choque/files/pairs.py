@@ -30,7 +30,5 @@ def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike) -> None:
         raise UnknownName("format for pairs", suffix, WRITERS)
     table = np.asarray(pairs)
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
-        raise InvalidInput(
-            f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2)."
-        )
+        raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
     WRITERS[suffix](Path(path), table)

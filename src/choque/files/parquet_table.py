@@ -25,16 +25,12 @@ def read_boxes(path: Path) -> BoxArrays:
         wanted = column_names(3 if {"z_lower", "z_upper"} & set(present) else 2)
         missing = [name for name in wanted if present.count(name) != 1]
         if missing:
-            raise UnreadableFile(
-                f"The file {path} has no single column {missing[0]!r}; it needs {', '.join(wanted)}."
-            )
+            raise UnreadableFile(f"The file {path} has no single column {missing[0]!r}; it needs {', '.join(wanted)}.")
         table = source.read(columns=wanted)
     for name in wanted:
         column = table.column(name)
         if not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
-            raise UnreadableFile(
-                f"In {path}, the column {name!r} is of type {column.type}; numbers are needed."
-            )
+            raise UnreadableFile(f"In {path}, the column {name!r} is of type {column.type}; numbers are needed.")
         if column.null_count:
             raise UnreadableFile(f"In {path}, the column {name!r} has {column.null_count} missing values.")
     return boxes_from_table(np.column_stack([table.column(name).to_numpy() for name in wanted]), path)

@@ -1,0 +1,252 @@
+"""``choque lab``: studies of methods, measured, judged and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from choque.cli._options import listed
+
+if TYPE_CHECKING:
+    from choque.lab import Comparison, Result
+
+INTERRUPTED = 130
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="See 'choque lab list'; or a file that defines one.", show_default=False)
+]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a run.", show_default=False)]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.", show_default=False),
+]
+
+
+def lab() -> None:
+    """Run studies of methods, and write reports to share.
+
+    Every run is checked by an oracle; claims get a verdict.
+
+    Try:
+      choque lab run comparison --quick
+      choque lab list
+    """
+
+
+def list_studies() -> None:
+    """List the studies, with what each compares.
+
+    Try:
+      choque lab list
+    """
+    from rich.text import Text
+
+    from choque.cli._terminal import console, plain_table
+    from choque.lab import names, studies
+
+    table = plain_table("study", "what it asks", "factors", "claims>")
+    for name in names():
+        study = studies.find(name)
+        factors = ", ".join(factor.name for factor in study.factors)
+        table.add_row(Text(name, style="bold"), Text(study.title), Text(factors), str(len(study.claims)))
+    console().print(table)
+
+
+def run(
+    study: StudyName,
+    quick: Annotated[bool, typer.Option("--quick", help="The smaller design, in minutes.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="FOLDER", help="Where to; a new folder in 'output' unless given.", show_default=False
+        ),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--methods", metavar="NAME,…", help="Which methods; all unless given.", show_default=False),
+    ] = None,
+    factor: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--factor", metavar="NAME=LEVEL,…", help="Other levels of a factor; may be repeated.", show_default=False
+        ),
+    ] = None,
+    peers: Annotated[bool, typer.Option("--peers", help="Add every other library that is installed.")] = False,
+    threads: Annotated[int, typer.Option("--threads", metavar="N", help="How many each cell is pinned to.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Decides the order of the cells.")] = 0,
+    cluster: Cluster = None,
+    side_by_side: Annotated[
+        int, typer.Option("--side-by-side", metavar="K", help="Cells at once on a machine; more than 1 spoils times.")
+    ] = 1,
+) -> None:
+    """Measure a study, judge its claims and write its report.
+
+    The exit code is 1 if an answer was wrong. Interrupted, what is finished is kept: see 'choque lab resume'.
+
+    Try:
+      choque lab run comparison --quick
+      choque lab run comparison --methods grid,bvh,auto --factor n=1000,100000 --output results
+      choque lab run comparison --peers --threads 2
+    """
+    from choque.lab import run as measure
+
+    def work(tell: Any) -> Result:
+        return measure(
+            study,
+            quick=quick,
+            output=output,
+            methods=listed(methods) or None,
+            factors=_levels(factor),
+            peers=peers,
+            threads=threads,
+            seed=seed,
+            cluster=cluster,
+            side_by_side=side_by_side,
+            progress=tell,
+        )
+
+    _show(_watched(study, work))
+
+
+def resume(folder: Folder, cluster: Cluster = None) -> None:
+    """Go on with an interrupted run.
+
+    Try:
+      choque lab resume output/comparison-quick
+    """
+    from choque.lab import resume as go_on
+
+    _show(_watched(folder.name, lambda tell: go_on(folder, cluster=cluster, progress=tell)))
+
+
+def report(folder: Folder) -> None:
+    """Write the report of a run again, from its raw samples.
+
+    Try:
+      choque lab report output/comparison-quick
+    """
+    from choque.cli._terminal import waiting
+    from choque.lab import report as write
+
+    with waiting("Writing the report …"):
+        result = write(folder)
+    _show(result)
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="The folder of the earlier run.", show_default=False)],
+    after: Annotated[Path, typer.Argument(metavar="B", help="The folder of the later run.", show_default=False)],
+    threshold: Annotated[
+        float, typer.Option("--threshold", metavar="SHARE", help="How much a counter may grow.")
+    ] = 0.05,
+) -> None:
+    """Compare two runs of a study by their counters and verdicts.
+
+    The exit code is 1 if a counter grew by more than the threshold, or a right answer is not right any more.
+
+    Try:
+      choque lab compare output/before output/after --threshold 0.02
+    """
+    from choque.lab import compare as compare_runs
+
+    comparison = compare_runs(before, after, threshold=threshold)
+    _show_comparison(comparison)
+    if comparison.regressions:
+        raise typer.Exit(1)
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "list": list_studies,
+    "run": run,
+    "report": report,
+    "compare": compare,
+    "resume": resume,
+}
+
+
+def _watched(title: str, work: Callable[[Any], Result]) -> Result:
+    from choque.lab._run import Interrupted
+    from choque.lab.progress import bar
+
+    try:
+        with bar(title) as tell:
+            return work(tell)
+    except Interrupted as ended:
+        typer.echo(f"choque: {ended}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _levels(given: Sequence[str] | None) -> dict[str, list[Any]]:
+    from choque.errors import InvalidInput
+
+    levels: dict[str, list[Any]] = {}
+    for word in given or ():
+        name, sign, text = word.partition("=")
+        if not sign or not listed([text]):
+            raise InvalidInput(
+                f"--factor was given {word!r}; write it as name=level,level, such as --factor n=100,1000."
+            )
+        levels[name.strip()] = [_level(each) for each in listed([text])]
+    return levels
+
+
+def _level(text: str) -> str | int | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _show(result: Result) -> None:
+    from rich.text import Text
+
+    from choque.cli._terminal import console, plain_table
+
+    colours = {"confirmed": "green", "refuted": "red", "not testable here": "dim"}
+    if result.claims:
+        table = plain_table("claim", "verdict", "measured", "note")
+        for claim in result.claims:
+            verdict = claim.verdict or ""
+            table.add_row(claim.id, Text(verdict, style=colours[verdict]), Text(claim.measured or ""), Text(claim.note))
+        console().print(table)
+    wrong = result.cells.where(verdict=("wrong", "failed"))
+    for row in wrong:
+        levels = ", ".join(str(row.get(factor.name)) for factor in result.study.factors)
+        typer.echo(f"{row['verdict']}: {levels}: {row['note']}")
+    late = len(result.cells.where(verdict="cut off"))
+    typer.echo(f"{len(result.cells)} cells, {len(wrong)} wrong or failed, {late} cut off by their time limit")
+    typer.echo(f"report  {result.folder / 'report.html'}")
+    if len(wrong):
+        raise typer.Exit(1)
+
+
+def _show_comparison(comparison: Comparison) -> None:
+    from choque.cli._terminal import console, plain_table
+
+    shown = sorted(comparison.changes, key=lambda change: (not change.is_regression, -(change.ratio or 0.0)))
+    if shown:
+        table = plain_table("cell", "figure", "before>", "after>", "ratio>", "")
+        for change in shown[:40]:
+            ratio = "" if change.ratio is None else f"{change.ratio:.3f}"
+            mark = "[red]regression[/]" if change.is_regression else ""
+            table.add_row(change.cell, change.figure, _figure(change.before), _figure(change.after), ratio, mark)
+        console().print(table)
+        if len(shown) > 40:
+            typer.echo(f"… and {len(shown) - 40} more")
+    lacking = f", {comparison.missing} of A missing in B" if comparison.missing else ""
+    pace = (
+        ""
+        if comparison.time_ratio is None
+        else f"; times of B are {comparison.time_ratio:.2f}x those of A, in the middle"
+    )
+    count, limit = len(comparison.regressions), comparison.threshold
+    typer.echo(f"{comparison.cells} cells compared{lacking}: {count} regressions beyond {limit:.0%}{pace}")
+
+
+def _figure(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

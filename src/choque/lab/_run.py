@@ -1,0 +1,307 @@
+"""Running a study: cells handed out in random order, each kept when it is done, so that nothing is done twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from choque import __version__
+from choque.errors import ChoqueError, InvalidInput
+from choque.lab import executors, machine, studies
+from choque.lab.cell import run_cell
+from choque.lab.design import Cell, Level, code_version
+from choque.lab.executors import Hands
+from choque.lab.records import Records
+from choque.lab.result import Result
+from choque.lab.sampling import Plan
+from choque.lab.store import Store, sample_rows, stages_of
+from choque.lab.study import Study
+from choque.lab.worker import Answer, Order
+
+Tell = Callable[[int, int, str], None]
+"""Told how many cells are done, how many there are, and what is being done."""
+
+ATTEMPTS = 3
+"""A cell that is lost with its worker is run again; one that is lost this often is the reason for it."""
+
+
+class Interrupted(ChoqueError):
+    """The run was ended before its time; what is finished is kept."""
+
+
+def run(
+    study: str | Study,
+    *,
+    quick: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    methods: Sequence[str] | None = None,
+    factors: Mapping[str, Sequence[Level]] | None = None,
+    peers: bool = False,
+    threads: int = 1,
+    seed: int = 0,
+    plan: Plan | None = None,
+    cluster: str | None = None,
+    side_by_side: int = 1,
+    progress: Tell | None = None,
+) -> Result:
+    """Run a study and write its folder: samples, verdicts, figures and report.
+
+    Parameters
+    ----------
+    study
+        A name of `choque.lab.names()`, or the path of a file that defines ``STUDY``.
+    quick
+        The smaller design, in minutes.
+    output
+        The folder for the results, empty or not there yet; None makes one in ``output``, named after study and time.
+    methods
+        Levels of what the study compares, in place of its own.
+    factors
+        Levels of any factor, in place of the study's own.
+    peers
+        Whether the other libraries that are installed take part.
+    threads
+        How many threads every cell is pinned to.
+    seed
+        Decides the order of the cells.
+    plan
+        Repetitions and time limits; None for those of the study.
+    cluster
+        The address of a Dask scheduler; None for this machine.
+    side_by_side
+        How many cells may run at once on a machine. More than one is faster and spoils the times.
+    progress
+        Called when a cell begins and when it is done.
+    """
+    found = studies.find(study) if isinstance(study, str) else study
+    wanted = {**(factors or {}), **({found.compares: list(methods)} if methods else {})}
+    for name, value in (("threads", threads), ("side_by_side", side_by_side)):
+        if value < 1:
+            raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+    chosen = plan or (found.quick_plan if quick else found.plan)
+    # Cells listed one by one belong to the declared design: who asks for levels asks for those alone.
+    others = _installed_peers() if peers else []
+    record = {
+        "study": found.to_json(),
+        "title": found.title,
+        "quick": quick,
+        "levels": found.levels(quick=quick, peers=others, wanted=wanted),
+        "with_listed": set(wanted) <= {found.compares},
+        "plan": chosen.to_json(),
+        "threads": threads,
+        "seed": seed,
+        "side_by_side": side_by_side,
+        "choque": __version__,
+        "code": code_version(),
+        "machine": machine.describe(_distributions(others)),
+        "started": _now(),
+        "finished": None,
+    }
+    store = Store.create(output or _folder_name(found, quick), record)
+    return _Run(found, store, progress).complete(cluster)
+
+
+def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Tell | None = None) -> Result:
+    """Go on with an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
+    store = Store.open(folder)
+    found = _study_of(store)
+    if store.record["code"] != code_version():
+        store.write_record(code=code_version(), choque=__version__, machine=machine.describe())
+    return _Run(found, store, progress).complete(cluster)
+
+
+def report(folder: str | os.PathLike[str]) -> Result:
+    """Judge the claims, draw the figures and write the report again, from the raw samples."""
+    store = Store.open(folder)
+    return finish(Result(_study_of(store), store.folder, store.record, store.read_samples()), store)
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """Read a run, without writing anything; its claims are judged again."""
+    from choque.lab._report import judge_claims
+
+    result = read(folder)
+    judge_claims(result)
+    return result
+
+
+def read(folder: str | os.PathLike[str]) -> Result:
+    """Read the samples of a run; its claims are left alone."""
+    store = Store.open(folder)
+    return Result(_study_of(store), store.folder, store.record, store.read_samples())
+
+
+def finish(result: Result, store: Store) -> Result:
+    """Give every claim its verdict and write what is made from the samples."""
+    from choque.lab._report import write_all
+
+    write_all(result, store)
+    return result
+
+
+@dataclass
+class _Run:
+    study: Study
+    store: Store
+    progress: Tell | None
+    done: dict[str, Answer] = field(default_factory=dict)
+    cells: list[Cell] = field(default_factory=list)
+
+    def complete(self, cluster: str | None) -> Result:
+        record = self.store.record
+        design = self.study.design(
+            record["levels"],
+            quick=record["quick"],
+            with_listed=record["with_listed"],
+            plan=Plan(**record["plan"]),
+            threads=record["threads"],
+            seed=record["seed"],
+        )
+        self.cells = design.cells()
+        self.done = self.store.read_cells(self.cells)
+        waiting = [cell for cell in design.order() if cell.key not in self.done]
+        try:
+            if waiting:
+                with self._hands(cluster) as hands:
+                    self._work(waiting, hands)
+        except KeyboardInterrupt:
+            self._keep()
+            raise Interrupted(self._kept("Interrupted")) from None
+        except ChoqueError as problem:
+            self._keep()
+            raise ChoqueError(self._kept(str(problem))) from problem
+        return self._finish()
+
+    def _hands(self, cluster: str | None) -> AbstractContextManager[Hands]:
+        return executors.local(self.store.record["side_by_side"]) if cluster is None else executors.cluster(cluster)
+
+    def _work(self, waiting: Iterable[Cell], hands: Hands) -> None:
+        queue = list(reversed(list(waiting)))
+        lost: dict[str, int] = {}
+        pending: dict[Future[Answer], Cell] = {}
+        while queue or pending:
+            while queue and len(pending) < hands.width:
+                cell = queue.pop()
+                hopeless = self._hopeless(cell)
+                if hopeless is not None:
+                    self._finished(cell, hopeless)
+                else:
+                    self._tell(str(cell))
+                    pending[hands.executor.submit(run_cell, self._order(cell, hands))] = cell
+            ready, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in ready:
+                cell = pending.pop(future)
+                problem = future.exception()
+                if problem is None:
+                    self._finished(cell, future.result())
+                    continue
+                lost[cell.key] = lost.get(cell.key, 0) + 1
+                if lost[cell.key] == ATTEMPTS:
+                    raise ChoqueError(f"The cell {cell} was lost {ATTEMPTS} times with its worker ({problem}).")
+                queue.append(cell)
+
+    def _order(self, cell: Cell, hands: Hands) -> Order:
+        record = self.store.record
+        return {
+            "study": record["study"],
+            "parameters": dict(cell.parameters),
+            "plan": record["plan"],
+            "threads": record["threads"],
+            "alone": record["side_by_side"] == 1,
+            # Another machine may have no such folder, and makes its scenes itself.
+            "scratch": str(self.store.scratch.resolve()) if hands.is_local else None,
+        }
+
+    def _finished(self, cell: Cell, answer: Answer) -> None:
+        self.store.write_cell(cell, answer)
+        self.done[cell.key] = answer
+        self._tell(str(cell))
+
+    def _hopeless(self, cell: Cell) -> Answer | None:
+        """The answer to a cell that is like one that was cut off, only larger."""
+        grows = self.study.grows
+        if grows is None:
+            return None
+        for other in self.cells:
+            answer = self.done.get(other.key)
+            if answer is not None and answer["verdict"] == "cut off" and _is_larger(cell, other, grows):
+                note = f"not tried: {grows} {other.parameters[grows]:,} was cut off already"
+                return {"verdict": "cut off", "note": note, "readings": [], "counters": {}, "facts": {}}
+        return None
+
+    def _tell(self, about: str) -> None:
+        if self.progress is not None:
+            self.progress(len(self.done), len(self.cells), about)
+
+    def _samples(self) -> Records:
+        finished = [cell for cell in self.cells if cell.key in self.done]
+        return Records(row for cell in finished for row in sample_rows(cell, self.done[cell.key]))
+
+    def _keep(self) -> None:
+        """Write the table of what is finished, if the disk still takes it; the cells themselves are kept anyway."""
+        try:
+            if self.done:
+                self.store.write_record(stages=stages_of(self.done.values()))
+                self.store.write_samples(self._samples())
+        except ChoqueError:
+            pass
+
+    def _kept(self, words: str) -> str:
+        return (
+            f"{words.rstrip('. ')}. {len(self.done)} of {len(self.cells)} cells are finished and kept; go on with: "
+            f"choque lab resume {self.store.folder}"
+        )
+
+    def _finish(self) -> Result:
+        self._tell("writing the report")
+        self.store.write_record(stages=stages_of(self.done.values()))
+        result = Result(self.study, self.store.folder, self.store.record, self._samples())
+        self.store.write_samples(result.samples)
+        finish(result, self.store)
+        self.store.write_record(finished=self.store.record.get("finished") or _now())
+        shutil.rmtree(self.store.scratch, ignore_errors=True)
+        return result
+
+
+def _is_larger(cell: Cell, other: Cell, grows: str) -> bool:
+    same = all(other.parameters[name] == level for name, level in cell.parameters.items() if name != grows)
+    own, theirs = cell.parameters[grows], other.parameters[grows]
+    return same and isinstance(own, int | float) and isinstance(theirs, int | float) and own > theirs
+
+
+def _study_of(store: Store) -> Study:
+    reference = store.record["study"]
+    found = studies.find(reference["origin"] or reference["name"])
+    if found.name != reference["name"] or found.version != reference["version"]:
+        raise InvalidInput(
+            f"The folder {store.folder} holds {reference['name']!r}, version {reference['version']}; "
+            f"the study there is now {found.name!r}, version {found.version}. Run it anew in another folder."
+        )
+    return found
+
+
+def _installed_peers() -> list[str]:
+    from choque.lab import peers
+
+    return peers.installed()
+
+
+def _distributions(names: Sequence[str]) -> list[str]:
+    from choque.lab import peers
+
+    return list(dict.fromkeys(["scipy", *(peers.get(name).distribution for name in names)]))
+
+
+def _folder_name(study: Study, quick: bool) -> Path:
+    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return Path("output") / f"{study.name}{'-quick' if quick else ''}-{moment}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,127 @@
+"""What takes part in a comparison: a method of ours, the whole façade, or a peer, all alike to the clock."""
+# ruff: noqa: D102 (the contract documents the stages)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import choque
+from choque._types import Floats, Pairs
+from choque.errors import UnknownName
+from choque.threads import available_count
+
+if TYPE_CHECKING:
+    from choque.broad import BroadPhase
+
+FACADE = "choque.pairs"
+"""The contender that is the one call most users make."""
+
+
+State = tuple[Floats, Floats]
+"""What the façade keeps: the boxes themselves."""
+
+
+class Contender(Protocol):
+    """Anything that finds pairs in three stages; `choque.lab.peers.Peer` is one as it stands.
+
+    A state is asked for its pairs once after each `create` or `update`: structures may keep their answer.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in tables."""
+
+    @property
+    def kind(self) -> Literal["method", "peer"]:
+        """Ours, or another library's."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads it may use."""
+
+    @property
+    def question(self) -> Literal["boxes", "spheres"]:
+        """What it answers: the pairs of boxes, or another question of the same size."""
+
+    @property
+    def superset(self) -> bool:
+        """Whether its pairs may hold more than the exact ones."""
+
+    def create(self, lower: Floats, upper: Floats) -> Any:
+        """Make the structure over the first frame."""
+
+    def update(self, state: Any, lower: Floats, upper: Floats) -> Any:
+        """Follow the boxes of the next frame."""
+
+    def pairs(self, state: Any) -> Any:
+        """Find the pairs, in the contender's own form."""
+
+    def read(self, state: Any, answer: Any) -> Pairs:
+        """Turn the answer into sorted (m, 2) pairs; not charged to the contender."""
+
+    def counters(self, state: Any) -> Mapping[str, int]:
+        """Tell what was counted since the state was created."""
+
+
+class _Ours:
+    kind: Literal["method", "peer"] = "method"
+    question: Literal["boxes", "spheres"] = "boxes"
+
+    def __init__(self, name: str, threads: int | None = None) -> None:
+        self.name = name
+        self.threads = threads or available_count()
+        self.superset = name == "all"
+
+    def read(self, state: Any, answer: Pairs) -> Pairs:  # noqa: ARG002
+        return answer
+
+
+class Method(_Ours):
+    """A method of the registry, by name, at its default options."""
+
+    def create(self, lower: Floats, upper: Floats) -> BroadPhase:
+        return choque.broad.create(self.name, choque.bounds.Boxes(lower, upper), threads=self.threads)
+
+    def update(self, state: BroadPhase, lower: Floats, upper: Floats) -> BroadPhase:
+        state.update(choque.bounds.Boxes(lower, upper))
+        return state
+
+    def pairs(self, state: BroadPhase) -> Pairs:
+        return state.pairs()
+
+    def counters(self, state: BroadPhase) -> Mapping[str, int]:
+        return asdict(state.counters)
+
+
+class Facade(_Ours):
+    """``choque.pairs(lower, upper)``: nothing is made beforehand, so all its time is in `pairs`."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        super().__init__(FACADE, threads)
+
+    def create(self, lower: Floats, upper: Floats) -> State:
+        return lower, upper
+
+    def update(self, state: State, lower: Floats, upper: Floats) -> State:  # noqa: ARG002
+        return lower, upper
+
+    def pairs(self, state: State) -> Pairs:
+        return choque.pairs(*state, threads=self.threads)
+
+    def counters(self, state: State) -> Mapping[str, int]:  # noqa: ARG002
+        return {}
+
+
+def contender(name: str, threads: int | None = None) -> Contender:
+    """Give the contender of a name: a method of the registry, the façade, or a peer."""
+    from choque.lab import peers
+
+    if name == FACADE:
+        return Facade(threads)
+    if name in choque.broad.names():
+        return Method(name, threads)
+    if name in peers.names():
+        return peers.get(name, threads)
+    raise UnknownName("method", name, [FACADE, *choque.broad.names(), *peers.names()])

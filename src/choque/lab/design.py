@@ -1,0 +1,128 @@
+"""The design of an experiment: factors and their levels, the cells they make, their keys and their order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import TypeAlias
+
+from choque.errors import InvalidInput, UnknownName
+
+Level: TypeAlias = str | int | float | bool | None
+Parameters: TypeAlias = Mapping[str, Level]
+Levels: TypeAlias = Sequence[Level]
+
+UNMEASURED_ROOMS = ("lab", "view", "cli", "testing")
+"""Rooms that show or check what others compute: a change in them does not make finished cells stale."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Something that varies between cells, and the levels that it takes."""
+
+    name: str
+    levels: Levels | Callable[[], Levels]
+    """A list, or a function that gives it when a run starts (what is registered, what is installed)."""
+    quick: Levels | Callable[[], Levels] | None = None
+    """The levels of a quick run; None for all."""
+    further: Callable[[], Iterable[Level]] | None = None
+    """Levels that are not in the design but may be asked for by name."""
+    takes_peers: bool = False
+    """Whether ``--peers`` adds the installed libraries to the levels."""
+
+    def chosen(self, quick: bool) -> list[Level]:
+        """The levels of a run, quick or full."""
+        levels = self.quick if quick and self.quick is not None else self.levels
+        return list(levels() if callable(levels) else levels)
+
+    def accept(self, wanted: Iterable[Level]) -> list[Level]:
+        """Check levels that a user asks for: text must be known, numbers need only be numbers."""
+        known = [*self.chosen(False), *(self.further() if self.further else ())]
+        words = [level for level in known if isinstance(level, str)]
+        accepted = list(dict.fromkeys(wanted))
+        for level in accepted:
+            if isinstance(level, str) and words and level not in words:
+                raise UnknownName(self.name, level, words)
+            if isinstance(level, str) != bool(words):
+                kind = "a name" if words else "a number"
+                raise InvalidInput(f"The factor {self.name!r} was given {level!r}; it takes {kind}.")
+        if not accepted:
+            raise InvalidInput(f"The factor {self.name!r} was given no level; give at least one.")
+        return accepted
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of levels."""
+
+    parameters: Parameters
+    key: str
+    """A hash of what is measured and of the code that measures it; the name of the finished cell's file."""
+
+    def __str__(self) -> str:
+        return ", ".join(_shown(name, level) for name, level in self.parameters.items() if level is not None)
+
+
+@dataclass(frozen=True)
+class Design:
+    """The cells of a run: the full factorial of the levels, less exclusions, and further cells listed one by one."""
+
+    levels: Mapping[str, Levels]
+    listed: Sequence[Parameters] = ()
+    exclude: Callable[[Parameters], bool] | None = None
+    salt: str = ""
+    """Goes into every key: the study, its version and the code's."""
+    seed: int = 0
+    """Decides the order of the cells."""
+
+    def cells(self) -> list[Cell]:
+        """All cells, each once, in the order of the factors: the order of tables."""
+        names = list(self.levels)
+        factorial = [dict(zip(names, levels, strict=True)) for levels in product(*self.levels.values())]
+        for parameters in self.listed:
+            for name in parameters:
+                if name not in names:
+                    raise UnknownName("factor", name, names)
+        cells = {}
+        for parameters in [*factorial, *({name: each.get(name) for name in names} for each in self.listed)]:
+            if self.exclude is None or not self.exclude(parameters):
+                cell = Cell(parameters, self.key(parameters))
+                cells[cell.key] = cell
+        if not cells:
+            raise InvalidInput("The design has no cell left; ask for more levels or exclude fewer.")
+        return list(cells.values())
+
+    def order(self) -> list[Cell]:
+        """All cells in a random order that the seed decides: what drifts meanwhile hits all levels alike."""
+        cells = self.cells()
+        random.Random(self.seed).shuffle(cells)
+        return cells
+
+    def key(self, parameters: Parameters) -> str:
+        """The key of a cell: the same for the same parameters and code, whatever the order of factors."""
+        text = json.dumps([self.salt, sorted(parameters.items())], separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@cache
+def code_version() -> str:
+    """A hash of the sources of every room whose speed or answers a study may measure."""
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] not in UNMEASURED_ROOMS:
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _shown(name: str, level: Level) -> str:
+    if isinstance(level, str):
+        return level
+    return f"{name} {level:,}" if isinstance(level, int | float) else f"{name} {level}"

@@ -1,0 +1,142 @@
+"""The tables of a report, from a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from choque.errors import InvalidInput
+from choque.lab.records import Records, Row
+from choque.lab.result import Result
+from choque.lab.table import duration
+
+NARROWEST_FIT = 3
+"""A family of curves needs as many places as it has terms; below three none of interest is left."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One setting of a study: a row for each method, a column for each size."""
+
+    title: str
+    columns: list[str]
+    rows: list[tuple[str, list[Entry]]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one method took at one size, ready to print."""
+
+    text: str
+    ratio: str
+    note: str
+    is_best: bool = False
+    is_wrong: bool = False
+
+
+def blocks(result: Result) -> list[Block]:
+    """The ranking, a block for each setting that is not the size."""
+    study, ranking = result.study, result.ranking
+    hidden = (study.compares, study.grows, *study.instance)
+    setting = [factor.name for factor in study.factors if factor.name not in hidden]
+    found = []
+    for key, rows in ranking.groups(*setting):
+        sizes = sorted(rows.levels(study.grows)) if study.grows else [None]
+        entries = {(row[study.compares], row.get(study.grows or "")): row for row in rows}
+        lines = []
+        for method in rows.levels(study.compares):
+            cells = [entries.get((method, size)) for size in sizes]
+            lines.append((str(method), [_entry(cell, result) for cell in cells]))
+        columns = [f"{size:,}" if isinstance(size, int | float) else "" for size in sizes]
+        found.append(Block(", ".join(str(each) for each in key) or study.title, columns, lines))
+    return found
+
+
+def problem_table(result: Result) -> Records:
+    """The cells that have no rank, with the reason; the same reason for several cells is told once for each."""
+    factors = [factor.name for factor in result.study.factors]
+    bad = result.cells.where(lambda row: row["verdict"] in ("wrong", "failed", "cut off"))
+    return Records(
+        {**{name: row.get(name) for name in factors}, "verdict": row["verdict"], "why": row["note"]} for row in bad
+    )
+
+
+def fit_table(result: Result) -> Records:
+    """For each method and setting the chosen family and the power law, where there are places enough."""
+    study = result.study
+    if study.grows is None:
+        return Records()
+    hidden = (study.compares, study.grows, *study.instance)
+    setting = [factor.name for factor in study.factors if factor.name not in hidden]
+    rows: list[Row] = []
+    for key, some in result.right.groups(*setting):
+        where = dict(zip(setting, key, strict=True))
+        for method in some.levels(study.compares):
+            if len(some.where(**{study.compares: method}).levels(study.grows)) >= NARROWEST_FIT:
+                rows.append({**where, study.compares: method, **_fit_row(result, method, where)})
+    return Records(rows)
+
+
+def memory_table(result: Result) -> Records:
+    """For each method the largest cell that was finished: what its structures and its process held."""
+    study = result.study
+    rows: list[Row] = []
+    for (method,), some in result.cells.groups(study.compares):
+        held = [row for row in some if row.get("peak_bytes") is not None and row["verdict"] not in ("wrong", "failed")]
+        if not held:
+            continue
+        largest = max(held, key=lambda row: (row.get(study.grows or "") or 0, row["peak_bytes"]))
+        process, before = largest.get("process_bytes"), largest.get("baseline_bytes")
+        grown = process - before if isinstance(process, int) and isinstance(before, int) else None
+        rows.append(
+            {
+                study.compares: method,
+                **({study.grows: largest.get(study.grows)} if study.grows else {}),
+                "structures [MiB]": _mebibytes(largest["peak_bytes"]),
+                "process, while measuring [MiB]": _mebibytes(grown),
+                "process, in all [MiB]": _mebibytes(process),
+            }
+        )
+    return Records(rows)
+
+
+def _entry(row: Row | None, result: Result) -> Entry:
+    if row is None:
+        return Entry("", "", "")
+    verdict, note = str(row["verdict"]), str(row.get("note") or "")
+    value, ratio = row.get("median"), row.get("ratio")
+    if not isinstance(value, float) or verdict in ("wrong", "failed", "cut off"):
+        return Entry(verdict, "", note, is_wrong=verdict in ("wrong", "failed"))
+    text = duration(value) if result.study.metric.unit == "s" else f"{value:.3g}"
+    words = f"{ratio:.2f}" if isinstance(ratio, float) else verdict
+    interval = f"95 % interval {_shown(row['lower'], result)} to {_shown(row['upper'], result)}"
+    return Entry(text, words, interval, is_best=ratio == 1.0)
+
+
+def _shown(value: Any, result: Result) -> str:
+    return duration(value) if result.study.metric.unit == "s" else f"{value:.3g}"
+
+
+def _fit_row(result: Result, method: Any, where: dict[str, Any]) -> Row:
+    try:
+        power, family = result.power(method, **where), result.fit(method, **where)
+    except InvalidInput as problem:
+        return {"family": str(problem)}
+    lower, upper = power.intervals[1]
+    return {
+        "exponent": f"{power.coefficients[1]:.2f} [{lower:.2f}, {upper:.2f}]",
+        "power law": str(power),
+        "R² of logarithms": f"{power.r2:.4f}",
+        "family": family.family,
+        "curve": str(family),
+        "R²": f"{family.r2:.4f}",
+        "adjusted R²": f"{family.adjusted_r2:.4f}",
+        "dfe": family.dfe,
+        "SSE": f"{family.sse:.3g}",
+        "RMSE": f"{family.rmse:.3g}",
+        "AIC": f"{family.aic:.1f}",
+    }
+
+
+def _mebibytes(value: Any) -> float | None:
+    return None if value is None else float(value) / 2**20

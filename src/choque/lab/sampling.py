@@ -1,0 +1,169 @@
+"""The measuring discipline: rehearse, then repeat in turns until the interval is narrow or the budget is spent.
+
+Machines drift: another job starts, the clock of the processor falls. Trials that take turns drift together, so
+their ratios hold where their times do not. `choque bench` measures many trials in one process this way; a cell of
+a study is one trial in a process of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from choque.errors import InvalidInput
+from choque.lab.statistics import median_interval
+from choque.lab.stopwatch import Reading, Stopwatch
+from choque.lab.trial import CutOff, Trial
+
+Work = TypeVar("Work", bound=Trial)
+Status = Literal["measured", "cut off", "failed"]
+Progress = Callable[[str], None]
+"""Told a trial's name after its rehearsal and after each turn, taken or not: ``most + 1`` times."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often a trial is repeated, and how long it may take; seconds."""
+
+    fewest: int = 5
+    """Repetitions before the interval is looked at."""
+    most: int = 50
+    precision: float | None = 0.03
+    """Enough is when the 95 % interval of the median reaches no further than this share of it; None: never."""
+    budget: float = 10.0
+    """For all repetitions together."""
+    patience: float | None = None
+    """A trial whose single run would take longer is cut off; None for the budget."""
+    limit: float = 60.0
+    """After this much measuring, rehearsal included, a process is ended whatever it is doing."""
+
+    def __post_init__(self) -> None:
+        for name in ("fewest", "most"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        for name in ("budget", "limit"):
+            if not getattr(self, name) > 0:
+                raise InvalidInput(f"{name} is {getattr(self, name)} s; it must be more than 0.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the fields as a JSON object."""
+        return asdict(self)
+
+
+@dataclass
+class Outcome(Generic[Work]):
+    """All that was seen of one trial."""
+
+    trial: Work
+    status: Status = "measured"
+    note: str = ""
+    readings: list[Reading] = field(default_factory=list)
+    rehearsal: float = 0.0
+    """Seconds of warming up; in no other figure."""
+    spent: float = 0.0
+
+    def wants_more(self, plan: Plan) -> bool:
+        """Whether another turn may be taken and would tell something."""
+        if self.status != "measured" or self.spent > plan.budget:
+            return False
+        if plan.precision is None or len(self.readings) < plan.fewest:
+            return True
+        middle = median_interval([each.total for each in self.readings], resamples=300)
+        return max(middle.upper - middle.value, middle.value - middle.lower) > plan.precision * middle.value
+
+    def fail(self, problem: Exception) -> None:
+        """Note what broke, and go on: a trial must not take the others with it."""
+        self.status, self.readings = "failed", []
+        self.note = " ".join(f"{type(problem).__name__}: {problem}".split())
+
+
+def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None) -> list[Outcome[Work]]:
+    """Rehearse every trial, then let them take turns."""
+    tell = progress or (lambda _: None)
+    outcomes = []
+    for trial in trials:
+        outcomes.append(_rehearsed(trial, plan))
+        tell(trial.name)
+    with settled_memory():
+        _take_turns(outcomes, plan, progress)
+    for outcome in outcomes:
+        _check_stages(outcome)
+    return outcomes
+
+
+def _take_turns(outcomes: Sequence[Outcome[Any]], plan: Plan, progress: Progress | None) -> None:
+    tell = progress or (lambda _: None)
+    for turn in range(plan.most):
+        # Whoever comes after heavy work finds cold caches: let that be someone else each round.
+        shift = turn % max(len(outcomes), 1)
+        for outcome in [*outcomes[shift:], *outcomes[:shift]]:
+            if outcome.wants_more(plan):
+                _take_turn(outcome)
+            tell(outcome.trial.name)
+        if progress is None and not any(outcome.wants_more(plan) for outcome in outcomes):
+            break
+
+
+def _rehearsed(trial: Work, plan: Plan) -> Outcome[Work]:
+    outcome = Outcome(trial)
+    begin = trial.clock()
+    try:
+        with without_collector():
+            trial.rehearse(plan.patience or plan.budget)
+    except CutOff as reason:
+        outcome.status, outcome.note = "cut off", str(reason)
+    except Exception as problem:
+        outcome.fail(problem)
+    outcome.rehearsal = trial.clock() - begin
+    return outcome
+
+
+def _take_turn(outcome: Outcome[Any]) -> None:
+    trial = outcome.trial
+    begin = trial.clock()
+    try:
+        with without_collector():
+            watch = Stopwatch(trial.clock)
+            trial.run(watch)
+            outcome.readings.append(watch.stop())
+    except Exception as problem:
+        outcome.fail(problem)
+    outcome.spent += trial.clock() - begin
+
+
+def _check_stages(outcome: Outcome[Any]) -> None:
+    # One reading may be off because the machine looked away; half of them may not.
+    if outcome.readings and np.mean([each.adds_up for each in outcome.readings]) < 0.5:
+        example = outcome.readings[0]
+        share = sum(example.stages.values()) / example.total
+        outcome.status = "failed"
+        outcome.note = f"the stages add up to {share:.0%} of the total; every part of a run belongs to a stage"
+
+
+@contextmanager
+def settled_memory() -> Iterator[None]:
+    """Spare the garbage collector what is there already, so that collecting before each turn costs next to nothing."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Keep the garbage collector from running within a timed part, and collect before it."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

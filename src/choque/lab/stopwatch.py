@@ -1,0 +1,80 @@
+"""One clock for a whole run, read between its stages, so that the stages add up to the total."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Clock = Callable[[], float]
+
+TOLERANCE = 0.05
+"""Stages that leave more than this share of the total to nobody hide something."""
+SLACK = 5e-6
+"""Seconds that reading the clock may cost, which matter only to the shortest of runs."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one run took; seconds."""
+
+    laps: Mapping[str, tuple[float, ...]]
+    """For each stage, every time that it was passed through."""
+    total: float
+    """From start to stop, less what was skipped; measured apart from the laps."""
+    stages: Mapping[str, float] = field(init=False)
+    """For each stage, the sum of its laps."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stages", {stage: sum(laps) for stage, laps in self.laps.items()})
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the stages make up the total to within `TOLERANCE`."""
+        return abs(self.total - sum(self.stages.values())) <= max(TOLERANCE * self.total, SLACK)
+
+    def median(self, stage: str) -> float | None:
+        """The middle lap of a stage; None where the run did not pass through it."""
+        return float(np.median(self.laps[stage])) if self.laps.get(stage) else None
+
+
+class Stopwatch:
+    """Charges the time since it was last read to a stage, or to nobody.
+
+    Examples
+    --------
+    >>> watch = Stopwatch()
+    >>> structure = sorted("choque")
+    >>> watch.lap("create")
+    >>> question = structure[:2]  # making the question is not part of what is measured
+    >>> watch.skip()
+    >>> found = question in (structure, ["c", "e"])
+    >>> watch.lap("pairs")
+    >>> list(watch.stop().stages)
+    ['create', 'pairs']
+    """
+
+    def __init__(self, clock: Clock = time.perf_counter) -> None:
+        self._clock = clock
+        self._laps: dict[str, list[float]] = {}
+        self._skipped = 0.0
+        self._begin = self._mark = clock()
+
+    def lap(self, stage: str) -> None:
+        """Charge the time since the last reading to ``stage``."""
+        now = self._clock()
+        self._laps.setdefault(stage, []).append(now - self._mark)
+        self._mark = now
+
+    def skip(self) -> None:
+        """Charge the time since the last reading to nobody: it is not part of the total either."""
+        now = self._clock()
+        self._skipped += now - self._mark
+        self._mark = now
+
+    def stop(self) -> Reading:
+        """End the run."""
+        total = self._clock() - self._begin - self._skipped
+        return Reading({stage: tuple(laps) for stage, laps in self._laps.items()}, total)

@@ -1,0 +1,155 @@
+"""The folder of a run: what was asked for, every finished cell, and the tables made of them.
+
+::
+
+    study.json              the study, its levels, plan and seed; the machine and the versions
+    cells/<key>.json        one finished cell each, written when it is done: what a resumed run starts from
+    samples.parquet, .csv   one row for each repetition: what the report is made from
+    claims.csv, cells.csv   the verdicts; one row for each cell, with medians and intervals
+    figures/                each picture as SVG and as PNG
+    report.html             all of it, to open and to share
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files.atomic import replacing
+from choque.lab.design import Cell
+from choque.lab.records import Records, Row, read_parquet
+from choque.lab.worker import Answer
+
+FORMAT = 1
+STUDY, CELLS, SAMPLES = "study.json", "cells", "samples.parquet"
+
+PIPELINE = ("create", "first", "update", "pairs", "narrow", "response")
+"""Stages in the order in which work passes through them; a study's own follow in the order in which they come."""
+
+
+class Store:
+    """Reads and writes the folder of one run; every file appears whole or not at all."""
+
+    def __init__(self, folder: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+        self.folder = Path(folder)
+        self.record = dict(record)
+        """What ``study.json`` holds."""
+
+    @classmethod
+    def create(cls, folder: str | os.PathLike[str], record: Mapping[str, Any]) -> Store:
+        """Start a run in a folder that is empty or not there yet."""
+        path = Path(folder)
+        if path.exists() and not path.is_dir():
+            raise InvalidInput(f"{path} is a file; give a folder for the results.")
+        if (path / STUDY).exists():
+            raise InvalidInput(_occupied(path, record))
+        if path.is_dir() and any(path.iterdir()):
+            raise InvalidInput(f"The folder {path} is not empty; give one that is, or that is not there yet.")
+        try:
+            (path / CELLS).mkdir(parents=True)
+        except OSError as problem:
+            raise InvalidInput(
+                f"The folder {path} cannot be made: {(problem.strerror or 'refused').lower()}."
+            ) from problem
+        store = cls(path, {"format": FORMAT, **record})
+        store.write_record()
+        return store
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Store:
+        """Open the folder of a run, finished or not."""
+        path = Path(folder)
+        try:
+            record = json.loads((path / STUDY).read_text(encoding="utf-8"))
+        except FileNotFoundError as problem:
+            raise UnreadableFile(f"The folder {path} holds no run of a study: there is no {STUDY} in it.") from problem
+        except (OSError, ValueError) as problem:
+            raise UnreadableFile(f"The file {path / STUDY} is truncated or damaged: {problem}.") from problem
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise UnreadableFile(f"The file {path / STUDY} is of another format; this version reads format {FORMAT}.")
+        return cls(path, record)
+
+    @property
+    def scratch(self) -> Path:
+        """Where scenes are kept while the run lasts."""
+        return self.folder / "scenes"
+
+    def write_record(self, **changes: Any) -> None:
+        """Write ``study.json`` again with some of it changed."""
+        self.record.update(changes)
+        self.write_text(STUDY, json.dumps(self.record, indent=2))
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a file of the folder."""
+        with replacing(self.folder / name) as handle:
+            handle.write(text.encode())
+
+    def write_cell(self, cell: Cell, answer: Answer) -> None:
+        """Keep a finished cell."""
+        self.write_text(f"{CELLS}/{cell.key}.json", json.dumps({"parameters": dict(cell.parameters), **answer}))
+
+    def read_cells(self, cells: Iterable[Cell]) -> dict[str, Answer]:
+        """Read those of ``cells`` that are finished, by key; one whose file is damaged is not finished."""
+        found = {}
+        for cell in cells:
+            try:
+                found[cell.key] = json.loads((self.folder / CELLS / f"{cell.key}.json").read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+        return found
+
+    def write_samples(self, samples: Records) -> None:
+        """Write the raw table, as Parquet and as CSV."""
+        samples.to_parquet(self.folder / SAMPLES)
+        samples.to_csv(self.folder / "samples.csv")
+
+    def read_samples(self) -> Records:
+        """Read the raw table again."""
+        path = self.folder / SAMPLES
+        if not path.exists():
+            raise UnreadableFile(
+                f"{path} is not there yet: the run was not finished. Go on with: choque lab resume {self.folder}"
+            )
+        try:
+            return read_parquet(path)
+        except UnreadableFile as problem:
+            raise UnreadableFile(
+                f"{problem} The finished cells are in {self.folder / CELLS}; write the table again with: "
+                f"choque lab resume {self.folder}"
+            ) from problem
+
+
+def sample_rows(cell: Cell, answer: Answer) -> list[Row]:
+    """The rows of one cell: one for each repetition, or a single one without times where there is none."""
+    common: Row = {
+        "cell": cell.key,
+        **cell.parameters,
+        "verdict": answer["verdict"],
+        "note": answer["note"],
+        **{name: answer.get(name) for name in ("threads", "machine", "rehearsal", "process_bytes", "baseline_bytes")},
+        **answer["facts"],
+        **answer["counters"],
+    }
+    if not answer["readings"]:
+        return [common]
+    return [{**common, "repetition": number, **reading} for number, reading in enumerate(answer["readings"])]
+
+
+def stages_of(answers: Iterable[Answer]) -> list[str]:
+    """Name the stages that were timed in any of the cells, in the order of the pipeline."""
+    found = dict.fromkeys(stage for answer in answers for reading in answer["readings"] for stage in reading)
+    found.pop("total", None)
+    return sorted(found, key=lambda stage: PIPELINE.index(stage) if stage in PIPELINE else len(PIPELINE))
+
+
+def _occupied(folder: Path, record: Mapping[str, Any]) -> str:
+    held = Store.open(folder).record
+    if held["study"]["name"] != record["study"]["name"]:
+        return f"The folder {folder} holds a run of another study, {held['study']['name']!r}; give another folder."
+    if held.get("finished"):
+        return f"The folder {folder} holds a finished run of this study; give another folder."
+    return f"The folder {folder} holds an unfinished run of this study; go on with it: choque lab resume {folder}"

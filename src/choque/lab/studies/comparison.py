@@ -1,0 +1,269 @@
+"""The first study: every method on scenes of every kind, from a hundred boxes to a million."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from choque.lab.claims import Finding, found, not_testable
+from choque.lab.design import Factor, Level, Parameters
+from choque.lab.records import Row
+from choque.lab.result import Result
+from choque.lab.sampling import Plan
+from choque.lab.study import Metric, Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from choque.lab.trial import Trial
+
+STILL = ("uniform", "clustered", "mixed", "aligned")
+MOVING = ("brownian", "free-fall")
+FRAMES = 10
+"""Frames of a moving scene; a still one has one."""
+
+DESIGN_PAGE = "Choque, design page, measurements of the core"
+
+
+def methods() -> list[Level]:
+    """Every registered method but ``all``, which tests nothing and keeps every pair."""
+    import choque
+
+    return [name for name in choque.broad.names() if name != "all"]
+
+
+def quick_methods() -> list[Level]:
+    """Without ``brute-obb``, which on boxes does what ``brute`` does."""
+    return [name for name in methods() if name != "brute-obb"]
+
+
+def further_methods() -> list[Level]:
+    """What may be asked for by name: the façade, ``all``, and every peer."""
+    from choque.lab import peers
+    from choque.lab.contender import FACADE
+
+    return [FACADE, "all", *peers.names()]
+
+
+def growth_of_uniform(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iterable[Parameters]:
+    """One scene at a third size, so that a quick run has curves to fit."""
+    for method in levels["method"] if quick else ():
+        yield {"scene": "uniform", "n": 30_000, "method": method, "seed": 0}
+
+
+def takes_other_boxes(parameters: Parameters) -> bool:
+    """Whether the method is a library that knows no boxes in 3D."""
+    from choque.lab import peers
+
+    method = str(parameters["method"])
+    return method in peers.names() and 3 not in peers.get(method).dimensions
+
+
+def seconds_a_frame(row: Row) -> float | None:
+    """What a user waits for: create and pairs of a still scene; update and pairs of a moving one's later frames."""
+    update, pairs = row.get("update"), row.get("pairs")
+    if not isinstance(pairs, float):
+        return None
+    if isinstance(update, float):
+        return (update + pairs) / (FRAMES - 1)
+    create = row.get("create")
+    return create + pairs if isinstance(create, float) else None
+
+
+def bytes_a_box(row: Row) -> float | None:
+    """The most that the method's structures held, for each box."""
+    peak, n = row.get("peak_bytes"), row.get("n")
+    return peak / n if isinstance(peak, int | float) and isinstance(n, int) and peak else None
+
+
+STUDY = Study(
+    name="comparison",
+    title="Which broad phase is fastest where",
+    about=(
+        "Every method of Choque finds the overlapping pairs of the same boxes: spread evenly, in clusters, of sizes "
+        "that differ a thousandfold, as parallel rods, in Brownian motion, and falling into a heap. Each cell runs in "
+        "a process of its own and its pairs are compared with those of an oracle; only right answers are ranked."
+    ),
+    factors=(
+        Factor("scene", (*STILL, *MOVING)),
+        Factor("n", (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000), quick=(1_000, 10_000)),
+        Factor("method", methods, quick=quick_methods, further=further_methods, takes_peers=True),
+        Factor("seed", (0, 1, 2), quick=(0,)),
+    ),
+    metrics=(
+        Metric("frame", "s", "seconds a frame", seconds_a_frame),
+        Metric("bytes", "bytes", "peak bytes a box", bytes_a_box),
+    ),
+    regions=("n", "density", "size_spread", "motion"),
+    listed=growth_of_uniform,
+    exclude=takes_other_boxes,
+    plan=Plan(fewest=5, most=30, precision=0.03, budget=20.0, limit=60.0),
+    quick_plan=Plan(fewest=3, most=15, precision=0.1, budget=0.3, patience=1.5, limit=20.0),
+)
+
+
+@STUDY.trial
+def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
+    """A contender on a scene, with the oracle's pairs to be checked against."""
+    from choque.lab.box_scenes import BoxInstance
+    from choque.lab.contender import contender
+
+    scene, n, seed = str(parameters["scene"]), int(parameters["n"] or 0), int(parameters["seed"] or 0)
+    instance = BoxInstance(scene, n, seed, frames=FRAMES if scene in MOVING else 1)
+    return instance.trial(contender(str(parameters["method"])), scratch)
+
+
+@STUDY.claim(
+    "right", source="Choque, design page, the contract", printed="Given boxes, every method equals the box oracle."
+)
+def every_method_is_right(result: Result) -> Finding:
+    """All cells that were finished."""
+    cells = result.cells.where(lambda row: row["verdict"] not in ("cut off", "other question", "superset"))
+    wrong = cells.where(lambda row: row["verdict"] in ("wrong", "failed"))
+    words = f"{len(cells) - len(wrong)} of {len(cells)} finished cells right"
+    names = ", ".join(sorted({str(name) for name in wrong.values("method")}))
+    return found(
+        not len(wrong), words, f"not right: {names}" if names else "cells cut off by the time limit are not counted"
+    )
+
+
+@STUDY.claim(
+    "brute-quadratic", source="Definition of the method", printed="Testing all pairs grows with the square of n."
+)
+def brute_is_quadratic(result: Result) -> Finding:
+    """By its counter; the clock, which also sees starting and caches, is only noted."""
+    tests = result.power("brute", metric="tests", scene="uniform").coefficients[1]
+    seconds = result.power("brute", scene="uniform")
+    lower, upper = seconds.intervals[1]
+    note = f"tests; its seconds grow as n^{seconds.coefficients[1]:.2f}, 95 % interval {lower:.2f} to {upper:.2f}"
+    return found(abs(tests - 2) < 0.05, f"n^{tests:.3f}", note)
+
+
+@STUDY.claim("grid-on-like-sizes", source=DESIGN_PAGE, printed="A grid wins on like sizes.")
+def grid_wins_on_like_sizes(result: Result) -> Finding:
+    """On the uniform scene, at the largest size that both it and another finished."""
+    return _beats(result, "grid", "bvh", scene="uniform", at_least=10_000)
+
+
+@STUDY.claim(
+    "tree-on-mixed-sizes",
+    source=DESIGN_PAGE,
+    printed="A grid collapses on mixed sizes, where a wide BVH on Morton order holds.",
+)
+def tree_wins_on_mixed_sizes(result: Result) -> Finding:
+    """Sizes that differ a thousandfold."""
+    return _beats(result, "bvh", "grid", scene="mixed", at_least=10_000)
+
+
+@STUDY.claim("sweep-growth", source=DESIGN_PAGE, printed="A one-axis sweep in 3D grows as n^(5/3).")
+def sweep_growth(result: Result) -> Finding:
+    """The exponent from 10,000 boxes on, where sorting no longer hides it."""
+    large = [n for n in result.right.where(method="sap-direct", scene="uniform").levels("n") if n >= 10_000]
+    if len(large) < 3:
+        return not_testable("needs three sizes of at least 10,000 boxes; run without --quick")
+    fit = result.power("sap-direct", scene="uniform", n=large)
+    lower, upper = fit.intervals[1]
+    note = (
+        f"95 % interval of the exponent {lower:.2f} to {upper:.2f}; sap-direct sweeps tiles when there are many boxes"
+    )
+    return found(lower <= 5 / 3 <= upper, f"n^{fit.coefficients[1]:.2f}", note)
+
+
+@STUDY.claim(
+    "refreshing-loses",
+    source=DESIGN_PAGE,
+    printed="An incremental sweep that refreshes every end point loses to a rebuild from 10,000 boxes on.",
+)
+def refreshing_loses(result: Result) -> Finding:
+    """Brownian motion moves every box in every frame."""
+    return _beats(result, "sap-direct", "sap-incremental", scene="brownian", at_least=10_000)
+
+
+@STUDY.claim(
+    "auto-within-15", source="Choque, step 2", printed="On held-out cells auto is within 15 % of the best method."
+)
+def auto_is_good(result: Result) -> Finding:
+    """How often it is not."""
+    from choque.lab.performance_map import SELECTOR, held_out
+
+    scores = held_out(result)
+    if SELECTOR not in result.right.levels("method") or not scores:
+        return not_testable("needs auto, and two other methods to choose from")
+    score = scores[0]
+    words = f"{score.places - score.misses} of {score.places} held-out cells"
+    return found(not score.misses, words, f"worst {score.worst:.0%} slower than the best: {score.where}")
+
+
+@STUDY.figure(
+    "curves",
+    "Seconds a frame by number of boxes",
+    "Medians with the band of their 95 % interval. Still scenes: create and pairs. Moving ones: update and pairs of a "
+    "frame. A line ends where its method exceeds the time limit.",
+)
+def curves(result: Result) -> Figure:
+    """A panel for each scene."""
+    from choque.lab import figures
+
+    return figures.curves(result, panels="scene")
+
+
+@STUDY.figure(
+    "ratios",
+    "How many times the best",
+    "At the largest size, below the scene's name, that half of the methods or more finished. Bold is the best; a dash: "
+    "not finished, or not right.",
+)
+def ratios(result: Result) -> Figure:
+    """A row for each method."""
+    from choque.lab import figures
+
+    return figures.ratios(result, columns="scene")
+
+
+@STUDY.figure(
+    "stages",
+    "Where the time goes",
+    "The share of each stage in the whole run, whose length stands at the right; the fastest on top.",
+)
+def stages(result: Result) -> Figure:
+    """A panel for each scene."""
+    from choque.lab import figures
+
+    return figures.stage_split(result, panels="scene")
+
+
+@STUDY.figure(
+    "memory",
+    "Peak bytes a box",
+    "What the structures of a method held at most, by its own count, divided by the number of boxes.",
+)
+def memory(result: Result) -> Figure:
+    """A panel for each scene."""
+    from choque.lab import figures
+
+    return figures.curves(result, panels="scene", metric="bytes")
+
+
+@STUDY.figure(
+    "map", "The fastest method by scene and size", "The name of the fastest, auto aside, and its lead over the second."
+)
+def best_where(result: Result) -> Figure:
+    """A row for each scene."""
+    from choque.lab.performance_map import draw_map
+
+    return draw_map(result, rows="scene")
+
+
+def _beats(result: Result, fast: str, slow: str, *, scene: str, at_least: int) -> Finding:
+    """Whether one method is faster than another at the largest size of a scene that both finished."""
+    right = result.right.where(scene=scene) if "scene" in result.right.columns else result.right
+    shared = set(right.where(method=fast).levels("n")) & set(right.where(method=slow).levels("n"))
+    large = max((n for n in shared if n >= at_least), default=None)
+    if large is None:
+        return not_testable(f"needs {fast} and {slow} on {scene} at {at_least:,} boxes or more")
+    ratio = result.ratio(slow, fast, scene=scene, n=large)
+    note = f"{slow} takes this many times as long as {fast} on {scene} at {large:,} boxes"
+    if ratio.lower <= 1 <= ratio.upper:
+        return not_testable(f"this run does not tell: {note}, {ratio}")
+    return found(ratio.lower > 1, ratio, note, unit="x")

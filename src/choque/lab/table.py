@@ -1,0 +1,155 @@
+"""The table of a comparison: its rows, the machine, and how it looks in a terminal and in files."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from choque.lab import machine
+from choque.lab.measure import write_csv
+from choque.lab.verdict import Judgement
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table as RichTable
+
+COLOURS: dict[Judgement, str] = {
+    "exact": "green",
+    "rounding": "green",
+    "superset": "cyan",
+    "unchecked": "",
+    "other question": "cyan",
+    "cut off": "yellow",
+    "wrong": "bold red",
+    "failed": "bold red",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender on one scene; times in seconds, medians over the rounds."""
+
+    scene: str
+    dimension: int
+    count: int
+    frames: int
+    contender: str
+    kind: str
+    threads: int
+    pair_count: int | None
+    create: float | None
+    update: float | None
+    pairs: float | None
+    total: float | None
+    """Update and pairs of a frame, or create and pairs where there is one frame."""
+    total_minimum: float | None
+    total_lower_quartile: float | None
+    total_upper_quartile: float | None
+    read: float | None
+    """Turning a peer's own answer into sorted pairs, once; in no other figure."""
+    rounds: int
+    ratio: float | None
+    """Total over the smallest total among right answers on this scene; None if this one is wrong."""
+    tests: int | None
+    peak_bytes: int | None
+    verdict: Judgement
+    note: str
+
+
+@dataclass
+class Table:
+    """The rows of a benchmark and the machine it ran on."""
+
+    rows: list[Row] = field(default_factory=list)
+    machine: dict[str, str | int | float] = field(default_factory=machine.describe)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether no contender gave a wrong answer or failed."""
+        return not any(row.verdict in ("wrong", "failed") for row in self.rows)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV under the machine's description, whole or not at all."""
+        write_csv(path, self.rows, self.machine)
+
+    def to_json(self) -> str:
+        """Give the machine and the rows as one JSON object."""
+        return json.dumps({"machine": self.machine, "rows": [asdict(row) for row in self.rows]}, indent=2)
+
+
+def render(table: Table) -> Group:
+    """Lay the table out for a terminal: a block for each scene and count, the fastest right answer first."""
+    from rich.console import Group
+    from rich.text import Text
+
+    blocks: list[RichTable | Text] = []
+    for (scene, count, frames), rows in groupby(table.rows, lambda row: (row.scene, row.count, row.frames)):
+        moving = f", {frames} frames" if frames > 1 else ""
+        blocks.append(_block(f"{scene}, {count:,} boxes{moving}", list(rows)))
+    blocks.append(Text(", ".join(f"{key} {value}" for key, value in table.machine.items()), style="dim"))
+    return Group(*blocks)
+
+
+def _block(title: str, rows: list[Row]) -> RichTable:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    moving = rows[0].frames > 1
+    shown = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    shown.add_column("contender")
+    for heading in (
+        "threads",
+        "pairs",
+        "create",
+        *(["update"] if moving else []),
+        "search",
+        "total",
+        "± IQR/2",
+    ):
+        shown.add_column(heading, justify="right")
+    for heading in ("ratio", "tests", "peak"):
+        shown.add_column(heading, justify="right")
+    shown.add_column("verdict")
+    for row in sorted(rows, key=lambda row: (row.ratio is None, row.ratio or 0.0)):
+        stages = [row.create, *([row.update] if moving else []), row.pairs, row.total, _half_range(row)]
+        shown.add_row(
+            Text(row.contender, style="bold" if row.kind == "method" else ""),
+            str(row.threads),
+            _number(row.pair_count),
+            *(duration(each) for each in stages),
+            "" if row.ratio is None else f"{row.ratio:.2f}x",
+            _number(row.tests),
+            _size(row.peak_bytes),
+            Text(": ".join(filter(None, (row.verdict, row.note))), style=COLOURS[row.verdict]),
+        )
+    return shown
+
+
+def duration(seconds: float | None) -> str:
+    """Write three digits and a unit; nothing for None."""
+    if seconds is None:
+        return ""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def _half_range(row: Row) -> float | None:
+    if row.total_lower_quartile is None or row.total_upper_quartile is None:
+        return None
+    return (row.total_upper_quartile - row.total_lower_quartile) / 2
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _size(value: int | None) -> str:
+    if value is None:
+        return ""
+    return f"{value / 2**20:.3g} MiB" if value >= 2**20 else f"{value / 2**10:.3g} KiB"

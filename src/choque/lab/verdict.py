@@ -1,0 +1,69 @@
+"""Whether an answer is right: compared pair by pair with an oracle, roundings told apart from errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Pairs
+
+Judgement = Literal["exact", "rounding", "superset", "unchecked", "wrong", "other question", "cut off", "failed"]
+RIGHT: frozenset[Judgement] = frozenset({"exact", "rounding", "unchecked"})
+"""The judgements of a right answer, or of one that a study has no oracle for; others are compared with the fastest."""
+RANKED: frozenset[Judgement] = RIGHT | {"other question"}
+"""The judgements whose times may be compared; the times of a wrong answer are worth nothing."""
+
+ROUNDINGS = 4
+"""Boxes this many units in the last place of the largest coordinate from touching differ by a rounding."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement and, unless it is ``exact``, a few words on it."""
+
+    judgement: Judgement
+    note: str = ""
+
+
+def judge(answer: Pairs, expected: Pairs, lower: Floats, upper: Floats, *, superset: bool, rounding: bool) -> Verdict:
+    """Compare sorted pairs with the ``expected`` ones for the boxes ``lower``, ``upper``.
+
+    Parameters
+    ----------
+    superset
+        More pairs than expected are allowed.
+    rounding
+        Pairs that differ only because of a rounding are allowed: their boxes touch to within `ROUNDINGS`.
+    """
+    if np.array_equal(answer, expected):
+        return Verdict("exact")
+    missing, surplus = _difference(expected, answer), _difference(answer, expected)
+    words = f"{len(missing)} missing, {len(surplus)} too many"
+    if superset and not len(missing):
+        return Verdict("superset", words)
+    if rounding and _touches(np.concatenate((missing, surplus)), lower, upper):
+        return Verdict("rounding", f"{words}, all within a rounding")
+    return Verdict("wrong", words)
+
+
+def _difference(ours: Pairs, theirs: Pairs) -> Pairs:
+    """List the pairs of ``ours`` that ``theirs`` lacks."""
+    keys = np.setdiff1d(_keys(ours), _keys(theirs))
+    return np.stack((keys >> 32, keys & 0xFFFF_FFFF), axis=1).astype(np.int32)
+
+
+def _keys(pairs: Pairs) -> NDArray[np.int64]:
+    wide = pairs.astype(np.int64)
+    keys: NDArray[np.int64] = wide[:, 0] << 32 | wide[:, 1]
+    return keys
+
+
+def _touches(pairs: Pairs, lower: Floats, upper: Floats) -> bool:
+    """Tell whether the boxes of each pair touch, give or take a few roundings."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    gap = np.maximum(lower[first] - upper[second], lower[second] - upper[first]).max(axis=1)
+    largest = np.maximum(np.abs(lower).max(), np.abs(upper).max())
+    return bool((np.abs(gap) <= ROUNDINGS * np.spacing(largest)).all())

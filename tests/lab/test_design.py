@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from choque.errors import InvalidInput, UnknownName
+from choque.lab import Factor, Metric, Plan, Study
+from choque.lab import design as room
+from choque.lab.design import Design, Level, Parameters
+
+LEVELS: dict[str, list[Level]] = {"n": [10, 20], "method": ["a", "b"], "seed": [0, 1, 2]}
+
+
+def study(**changes: object) -> Study:
+    factors = (
+        Factor("n", (10, 20, 30), quick=(10,)),
+        Factor("method", lambda: ["a", "b"], further=lambda: ["c"], takes_peers=True),
+        Factor("seed", (0, 1)),
+    )
+    arguments = {"name": "s", "title": "", "about": "", "factors": factors, "metrics": (Metric("total", "s", ""),)}
+    return Study(**{**arguments, **changes})  # type: ignore[arg-type]
+
+
+def test_the_factorial_is_full_and_listed_cells_are_added_once() -> None:
+    listed: list[Parameters] = [{"n": 99, "method": "a", "seed": 0}, {"n": 10, "method": "a", "seed": 0}]
+    cells = Design(LEVELS, listed).cells()
+    assert len(cells) == 2 * 2 * 3 + 1
+    assert cells[0].parameters == {"n": 10, "method": "a", "seed": 0}
+    assert cells[-1].parameters["n"] == 99
+    assert len({cell.key for cell in cells}) == len(cells)
+
+
+def test_excluded_cells_are_left_out() -> None:
+    cells = Design(LEVELS, exclude=lambda each: each["method"] == "b" and each["n"] == 20).cells()
+    assert len(cells) == 9
+    with pytest.raises(InvalidInput, match="no cell left"):
+        Design(LEVELS, exclude=lambda _: True).cells()
+
+
+@given(st.integers(0, 2**32), st.integers(0, 2**32))
+def test_the_order_is_random_but_the_seed_decides_it(one: int, other: int) -> None:
+    orders = [Design(LEVELS, seed=seed).order() for seed in (one, one, other)]
+    assert orders[0] == orders[1]
+    assert sorted(orders[0], key=str) == sorted(orders[2], key=str)
+    assert len(orders[0]) == 12
+
+
+def test_the_order_is_not_that_of_the_factors() -> None:
+    assert Design(LEVELS).order() != Design(LEVELS).cells()
+
+
+def test_a_key_depends_on_parameters_and_code_and_on_nothing_else() -> None:
+    one = Design(LEVELS, salt="1").key({"n": 1, "method": "a"})
+    assert one == Design({}, salt="1").key({"method": "a", "n": 1})
+    assert one != Design(LEVELS, salt="2").key({"n": 1, "method": "a"})
+    assert one != Design(LEVELS, salt="1").key({"n": 2, "method": "a"})
+
+
+def test_the_code_version_changes_with_the_code_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = room.code_version.__wrapped__()
+    assert before == room.code_version.__wrapped__()
+    monkeypatch.setattr(room, "UNMEASURED_ROOMS", ("lab", "view", "cli", "testing", "broad"))
+    assert before != room.code_version.__wrapped__()
+
+
+def test_plan_and_threads_are_part_of_what_is_measured() -> None:
+    planned, levels = study(), study().levels()
+    keys = [
+        planned.design(levels, plan=plan, threads=threads).cells()[0].key
+        for plan, threads in ((Plan(), 1), (Plan(), 2), (Plan(most=9), 1))
+    ]
+    assert len(set(keys)) == 3
+
+
+def test_levels_are_the_declared_ones_the_quick_ones_or_the_wanted_ones() -> None:
+    assert study().levels() == {"n": [10, 20, 30], "method": ["a", "b"], "seed": [0, 1]}
+    assert study().levels(quick=True)["n"] == [10]
+    wanted = study().levels(quick=True, wanted={"n": [7, 7], "method": ["c"]}, peers=["p"])
+    assert wanted == {"n": [7], "method": ["c", "p"], "seed": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"nn": [1]}, "no factor called 'nn'. Did you mean 'n'"),
+        ({"method": ["aa"]}, "no method called 'aa'"),
+        ({"n": ["ten"]}, "takes a number"),
+        ({"method": [3]}, "takes a name"),
+        ({"n": []}, "no level"),
+    ],
+)
+def test_unknown_factors_and_levels_are_refused(wanted: dict[str, list[object]], message: str) -> None:
+    with pytest.raises((InvalidInput, UnknownName), match=message):
+        study().levels(wanted=wanted)  # type: ignore[arg-type]
+
+
+def test_a_study_that_contradicts_itself_is_refused() -> None:
+    with pytest.raises(UnknownName, match="technique"):
+        study(compares="technique")
+    with pytest.raises(InvalidInput, match="no metric"):
+        study(metrics=())

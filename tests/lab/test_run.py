@@ -1,0 +1,292 @@
+"""Running the planted study: the right ratio, wrong answers left out, cut off rather than lost, nothing done twice."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
+from choque.lab import Records, Result, _run, load, report, resume, run
+from choque.lab.records import read_parquet
+from choque.lab.sampling import Plan
+
+SMALL: dict[str, Any] = {"quick": True, "factors": {"n": [100]}, "methods": ["fast", "slow"], "side_by_side": 2}
+"""Four cells."""
+
+
+def table_of(folder: Path) -> Records:
+    """The samples, without what is different on every run: the machine's memory."""
+    rows = read_parquet(folder / "samples.parquet")
+    return Records({k: v for k, v in row.items() if k not in ("process_bytes", "baseline_bytes")} for row in rows)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that are about something else: drawing is what takes the time of a report."""
+    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+
+
+def test_a_planted_slow_method_is_found_slower_with_the_right_ratio(finished: Result) -> None:
+    ratio = finished.ratio("slow", "fast")
+    assert ratio.lower < 3 < ratio.upper or ratio.value == pytest.approx(3, rel=0.03)
+    (claim,) = finished.claims
+    assert (claim.id, claim.verdict) == ("threefold", "confirmed")
+    assert claim.interval is not None
+    ranks = {row["method"]: row["ratio"] for row in finished.ranking.where(scene="still", n=200) if "ratio" in row}
+    assert ranks["fast"] == 1
+    assert ranks["slow"] == pytest.approx(3, rel=0.1)
+
+
+def test_a_planted_wrong_method_is_reported_and_left_out_of_the_ranking(finished: Result) -> None:
+    wrong = finished.cells.where(method="wrong")
+    assert set(wrong.values("verdict")) == {"wrong"}
+    assert wrong.values("note") == ["1 missing, 0 too many"] * 4
+    assert "wrong" not in finished.right.levels("method")
+    assert all("ratio" not in row for row in finished.ranking.where(method="wrong"))
+    with pytest.raises(InvalidInput, match="no right answer"):
+        finished.ratio("wrong", "fast")
+    page = (finished.folder / "report.html").read_text(encoding="utf-8")
+    assert "1 missing, 0 too many" in page
+
+
+def test_the_folder_holds_raw_samples_record_and_report(finished: Result) -> None:
+    record = json.loads((finished.folder / "study.json").read_text(encoding="utf-8"))
+    assert record["machine"]["cores"] >= 1
+    assert record["seed"] == 0
+    assert record["finished"]
+    samples = read_parquet(finished.folder / "samples.parquet")
+    assert len(samples) == 2 * 2 * 3 * 3
+    stages = [row["create"] + row["pairs"] for row in samples]  # type: ignore[operator]
+    assert stages == pytest.approx(samples.values("total"), rel=0.05)
+    assert set(samples.values("threads")) == {1}
+    assert all(value > 0 for value in samples.values("process_bytes"))
+    names = {path.name for path in finished.folder.iterdir()}
+    assert names >= {"samples.csv", "cells.csv", "claims.csv", "report.html", "figures", "performance-map.json"}
+    assert not (finished.folder / "scenes").exists()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_troubles_are_marked_and_the_others_go_on(planted_study: str, tmp_path: Path) -> None:
+    methods = ["fast", "slow", "late", "broken", "fatal", "sleepy"]
+    result = run(
+        planted_study,
+        quick=True,
+        output=tmp_path / "run",
+        methods=methods,
+        factors={"scene": ["still"], "n": [200, 800]},
+        plan=Plan(fewest=3, most=3, precision=None, limit=1.0),
+        side_by_side=2,
+    )
+    verdicts = {row["method"]: row["verdict"] for row in result.cells.where(n=200)}
+    assert verdicts == {
+        "fast": "exact",
+        "slow": "exact",
+        "late": "cut off",
+        "broken": "failed",
+        "fatal": "failed",
+        "sleepy": "cut off",
+    }
+    notes = {row["method"]: str(row["note"]) for row in result.cells.where(n=200)}
+    assert notes["broken"] == "RuntimeError: planted trouble"
+    assert "the process ended while measuring" in notes["fatal"]
+    late = {row["n"]: str(row["note"]) for row in result.cells.where(method="late")}
+    assert late[200] == "would take about 200 s"
+    assert late[800] in ("would take about 800 s", "not tried: n 200 was cut off already")
+    assert "sleepy" not in result.right.levels("method")
+
+
+def test_a_run_without_a_right_answer_still_has_its_report(planted_study: str, tmp_path: Path) -> None:
+    levels: dict[str, list[Any]] = {"n": [100], "scene": ["still"], "method": ["wrong"]}
+    result = run(planted_study, quick=True, output=tmp_path / "run", factors=levels, side_by_side=2)
+    assert [claim.verdict for claim in result.claims] == ["not testable here"]
+    assert "1 missing, 0 too many" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def whole(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The four cells without interruption."""
+    return run(planted_study, **SMALL, output=tmp_path_factory.mktemp("lab") / "whole")
+
+
+def killed_after(count: int, how: signal.Signals, planted_study: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run four cells in another process and end it once ``count`` are finished."""
+    arguments = ["lab", "run", planted_study, "--quick", "--methods", "fast,slow", "--factor", "n=100"]
+    arguments += ["--side-by-side", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "choque.cli", *arguments, "--output", str(folder)],
+        env=os.environ | {"PLANTED_DELAY": "0.2"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    begin = time.monotonic()
+    while len(list((folder / "cells").glob("*.json"))) < count and time.monotonic() - begin < 60:
+        time.sleep(0.02)
+    process.send_signal(how)
+    out, errors = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, errors)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_killed_and_resumed_gives_the_same_table(
+    how: signal.Signals, whole: Result, planted_study: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "ended"
+    ended = killed_after(1, how, planted_study, folder)
+    kept = {path.name: path.stat().st_mtime_ns for path in (folder / "cells").glob("*.json")}
+    assert 1 <= len(kept) < 4
+    if how == signal.SIGINT:
+        assert ended.returncode == 130
+        assert f"{len(kept)} of 4 cells are finished and kept" in " ".join(ended.stderr.split())
+        assert "choque lab resume" in ended.stderr
+        assert len(read_parquet(folder / "samples.parquet")) == 3 * len(kept)
+    again = resume(folder)
+    assert {name: (folder / "cells" / name).stat().st_mtime_ns for name in kept} == kept
+    assert table_of(folder) == table_of(whole.folder)
+    assert [claim.verdict for claim in again.claims] == [claim.verdict for claim in whole.claims]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_finished_run_is_not_measured_again(
+    finished: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder)
+    (folder / "samples.parquet").unlink()
+    monkeypatch.setattr(_run, "run_cell", lambda _: pytest.fail("a finished cell was run again"))
+    assert resume(folder).cells.values("cell") == finished.cells.values("cell")
+    assert table_of(folder) == table_of(finished.folder)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_other_code_makes_finished_cells_stale(
+    finished: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder)
+    monkeypatch.setattr("choque.lab.study.code_version", lambda: "other")
+    asked: list[Any] = []
+    answers = [json.loads(path.read_text(encoding="utf-8")) for path in (folder / "cells").glob("*.json")]
+    known = next(each for each in answers if each["verdict"] == "exact")
+
+    def answer(order: Any) -> Any:
+        asked.append(order)
+        return known
+
+    monkeypatch.setattr(_run, "run_cell", answer)
+    resume(folder)
+    assert len(asked) == 12
+
+
+def test_the_report_is_written_again_from_the_raw_samples(finished: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder)
+    shutil.rmtree(folder / "cells")
+    (folder / "report.html").unlink()
+    again = report(folder)
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert again.claims == finished.claims
+    assert load(folder).ranking == finished.ranking
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_one_process_for_each_cell_pinned_to_its_threads(
+    planted_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[dict[str, str]] = []
+    popen = subprocess.Popen
+
+    def watched(arguments: list[str], **options: Any) -> Any:
+        if "choque.lab.worker" in arguments:
+            started.append(options["env"])
+        return popen(arguments, **options)
+
+    monkeypatch.setattr("choque.lab.cell.subprocess.Popen", watched)
+    levels: dict[str, list[Any]] = {"n": [100], "scene": ["still"], "method": ["fast", "slow"]}
+    run(planted_study, quick=True, output=tmp_path / "run", threads=2, factors=levels, side_by_side=2)
+    assert [each["CHOQUE_THREADS"] + each["OMP_NUM_THREADS"] for each in started] == ["22", "22"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_full_disk_is_a_sentence_and_the_finished_cells_are_kept(
+    planted_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    sync = os.fsync
+
+    def full(handle: int) -> None:
+        written.append(handle)
+        if len(written) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr("choque.files.atomic.os.fsync", full)
+    with pytest.raises(ChoqueError, match=r"the disk is full.*1 of 4 cells are finished and kept") as caught:
+        run(planted_study, **SMALL, output=tmp_path / "run")
+    assert "Traceback" not in str(caught.value)
+    monkeypatch.undo()
+    assert len(list((tmp_path / "run" / "cells").glob("*.json"))) == 1
+    assert len(resume(tmp_path / "run").cells) == 4
+
+
+def test_a_claim_without_a_verdict_ends_the_run_and_keeps_the_samples(planted_study: str, tmp_path: Path) -> None:
+    text = Path(planted_study).read_text(encoding="utf-8")
+    text += '\n@STUDY.claim("mute", source="x", printed="y")\ndef mute(result):\n    return None\n'
+    (tmp_path / "mute.py").write_text(text, encoding="utf-8")
+    with pytest.raises(ChoqueError, match="'mute' has no verdict"):
+        run(str(tmp_path / "mute.py"), **SMALL, output=tmp_path / "run")
+    assert len(read_parquet(tmp_path / "run" / "samples.parquet")) == 12
+    assert json.loads((tmp_path / "run" / "study.json").read_text(encoding="utf-8"))["finished"] is None
+
+
+def test_bad_input_is_refused_in_a_sentence(planted_study: str, finished: Result, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'comparison'"):
+        run("comparision")
+    with pytest.raises(UnknownName, match="factor called 'colour'"):
+        run(planted_study, factors={"colour": [1]}, output=tmp_path / "run")
+    with pytest.raises(UnknownName, match="method called 'quick'"):
+        run(planted_study, methods=["quick"], output=tmp_path / "run")
+    with pytest.raises(InvalidInput, match="threads is 0"):
+        run(planted_study, threads=0, output=tmp_path / "run")
+    with pytest.raises(InvalidInput, match="another study, 'planted'"):
+        run("comparison", output=finished.folder)
+    with pytest.raises(InvalidInput, match="finished run of this study"):
+        run(planted_study, output=finished.folder)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "diary.txt").touch()
+    with pytest.raises(InvalidInput, match="not empty"):
+        run(planted_study, output=tmp_path / "full")
+    with pytest.raises(UnreadableFile, match="holds no run"):
+        resume(tmp_path)
+    with pytest.raises(UnreadableFile, match="no study"):
+        run(str(tmp_path / "nothing.py"))
+    (tmp_path / "empty.py").touch()
+    with pytest.raises(InvalidInput, match="defines no study"):
+        run(str(tmp_path / "empty.py"))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_damaged_files_are_named(finished: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder)
+    table = folder / "samples.parquet"
+    table.write_bytes(table.read_bytes()[:200])
+    with pytest.raises(UnreadableFile, match=r"samples\.parquet.*choque lab resume"):
+        report(folder)
+    one = next((folder / "cells").glob("*.json"))
+    one.write_text('{"verdict": "ex', encoding="utf-8")
+    assert table_of(resume(folder).folder) == table_of(finished.folder)
+    (folder / "study.json").write_text("{", encoding="utf-8")
+    with pytest.raises(UnreadableFile, match=r"study\.json"):
+        report(folder)
