@@ -138,6 +138,6 @@ def test_a_folder_is_not_a_file(command: Command, tmp_path: Path) -> None:
 
 def test_explain(command: Command, boxes_file: Path, tmp_path: Path) -> None:
     assert command.succeeds("explain", boxes_file) == "brute: 3 boxes are few enough to test all pairs\n"
-    choque.files.write_boxes(tmp_path / "many.npy", *choque.scene.generate("uniform", 2_000).frame(0))
+    choque.files.write_boxes(tmp_path / "many.npy", *choque.scene.generate("uniform", 5_000).frame(0))
     choice = json.loads(command.succeeds("explain", tmp_path / "many.npy", "--json"))
-    assert (choice["method"], choice["box_count"], choice["dimension"]) == ("grid", 2_000, 3)
+    assert (choice["method"], choice["box_count"], choice["dimension"]) == ("grid", 5_000, 3)
