@@ -1,0 +1,42 @@
+"""Motion as a function of time: trajectories, the kinetic sorted list, the kinetic sweep, and what is built on them."""
+
+from __future__ import annotations
+
+from choque.kinetic import scenes, shapes
+from choque.kinetic._audit import Audit
+from choque.kinetic._billiards import Billiards, Collision
+from choque.kinetic._contacts import Contact, contacts
+from choque.kinetic._lists import News
+from choque.kinetic._meetings import Meeting
+from choque.kinetic._model import Model
+from choque.kinetic._simulation import Signal, Simulation, simulation
+from choque.kinetic._sorted_list import Certificate, SortedList
+from choque.kinetic._statistics import Statistics
+from choque.kinetic._sweep import Counters, Event, Sweep
+from choque.kinetic._trajectories import Trajectory, constant, linear, quadratic
+
+__all__ = [
+    "Audit",
+    "Billiards",
+    "Certificate",
+    "Collision",
+    "Contact",
+    "Counters",
+    "Event",
+    "Meeting",
+    "Model",
+    "News",
+    "Signal",
+    "Simulation",
+    "SortedList",
+    "Statistics",
+    "Sweep",
+    "Trajectory",
+    "constant",
+    "contacts",
+    "linear",
+    "quadratic",
+    "scenes",
+    "shapes",
+    "simulation",
+]

@@ -1,0 +1,222 @@
+"""When a certificate fails: two neighbours on a line change their order, or a body meets a wall.
+
+``paths[axis, end]`` is (position, velocity, half the acceleration, since): the end point is at p + v·s + c·s² with s =
+t − since. Ends of bodies come in twos, 2·row the lower one and 2·row + 1 the upper one.
+
+Which way two end points go is read off derivatives, never off positions a little later: neighbours that move apart are
+never scheduled, however they are rounded. So each pair of linear motions is exchanged at most once and each pair of
+quadratic motions at most twice, and a run always ends. While all bodies have kept the plans they were given, the
+difference of positions is divided once: a linear failure time is the true one, rounded, whenever the differences are
+exact.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Index
+from choque.kernel import inlined, kernel
+from choque.kinetic._heap import Numbers, Times, build, reschedule
+
+Paths = NDArray[np.float64]
+"""(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
+
+
+@kernel
+def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
+    """When gap + slope·s + curve·s² passes from positive to negative; infinity if never after ``elapsed``.
+
+    A time before ``elapsed`` means that it is negative already and does not recover on its own: at once.
+    """
+    if not gap < math.inf:
+        return math.inf  # also where both lie at the same infinity
+    if curve == 0.0:
+        return gap / -slope if slope < 0.0 else math.inf
+    if curve > 0.0:
+        # Past the lowest point it only rises. The comparison is monotone with the formulas of both roots.
+        if slope >= 0.0 or -slope / (2.0 * curve) <= elapsed:
+            return math.inf
+        square = slope * slope - 4.0 * curve * gap
+        return 2.0 * gap / (math.sqrt(square) - slope) if square > 0.0 else math.inf
+    root = math.sqrt(max(slope * slope - 4.0 * curve * gap, 0.0))
+    if slope > 0.0:
+        return (slope + root) / (-2.0 * curve)
+    return 2.0 * gap / (root - slope) if root > slope else 0.0
+
+
+@inlined
+def _failure_time(
+    paths: Paths, axis: Index, left: Index, right: Index, now: float, closed: bool, paired: bool
+) -> float:
+    """When ``right`` falls behind ``left``, its neighbour on the line; at least ``now``, infinity if never.
+
+    Two ends that share one path for ever keep the order of the topology: closed, lower before upper; half-open, the
+    reverse.
+    """
+    p0, v0, c0, since = paths[axis, left, 0], paths[axis, left, 1], paths[axis, left, 2], paths[axis, left, 3]
+    p1, v1, c1, later = paths[axis, right, 0], paths[axis, right, 1], paths[axis, right, 2], paths[axis, right, 3]
+    if since < later:
+        step = later - since
+        p0 += (v0 + c0 * step) * step
+        v0 += 2.0 * c0 * step
+        since = later
+    elif later < since:
+        step = since - later
+        p1 += (v1 + c1 * step) * step
+        v1 += 2.0 * c1 * step
+    gap, slope, curve = p1 - p0, v1 - v0, c1 - c0
+    if slope == 0.0 and curve == 0.0:
+        side = left & 1
+        crossed = paired and gap == 0.0 and side != right & 1 and (side == 1) == closed and left >> 1 != right >> 1
+        return now if crossed else math.inf
+    time = since + descent(gap, slope, curve, now - since)
+    return time if time > now else now
+
+
+@kernel
+def failure_time(paths: Paths, axis: Index, left: Index, right: Index, now: float, closed: bool, paired: bool) -> float:
+    """The same, called and not pasted: for the places that are seldom reached, which so compile faster."""
+    return _failure_time(paths, axis, left, right, now, closed, paired)
+
+
+@kernel
+def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float) -> float:
+    """When an upper end and the lower end next to it touch and part without passing; infinity if not after ``now``."""
+    if left & 1 == 0 or right & 1 == 1 or left >> 1 == right >> 1:
+        return math.inf
+    since = max(paths[axis, left, 3], paths[axis, right, 3])
+    at, until = since - paths[axis, left, 3], since - paths[axis, right, 3]
+    c0, c1 = paths[axis, left, 2], paths[axis, right, 2]
+    curve = c1 - c0
+    if not curve > 0.0:
+        return math.inf
+    v0, v1 = paths[axis, left, 1] + 2.0 * c0 * at, paths[axis, right, 1] + 2.0 * c1 * until
+    gap = paths[axis, right, 0] + (paths[axis, right, 1] + c1 * until) * until
+    gap -= paths[axis, left, 0] + (paths[axis, left, 1] + c0 * at) * at
+    slope = v1 - v0
+    if slope * slope != 4.0 * curve * gap:
+        return math.inf
+    time = since - slope / (2.0 * curve)
+    return time if time > now else math.inf
+
+
+@inlined
+def certify_pasted(
+    paths: Paths,
+    order: Numbers,
+    due: Times,
+    heap: Numbers,
+    place: Numbers,
+    axis: Index,
+    slot: Index,
+    now: float,
+    closed: bool,
+    paired: bool,
+    curved: bool,
+) -> int:
+    """Schedule the certificate of one slot, for its two neighbours as they are now; 1 if it fails some day."""
+    count = order.shape[1]
+    if slot < 0 or slot + 1 >= count:
+        return 0
+    left, right = order[axis, slot], order[axis, slot + 1]
+    time = _failure_time(paths, axis, left, right, now, closed, paired)
+    if curved and paired and closed and time == math.inf:
+        time = graze_time(paths, axis, left, right, now)
+    reschedule(due, heap, place, axis * count + slot, time)
+    return 1 if time < math.inf else 0
+
+
+@kernel
+def certify(
+    paths: Paths,
+    order: Numbers,
+    due: Times,
+    heap: Numbers,
+    place: Numbers,
+    axis: Index,
+    slot: Index,
+    now: float,
+    closed: bool,
+    paired: bool,
+    curved: bool,
+) -> int:
+    """The same, called and not pasted."""
+    return certify_pasted(paths, order, due, heap, place, axis, slot, now, closed, paired, curved)
+
+
+@kernel
+def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -> float:
+    """When a body meets the wall it heads for; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
+    p, v, c, since = paths[axis, 2 * row, 0], paths[axis, 2 * row, 1], paths[axis, 2 * row, 2], paths[axis, 2 * row, 3]
+    upper = paths[axis, 2 * row + 1, 0]
+    first = descent(p - walls[0, axis], v, c, now - since)
+    second = descent(walls[1, axis] - upper, -v, -c, now - since)
+    time = since + min(first, second)
+    return time if time > now else now
+
+
+@kernel
+def certify_all(
+    paths: Paths,
+    order: Numbers,
+    due: Times,
+    heap: Numbers,
+    place: Numbers,
+    walls: Times,
+    now: float,
+    closed: bool,
+    paired: bool,
+    curved: bool,
+) -> int:
+    """Schedule every slot and, where there are walls, every body; how many certificates fail some day."""
+    axes, count = order.shape
+    scheduled = 0
+    for axis in range(axes):
+        for slot in range(count):
+            time = math.inf
+            if slot + 1 < count:
+                left, right = np.int64(order[axis, slot]), np.int64(order[axis, slot + 1])
+                time = failure_time(paths, axis, left, right, now, closed, paired)
+                if curved and paired and closed and time == math.inf:
+                    time = graze_time(paths, axis, left, right, now)
+            due[axis * count + slot] = time
+            scheduled += time < math.inf
+    if walls.size > 0:
+        for axis in range(axes):
+            for row in range(count // 2):
+                due[axes * count + axis * (count // 2) + row] = wall_time(paths, axis, row, walls, now)
+    build(due, heap, place)
+    return scheduled
+
+
+@kernel
+def certify_ends(
+    ends: NDArray[np.int64],
+    paths: Paths,
+    order: Numbers,
+    rank: Numbers,
+    due: Times,
+    heap: Numbers,
+    place: Numbers,
+    walls: Times,
+    now: float,
+    closed: bool,
+    paired: bool,
+    curved: bool,
+) -> int:
+    """Schedule again every certificate of some end points that have new paths on all axes; how many fail some day."""
+    axes, count = order.shape
+    scheduled = 0
+    for k in range(ends.size):
+        for axis in range(axes):
+            slot = np.int64(rank[axis, ends[k]])
+            for near in range(slot - 1, slot + 1):
+                scheduled += certify(paths, order, due, heap, place, axis, near, now, closed, paired, curved)
+            if walls.size > 0:
+                row = ends[k] >> 1
+                wall = axes * count + axis * (count // 2) + row
+                reschedule(due, heap, place, wall, wall_time(paths, axis, row, walls, now))
+    return scheduled

@@ -1,0 +1,230 @@
+"""A model: polygons that move at constant velocity within a frame, and the text file that holds one.
+
+The file, line by line::
+
+    marco: ((-10.0, 10.0), (-10.0, 10.0))
+    timeInterval: 0.0-10.0
+    framesPerSecond: 100
+    -3.5 4.5                        velocity of an object
+    3 0.0 0.0 2.0 0.0 1.0 3.0       its vertex count and vertices
+
+The last two repeat. The reader is lenient: blank lines, remarks after ``#``, commas or brackets between numbers, upper
+and lower case, and the three header lines in any order. The writer is not: the same model gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files.atomic import replacing
+from choque.kinetic._checks import as_table, as_time
+from choque.kinetic._sweep import Sweep
+from choque.kinetic.shapes import Polygon, area
+from choque.narrow.polygons import as_polygon
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_HEADER = {"marco": 4, "timeinterval": 2, "framespersecond": 1}
+
+
+@dataclass(frozen=True)
+class Model:
+    """Polygons in motion, the frame that statistics refer to, and the time that a run takes."""
+
+    polygons: tuple[Polygon, ...]
+    """(k, 2) vertices of each object at the start."""
+    velocity: NDArray[np.float64]
+    """(n, 2)."""
+    frame: tuple[tuple[float, float], tuple[float, float]] = ((-10.0, 10.0), (-10.0, 10.0))
+    """((left, right), (bottom, top)): nothing stops there."""
+    interval: tuple[float, float] = (0.0, 10.0)
+    """When a run begins and ends, both included."""
+    frames_per_second: float = 100.0
+    """For the methods that look at frames."""
+    name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        polygons = tuple(as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(self.polygons))
+        object.__setattr__(self, "polygons", polygons)
+        object.__setattr__(self, "velocity", as_table(self.velocity, "velocity", (len(polygons), 2)))
+        begin, end = (as_time(value, "a bound of interval") for value in self.interval)
+        if end < begin:
+            raise InvalidInput(f"The interval runs from {begin} to {end}; it must not end before it begins.")
+        for low, high in self.frame:
+            if not (np.isfinite([low, high]).all() and low < high):
+                raise InvalidInput(f"The frame {self.frame} is not a rectangle; give ((left, right), (bottom, top)).")
+        if not (np.isfinite(self.frames_per_second) and self.frames_per_second > 0):
+            raise InvalidInput(f"frames_per_second is {self.frames_per_second}; it must be above 0.")
+
+    def __len__(self) -> int:
+        return len(self.polygons)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self.text() == other.text()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def duration(self) -> float:
+        """How long a run takes."""
+        return self.interval[1] - self.interval[0]
+
+    @property
+    def frame_count(self) -> int:
+        """How many frames a run has: frames per second times duration, at least one."""
+        return max(round(self.frames_per_second * self.duration), 1)
+
+    @property
+    def object_area(self) -> float:
+        """The sum of all areas."""
+        return sum(abs(area(polygon)) for polygon in self.polygons)
+
+    @property
+    def frame_area(self) -> float:
+        """The area of the frame."""
+        (left, right), (bottom, top) = self.frame
+        return (right - left) * (top - bottom)
+
+    @property
+    def density(self) -> float:
+        """The area of all objects over that of the frame, at the start."""
+        return self.object_area / self.frame_area
+
+    def boxes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(lower, upper) around each polygon at the start, each (n, 2)."""
+        if not self.polygons:
+            return np.empty((0, 2)), np.empty((0, 2))
+        return np.array([p.min(axis=0) for p in self.polygons]), np.array([p.max(axis=0) for p in self.polygons])
+
+    def polygons_at(self, time: float) -> list[Polygon]:
+        """The polygons at ``time``."""
+        elapsed = time - self.interval[0]
+        return [polygon + velocity * elapsed for polygon, velocity in zip(self.polygons, self.velocity, strict=True)]
+
+    def sweep(self, *, closed: bool = True, tolerance: float = 0.0) -> Sweep:
+        """A kinetic sweep over the boxes, at the start of the interval."""
+        return Sweep(*self.boxes(), self.velocity, closed=closed, time=self.interval[0], tolerance=tolerance)
+
+    def text(self) -> str:
+        """The model as its file holds it."""
+        (left, right), (bottom, top) = ((float(low), float(high)) for low, high in self.frame)
+        rate = float(self.frames_per_second)
+        lines = [
+            f"marco: (({left}, {right}), ({bottom}, {top}))",
+            f"timeInterval: {float(self.interval[0])}-{float(self.interval[1])}",
+            f"framesPerSecond: {int(rate) if rate.is_integer() else rate}",
+        ]
+        for polygon, velocity in zip(self.polygons, self.velocity.tolist(), strict=True):
+            lines.append(" ".join(map(str, velocity)))
+            lines.append(" ".join(map(str, [len(polygon), *polygon.ravel().tolist()])))
+        return "\n".join(lines) + "\n"
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, whole or not at all."""
+        with replacing(path) as handle:
+            handle.write(self.text().encode())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model file; a malformed line is named."""
+        try:
+            text = Path(path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+            raise UnreadableFile(f"The model file {path} cannot be read: {_lowered(str(reason))}.") from None
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, source: str = "model") -> Self:
+        """Read a model from ``text``; ``source`` is how messages name it."""
+        header: dict[str, list[float]] = {}
+        velocities: list[list[float]] = []
+        polygons: list[ArrayLike] = []
+        last = 0
+        for number, line in enumerate(text.splitlines(), 1):
+            content = line.partition("#")[0].strip()
+            if not content:
+                continue
+            last = number
+            key, colon, rest = content.partition(":")
+            if colon:
+                header[_known(key, number, source)] = _header_numbers(key, rest, number, source)
+                continue
+            values = _numbers(content, number, source)
+            if len(velocities) == len(polygons):
+                if len(values) != 2:
+                    raise _malformed(number, source, f"it holds {len(values)} numbers where a velocity has two")
+                velocities.append(values)
+            else:
+                polygons.append(_vertices(values, number, source))
+        if len(velocities) > len(polygons):
+            raise _malformed(last, source, "it is a velocity, and the line with the vertices is missing")
+        for key in _HEADER:
+            if key not in header:
+                raise UnreadableFile(
+                    f"{source} has no line {_shown(key)!r}; a model file starts with marco, timeInterval and "
+                    "framesPerSecond."
+                )
+        left, right, bottom, top = header["marco"]
+        begin, end = header["timeinterval"]
+        model = cls((), np.empty((0, 2)), ((left, right), (bottom, top)), (begin, end), header["framespersecond"][0])
+        return replace(model, polygons=tuple(map(as_polygon, polygons)), velocity=np.array(velocities).reshape(-1, 2))
+
+
+def _known(key: str, number: int, source: str) -> str:
+    name = key.strip().lower().replace(" ", "").replace("_", "")
+    if name not in _HEADER:
+        raise _malformed(
+            number, source, f"there is no entry {key.strip()!r}; there are marco, timeInterval and framesPerSecond"
+        )
+    return name
+
+
+def _shown(key: str) -> str:
+    return {"timeinterval": "timeInterval", "framespersecond": "framesPerSecond"}.get(key, key)
+
+
+def _header_numbers(key: str, rest: str, number: int, source: str) -> list[float]:
+    name = _known(key, number, source)
+    if name == "timeinterval":
+        # The hyphen between the two bounds is no sign: "0.0-10.0", and "-5.0--1.0" begins and ends before zero.
+        found = re.fullmatch(rf"\s*\(?\s*({_NUMBER.pattern})\s*[-,;\s]\s*({_NUMBER.pattern})\s*\)?\s*", rest)
+        values = [float(found[1]), float(found[2])] if found else []
+    else:
+        values = _numbers(rest, number, source)
+    if len(values) != _HEADER[name]:
+        raise _malformed(number, source, f"{_shown(name)} needs {_HEADER[name]} numbers")
+    return values
+
+
+def _numbers(content: str, number: int, source: str) -> list[float]:
+    left_over = _NUMBER.sub("", content).translate(str.maketrans("", "", "()[],; \t"))
+    if left_over:
+        raise _malformed(number, source, f"{left_over!r} is not a number")
+    return [float(found) for found in _NUMBER.findall(content)]
+
+
+def _vertices(values: list[float], number: int, source: str) -> ArrayLike:
+    count = values[0] if values else 0
+    if count < 3 or count != int(count):
+        raise _malformed(number, source, f"a polygon of {count:g} vertices; it must have at least 3")
+    if len(values) != 1 + 2 * int(count):
+        raise _malformed(
+            number, source, f"{int(count)} vertices need {2 * int(count)} coordinates, and there are {len(values) - 1}"
+        )
+    return np.array(values[1:]).reshape(-1, 2)
+
+
+def _malformed(number: int, source: str, problem: str) -> UnreadableFile:
+    return UnreadableFile(f"Line {number} of {source} is malformed: {problem}.")
+
+
+def _lowered(reason: str) -> str:
+    return reason[:1].lower() + reason[1:]

@@ -1,0 +1,51 @@
+"""A run told line by line: each exchange, each certificate that it schedules, each pair that begins or ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from choque.kinetic._meetings import Meeting
+from choque.kinetic._sweep import Event, Sweep
+
+_AXES = "xyz"
+
+
+def trace_initial(sweep: Sweep) -> Iterator[str]:
+    """The state before anything happens."""
+    yield f"t={sweep.time:g} start: {len(sweep)} objects, pairs: {_pairs(sweep)}"
+    for (axis, slot), time in sorted(sweep.certificates().items(), key=lambda entry: (entry[1], entry[0])):
+        yield f"  planned {_AXES[axis]} slot {slot}-{slot + 1} at t={time:.12g}"
+
+
+def trace_instant(
+    meetings: Sequence[Meeting],
+    events: Sequence[Event],
+    before: Mapping[tuple[int, int], float],
+    after: Mapping[tuple[int, int], float],
+) -> Iterator[str]:
+    """One instant; ``before`` and ``after`` are the certificates by (axis, slot)."""
+    for meeting in meetings:
+        kind = "multiple" if meeting.is_multiple else "simple"
+        yield f"t={meeting.time:.12g} {kind} event on {_AXES[meeting.axis]}, slots {meeting.first}-{meeting.last}"
+        for left, right in meeting.exchanges:
+            yield f"  swap {end_name(left)} and {end_name(right)}{_effect(left, right)}"
+    for event in events:
+        yield f"  pair {event.pair[0]}-{event.pair[1]} {event.kind}"
+    for axis, slot in sorted(after.keys() | before.keys()):
+        if before.get((axis, slot)) != after.get((axis, slot)) and (axis, slot) in after:
+            yield f"  planned {_AXES[axis]} slot {slot}-{slot + 1} at t={after[axis, slot]:.12g}"
+
+
+def end_name(end: int) -> str:
+    """An end point as the thesis writes it: p for the lower and q for the upper end of an object."""
+    return f"{'pq'[end & 1]}{end >> 1}"
+
+
+def _effect(left: int, right: int) -> str:
+    if (left ^ right) & 1 == 0 or left >> 1 == right >> 1:
+        return ""
+    return ": they begin to overlap here" if left & 1 else ": they cease to overlap here"
+
+
+def _pairs(sweep: Sweep) -> str:
+    return " ".join(f"{a}-{b}" for a, b in sweep.pairs().tolist()) or "none"

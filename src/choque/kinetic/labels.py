@@ -1,0 +1,292 @@
+"""From images to contacts: which labelled objects of a stack of 2D frames touch, from when to when, along which length.
+
+Objects keep their label from frame to frame; 0 is background. Two objects touch in a frame where a pixel of one and a
+pixel of the other share an edge; the length of their contact is the sum of the edges they share.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput, UnreadableFile, require
+from choque.files.atomic import replacing
+from choque.kinetic._model import Model
+from choque.kinetic.shapes import Polygon
+
+_HALF = np.int64(32)
+_LABEL_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class LabelContact:
+    """Two objects that touch without a break."""
+
+    first_label: int
+    second_label: int
+    first_frame: int
+    last_frame: int
+    began: float
+    """The time of the first frame in which they touch."""
+    ended: float
+    """The time of the last frame in which they touch."""
+    mean_length: float
+    """Over the frames of the contact, in units of the pixel size."""
+    greatest_length: float
+
+
+@dataclass(frozen=True)
+class FrameContacts:
+    """The contacts of one frame."""
+
+    pairs: NDArray[np.int64]
+    """(k, 2) labels, smaller one first, sorted."""
+    lengths: NDArray[np.float64]
+    """(k,) along which length they touch."""
+
+
+def read_frames(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
+    """The frames of a TIFF stack one after the other, so that one frame is in memory at a time."""
+    tifffile = require("tifffile", extra="images", purpose="to read image stacks")
+    try:
+        with tifffile.TiffFile(path) as stack:
+            series = stack.series[0]
+            if series.ndim not in (2, 3):
+                raise InvalidInput(
+                    f"The stack {path} has the shape {series.shape}; it must be (frames, height, width)."
+                )
+            pages = list(series.pages)
+            count = series.shape[0] if series.ndim == 3 else 1
+            if len(pages) == count and all(page is not None for page in pages):
+                for page in pages:
+                    yield page.asarray()
+            else:
+                yield from series.asarray().reshape(count, *series.shape[-2:])
+    except InvalidInput:
+        raise
+    except FileNotFoundError:
+        raise UnreadableFile(f"There is no file {path}.") from None
+    except (OSError, ValueError, IndexError, tifffile.TiffFileError) as problem:
+        raise UnreadableFile(f"The stack {path} cannot be read as a TIFF file: {problem}.") from None
+
+
+def frame_contacts(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0, 1.0)) -> FrameContacts:
+    """Which objects of one labelled frame touch, and along which length.
+
+    Parameters
+    ----------
+    labels
+        (height, width) whole numbers, 0 for background.
+    pixel_size
+        (height, width) of a pixel.
+
+    Notes
+    -----
+    Guarantees: exact: every shared edge counted once. O(pixels), vectorised.
+    """
+    frame = _checked(labels)
+    found, lengths = [], []
+    # Neighbours side by side share an upright edge of a pixel's height, neighbours above each other one of its width.
+    for before, after, edge in (
+        (frame[:, :-1], frame[:, 1:], pixel_size[0]),
+        (frame[:-1], frame[1:], pixel_size[1]),
+    ):
+        border = before != after
+        a, b = before[border].astype(np.int64), after[border].astype(np.int64)
+        both = (a != 0) & (b != 0)
+        a, b = a[both], b[both]
+        keys, counts = np.unique(np.minimum(a, b) << _HALF | np.maximum(a, b), return_counts=True)
+        found.append(keys)
+        lengths.append(counts * float(edge))
+    keys, inverse = np.unique(np.concatenate(found), return_inverse=True)
+    total = np.bincount(inverse, np.concatenate(lengths), minlength=len(keys)).astype(np.float64)
+    return FrameContacts(np.stack((keys >> _HALF, keys & np.int64(0xFFFFFFFF)), axis=1), total)
+
+
+def label_contacts(
+    frames: Iterable[ArrayLike], *, pixel_size: tuple[float, float] = (1.0, 1.0), frame_interval: float = 1.0
+) -> list[LabelContact]:
+    """All contacts of a stack of labelled frames, sorted by when they began, then by labels.
+
+    Parameters
+    ----------
+    frames
+        (height, width) whole numbers each, all of one shape.
+    pixel_size
+        (height, width) of a pixel.
+    frame_interval
+        The time between two frames.
+    """
+    for name, value in (("pixel_size", min(pixel_size)), ("frame_interval", frame_interval)):
+        if not (np.isfinite(value) and value > 0):
+            raise InvalidInput(f"{name} is {value!r}; it must be above 0.")
+    shape: tuple[int, ...] | None = None
+    keys: list[NDArray[np.int64]] = []
+    lengths: list[NDArray[np.float64]] = []
+    for number, labels in enumerate(frames):
+        frame = _checked(labels, number)
+        if shape is not None and frame.shape != shape:
+            raise InvalidInput(
+                f"Frame {number} has the shape {frame.shape} and frame 0 has {shape}; they must be alike."
+            )
+        shape = frame.shape
+        contacts = frame_contacts(frame, pixel_size=pixel_size)
+        keys.append(contacts.pairs[:, 0] << _HALF | contacts.pairs[:, 1])
+        lengths.append(contacts.lengths)
+    return _joined(keys, lengths, frame_interval)
+
+
+def _joined(keys: list[NDArray[np.int64]], lengths: list[NDArray[np.float64]], interval: float) -> list[LabelContact]:
+    """Contacts of consecutive frames as one."""
+    if not keys:
+        return []
+    pair = np.concatenate(keys)
+    frame = np.repeat(np.arange(len(keys)), [len(part) for part in keys])
+    order = np.lexsort((frame, pair))
+    pair, frame, length = pair[order], frame[order], np.concatenate(lengths)[order]
+    starts = np.flatnonzero((np.diff(pair, prepend=-1) != 0) | (np.diff(frame, prepend=-2) != 1))
+    if not len(starts):
+        return []
+    ends = np.append(starts[1:], len(pair))
+    rows = [
+        LabelContact(
+            int(pair[begin] >> 32), int(pair[begin] & 0xFFFFFFFF), int(frame[begin]), int(frame[end - 1]),
+            float(frame[begin] * interval), float(frame[end - 1] * interval),
+            float(length[begin:end].mean()), float(length[begin:end].max()),
+        )
+        for begin, end in zip(starts, ends, strict=True)
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: (row.first_frame, row.first_label, row.second_label))
+
+
+def outlines(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0, 1.0)) -> dict[int, Polygon]:
+    """The outer outline of every object of one frame: label to (k, 2) points (x, y), y pointing down as rows do.
+
+    Outlines run halfway between the pixels of an object and those around it (scikit-image's marching squares); of an
+    object in several pieces the longest outline is given.
+    """
+    measure = require("skimage.measure", extra="images", purpose="to trace outlines")
+    frame = _checked(labels)
+    found: dict[int, Polygon] = {}
+    for region in measure.regionprops(frame.astype(np.int64, copy=False)):
+        mask = np.pad(region.image, 1).astype(np.float64)
+        traced = max(measure.find_contours(mask, 0.5), key=len)[:-1]
+        corner = np.array(region.bbox[:2]) - 1
+        found[int(region.label)] = np.ascontiguousarray(((traced + corner) * pixel_size)[:, ::-1])
+    return found
+
+
+def write_outlines(
+    path: str | os.PathLike[str], frames: Iterable[ArrayLike], *, pixel_size: tuple[float, float] = (1.0, 1.0)
+) -> int:
+    """Trace every object of every frame into an .npz file of arrays called ``frame_label``; how many there are."""
+    traced = {
+        f"{number}_{label}": outline
+        for number, frame in enumerate(frames)
+        for label, outline in outlines(frame, pixel_size=pixel_size).items()
+    }
+    with replacing(path) as handle:
+        np.savez_compressed(handle, **traced)  # type: ignore[arg-type]
+    return len(traced)
+
+
+def model_of(
+    frames: Iterable[ArrayLike], *, pixel_size: tuple[float, float] = (1.0, 1.0), frame_interval: float = 1.0
+) -> Model:
+    """The objects of the first frame as a model in motion: outlines, and velocities by centroids of two frames.
+
+    An object that is gone in the second frame is at rest. The time of the model is that of one frame.
+    """
+    some = iter(frames)
+    first = _checked(next(some, np.zeros((1, 1), np.int64)))
+    second = _checked(next(some, first), 1)
+    before, after = (_centroids(frame, pixel_size) for frame in (first, second))
+    traced = outlines(first, pixel_size=pixel_size)
+    velocity = [(np.subtract(after.get(label, before[label]), before[label])) / frame_interval for label in traced]
+    height, width = first.shape[0] * pixel_size[0], first.shape[1] * pixel_size[1]
+    return Model(
+        tuple(traced.values()), np.array(velocity).reshape(-1, 2), ((0.0, width), (0.0, height)), (0.0, frame_interval),
+        1.0 / frame_interval, name="labels",
+    )  # fmt: skip
+
+
+def _centroids(frame: NDArray[Any], pixel_size: tuple[float, float]) -> dict[int, NDArray[np.float64]]:
+    rows, columns = np.nonzero(frame)
+    names, inverse = np.unique(frame[rows, columns], return_inverse=True)
+    count = np.bincount(inverse)
+    x, y = np.bincount(inverse, columns) / count * pixel_size[1], np.bincount(inverse, rows) / count * pixel_size[0]
+    return {int(name): np.array(point) for name, point in zip(names, zip(x, y, strict=True), strict=True)}
+
+
+def write_table(path: str | os.PathLike[str], contacts: Iterable[LabelContact]) -> None:
+    """Write contacts as CSV, whole or not at all."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([each.name for each in fields(LabelContact)])
+    writer.writerows(astuple(contact) for contact in contacts)
+    with replacing(path) as handle:
+        handle.write(text.getvalue().encode())
+
+
+def synthetic_stack(
+    *, frames: int = 20, size: int = 256, objects: int = 30, radius: float | None = None, seed: int = 0
+) -> NDArray[np.uint16]:
+    """A stack (frames, size, size) of round cells that drift, push into each other and share straight borders there.
+
+    Each pixel belongs to the nearest cell that reaches it. The same arguments give the same stack.
+    """
+    if min(frames, size, objects) < 1 or objects > np.iinfo(np.uint16).max:
+        raise InvalidInput(
+            f"A stack of {frames} frames of size {size} with {objects} objects cannot be made; give at least one "
+            "of each."
+        )
+    random = np.random.default_rng(seed)
+    reach = radius if radius is not None else 0.55 * size / np.sqrt(objects)
+    start = random.uniform(0, size, (objects, 2))
+    drift = random.normal(size=(objects, 2)) * reach / 6
+    stack = np.zeros((frames, size, size), np.uint16)
+    for number in range(frames):
+        nearest = np.full((size, size), reach * reach)
+        travelled = np.mod(start + drift * number, 2 * size)
+        centres = np.where(travelled > size, 2 * size - travelled, travelled)
+        for label, (y, x) in enumerate(centres, 1):
+            top, left = max(int(y - reach), 0), max(int(x - reach), 0)
+            window = np.s_[top : int(y + reach) + 2, left : int(x + reach) + 2]
+            square = nearest[window]
+            rows, columns = np.arange(square.shape[0]) + top - y, np.arange(square.shape[1]) + left - x
+            distance = rows[:, None] ** 2 + columns**2
+            closer = distance < square
+            square[closer] = distance[closer]
+            stack[number][window][closer] = label
+    return stack
+
+
+def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
+    """Write a stack (frames, height, width) as a TIFF file, whole or not at all."""
+    tifffile = require("tifffile", extra="images", purpose="to write image stacks")
+    with replacing(path) as handle:
+        tifffile.imwrite(handle, stack, photometric="minisblack", compression=None)
+
+
+def _checked(labels: ArrayLike, number: int = 0) -> NDArray[Any]:
+    frame = np.asarray(labels)
+    if frame.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"Frame {number} holds values of type {frame.dtype}; labels must be whole numbers, 0 for background."
+        )
+    if frame.ndim != 2:
+        raise InvalidInput(f"Frame {number} has the shape {frame.shape}; it must be (height, width).")
+    if frame.size and (frame.dtype.kind == "i" or frame.dtype.itemsize > 2):
+        low, high = int(frame.min()), int(frame.max())
+        if low < 0 or high > _LABEL_MOST:
+            raise InvalidInput(
+                f"Frame {number} holds the label {low if low < 0 else high}; labels go from 0 to {_LABEL_MOST}."
+            )
+    return frame

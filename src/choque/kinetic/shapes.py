@@ -1,0 +1,110 @@
+"""The polygon factory: shapes within the unit circle as (k, 2) vertices, scaled to an area, turned, put in place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput, UnknownName
+from choque.narrow.polygons import as_polygon
+
+Polygon = NDArray[np.float64]
+
+VERTICES_MOST = 20
+"""Of a random irregular polygon, as in the thesis."""
+
+
+def regular(vertex_count: int) -> Polygon:
+    """The regular polygon on the unit circle; its area is (m/2)·sin(2π/m)."""
+    if vertex_count < 3:
+        raise InvalidInput(f"A polygon of {vertex_count} vertices was asked for; it must have at least 3.")
+    return _on_circle(np.ones(vertex_count))
+
+
+def star(point_count: int, inner_radius: float = 0.5) -> Polygon:
+    """A star of m points with its notches at ``inner_radius``; its area is m·r·sin(π/m)."""
+    if point_count < 2 or not 0.0 < inner_radius <= 1.0:
+        raise InvalidInput(
+            f"A star of {point_count} points and inner radius {inner_radius} was asked for; give at least 2 points "
+            "and a radius above 0 and at most 1."
+        )
+    return _on_circle(np.tile([1.0, inner_radius], point_count))
+
+
+def boomerang() -> Polygon:
+    """Two arms at a right angle."""
+    return np.array([[0.0, 1.0], [-0.8, -0.6], [0.0, 0.1], [0.8, -0.6]])
+
+
+def arrow_head() -> Polygon:
+    """A head that points to the right, with a notch behind."""
+    return np.array([[1.0, 0.0], [-0.6, 0.8], [-0.2, 0.0], [-0.6, -0.8]])
+
+
+def rectangle(width: float = 1.6, height: float = 1.2) -> Polygon:
+    """A rectangle around the origin; the default one is inscribed in the unit circle."""
+    x, y = width / 2.0, height / 2.0
+    return np.array([[-x, -y], [x, -y], [x, y], [-x, y]])
+
+
+def irregular(random: np.random.Generator, vertex_count: int) -> Polygon:
+    """A random star-shaped polygon within the unit circle."""
+    if not 3 <= vertex_count <= VERTICES_MOST:
+        raise InvalidInput(f"{vertex_count} vertices were asked for; give from 3 to {VERTICES_MOST}.")
+    return _on_circle(random.uniform(0.5, 1.0, vertex_count))
+
+
+SHAPES: dict[str, Callable[[], Polygon]] = {
+    "triangle": lambda: regular(3),
+    "square": lambda: regular(4),
+    "pentagon": lambda: regular(5),
+    "hexagon": lambda: regular(6),
+    "star-4": lambda: star(4),
+    "star-5": lambda: star(5),
+    "star-6": lambda: star(6),
+    "boomerang": boomerang,
+    "arrow-head": arrow_head,
+    "rectangle": rectangle,
+}
+"""The factory by name."""
+
+
+def shape(name: str, *, size: float | None = None, turned: float = 0.0, at: ArrayLike = (0.0, 0.0)) -> Polygon:
+    """The shape ``name`` scaled to the area ``size``, turned by an angle [rad], its centre put ``at`` a point."""
+    if name not in SHAPES:
+        raise UnknownName("shape", str(name), SHAPES)
+    return placed(SHAPES[name](), size=size, turned=turned, at=at)
+
+
+def placed(
+    polygon: ArrayLike, *, size: float | None = None, turned: float = 0.0, at: ArrayLike = (0.0, 0.0)
+) -> Polygon:
+    """Any polygon scaled about the origin to the area ``size``, turned by an angle [rad] and moved by ``at``."""
+    vertices = as_polygon(polygon)
+    if size is not None:
+        present = abs(area(vertices))
+        if not size > 0.0 or not present > 0.0:
+            raise InvalidInput(
+                f"A polygon of area {present} cannot be scaled to the area {size}; both must be above 0."
+            )
+        vertices = vertices * math.sqrt(size / present)
+    cosine, sine = math.cos(turned), math.sin(turned)
+    result: Polygon = vertices @ np.array([[cosine, sine], [-sine, cosine]]) + np.asarray(at, np.float64)
+    return result
+
+
+def area(polygon: ArrayLike) -> float:
+    """The signed area, positive where the vertices run counterclockwise: the shoelace formula."""
+    vertices = as_polygon(polygon)
+    centred = vertices - vertices[0]
+    following = np.roll(centred, -1, axis=0)
+    return float(np.sum(centred[:, 0] * following[:, 1] - centred[:, 1] * following[:, 0]) / 2.0)
+
+
+def _on_circle(radii: NDArray[np.float64]) -> Polygon:
+    angle = 2.0 * math.pi * np.arange(len(radii)) / len(radii)
+    vertices: Polygon = radii[:, None] * np.stack((np.cos(angle), np.sin(angle)), axis=1)
+    return vertices

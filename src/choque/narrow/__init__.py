@@ -1,0 +1,1 @@
+"""Exact contacts: one file for each pair of shapes."""

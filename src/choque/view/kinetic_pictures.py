@@ -1,0 +1,164 @@
+"""Pictures of polygons in motion: stills, the space-time diagram of one axis, the events of a run, an animation."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from choque.errors import InvalidInput, require
+from choque.files import replacing
+from choque.kinetic import Model, Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, PAPER, BOX, ALONE, COLLIDING, ARROW = "#1d2433", "#ffffff", "#9aa5b8", "#dfe5ee", "#f2a65a", "#c4442d"
+LOWER, UPPER = "#1f5fa8", "#e09a2b"
+AXIS_NAMES = "xyz"
+PANELS_MOST = 12
+LINES_MOST = 120
+"""More bodies than this give a space-time diagram in which nothing can be told apart."""
+
+
+def draw_still(path: str | os.PathLike[str], model: Model, time: float | None = None) -> None:
+    """Draw the scene at ``time``: polygons, their boxes, red arrows of velocity, and the pairs whose boxes overlap."""
+    at = model.interval[0] if time is None else time
+    figure, axes = _figure(6.4, 6.4)
+    _paint(axes, model, at, _sweep_at(model, at))
+    _save(figure, path)
+
+
+def draw_events(path: str | os.PathLike[str], model: Model) -> None:
+    """Draw a panel for each event at which a pair of boxes began or ceased to overlap, the first twelve at most."""
+    sweep = model.sweep()
+    moments = list(dict.fromkeys(event.time for event in sweep.advance(model.interval[1])))[:PANELS_MOST]
+    columns = min(max(len(moments), 1), 4)
+    rows = max(-(-len(moments) // columns), 1)
+    figure, axes = _figure(3.0 * columns, 3.0 * rows, rows, columns)
+    panels = np.atleast_1d(axes).ravel()
+    for panel in panels[len(moments) :]:
+        panel.set_axis_off()
+    for panel, moment in zip(panels, moments, strict=False):
+        _paint(panel, model, moment, _sweep_at(model, moment))
+    _save(figure, path)
+
+
+def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0) -> None:
+    """Draw the end points of one axis over time: a band for a body, a dot for an event, a ring for a multiple one."""
+    if len(model) > LINES_MOST:
+        raise InvalidInput(f"The model has {len(model)} objects; a space-time diagram can show {LINES_MOST} at most.")
+    if axis not in (0, 1):
+        raise InvalidInput(f"axis is {axis!r}; it must be 0 or 1.")
+    figure, axes = _figure(8.0, 5.0)
+    begin, end = model.interval
+    lower, upper = model.boxes()
+    for row in range(len(model)):
+        drift = model.velocity[row, axis] * (end - begin)
+        low, high = (corner[row, axis] + np.array([0.0, drift]) for corner in (lower, upper))
+        axes.fill_between([begin, end], low, high, color=ALONE, alpha=0.35, linewidth=0)
+        axes.plot([begin, end], low, color=LOWER, linewidth=1.0)
+        axes.plot([begin, end], high, color=UPPER, linewidth=1.0)
+        axes.annotate(str(row), (begin, (low[0] + high[0]) / 2), xytext=(5, -3), textcoords="offset points", color=INK)
+    sweep = model.sweep()
+    for meetings, _ in sweep.advance_meetings(end):
+        for meeting in meetings:
+            if meeting.axis != axis:
+                continue
+            body, side = divmod(meeting.after[0], 2)
+            place = (upper if side else lower)[body, axis] + model.velocity[body, axis] * (meeting.time - begin)
+            axes.plot(meeting.time, place, "o", color=ARROW, markersize=3.5, zorder=3)
+            if meeting.is_multiple:
+                axes.plot(meeting.time, place, "o", color=ARROW, markersize=11, fillstyle="none", zorder=3)
+    axes.set(xlabel="time", ylabel=f"{AXIS_NAMES[axis]} of the end points: blue lower, ochre upper", xlim=(begin, end))
+    axes.set_title("Every crossing is an event; a ring is a meeting of three or more", loc="left")
+    _save(figure, path)
+
+
+def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60, frames_per_second: int = 20) -> None:
+    """Write an animation of the whole interval: .gif, or .mp4 where ffmpeg is installed."""
+    animation = require("matplotlib.animation", extra="lab", purpose="to make animations")
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".gif", ".mp4"):
+        raise InvalidInput(f"The animation {path} must end in .gif or .mp4.")
+    if suffix == ".mp4" and not animation.writers.is_available("ffmpeg"):
+        raise InvalidInput(f"{path} needs ffmpeg, which is not installed; write a .gif, or install ffmpeg.")
+    if frame_count < 1 or frames_per_second < 1:
+        raise InvalidInput(
+            f"{frame_count} frames at {frames_per_second} a second were asked for; give at least 1 of each."
+        )
+    figure, axes = _figure(5.0, 5.0)
+    sweep = model.sweep()
+    writer = (
+        animation.PillowWriter(fps=frames_per_second)
+        if suffix == ".gif"
+        else animation.FFMpegWriter(fps=frames_per_second)
+    )
+    with replacing(path) as handle:
+        # Writers take a name, not a handle: the frames go to a file beside, whose bytes then take their place.
+        beside = Path(handle.name).with_suffix(suffix)
+        try:
+            with writer.saving(figure, str(beside), 100):
+                for time in np.linspace(*model.interval, frame_count).tolist():
+                    sweep.advance_arrays(time)
+                    axes.clear()
+                    _paint(axes, model, time, sweep)
+                    writer.grab_frame()
+            handle.write(beside.read_bytes())
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _sweep_at(model: Model, time: float) -> Sweep:
+    sweep = model.sweep()
+    sweep.advance_arrays(time)
+    return sweep
+
+
+def _figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, Any]:
+    require("matplotlib", extra="lab", purpose="to draw pictures")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
+    return figure, figure.subplots(rows, columns)
+
+
+def _paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
+    from matplotlib.patches import Polygon as Patch
+    from matplotlib.patches import Rectangle
+
+    pairs = sweep.pairs()
+    colliding = set(pairs.ravel().tolist())
+    lower, upper = sweep.boxes()
+    for row, polygon in enumerate(model.polygons_at(time)):
+        fill = COLLIDING if row in colliding else ALONE
+        axes.add_patch(
+            Rectangle(
+                tuple(lower[row]), *(upper[row] - lower[row]), fill=False, edgecolor=BOX, linewidth=0.7, linestyle=":"
+            )
+        )
+        axes.add_patch(Patch(polygon, facecolor=fill, edgecolor=INK, linewidth=0.8))
+    centre = (lower + upper) / 2
+    if len(model):
+        axes.quiver(*centre.T, *model.velocity.T, color=ARROW, angles="xy", scale_units="xy", scale=1.0, width=0.005)
+        if len(model) <= LINES_MOST:
+            for row, place in enumerate(centre):
+                axes.annotate(str(row), tuple(place), ha="center", va="center", fontsize=7, color=INK)
+    for a, b in pairs.tolist():
+        axes.plot(*np.stack((centre[a], centre[b])).T, color=COLLIDING, linewidth=1.2, zorder=0)
+    (left, right), (bottom, top) = model.frame
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal", xticks=[], yticks=[])
+    axes.set_title(
+        f"t = {time:.4g}, {len(pairs)} overlapping pair{'' if len(pairs) == 1 else 's'}", loc="left", fontsize=9
+    )
+
+
+def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in ("png", "svg", "pdf"):
+        raise InvalidInput(f"The picture {path} must end in .png, .svg or .pdf.")
+    with replacing(path) as handle:
+        figure.savefig(handle, format=suffix, dpi=150)

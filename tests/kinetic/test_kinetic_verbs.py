@@ -1,0 +1,85 @@
+"""``choque kinetic``: scenes run from the command line, model files, contacts in stacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from choque.cli.kinetic import VERBS
+from choque.errors import InvalidInput, UnknownName
+from choque.kinetic import Model, scenes
+
+
+def call(*words: object) -> Any:
+    app = typer.Typer()
+    for name, verb in VERBS.items():
+        app.command(name)(verb)
+    outcome = CliRunner().invoke(app, [str(word) for word in words])
+    if outcome.exception is not None and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    return outcome
+
+
+def test_three_objects_with_trace() -> None:
+    said = call("run", "tres-objetos", "--trace").output
+    assert "t=2 multiple event on x, slots 2-4" in said
+    assert said.count("swap") == 19
+    assert "events 17" in said.splitlines()[-1]
+
+
+def test_events_contacts_and_files(tmp_path: Path) -> None:
+    said = call(
+        "run", "tres-objetos", "--contacts", "--model", tmp_path / "m.txt", "--statistics", tmp_path / "s.txt"
+    ).output.splitlines()
+    assert said[0].split() == ["0.666666666666667", "began", "0-1"]
+    assert any(line.startswith("polygons 1-2 in contact from 2") for line in said)
+    assert Model.read(tmp_path / "m.txt") == scenes.make("tres-objetos")
+    assert "multiple events: 1" in (tmp_path / "s.txt").read_text()
+    assert call("run", tmp_path / "m.txt").output.splitlines()[:5] == said[:5]
+
+
+@pytest.mark.parametrize("method", ["direct", "incremental", "incremental-recompute", "direct-thesis"])
+def test_frame_methods(method: str) -> None:
+    assert "frames 10" in call("run", "incremental-sp", "--method", method).output
+
+
+def test_pictures_of_a_run(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    call("run", "tres-objetos", "--picture", tmp_path / "p.png", "--space-time", tmp_path / "d.png")
+    assert {path.name for path in tmp_path.iterdir()} == {"p.png", "d.png"}
+
+
+def test_stack_made_and_read(tmp_path: Path) -> None:
+    pytest.importorskip("tifffile")
+    call("synthetic-stack", tmp_path / "s.tif", "--frames", 4, "--size", 60, "--objects", 8)
+    table = call("from-labels", tmp_path / "s.tif").output
+    call("from-labels", tmp_path / "s.tif", "--output", tmp_path / "c.csv", "--pixel-size", "0.5,2", "--interval", 30)
+    rows = (tmp_path / "c.csv").read_text().splitlines()
+    listed = [line.split()[0] for line in table.splitlines() if line.strip()[:1].isdigit()]
+    assert listed == ["-".join(row.split(",")[:2]) for row in rows[1:]]
+    pytest.importorskip("skimage")
+    call("from-labels", tmp_path / "s.tif", "--model", tmp_path / "m.txt", "--outlines", tmp_path / "o.npz")
+    assert 1 <= len(Model.read(tmp_path / "m.txt")) <= 8
+
+
+def test_scenes_are_listed() -> None:
+    said = call("scenes").output
+    assert all(name in said for name in scenes.names())
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "named"),
+    [
+        (("run", "tres-objects"), UnknownName, "tres-objetos"),
+        (("run", "tres-objetos", "--method", "kinetik"), UnknownName, "kinetic"),
+        (("run", "aleatorio", "--option", "m=3"), UnknownName, "'m'"),
+        (("from-labels", "none.tif", "--pixel-size", "big"), InvalidInput, "big"),
+    ],
+)
+def test_mistakes_are_one_sentence(words: tuple[str, ...], kind: type[Exception], named: str) -> None:
+    with pytest.raises(kind, match=named):
+        call(*words)

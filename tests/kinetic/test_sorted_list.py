@@ -1,0 +1,173 @@
+"""The kinetic sorted list: the goldens of the specification, multiple meetings, certificates, changes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from choque.errors import InvalidInput
+from choque.kinetic import SortedList, constant, linear, quadratic
+from choque.kinetic._meetings import coordinate_run
+
+P0, Q0, P1, Q1, P2, Q2 = range(6)
+
+
+def golden() -> SortedList:
+    third = Fraction(1, 3)
+    return SortedList([linear(-3, 1), linear(2, 1), constant(0), constant(3), linear(-1, -third), linear(1, -third)])
+
+
+def test_golden_run_of_the_specification() -> None:
+    points = golden()
+    assert points.order.tolist() == [P0, P2, P1, Q2, Q0, Q1]
+    seen = [(m.time, m.first, m.last, m.after) for m in points.advance(10)]
+    assert seen == [
+        (1.0, 4, 5, (Q1, Q0)),
+        (1.5, 0, 1, (P2, P0)),
+        (3.0, 1, 3, (Q2, P1, P0)),
+        (6.0, 3, 4, (Q1, P0)),
+    ]
+    assert points.order.tolist() == [P2, Q2, P1, Q1, P0, Q0]
+    assert points.exchanges == 6
+
+
+def test_no_stale_event_is_left_behind() -> None:
+    """Points t, 5 and 6 − t: the first certificate of the first two, due at 5, must not act on others later."""
+    points = SortedList([0, 5, 6], velocity=[1, 0, -1])
+    assert [(c.slot, c.left, c.right, c.time) for c in points.certificates()] == [(0, 0, 1, 5.0), (1, 1, 2, 1.0)]
+    orders = [(m.time, points.order.tolist()) for m in points.advance(10)]
+    assert orders == [(1.0, [0, 2, 1]), (3.0, [2, 0, 1]), (5.0, [2, 1, 0])]
+
+
+@given(
+    st.lists(st.tuples(st.integers(-20, 20), st.integers(-4, 4), st.integers(-2, 2)), max_size=12), st.integers(1, 40)
+)
+def test_order_is_right_at_any_time(points: list[tuple[int, int, int]], quarter: int) -> None:
+    position, velocity, acceleration = np.array(points, float).reshape(-1, 3).T
+    moving = SortedList(position, velocity, acceleration)
+    until = quarter / 4 + 2**-20  # exact, and no meeting of these whole numbers that is rational falls on it
+    moving.advance_all(until)
+    places = moving.positions()[moving.order]
+    exact = position + velocity * until + acceleration * until * until / 2
+    assert sorted(exact.tolist()) == pytest.approx(places.tolist(), rel=1e-12)
+    assert (np.diff(exact[moving.order]) >= -1e-9).all()
+    audit = moving.audit()
+    assert audit.stale == 0
+    assert audit.local <= 2
+    assert audit.compact <= max(len(points) - 1, 0)
+
+
+def test_linear_run_schedules_at_most_two_certificates_an_exchange() -> None:
+    random = np.random.default_rng(3)
+    points = SortedList(random.random(300), random.normal(size=300))
+    scheduled = int(points._lists.totals[9])
+    for meeting in points.advance(0.4):
+        now = int(points._lists.totals[9])
+        assert now - scheduled <= 2 * len(meeting.exchanges)
+        scheduled = now
+    audit = points.audit()
+    assert (audit.efficient, audit.stale) == (1.0, 0)
+    assert audit.responsive <= 2 + 300 / points.exchanges
+
+
+@pytest.mark.parametrize("count", [3, 4, 7, 20])
+def test_many_meet_at_once_and_leave_by_velocity(count: int) -> None:
+    velocity = np.random.default_rng(count).permutation(count).astype(float)
+    points = SortedList(8 - 2 * velocity, velocity)
+    (meeting,) = points.advance(5)
+    assert meeting.time == 2.0
+    assert meeting.is_multiple
+    assert len(meeting.exchanges) == count * (count - 1) // 2
+    assert points.order.tolist() == np.argsort(velocity).tolist()
+
+
+def test_both_tests_of_multiple_meetings_agree_on_planted_ones_and_give_no_false_alarm() -> None:
+    random = np.random.default_rng(0)
+    planted = SortedList(*_meeting_in_groups(random))
+    sizes = []
+    for meeting in planted.advance(10):
+        assert coordinate_run(planted._lists, meeting, 1e-12) == (meeting.first, meeting.last)
+        sizes.append(len(meeting.after))
+    assert sizes.count(5) >= 3
+    free = SortedList(random.random(60), random.normal(size=60))
+    for meeting in free.advance(1):
+        assert not meeting.is_multiple
+        assert coordinate_run(free._lists, meeting, 1e-15) == (meeting.first, meeting.last)
+
+
+def _meeting_in_groups(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Three groups of five, each of which meets in a point of its own at a time of its own."""
+    velocity = np.concatenate([random.permutation(5) for _ in range(3)]).astype(float)
+    time = np.repeat([1.0, 2.0, 4.0], 5)
+    place = np.repeat([-64.0, 0.0, 64.0], 5)
+    return place - velocity * time, velocity
+
+
+def test_tolerance_joins_what_rounding_parts() -> None:
+    position = np.array([0.0, 1.0, 2.0 + 1e-9])
+    velocity = np.array([2.0, 1.0, 0.0])
+    assert [m.is_multiple for m in SortedList(position, velocity).advance(2)] == [False, False, False]
+    joined = SortedList(position, velocity, tolerance=1e-8)
+    assert [m.is_multiple for m in joined.advance(2)] == [True]
+    assert joined.order.tolist() == [2, 1, 0]
+
+
+def test_root_finders() -> None:
+    assert linear(0, 1).meetings(constant(5)) == (5,)
+    assert linear(Fraction(1, 3), 2).failure(linear(1, 1)) == Fraction(2, 3)
+    assert linear(0, 1).meetings(linear(1, 1)) == ()
+    assert linear(0, 1).failure(linear(1, 2)) is None  # they part
+    ball, floor = quadratic(5.0, 0.0, -10.0), constant(0.0)
+    assert floor.failure(ball) == 1.0
+    assert quadratic(0.0, 10.0, -10.0).meetings(constant(5.0)) == (1.0,)  # touches at its highest point
+    assert quadratic(0.0, 10.0, -10.0).failure(constant(5.0)) is None
+    first, second = quadratic(0.0, 1e8, -1.0).meetings(constant(1.0))
+    assert first == pytest.approx(1e-8, rel=1e-12)
+    assert second == pytest.approx(2e8, rel=1e-12)
+
+
+def test_ball_passes_a_line_twice() -> None:
+    points = SortedList([constant(5.0), quadratic(0.0, 20.0, -10.0)])
+    assert [(round(m.time, 12), m.after) for m in points.advance(10)] == [
+        (round(2 - 3**0.5, 12), (0, 1)),
+        (round(2 + 3**0.5, 12), (1, 0)),
+    ]
+
+
+def test_a_changed_motion_plans_the_future_again() -> None:
+    points = SortedList([0, 10], velocity=[1, 0])
+    assert list(points.advance(4)) == []
+    points.set_motion([1], velocity=[-1])
+    assert [m.time for m in points.advance(20)] == [7.0]
+    points.set_motion([0, 1], velocity=[0, 0])
+    assert points.certificates() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda _: SortedList([0, np.nan]), "Row 1"),
+        (lambda _: SortedList([0, 1], velocity=[np.inf, 0]), "Row 0"),
+        (lambda _: SortedList([0, 1], velocity=[1, 2, 3]), "velocity"),
+        (lambda _: SortedList(["a"]), "positions"),
+        (lambda _: SortedList([0.0], time=np.nan), "time"),
+        (lambda _: SortedList([0.0], tolerance=-1), "tolerance"),
+        (lambda p: p.advance(-1), "-1"),
+        (lambda p: p.advance_all("soon"), "soon"),
+        (lambda p: p.advance(np.inf), "inf"),
+        (lambda p: p.set_motion([7], [1]), "7"),
+        (lambda p: p.set_motion([1, 1], [1, 2]), "twice"),
+        (lambda p: p.set_motion([1], [np.nan]), "velocity"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(call, named) -> None:  # type: ignore[no-untyped-def]
+    points = golden()
+    before = points._lists.paths.copy(), points.certificates(), points.order.tolist()
+    with pytest.raises(InvalidInput, match=named):
+        call(points)
+    assert (points._lists.paths == before[0]).all()
+    assert (points.certificates(), points.order.tolist()) == before[1:]

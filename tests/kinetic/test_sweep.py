@@ -1,0 +1,269 @@
+"""The kinetic sweep as a user sees it: goldens, changes on the way, walls, accelerated bodies, bad input."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from rational_oracle import Scene, random_scene
+
+import choque
+from choque.errors import InvalidInput
+from choque.kinetic import Sweep
+
+THREE = (
+    np.array([[-2.0, 0.0], [-6.0, 7.0], [0.0, 3.0]]),
+    np.array([[2.0, 4.0], [-4.0, 9.0], [5.0, 8.0]]),
+    np.array([[-2.0, 3.0], [1.0, -3.0], [-1.0, -2.0]]),
+)
+
+
+def test_three_objects_of_the_thesis() -> None:
+    sweep = Sweep(*THREE)
+    assert sweep.pairs().tolist() == [[0, 2]]
+    times, multiple = [], []
+    for meetings, _ in sweep.advance_meetings(10):
+        times += [(m.axis, m.time) for m in meetings]
+        multiple += [m for m in meetings if m.is_multiple]
+    assert len(times) == sweep.counters.events == 17
+    assert [t for axis, t in times if axis == 0] == [2 / 3, 4 / 3, 2, 8 / 3, 3, 9 / 2, 11 / 2]
+    assert [t for axis, t in times if axis == 1] == [1 / 2, 3 / 5, 4 / 5, 5 / 6, 1, 7 / 6, 3 / 2, 8 / 5, 4, 6]
+    (only,) = multiple
+    assert (only.time, only.axis, sorted(only.after)) == (2.0, 0, [1, 3, 4])  # q0, q1 and p2
+    assert (sweep.counters.simple, sweep.counters.multiple) == (16, 1)
+
+
+def test_begin_and_end_stream_of_the_three_objects() -> None:
+    events = [(e.time, e.kind, e.pair) for e in Sweep(*THREE).advance(10)]
+    assert events == [
+        (2 / 3, "began", (0, 1)),
+        (3 / 2, "ended", (0, 1)),
+        (8 / 5, "ended", (0, 2)),
+        (2.0, "began", (1, 2)),
+        (11 / 2, "ended", (1, 2)),
+    ]
+
+
+def test_the_horizon_is_included_and_nothing_beyond_it_happens() -> None:
+    sweep = Sweep([[0, 0], [4, 0]], [[1, 1], [5, 1]], [[1, 0], [0, 0]])
+    assert [e.time for e in sweep.advance(2.999)] == []
+    assert [e.time for e in sweep.advance(3)] == [3.0]
+    assert sweep.pairs().tolist() == [[0, 1]]
+    assert list(sweep.advance(3)) == []
+    assert sweep.time == 3.0
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_touch_of_one_instant(closed: bool) -> None:
+    """Corners that meet: on X they come together at the moment at which they part on Y."""
+    sweep = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[1, 1], [0, 0.5]], closed=closed)
+    crossing = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[1, 1], [0, 0.5]], closed=closed)
+    assert [(e.time, e.kind) for e in sweep.advance(9)] == ([(2.0, "began"), (2.0, "ended")] if closed else [])
+    times, kinds, pairs = crossing.advance_arrays(9)
+    assert times.tolist() == ([2.0, 2.0] if closed else [])
+    assert kinds.tolist() == (["began", "ended"] if closed else [])
+    assert pairs.tolist() == ([[0, 1], [0, 1]] if closed else [])
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_ball_that_touches_at_its_highest_point(closed: bool) -> None:
+    """Up to 5 under a shelf at 6, thrown at 10 with gravity −10: its upper end is at 1 + 10 t − 5 t²."""
+    sweep = Sweep([[0, 0], [0, 6]], [[1, 1], [1, 7]], [[0, 10], [0, 0]], [[0, -10], [0, 0]], closed=closed)
+    assert [(e.time, e.kind) for e in sweep.advance(9)] == ([(1.0, "began"), (1.0, "ended")] if closed else [])
+    assert sweep.audit().stale == 0
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_bodies_that_touch_and_move_together(closed: bool) -> None:
+    sweep = Sweep([[0, 0], [1, 0]], [[1, 1], [2, 1]], [[1, 0], [1, 0]], closed=closed)
+    assert (len(sweep.pairs()), list(sweep.advance(9))) == (int(closed), [])
+    parted = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[1, 0], [0, 0]], closed=closed)
+    parted.advance_arrays(2.0)  # they touch now
+    parted.set_velocity([0], [[0, 0]])
+    assert [(e.time, e.kind) for e in parted.advance(9)] == ([] if closed else [(2.0, "ended")])
+    assert len(parted.pairs()) == int(closed)
+
+
+def test_accelerated_bodies_equal_direct_at_random_times(thorough: bool) -> None:
+    for seed in range(300 if thorough else 12):
+        random = np.random.default_rng(seed)
+        lower, upper, velocity = random_scene(seed, count=10, dimension=2 + seed % 2, grid=bool(seed % 3))
+        acceleration = random.integers(-2, 3, lower.shape).astype(float)
+        closed = bool(seed % 2)
+        sweep = Sweep(lower, upper, velocity, acceleration, closed=closed)
+        for time in np.sort(random.uniform(0, 6, 12)).tolist():
+            sweep.advance_arrays(time)
+            moved = velocity * time + acceleration * (time * time / 2)
+            direct = choque.pairs(lower + moved, upper + moved, method="brute", closed=closed)
+            assert sweep.pairs().tolist() == direct.tolist(), (seed, time)
+        assert sweep.audit().stale == 0
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_after_every_change_the_structure_equals_a_fresh_one(closed: bool, thorough: bool) -> None:
+    for seed in range(200 if thorough else 12):
+        random = np.random.default_rng(seed)
+        sweep = Sweep(*random_scene(seed, count=8, dimension=2, grid=True), closed=closed)
+        for step in range(8):
+            sweep.advance_arrays(sweep.time + int(random.integers(0, 4)) / 4)
+            some = random.permutation(sweep.ids)[:2]
+            change = ("add", "remove", "set_velocity")[int(random.integers(0, 3))]
+            if change == "add":
+                sweep.add(*random_scene(1000 * seed + step, count=2, dimension=2, grid=True))
+            elif change == "remove":
+                sweep.remove(some)
+            else:
+                sweep.set_velocity(some, random.integers(-3, 4, (len(some), 2)))
+            _equals_fresh(sweep)
+
+
+def _equals_fresh(sweep: Sweep) -> None:
+    fresh = Sweep(*sweep.boxes(), sweep.velocity(), closed=sweep.closed, time=sweep.time)
+    own = sweep.copy()
+    assert own.audit().stale == 0
+    # A pair that touches now may have been told to end already; a fresh structure tells it again. Then they are alike.
+    own.advance_arrays(own.time)
+    fresh.advance_arrays(fresh.time)
+    assert own.pairs().tolist() == own.ids[fresh.pairs()].tolist()
+    mine, other = own.advance_arrays(own.time + 5), fresh.advance_arrays(fresh.time + 5)
+    assert _told(mine.times, mine.began, mine.pairs) == _told(other.times, other.began, own.ids[other.pairs])
+
+
+def _told(times: Any, began: Any, pairs: Any) -> list[tuple[float, tuple[int, ...], bool]]:
+    rows = zip(times.tolist(), pairs.tolist(), began.tolist(), strict=True)
+    return sorted((round(time, 9), tuple(pair), not started) for time, pair, started in rows)
+
+
+def test_change_within_the_loop_plans_the_future_again() -> None:
+    sweep = Sweep([[0, 0], [4, 0]], [[1, 1], [5, 1]], [[1, 0], [0, 0]])
+    seen = []
+    for event in sweep.advance(20):
+        seen.append((event.time, event.kind))
+        if event.kind == "began":
+            sweep.set_velocity([0], [[-1, 0]])
+    assert seen == [(3.0, "began"), (3.0, "ended")]
+    assert sweep.time == 20.0
+
+
+def test_ids_are_never_used_again() -> None:
+    sweep = Sweep(*THREE)
+    sweep.remove([1])
+    assert sweep.add([[0, 0]], [[1, 1]], [[0, 0]]).tolist() == [3]
+    assert sweep.ids.tolist() == [0, 2, 3]
+    assert sweep.pairs().tolist() == [[0, 2], [0, 3]]
+    sweep.remove(sweep.ids)
+    assert (len(sweep), len(sweep.pairs()), list(sweep.advance(3))) == (0, 0, [])
+
+
+def test_walls_reflect_and_pairs_stay_right(thorough: bool) -> None:
+    for seed in range(100 if thorough else 6):
+        lower, upper, velocity = random_scene(seed, count=10, dimension=2, grid=bool(seed % 2))
+        low, high = np.full(2, -16.0), np.full(2, 16.0)
+        sweep = Sweep(lower, upper, velocity)
+        sweep.bounce(low, high)
+        for time in np.sort(np.random.default_rng(seed).uniform(0, 60, 12)).tolist():
+            sweep.advance_arrays(time)
+            room = high - low - (upper - lower)
+            travelled = np.mod(lower - low + velocity * time, 2 * room)
+            place = low + np.where(travelled > room, 2 * room - travelled, travelled)
+            np.testing.assert_allclose(sweep.boxes()[0], place, atol=1e-9)
+            direct = choque.pairs(place, place + (upper - lower), method="brute").tolist()
+            assert sweep.pairs().tolist() == direct or _differ_by_touching(sweep, direct), (seed, time)
+        assert sweep.audit().stale == 0
+
+
+def test_ball_under_gravity_bounces_for_ever_and_one_at_rest_stays() -> None:
+    sweep = Sweep([[0, 5], [3, 0]], [[1, 6], [4, 1]], [[0, 0], [0, 0]], [[0, -10], [0, -10]])
+    sweep.bounce([-10, 0], [10, np.inf])
+    sweep.advance_arrays(10.0)
+    np.testing.assert_allclose(sweep.boxes()[0], [[0, 5], [3, 0]], atol=1e-9)
+    assert sweep.counters.bounces == 6  # at 1, 3, 5, 7 and 9 s, and the one that came to rest at once
+
+
+def test_fuzz_with_audits(thorough: bool) -> None:
+    """A closed room, so that events never end; half of the numbers on a grid, so that many coincide."""
+    random = np.random.default_rng(11)
+    lower, upper, velocity = random_scene(3, count=60, dimension=3, grid=True)
+    velocity[::2] += random.normal(size=velocity[::2].shape)
+    sweep = Sweep(lower, upper, velocity)
+    sweep.bounce([-16] * 3, [16] * 3)
+    wanted, events = (1_000_000 if thorough else 20_000), 0
+    while events < wanted:
+        before = sweep.counters.events
+        while sweep.counters.events < before + 1000:
+            sweep.advance_arrays(sweep.time + 0.25)
+        events = sweep.counters.events
+        audit = sweep.audit()
+        assert (audit.stale, audit.local <= 2, audit.disorder < 1e-9) == (0, True, True)
+        now = choque.pairs(*sweep.boxes(), method="brute").tolist()
+        assert sweep.pairs().tolist() == now or _differ_by_touching(sweep, now)
+
+
+def _differ_by_touching(sweep: Sweep, direct: list[list[int]]) -> bool:
+    """Whether the sets differ only in pairs that touch within rounding at this very time."""
+    lower, upper = sweep.boxes()
+    doubtful = set(map(tuple, direct)) ^ set(map(tuple, sweep.pairs().tolist()))
+    return all((np.abs(np.minimum(upper[a] - lower[b], upper[b] - lower[a])) < 1e-9).any() for a, b in doubtful)
+
+
+def test_infinite_extents_are_legal() -> None:
+    sweep = Sweep([[-np.inf, -np.inf], [0, 5]], [[np.inf, 0], [1, 6]], [[0, 0], [0, -1]])
+    assert [(e.time, e.kind) for e in sweep.advance(50)] == [(5.0, "began")]
+
+
+def test_copies_and_pickles_go_their_own_way() -> None:
+    sweep = Sweep(*THREE)
+    twin = pickle.loads(pickle.dumps(sweep))
+    sweep.advance_arrays(9)
+    assert [e.time for e in twin.advance(2)] == [2 / 3, 3 / 2, 8 / 5, 2.0]
+
+
+def test_memory_is_linear_and_small() -> None:
+    for dimension in (2, 3):
+        lower, upper, velocity = random_scene(0, count=4000, dimension=dimension, grid=False)
+        assert Sweep(lower, upper, velocity).nbytes < 400 * 4000
+
+
+def test_events_before_a_change_are_kept_exact() -> None:
+    corners = random_scene(2, count=9, dimension=3, grid=True)
+    sweep = Sweep(*corners, closed=False)
+    told = [(Fraction(e.time).limit_denominator(1000), e.pair, int(e.kind == "ended")) for e in sweep.advance(4)]
+    assert told == Scene(*corners, closed=False).events(Fraction(4))
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda _: Sweep([[0, 0]], [[1, 1]], [[np.nan, 0]]), "Row 0 of velocity"),
+        (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, np.inf]]), "Row 0 of velocity"),
+        (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, 0]], [[0, np.nan]]), "acceleration"),
+        (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, 0, 0]]), "velocity"),
+        (lambda _: Sweep([[0, 0]], [[1, 1]], "fast"), "velocity"),
+        (lambda _: Sweep([[2, 0]], [[1, 1]], [[0, 0]]), "lower > upper"),
+        (lambda s: s.advance(0.5), "0.5, before the present time 1.0"),
+        (lambda s: s.advance_arrays(float("nan")), "nan"),
+        (lambda s: s.set_velocity([1], [[0, 0]]), "id 1"),
+        (lambda s: s.set_velocity([0, 0], [[0, 0], [1, 1]]), "twice"),
+        (lambda s: s.set_velocity([0], [[np.inf, 0]]), "velocity"),
+        (lambda s: s.set_velocity([0.5], [[0, 0]]), "whole numbers"),
+        (lambda s: s.remove([0, 9]), "id 9"),
+        (lambda s: s.add([[0, 0, 0]], [[1, 1, 1]], [[0, 0, 0]]), "3D"),
+        (lambda s: s.add([[0, 0]], [[1, 1]], [[0, np.nan]]), "velocity"),
+        (lambda s: s.bounce([0, 0], [1, 1]), "row 0"),
+        (lambda s: s.bounce([0, 0], [0, 1]), "no room"),
+        (lambda s: s.bounce([0], [1]), "2 numbers"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(call: Any, named: str) -> None:
+    sweep = Sweep(*THREE)
+    sweep.remove([1])
+    sweep.advance_arrays(1.0)
+    before = sweep._lists.paths.copy(), sweep._lists.failures.copy(), sweep.ids.tolist(), sweep.pairs().tolist()
+    with pytest.raises(InvalidInput, match=named):
+        call(sweep)
+    assert (sweep._lists.paths == before[0]).all()
+    assert (sweep._lists.failures == before[1]).all()
+    assert (sweep.ids.tolist(), sweep.pairs().tolist(), sweep.time) == (*before[2:], 1.0)
