@@ -91,9 +91,7 @@ def test_text_as_people_write_it(text: str, lower: object, upper: object, tmp_pa
 
 def test_table_has_the_agreed_columns(tmp_path: Path) -> None:
     files.write_boxes(tmp_path / "a.csv", np.array([[0.5, 0.1]], "f4"), np.array([[1, 2]], "f4"))
-    assert (tmp_path / "a.csv").read_text() == (
-        "x_lower,y_lower,x_upper,y_upper\n0.5,0.10000000149011612,1.0,2.0\n"
-    )
+    assert (tmp_path / "a.csv").read_text() == ("x_lower,y_lower,x_upper,y_upper\n0.5,0.10000000149011612,1.0,2.0\n")
 
 
 def test_many_rows_cross_the_writer_blocks(tmp_path: Path) -> None:

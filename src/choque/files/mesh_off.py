@@ -1,0 +1,57 @@
+"""The Object File Format of Geomview: a line OFF, three counts, vertices, faces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import UnreadableFile
+from choque.files.atomic import replacing
+from choque.files.mesh_arrays import Mesh, check_mesh, fans
+from choque.files.source import describe, is_text, naming_damage, read_head
+
+Number = TypeVar("Number", int, float)
+
+
+def read(path: Path) -> Mesh:
+    """Read a text OFF file; colours after the corners are left out."""
+    head = read_head(path)
+    if not is_text(head) or not head.lstrip().startswith(b"OFF"):
+        raise UnreadableFile(
+            f"The file {path} is not an OFF mesh: it does not start with OFF but looks like {describe(head)}."
+        )
+    with naming_damage(path):
+        lines = (line.partition("#")[0].split() for line in path.read_text("utf-8").splitlines())
+        words = [line for line in lines if line]
+        words[0] = words[0][1:]  # the counts may follow OFF on its own line
+        rows = [line for line in words if line]
+        vertex_count, face_count = int(rows[0][0]), int(rows[0][1])
+        body = rows[1:]
+        if len(body) < vertex_count + face_count:
+            raise UnreadableFile(
+                f"The file {path} is truncated: it announces {vertex_count} vertices and {face_count} faces and holds "
+                f"{len(body)} rows."
+            )
+        vertices = np.array([_numbers(row, 3, float) for row in body[:vertex_count]], np.float64).reshape(-1, 3)
+        faces = body[vertex_count : vertex_count + face_count]
+        polygons = [_numbers(row[1:], int(row[0]), int) for row in faces]
+        return check_mesh(vertices, fans(polygons), UnreadableFile, f"The file {path}")
+
+
+def _numbers(words: list[str], count: int, kind: type[Number]) -> list[Number]:
+    if len(words) < count:
+        raise EOFError("a row ends too early")
+    return [kind(word) for word in words[:count]]
+
+
+def write(path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> None:
+    """Write a text OFF file; reading it gives the same floats back."""
+    with replacing(path) as handle:
+        handle.write(f"OFF\n{len(vertices)} {len(faces)} 0\n".encode())
+        for x, y, z in vertices.tolist():
+            handle.write(f"{x!r} {y!r} {z!r}\n".encode())
+        for one, two, three in faces.tolist():
+            handle.write(f"3 {one} {two} {three}\n".encode())

@@ -1,0 +1,61 @@
+"""STL: loose triangles, as text or as 50 bytes each. Corners at the same place become one vertex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files.atomic import replacing
+from choque.files.mesh_arrays import Mesh, check_mesh
+from choque.files.source import describe, is_text, naming_damage, read_head
+
+_RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+_HEADER = 84
+
+
+def read(path: Path) -> Mesh:
+    """Read text or binary STL; which of them is told by the size of the file, as headers lie."""
+    head = read_head(path)
+    size = path.stat().st_size
+    count = int.from_bytes(head[80:_HEADER], "little") if len(head) >= _HEADER else -1
+    if count >= 0 and size == _HEADER + count * _RECORD.itemsize:
+        with naming_damage(path):
+            corners = np.fromfile(path, _RECORD, count, offset=_HEADER)["corners"].astype(np.float64)
+    elif is_text(head) and head.lstrip()[:5].lower() == b"solid":
+        corners = _read_text(path)
+    elif count >= 0 and not is_text(head):
+        raise UnreadableFile(
+            f"The file {path} is truncated, damaged or no STL mesh: it announces {count} triangles, which take "
+            f"{_HEADER + count * _RECORD.itemsize} bytes, and has {size}."
+        )
+    else:
+        raise UnreadableFile(f"The file {path} is not an STL mesh: it looks like {describe(head)}.")
+    vertices, rows = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    return check_mesh(vertices, rows.reshape(-1, 3).astype(np.int64), UnreadableFile, f"The file {path}")
+
+
+def _read_text(path: Path) -> NDArray[np.float64]:
+    with naming_damage(path):
+        words = path.read_text("utf-8").lower().split("vertex")[1:]
+        corners = np.array([[float(word) for word in part.split()[:3]] for part in words]).reshape(-1, 3)
+        if len(corners) % 3 or "endsolid" not in words[-1]:
+            raise UnreadableFile(f"The file {path} is truncated: it ends inside a triangle or before 'endsolid'.")
+        return corners.reshape(-1, 3, 3)
+
+
+def write(path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> None:
+    """Write binary STL: coordinates become 32-bit floats."""
+    if len(vertices) and np.abs(vertices).max() > np.finfo(np.float32).max:
+        raise InvalidInput("A vertex is too far away for STL, which holds 32-bit floats; write OFF or PLY.")
+    records = np.zeros(len(faces), _RECORD)
+    corners = vertices[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    records["normal"] = normals / np.where(lengths > 0, lengths, 1.0)
+    records["corners"] = corners
+    with replacing(path) as handle:
+        handle.write(b"binary STL".ljust(80) + len(faces).to_bytes(4, "little"))
+        handle.write(records.tobytes())

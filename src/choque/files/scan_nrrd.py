@@ -1,0 +1,70 @@
+"""NRRD images, as 3D Slicer writes them: a text header with space, directions and origin."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import UnreadableFile, require
+from choque.files.atomic import replacing
+from choque.files.orientation import Scan, from_axes, oriented, to_affine
+from choque.files.source import naming_damage, require_signature
+
+_SPACES = {
+    "left-posterior-superior": "LPS",
+    "right-anterior-superior": "RAS",
+    "left-anterior-superior": "LAS",
+    "lps": "LPS",
+    "ras": "RAS",
+    "las": "LAS",
+}
+
+
+def read(path: Path, axes: str | None, world: str) -> Scan:
+    """Read an NRRD file with three axes; without a space its axes are taken as ``axes``, by default xyz."""
+    nrrd = require("nrrd", extra="volumes", purpose="to read NRRD files")
+    require_signature(path, b"NRRD", "an NRRD image")
+    with naming_damage(path):
+        values, header = nrrd.read(str(path), index_order="F")
+    if values.ndim != 3:
+        raise UnreadableFile(f"The file {path} has shape {values.shape}; a scan has three axes.")
+    directions = header.get("space directions")
+    space = str(header.get("space", "")).lower()
+    if directions is None or space not in _SPACES:
+        return from_axes(values, axes or "xyz", _plain_spacing(header, directions))
+    affine = np.eye(4)
+    with naming_damage(path):
+        affine[:3, :3] = np.asarray(directions, np.float64).T  # one row for each axis of the file
+        affine[:3, 3] = np.asarray(header.get("space origin", np.zeros(3)), np.float64)
+    return oriented(values, affine, _SPACES[space], world, f"The scan {path}")
+
+
+def _plain_spacing(header: dict[str, Any], directions: NDArray[Any] | None) -> tuple[float, float, float]:
+    sizes = np.ones(3)
+    if directions is not None:
+        sizes = np.linalg.norm(np.asarray(directions, np.float64), axis=1)
+    elif "spacings" in header:
+        sizes = np.asarray(header["spacings"], np.float64)
+    sizes = np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0)
+    return (float(sizes[0]), float(sizes[1]), float(sizes[2]))
+
+
+def write(path: Path, scan: Scan, world: str) -> None:
+    """Write a compressed NRRD file in the LPS space; true and false become 1 and 0."""
+    nrrd = require("nrrd", extra="volumes", purpose="to write NRRD files")
+    values = scan.values.astype(np.uint8) if scan.values.dtype == np.bool_ else scan.values
+    affine = to_affine(scan.spacing, scan.centre, world, "LPS")
+    header = {
+        "space": "left-posterior-superior",
+        "space directions": affine[:3, :3].T,
+        "space origin": affine[:3, 3],
+        "encoding": "gzip",
+    }
+    stream = BytesIO()
+    nrrd.write(stream, np.asfortranarray(values), header, index_order="F")
+    with replacing(path) as handle:
+        handle.write(stream.getvalue())

@@ -1,0 +1,93 @@
+"""How far to push one solid along an axis until the overlap with another ends."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.kernel import kernel
+from choque.volumes._overlap import row_at
+
+
+@kernel
+def push_distance(
+    slabs: NDArray[np.int32],
+    strips: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    other_slabs: NDArray[np.int32],
+    other_strips: NDArray[np.int32],
+    other_ends: NDArray[np.int32],
+    shift_0: int,
+    shift_1: int,
+    shift_2: int,
+    forward: bool,
+    limit: int,
+) -> int:
+    """The least number of cells, below ``limit``, by which the second must move along the last axis to end all overlap.
+
+    Every round finds the longest push that any overlapping pair of runs still asks for, and makes it; no shorter one
+    would do, because that pair overlaps until then. The rounds end when nothing overlaps.
+    """
+    total = 0
+    last, other_last = slabs.shape[0] - 1, other_slabs.shape[0] - 1
+    while total < limit:
+        step = 0
+        moved = shift_2 + total if forward else shift_2 - total
+        start = row_at(other_slabs, 0, other_last, slabs[0, 0] - shift_0)
+        for slab in range(last):
+            while start < other_last and other_slabs[start + 1, 0] + shift_0 <= slabs[slab, 0]:
+                start += 1
+            other = start
+            while other < other_last and other_slabs[other, 0] + shift_0 < slabs[slab + 1, 0]:
+                step = max(
+                    step,
+                    _section_push(
+                        slab, strips, ends, slabs, other, other_strips, other_ends, other_slabs, shift_1, moved, forward
+                    ),
+                )
+                other += 1
+        if step == 0:
+            return total
+        total += step
+    return limit
+
+
+@kernel
+def _section_push(
+    slab: int,
+    strips: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    slabs: NDArray[np.int32],
+    other_slab: int,
+    other_strips: NDArray[np.int32],
+    other_ends: NDArray[np.int32],
+    other_slabs: NDArray[np.int32],
+    shift_1: int,
+    shift_2: int,
+    forward: bool,
+) -> int:
+    step = 0
+    start, other_last = other_slabs[other_slab, 1], other_slabs[other_slab + 1, 1] - 1
+    for strip in range(slabs[slab, 1], slabs[slab + 1, 1] - 1):
+        while start < other_last and other_strips[start + 1, 0] + shift_1 <= strips[strip, 0]:
+            start += 1
+        other = start
+        while other < other_last and other_strips[other, 0] + shift_1 < strips[strip + 1, 0]:
+            row, row_last = strips[strip, 1], strips[strip + 1, 1]
+            column, column_last = other_strips[other, 1], other_strips[other + 1, 1]
+            while row < row_last and column < column_last:
+                if ends[row + 1] <= other_ends[column] + shift_2:
+                    row += 2
+                elif other_ends[column + 1] + shift_2 <= ends[row]:
+                    column += 2
+                else:
+                    if forward:
+                        step = max(step, ends[row + 1] - other_ends[column] - shift_2)
+                    else:
+                        step = max(step, other_ends[column + 1] + shift_2 - ends[row])
+                    if ends[row + 1] < other_ends[column + 1] + shift_2:
+                        row += 2
+                    else:
+                        column += 2
+            other += 1
+    return step

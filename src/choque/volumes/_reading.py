@@ -1,0 +1,90 @@
+"""Volumes from any file that can hold one, and to any that can: chosen by suffix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from choque.errors import InvalidInput, UnknownName, UnreadableFile
+from choque.files import meshes, scans
+from choque.files.evm import VertexFile, read_evm, write_evm
+from choque.files.orientation import Scan
+from choque.files.source import read_head
+from choque.files.vox import read_vox, write_vox
+from choque.volumes._keys import ORDERS
+from choque.volumes._lattice import Lattice
+from choque.volumes._model import ExtremeVertices
+from choque.volumes._volume import Volume
+
+MODEL_SUFFIXES = (".evm", ".vox")
+READABLE = sorted({*MODEL_SUFFIXES, *scans.READERS, *meshes.READERS})
+WRITABLE = sorted({*MODEL_SUFFIXES, *scans.WRITERS, *meshes.WRITERS})
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """What a file holds by its name: ``model``, ``scan`` or ``mesh``; a folder is a scan."""
+    suffix = scans.scan_suffix(path)
+    if Path(path).is_dir() or suffix in scans.READERS:
+        return "scan"
+    if suffix in MODEL_SUFFIXES:
+        return "model"
+    if suffix in meshes.READERS:
+        return "mesh"
+    read_head(Path(path))
+    raise UnreadableFile(
+        f"The file {path} ends in {suffix!r}; volumes are read from files that end in {', '.join(READABLE)}, and from "
+        "folders of DICOM slices."
+    )
+
+
+def read_volume(path: str | os.PathLike[str], **options: Any) -> Volume:
+    """A volume from a file; see `Volume.read`."""
+    kind = kind_of(path)
+    if kind == "scan":
+        return Volume.from_scan(path, **options)
+    if kind == "mesh":
+        return Volume.from_mesh(path, **options)
+    if scans.scan_suffix(path) == ".vox":
+        mask, first = read_vox(path, **options)
+        return Volume(ExtremeVertices.from_mask(mask, offset=first), Lattice())
+    found = read_evm(path, **options)
+    if found.order not in ORDERS[3]:
+        raise UnreadableFile(f"The file {path} names the order {found.order!r}; orders are {', '.join(ORDERS[3])}.")
+    try:
+        model = ExtremeVertices.from_points(found.points, order=found.order)
+    except InvalidInput as problem:
+        raise UnreadableFile(f"The file {path} holds no solid. {problem}") from problem
+    return Volume(model, Lattice.make(found.spacing, found.origin))
+
+
+def write_volume(volume: Volume, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write a volume; see `Volume.write`."""
+    suffix = scans.scan_suffix(path)
+    if suffix not in WRITABLE:
+        raise UnknownName("format for volumes", suffix, WRITABLE)
+    model, lattice = volume.model, volume.lattice
+    if suffix in meshes.WRITERS:
+        meshes.write_mesh(path, *volume.surface())
+    elif suffix == ".evm":
+        write_evm(path, VertexFile(model.points, model.order, lattice.spacing, lattice.origin), **options)
+    elif suffix == ".vox":
+        write_vox(path, model.mask(), _whole_corner(volume), **options)
+    else:
+        mask = model.mask()
+        mask = mask if mask.size else np.zeros((1, 1, 1), np.bool_)  # scan formats have no room for nothing
+        centre = lattice.to_world(np.array(model.bounds[0]) + 0.5)
+        scan = Scan(mask, lattice.spacing, (float(centre[0]), float(centre[1]), float(centre[2])))
+        scans.write_scan(path, scan, **options)
+
+
+def _whole_corner(volume: Volume) -> tuple[int, int, int]:
+    corner = volume.bounds[0]
+    if volume.spacing != (1.0, 1.0, 1.0) or not np.array_equal(corner, np.rint(corner)):
+        raise InvalidInput(
+            f"The format .vox holds voxels of edge 1 at whole positions; these are {volume.spacing} at "
+            f"{corner.tolist()}. Write .evm, .nii.gz or .nrrd instead."
+        )
+    return (int(corner[0]), int(corner[1]), int(corner[2]))

@@ -1,0 +1,67 @@
+"""Turning and resampling: what the lattice cannot do exactly is done by asking each new voxel's centre."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput
+from choque.volumes._lattice import Lattice
+from choque.volumes._model import ExtremeVertices
+
+_SLAB = 1 << 20
+"""Centres asked at once."""
+
+
+def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:
+    """A rotation (3, 3), given as such or as a vector: its direction is the axis, its length the angle [radians]."""
+    given = np.asarray(rotation, np.float64)
+    if given.shape == (3,) and np.isfinite(given).all():
+        angle = float(np.linalg.norm(given))
+        if angle == 0.0:
+            return np.eye(3)
+        x, y, z = given / angle
+        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * (cross @ cross))
+    if given.shape != (3, 3) or not np.allclose(given @ given.T, np.eye(3), atol=1e-6) or np.linalg.det(given) < 0:
+        raise InvalidInput(
+            "The rotation must be a 3 × 3 rotation matrix, or a vector along the axis, as long as the angle in radians."
+        )
+    return given
+
+
+def resample(
+    model: ExtremeVertices,
+    lattice: Lattice,
+    target: Lattice,
+    to_source: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> ExtremeVertices:
+    """The voxels of ``target`` between two world points whose centres, taken ``to_source``, lie in a full voxel.
+
+    Costs one look-up for every voxel of the new box, and a mask of the old and the new one.
+    """
+    if model.is_empty():
+        return model
+    first = np.floor(target.to_lattice(lower)).astype(np.int64)
+    last = np.ceil(target.to_lattice(upper)).astype(np.int64)
+    source, corner = model.mask(), np.array(model.bounds[0])
+    shape = tuple(int(size) for size in last - first)
+    mask = np.zeros(shape, np.bool_)
+    plane = np.stack(np.meshgrid(np.arange(shape[1]), np.arange(shape[2]), indexing="ij"), axis=-1).reshape(-1, 2)
+    depth = max(1, _SLAB // max(1, len(plane)))
+    for start in range(0, shape[0], depth):
+        stop = min(start + depth, shape[0])
+        cells = np.empty((stop - start, len(plane), 3))
+        cells[:, :, 0] = np.arange(start, stop)[:, None]
+        cells[:, :, 1:] = plane
+        centres = target.to_world(cells.reshape(-1, 3) + first + 0.5)
+        at = np.floor(lattice.to_lattice(to_source(centres))).astype(np.int64) - corner
+        inside = ((at >= 0) & (at < source.shape)).all(axis=1)
+        full = np.zeros(len(at), np.bool_)
+        full[inside] = source[tuple(at[inside].T)]
+        mask[start:stop] = full.reshape(stop - start, *shape[1:])
+    return ExtremeVertices.from_mask(mask, offset=tuple(first.tolist()), layout=model.layout)

@@ -1,0 +1,167 @@
+"""Test objects by name: balls, gyroids, a sponge, a vertebra, a screw, random blocks; and a sphere as a mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput, UnknownName
+from choque.files.mesh_arrays import Mesh
+from choque.volumes._volume import Volume
+
+Grid = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+
+def make(name: str, size: int = 64, **options: float) -> Volume:
+    """The phantom ``name`` in a cube of ``size``³ voxels of edge 1."""
+    if name not in PHANTOMS:
+        raise UnknownName("phantom", name, PHANTOMS)
+    if isinstance(size, bool) or int(size) != size or size < 1:
+        raise InvalidInput(f"The size is {size!r}; it must be a whole number of voxels, at least 1.")
+    return Volume.from_voxels(PHANTOMS[name](int(size), **options))
+
+
+def names() -> list[str]:
+    """Every phantom that `make` knows."""
+    return sorted(PHANTOMS)
+
+
+def _grid(size: int) -> Grid:
+    """The centres of the voxels, from -1 to 1, as three arrays to be broadcast."""
+    at = (np.arange(size) + 0.5) / size * 2 - 1
+    return at[:, None, None], at[None, :, None], at[None, None, :]
+
+
+def ball(size: int, radius: float = 1.0) -> NDArray[np.bool_]:
+    """A ball."""
+    x, y, z = _grid(size)
+    return np.asarray(x * x + y * y + z * z <= radius * radius)
+
+
+def shell(size: int, radius: float = 1.0, inner: float = 0.8) -> NDArray[np.bool_]:
+    """A hollow ball."""
+    return ball(size, radius) & ~ball(size, inner)
+
+
+def gyroid(size: int, periods: float = 3.0, thickness: float = 0.4) -> NDArray[np.bool_]:
+    """The wall along Schoen's minimal surface: a labyrinth with two sides."""
+    x, y, z = (np.pi * periods * axis for axis in _grid(size))
+    level = np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x)
+    return np.asarray(np.abs(level) < thickness)
+
+
+def gyroid_channel(size: int, periods: float = 3.0, beyond: float = 0.5) -> NDArray[np.bool_]:
+    """One of the two labyrinths that a gyroid wall keeps apart; touches no wall thinner than ``beyond``."""
+    x, y, z = (np.pi * periods * axis for axis in _grid(size))
+    level = np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x)
+    return np.asarray(level > beyond)
+
+
+def menger(size: int) -> NDArray[np.bool_]:
+    """Menger's sponge, as deep as ``size`` allows: exact for powers of three."""
+    x, y, z = (np.arange(size).reshape(shape) for shape in ((-1, 1, 1), (1, -1, 1), (1, 1, -1)))
+    solid = np.ones((size, size, size), np.bool_)
+    step = 1
+    while step * 3 <= size:
+        middle = [axis // step % 3 == 1 for axis in (x, y, z)]
+        solid &= ~((middle[0] & middle[1]) | (middle[1] & middle[2]) | (middle[2] & middle[0]))
+        step *= 3
+    return solid
+
+
+def vertebra(size: int) -> NDArray[np.bool_]:
+    """A synthetic vertebra: body, canal, arch, processes; the canal runs along z, the body lies at low y."""
+    x, y, z = _grid(size)
+    body = (x / 0.55) ** 2 + ((y + 0.4) / 0.42) ** 2 <= 1
+    arch = ((x / 0.4) ** 2 + ((y - 0.2) / 0.4) ** 2 <= 1) & (np.abs(z) < 0.35)
+    canal = (x / 0.22) ** 2 + ((y - 0.15) / 0.2) ** 2 <= 1
+    spine = (np.abs(x) < 0.08) & (y > 0.4) & (y < 0.95) & (np.abs(z + 0.3 * (y - 0.4)) < 0.22)
+    sides = (np.abs(x) < 0.9) & (np.abs(y - 0.25 - 0.2 * np.abs(x)) < 0.12) & (np.abs(z) < 0.15)
+    return ((body & (np.abs(z) < 0.6)) | arch | spine | sides) & ~(canal & (y < 0.45) & (np.abs(z) <= 1))
+
+
+def screw(size: int, turns: float = 8.0) -> NDArray[np.bool_]:
+    """A synthetic screw along z: a threaded shaft with a point, and a head at the top."""
+    x, y, z = _grid(size)
+    radius = np.hypot(x, y)
+    turn = np.arctan2(y, x) / (2 * np.pi) + turns * (z + 1) / 2
+    thread = 0.04 * np.abs(2 * (turn - np.floor(turn)) - 1)
+    shaft = (radius < np.minimum(0.16, 0.5 * (z + 0.95)) + thread) & (z > -0.95) & (z < 0.75)
+    return shaft | ((radius < 0.32) & (z >= 0.7) & (z < 0.95))
+
+
+def random_blocks(size: int, probability: float = 0.5, seed: float = 0) -> NDArray[np.bool_]:
+    """Each voxel full with ``probability``, drawn from ``seed``."""
+    if not 0 <= probability <= 1:
+        raise InvalidInput(f"The probability is {probability!r}; it must lie between 0 and 1.")
+    return np.random.default_rng(int(seed)).random((size, size, size)) < probability
+
+
+PHANTOMS: dict[str, Callable[..., NDArray[np.bool_]]] = {
+    "ball": ball,
+    "gyroid": gyroid,
+    "gyroid-channel": gyroid_channel,
+    "menger": menger,
+    "random": random_blocks,
+    "screw": screw,
+    "shell": shell,
+    "vertebra": vertebra,
+}
+
+
+def sphere_mesh(slices: int = 20, stacks: int = 19, radius: float = 1.0) -> Mesh:
+    """A sphere with poles on y, as two triangles for every patch: those at the poles have no area.
+
+    The default has the 362 vertices and 760 triangles, 40 of them without area, of Ottogalli's experiment (2014).
+    """
+    polar = np.pi * np.arange(1, stacks) / stacks
+    around = 2 * np.pi * np.arange(slices) / slices
+    rings = np.stack(
+        (
+            np.outer(np.sin(polar), np.cos(around)),
+            np.repeat(np.cos(polar)[:, None], slices, axis=1),
+            np.outer(np.sin(polar), np.sin(around)),
+        ),
+        axis=-1,
+    ).reshape(-1, 3)
+    vertices = radius * np.concatenate(([[0.0, 1.0, 0.0]], rings, [[0.0, -1.0, 0.0]]))
+    rows = np.concatenate(
+        (
+            np.zeros((1, slices), np.int64),
+            np.arange(1, 1 + len(rings)).reshape(-1, slices),
+            np.full((1, slices), len(vertices) - 1),
+        )
+    )
+    after = np.roll(rows, -1, axis=1)
+    upper = np.stack((rows[:-1], after[:-1], rows[1:]), axis=-1)
+    lower = np.stack((after[:-1], after[1:], rows[1:]), axis=-1)
+    return Mesh(vertices, np.concatenate((upper, lower), axis=1).reshape(-1, 3))
+
+
+def even_count_block(vertex_count: int, seed: int = 0) -> Volume:
+    """A random object with exactly ``vertex_count`` extreme vertices: 8, or any even number from 12 on.
+
+    Voxels apart from one another have 8 each. Two that share an edge have 12, two that share a corner 14, and three in
+    a row that share one of each 18: one of these makes up the remainder.
+    """
+    pieces = {0: (), 4: ((0, 0, 0), (1, 1, 0)), 6: ((0, 0, 0), (1, 1, 1)), 2: ((0, 0, 0), (1, 1, 0), (2, 2, 1))}
+    taken = {0: 0, 4: 12, 6: 14, 2: 18}
+    rest = vertex_count % 8
+    if rest % 2 or vertex_count < max(8, taken[rest]):
+        raise InvalidInput(f"No object has {vertex_count} extreme vertices; ask for 8 or an even number from 12 on.")
+    chosen: list[tuple[tuple[int, int, int], ...]] = [((0, 0, 0),)] * ((vertex_count - taken[rest]) // 8)
+    return _scattered([*chosen, pieces[rest]], seed)
+
+
+def _scattered(pieces: list[tuple[tuple[int, int, int], ...]], seed: int) -> Volume:
+    """Pieces of at most 3³ voxels in random places of a grid of places, none touching another."""
+    side = max(1, int(np.ceil((2 * len(pieces)) ** (1 / 3))))
+    mask = np.zeros((4 * side,) * 3, np.bool_)
+    places = np.random.default_rng(seed).permutation(side**3)[: len(pieces)]
+    for place, piece in zip(places, pieces, strict=True):
+        corner = 4 * np.array(np.unravel_index(place, (side,) * 3))
+        for voxel in piece:
+            mask[tuple(corner + voxel)] = True
+    return Volume.from_voxels(mask)

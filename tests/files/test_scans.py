@@ -1,0 +1,255 @@
+"""Scans through files: an asymmetric phantom keeps its left, its front and its top in every format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
+from choque.files.orientation import Scan, from_axes, oriented, to_affine
+from choque.files.scans import WRITERS, read_scan, select, write_scan
+
+nibabel = pytest.importorskip("nibabel")
+nrrd = pytest.importorskip("nrrd")
+tifffile = pytest.importorskip("tifffile")
+pydicom = pytest.importorskip("pydicom")
+
+SPACING = (0.5, 2.0, 1.25)
+CENTRE = (10.0, -20.0, 5.0)
+KEEPS_PLACE = sorted(set(WRITERS) - {".npy"})
+
+
+def phantom() -> np.ndarray:
+    """No two axes, directions or corners alike; axes x (to the left), y (backward), z (up)."""
+    values = np.zeros((4, 5, 6), np.int16)
+    values[0, 0, 0], values[3, 0, 0], values[0, 4, 0], values[0, 0, 5] = 1, 2, 3, 4
+    values[1, 2, 3] = 300
+    return values
+
+
+def same(found: Scan, wanted: Scan) -> None:
+    assert np.array_equal(found.values, wanted.values)
+    assert found.spacing == pytest.approx(wanted.spacing)
+    assert found.centre == pytest.approx(wanted.centre)
+
+
+WANTED = Scan(phantom(), SPACING, CENTRE)
+MIRRORED = Scan(phantom()[::-1, ::-1], SPACING, (-CENTRE[0] - 3 * 0.5, -CENTRE[1] - 4 * 2.0, CENTRE[2]))
+
+
+@pytest.mark.parametrize("suffix", KEEPS_PLACE)
+def test_the_phantom_in_every_format_that_is_written(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"scan{suffix}"
+    write_scan(path, WANTED)
+    same(read_scan(path), WANTED)
+
+
+@pytest.mark.parametrize("flips", [(1, 1, 1), (-1, 1, 1), (1, -1, -1), (-1, -1, -1)])
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_a_nifti_however_it_is_stored(axes: tuple[int, int, int], flips: tuple[int, int, int], tmp_path: Path) -> None:
+    """The same patient, stored along other axes and in other directions, is the same scan, in LPS and in RAS."""
+    values, affine = phantom(), np.diag([*(-np.array(SPACING[:2])), SPACING[2], 1.0])
+    affine[:3, 3] = (-CENTRE[0], -CENTRE[1], CENTRE[2])  # NIfTI counts to the right and forward
+    for axis, flip in enumerate(flips):
+        if flip < 0:
+            values = np.flip(values, axis)
+            affine[:3, 3] += affine[:3, axis] * (values.shape[axis] - 1)
+            affine[:3, axis] *= -1
+    values, affine = values.transpose(axes), affine[:, [*axes, 3]]
+    nibabel.save(nibabel.Nifti1Image(values, affine), tmp_path / "scan.nii.gz")
+    same(read_scan(tmp_path / "scan.nii.gz"), WANTED)
+    same(read_scan(tmp_path / "scan.nii.gz", world="RAS"), MIRRORED)
+
+
+@pytest.mark.parametrize(
+    ("space", "signs"),
+    [("left-posterior-superior", (1, 1)), ("right-anterior-superior", (-1, -1)), ("left-anterior-superior", (1, -1))],
+)
+def test_an_nrrd_in_every_space(space: str, signs: tuple[int, int], tmp_path: Path) -> None:
+    signs_3 = np.array([*signs, 1])
+    header = {
+        "space": space,
+        "space directions": np.diag(signs_3 * SPACING)[[2, 1, 0]],
+        "space origin": signs_3 * CENTRE,
+    }
+    nrrd.write(str(tmp_path / "scan.nrrd"), phantom().transpose(2, 1, 0), header, index_order="F")
+    same(read_scan(tmp_path / "scan.nrrd"), WANTED)
+
+
+def test_an_nrrd_without_a_space(tmp_path: Path) -> None:
+    nrrd.write(str(tmp_path / "scan.nrrd"), phantom(), {"spacings": list(SPACING)}, index_order="F")
+    found = read_scan(tmp_path / "scan.nrrd")
+    assert np.array_equal(found.values, phantom())
+    assert found.spacing == SPACING
+    assert found.corner() == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("axes", ["zyx", "xyz", None])
+def test_stacks_and_arrays_by_the_order_of_their_axes(axes: str | None, tmp_path: Path) -> None:
+    stored = phantom() if axes == "xyz" else phantom().transpose()
+    tifffile.imwrite(
+        tmp_path / "scan.tif", stored, imagej=True, resolution=(2.0, 0.5), metadata={"spacing": 1.25, "axes": "ZYX"}
+    )
+    found = read_scan(tmp_path / "scan.tif", axes=axes)
+    assert np.array_equal(found.values, phantom())
+    assert found.spacing == pytest.approx(SPACING)
+    np.save(tmp_path / "scan.npy", phantom() if axes is None else stored)
+    assert np.array_equal(read_scan(tmp_path / "scan.npy", axes=axes).values, phantom())
+
+
+def dicom_series(folder: Path, *, step: tuple[float, float, float] = (0, 0, 1.25), turned: bool = False) -> None:
+    """One file a slice, named in falling sequence; ``turned`` stores rows along y and columns against x."""
+    from pydicom.dataset import FileDataset, FileMetaDataset
+    from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
+
+    folder.mkdir(exist_ok=True)
+    series = generate_uid()
+    values = phantom()
+    for number in range(values.shape[2]):
+        meta = FileMetaDataset()
+        meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID = CTImageStorage, generate_uid()
+        meta.TransferSyntaxUID = ExplicitVRLittleEndian
+        path = folder / f"slice{99 - number}.dcm"
+        part = FileDataset(str(path), {}, file_meta=meta, preamble=bytes(128))
+        part.SOPClassUID, part.SOPInstanceUID = meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID
+        part.SeriesInstanceUID = series
+        place = np.array(CENTRE) + number * np.array(step)
+        pixels = values[:, :, number].transpose()  # rows along y, columns along x
+        part.ImageOrientationPatient, part.PixelSpacing = [1, 0, 0, 0, 1, 0], [SPACING[1], SPACING[0]]
+        if turned:
+            place = place + (values.shape[0] - 1) * SPACING[0] * np.array([1, 0, 0])
+            pixels = values[::-1, :, number]
+            part.ImageOrientationPatient, part.PixelSpacing = [0, 1, 0, -1, 0, 0], [SPACING[0], SPACING[1]]
+        part.ImagePositionPatient = [float(value) for value in place]
+        part.Rows, part.Columns = pixels.shape
+        part.BitsAllocated, part.BitsStored, part.HighBit, part.PixelRepresentation = 16, 16, 15, 1
+        part.SamplesPerPixel, part.PhotometricInterpretation = 1, "MONOCHROME2"
+        part.RescaleSlope, part.RescaleIntercept = 2, -1000
+        part.PixelData = (((pixels.astype(int) + 1000) // 2).astype("<i2")).tobytes()
+        part.save_as(path, enforce_file_format=True)
+
+
+def dicom_values() -> np.ndarray:
+    return (phantom().astype(int) + 1000) // 2 * 2 - 1000
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_folder_of_dicom_slices(turned: bool, tmp_path: Path) -> None:
+    dicom_series(tmp_path / "series", turned=turned)
+    (tmp_path / "series" / "notes.txt").write_text("not a slice")
+    same(read_scan(tmp_path / "series"), Scan(dicom_values(), SPACING, CENTRE))
+
+
+def test_bad_dicom_folders_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UnreadableFile, match="no DICOM slices"):
+        read_scan(tmp_path / "empty")
+    dicom_series(tmp_path / "gap")
+    (tmp_path / "gap" / "slice97.dcm").unlink()
+    with pytest.raises(UnreadableFile, match="missing or doubled"):
+        read_scan(tmp_path / "gap")
+    dicom_series(tmp_path / "tilted", step=(0, 0.4, 1.25))
+    with pytest.raises(InvalidInput, match="oblique"):
+        read_scan(tmp_path / "tilted")
+    dicom_series(tmp_path / "two")
+    dicom_series(tmp_path / "more")
+    for path in list((tmp_path / "more").iterdir()):
+        path.rename(tmp_path / "two" / f"more-{path.name}")
+    with pytest.raises(UnreadableFile, match="2 series"):
+        read_scan(tmp_path / "two")
+    dicom_series(tmp_path / "short")
+    path = tmp_path / "short" / "slice99.dcm"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(UnreadableFile):
+        read_scan(tmp_path / "short")
+
+
+def test_an_oblique_scan_is_refused(tmp_path: Path) -> None:
+    affine = to_affine(SPACING, CENTRE, "LPS", "RAS")
+    turn = np.eye(4)
+    turn[:2, :2] = [[np.cos(0.1), -np.sin(0.1)], [np.sin(0.1), np.cos(0.1)]]
+    nibabel.save(nibabel.Nifti1Image(phantom(), turn @ affine), tmp_path / "oblique.nii")
+    with pytest.raises(InvalidInput, match=r"oblique.*5\.7°"):
+        read_scan(tmp_path / "oblique.nii")
+    with pytest.raises(InvalidInput, match="affine"):
+        oriented(phantom(), np.full((4, 4), np.nan), "RAS", "LPS", "The scan")
+    with pytest.raises(InvalidInput, match="longer than 0"):
+        oriented(phantom(), np.diag([1.0, 0, 1, 1]), "RAS", "LPS", "The scan")
+
+
+@pytest.mark.parametrize("suffix", sorted(set(WRITERS)))
+@given(arrays(np.bool_, array_shapes(min_dims=3, max_dims=3, max_side=4)), st.sampled_from(["LPS", "RAS"]))
+def test_round_trips(tmp_path_factory: pytest.TempPathFactory, suffix: str, values: np.ndarray, world: str) -> None:
+    path = tmp_path_factory.mktemp("scan") / f"scan{suffix}"
+    write_scan(path, Scan(values, SPACING, CENTRE), world=world)
+    found = read_scan(path, world=world)
+    assert np.array_equal(found.values != 0, values)
+    if suffix != ".npy":
+        same(Scan(found.values != 0, found.spacing, found.centre), Scan(values, SPACING, CENTRE))
+
+
+def test_thresholds_are_those_of_numpy() -> None:
+    values = np.random.default_rng(0).normal(size=(4, 5, 6))
+    for level in np.linspace(-2, 2, 9):
+        assert np.array_equal(select(values, above=level), values > level)
+        assert np.array_equal(select(values, below=level), values < level)
+    assert np.array_equal(select(values, above=-1, below=1), (values > -1) & (values < 1))
+    labels = np.arange(8).reshape(2, 2, 2)
+    assert select(labels, label=3).sum() == 1
+    assert np.array_equal(select(labels), labels != 0)
+    assert not select(np.zeros((2, 2, 2))).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"above": 10}, "above 10: its values are 0 to 7"),
+        ({"label": 9}, "label 9"),
+        ({"above": 5, "below": 3}, "above 5 and below 3"),
+        ({"label": 1, "above": 0}, "not by both"),
+    ],
+)
+def test_a_choice_of_nothing_is_one_sentence(options: dict[str, float], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        select(np.arange(8).reshape(2, 2, 2), **options)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="type complex"):
+        select(np.zeros((2, 2, 2), complex), above=1)
+
+
+@pytest.mark.parametrize("suffix", sorted(set(WRITERS)))
+def test_a_truncated_or_foreign_file_is_one_sentence(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"scan{suffix}"
+    write_scan(path, Scan(np.random.default_rng(0).integers(0, 99, (9, 9, 9), np.int16), SPACING, CENTRE))
+    data = path.read_bytes()
+    for damaged in (data[: len(data) // 2], data[:30], b"something else entirely\n" * 20, b""):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableFile) as caught:
+            read_scan(path)
+        assert str(path) in str(caught.value)
+
+
+def test_what_cannot_be_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match="no file"):
+        read_scan(tmp_path / "missing.nii")
+    (tmp_path / "a.mha").write_text("x")
+    with pytest.raises(UnreadableFile, match="nrrd"):
+        read_scan(tmp_path / "a.mha")
+    with pytest.raises(UnknownName, match="LPS"):
+        read_scan(tmp_path / "a.mha", world="LPI")
+    with pytest.raises(UnknownName, match=r"\.nrrd"):
+        write_scan(tmp_path / "a.mha", WANTED)
+    np.save(tmp_path / "flat.npy", np.zeros((3, 3)))
+    with pytest.raises(InvalidInput, match="2 axes"):
+        read_scan(tmp_path / "flat.npy")
+    with pytest.raises(ChoqueError, match="zyx"):
+        from_axes(phantom(), "yxz", SPACING)
+    nibabel.save(nibabel.Nifti1Image(np.zeros((2, 2, 2, 3), np.int16), np.eye(4)), tmp_path / "many.nii")
+    with pytest.raises(UnreadableFile, match="three axes"):
+        read_scan(tmp_path / "many.nii")
+    with pytest.raises(InvalidInput, match="64-bit"):
+        write_scan(tmp_path / "a.nii", Scan(np.zeros((2, 2, 2), np.int64), SPACING, CENTRE))

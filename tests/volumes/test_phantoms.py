@@ -1,0 +1,64 @@
+"""Test objects by name, and objects with any even number of extreme vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from choque.errors import ChoqueError
+from choque.volumes import phantoms
+from choque.volumes.baselines import DenseMask, Octree, RunRows
+
+
+def test_every_phantom_is_one_thing_of_its_size() -> None:
+    for name in phantoms.names():
+        made = phantoms.make(name, 27)
+        assert not made.is_empty()
+        assert (np.array(made.model.bounds[1]) <= 27).all()
+    assert len(phantoms.make("vertebra", 40).components()) == 1
+    assert len(phantoms.make("screw", 40).components()) == 1
+
+
+def test_the_sponge_is_mengers() -> None:
+    for depth in (1, 2, 3):
+        assert phantoms.make("menger", 3**depth).voxel_count == 20**depth
+
+
+def test_a_gyroid_keeps_its_channels_apart() -> None:
+    assert not phantoms.make("gyroid", 40).collides(phantoms.make("gyroid-channel", 40))
+
+
+def test_every_even_number_of_vertices_is_reached(thorough: bool) -> None:
+    for count in range(12, 6001, 2 if thorough else 202):
+        assert len(phantoms.even_count_block(count, seed=count).model) == count
+    assert len(phantoms.even_count_block(8).model) == 8
+    for count in (0, 2, 10, 13):
+        with pytest.raises(ChoqueError, match="even number from 12"):
+            phantoms.even_count_block(count)
+
+
+def test_seeds_decide() -> None:
+    assert phantoms.make("random", 9, seed=4) == phantoms.make("random", 9, seed=4)
+    assert phantoms.make("random", 9, seed=4) != phantoms.make("random", 9, seed=5)
+    for probability in (0.0, 1.0):
+        assert phantoms.make("random", 5, probability=probability).voxel_count == 125 * probability
+
+
+def test_bad_phantoms_are_one_sentence() -> None:
+    with pytest.raises(ChoqueError, match="ball"):
+        phantoms.make("bal")
+    with pytest.raises(ChoqueError, match="at least 1"):
+        phantoms.make("ball", 0)
+    with pytest.raises(ChoqueError, match="between 0 and 1"):
+        phantoms.make("random", 3, probability=2)
+
+
+def test_baselines_answer_as_volumes_do() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(150):
+        one, two = (random.random(tuple(random.integers(1, 7, 3))) < 0.2 for _ in range(2))
+        shift = tuple(random.integers(-6, 7, 3).tolist())
+        wanted = phantoms.Volume.from_voxels(one).collides(phantoms.Volume.from_voxels(two).translated(shift))
+        assert DenseMask(one).collides(DenseMask(two), shift) == wanted
+        assert RunRows(one).collides(RunRows(two), shift) == wanted
+        assert Octree(one).collides(Octree(two), shift) == wanted

@@ -1,0 +1,124 @@
+"""Translations, quarter turns, mirrors and whole factors are exact; other rotations are voxelised anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from volume_oracles import random_mask
+
+from choque.errors import InvalidInput
+from choque.volumes import Body, Volume, phantoms
+
+
+def test_a_translation_shares_everything_and_equals_a_shifted_grid() -> None:
+    mask = random_mask(np.random.default_rng(0))
+    volume = Volume.from_voxels(mask, spacing=0.5)
+    moved = volume.translated((1.5, -2.0, 0.5))
+    assert moved.model._keys is volume.model._keys
+    assert np.array_equal(moved.voxels((3, -4, 1), tuple(np.add((3, -4, 1), mask.shape).tolist())), mask)
+    assert moved.translated((-1.5, 2.0, -0.5)) == volume
+
+
+@pytest.mark.parametrize(("axis", "plane"), [("x", (1, 2)), ("y", (2, 0)), ("z", (0, 1))])
+@pytest.mark.parametrize("turns", [-1, 0, 1, 2, 3, 5])
+def test_quarter_turns(axis: str, plane: tuple[int, int], turns: int) -> None:
+    mask = np.random.default_rng(1).random((3, 4, 5)) < 0.5
+    mask[0, 0, 0] = mask[-1, -1, -1] = True
+    volume = Volume.from_voxels(mask, spacing=(1.0, 2.0, 3.0))
+    turned = volume.turned(axis, turns)
+    assert np.array_equal(turned.voxels(), np.rot90(mask, turns, plane))
+    assert turned.volume() == pytest.approx(volume.volume())
+    assert volume.turned(axis, turns, about=(9, 8, 7)).turned(axis, -turns, about=(9, 8, 7)) == volume
+
+
+@pytest.mark.parametrize(("axis", "number"), [("x", 0), ("y", 1), ("z", 2)])
+def test_mirrors(axis: str, number: int) -> None:
+    mask = np.random.default_rng(2).random((3, 4, 5)) < 0.5
+    mask[0, 0, 0] = mask[-1, -1, -1] = True
+    volume = Volume.from_voxels(mask)
+    assert np.array_equal(volume.mirrored(axis).voxels(), np.flip(mask, number))
+    assert volume.mirrored(axis, about=(0, 0, 0)).mirrored(axis, about=(0, 0, 0)) == volume
+
+
+def test_scaling_repeats_voxels() -> None:
+    mask = random_mask(np.random.default_rng(3), 3, 4)
+    mask[0, 0, 0] = mask[-1, -1, -1] = True
+    scaled = Volume.from_voxels(mask).scaled((2, 1, 3))
+    assert np.array_equal(scaled.voxels(), mask.repeat(2, 0).repeat(3, 2))
+
+
+def test_a_rotation_by_a_quarter_is_the_exact_turn() -> None:
+    volume = phantoms.make("vertebra", 24)
+    for axis, vector in (("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))):
+        assert volume.rotated(np.array(vector) * np.pi / 2) == volume.turned(axis)
+
+
+def test_a_rotation_keeps_a_ball() -> None:
+    ball = phantoms.make("ball", 32)
+    turned = ball.rotated((0.3, -0.7, 0.2), about=(16, 16, 16))
+    assert (ball ^ turned).voxel_count < 0.05 * ball.voxel_count
+
+
+def test_turning_a_body_is_counted_and_moving_it_is_free() -> None:
+    body = Body(phantoms.make("screw", 24))
+    body.move_to((3.2, 0.0, -7.9))
+    assert (body.turn_count, body.turn_seconds) == (0, 0.0)
+    assert body.snapped_position.tolist() == [3.0, 0.0, -8.0]
+    assert body.volume == phantoms.make("screw", 24).translated((3.0, 0.0, -8.0))
+    body.turn_to((0.0, 0.4, 0.0))
+    body.turn_to((0.0, 0.4, 0.0))
+    assert body.turn_count == 1
+    assert body.turn_seconds > 0
+    body.turn_to(np.eye(3))
+    body.move_to((0, 0, 0))
+    assert body.volume == phantoms.make("screw", 24)
+    assert body.collides(body)
+    assert body.collides(phantoms.make("screw", 24))
+
+
+def test_resampling_keeps_the_solid() -> None:
+    block = Volume.from_voxels(np.ones((4, 4, 4), np.bool_), spacing=1.0)
+    fine = block.resampled(spacing=0.5)
+    assert fine.voxel_count == 8 * block.voxel_count
+    assert fine.volume() == block.volume()
+    assert fine.resampled(like=block) == block
+
+
+def test_lattices_that_differ_say_what_to_do() -> None:
+    one = Volume.from_voxels(np.ones((4, 4, 4), np.bool_))
+    finer = Volume.from_voxels(np.ones((4, 4, 4), np.bool_), spacing=0.5)
+    askew = Volume.from_voxels(np.ones((4, 4, 4), np.bool_), origin=(0.25, 0, 0))
+    for other, words in ((finer, "resampled"), (askew, "line up")):
+        for call in (one.collides, one.__and__, one.clearance, one.separation):
+            with pytest.raises(InvalidInput, match=words):
+                call(other)
+    assert one.collides(finer.resampled(like=one))
+    assert one != finer
+    assert one != askew
+    assert one == Volume.from_voxels(np.ones((4, 4, 4), np.bool_), origin=(3, 0, 0)).translated((-3, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda v: v.translated((0.5, 0, 0)), "nearest"),
+        (lambda v: v.translated((1, 2)), "three finite"),
+        (lambda v: v.translated((float("nan"), 0, 0)), "three finite"),
+        (lambda v: v.turned("w"), "axis"),
+        (lambda v: v.scaled(0), "at least 1"),
+        (lambda v: v.rotated(np.ones((3, 3))), "rotation"),
+        (lambda v: v.resampled(), "either"),
+        (lambda v: v & 3, "another volume"),
+        (lambda v: v.collides(None), "another volume"),
+        (lambda v: v.slide([1], (1, 0, 0)), "another volume"),
+        (lambda _: Volume.from_voxels(np.ones((2, 2), bool)), "three"),
+        (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), spacing=(1, 0, 1)), "longer than 0"),
+        (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), spacing="wide"), "three finite"),
+        (lambda _: Volume.from_mesh("a.stl"), "how fine"),
+        (lambda _: Volume.from_mesh("a.stl", voxels_per_unit=-1), "above 0"),
+        (lambda _: Volume.from_mesh(3, voxels_per_unit=1), "pair"),
+    ],
+)
+def test_bad_input_is_one_sentence(call: object, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        call(phantoms.make("ball", 4))  # type: ignore[operator]

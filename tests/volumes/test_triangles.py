@@ -1,0 +1,94 @@
+"""Triangle against triangle, and meshes by volumes first and triangles after."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from choque.files.mesh_arrays import Mesh
+from choque.volumes import meshes_collide, phantoms
+from choque.volumes._triangles import colliding_triangles, triangles_meet
+
+BASE = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
+SPHERE = phantoms.sphere_mesh()
+
+
+def moved(shift: tuple[float, float, float]) -> Mesh:
+    return Mesh(SPHERE.vertices + np.array(shift), SPHERE.faces)
+
+
+@pytest.mark.parametrize(
+    ("other", "meet"),
+    [
+        ([[1, 1, -1], [1, 1, 1], [2, 1, 1]], True),  # pierces
+        ([[5, 5, -1], [5, 5, 1], [6, 5, 1]], False),  # crosses the plane elsewhere
+        ([[1, 1, 1], [2, 1, 1], [1, 2, 1]], False),  # parallel
+        ([[1, 1, 0], [2, 1, 0], [1, 2, 0]], True),  # inside, in one plane
+        ([[5, 5, 0], [6, 5, 0], [5, 6, 0]], False),  # in one plane, apart
+        ([[-1, -1, 0], [9, -1, 0], [-1, 9, 0]], True),  # around it, in one plane
+        ([[4, 0, 0], [6, 0, 0], [6, 0, 3]], True),  # touches a corner
+        ([[2, 0, 0], [2, -2, 0], [3, -2, 2]], True),  # touches an edge
+        ([[2, -0.01, 0], [2, -2, 0], [3, -2, 2]], False),  # nearly
+        ([[1, 1, 0], [1, 1, 0], [2, 2, 2]], False),  # has no area
+    ],
+)
+def test_known_pairs(other: list[list[float]], meet: bool) -> None:
+    triangle = np.array(other, float)
+    for _ in range(3):
+        triangle = np.roll(triangle, 1, axis=0)
+        assert triangles_meet(BASE, triangle) == meet
+        assert triangles_meet(triangle, BASE[::-1].copy()) == meet
+
+
+def test_random_pairs_equal_a_sampled_answer() -> None:
+    """In general position two triangles meet just when an edge of one pierces the other, by signs of whole numbers."""
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        one, two = random.integers(-6, 7, (2, 3, 3))
+        pierced = any(
+            _pierces(edge, triangle)
+            for triangle, other in ((one, two), (two, one))
+            for edge in ((other[0], other[1]), (other[1], other[2]), (other[2], other[0]))
+        )
+        degenerate = _volume(one, two) is None
+        if not degenerate:
+            assert triangles_meet(one.astype(float), two.astype(float)) == pierced
+
+
+def _sign(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> int:
+    return int(np.sign(round(np.linalg.det(np.array([b - a, c - a, d - a], float)))))
+
+
+def _volume(one: np.ndarray, two: np.ndarray) -> int | None:
+    signs = [_sign(*one, corner) for corner in two] + [_sign(*two, corner) for corner in one]
+    return None if 0 in signs else 1
+
+
+def _pierces(edge: tuple[np.ndarray, np.ndarray], triangle: np.ndarray) -> bool:
+    start, stop = edge
+    if _sign(*triangle, start) == _sign(*triangle, stop):
+        return False
+    sides = {_sign(start, stop, triangle[at], triangle[(at + 1) % 3]) for at in range(3)}
+    return len(sides - {0}) <= 1
+
+
+def test_disjoint_spheres_take_every_test() -> None:
+    pairs, tests = colliding_triangles(SPHERE, moved((0, 0, 2.2)))
+    assert tests == 760**2 == 577_600
+    assert len(pairs) == 0
+
+
+@pytest.mark.parametrize("distance", [1.2, 1.95, 1.999, 2.001, 2.05, 2.4, 5.0])
+def test_two_phases_give_the_verdict_of_all_pairs(distance: float) -> None:
+    other = moved((0.0, 0.3 * (distance < 1.9), distance))
+    all_pairs, _ = colliding_triangles(SPHERE, other)
+    verdict = meshes_collide(SPHERE, other, voxels_per_unit=8)
+    assert verdict.collides == (len(all_pairs) > 0)
+    assert verdict.pairs.tolist() == all_pairs.tolist()
+    assert verdict.triangle_tests < 760**2 / 10 or distance < 1.9
+    assert verdict.events in (
+        ["volumes apart"],
+        ["volumes collide", "triangles apart"],
+        ["volumes collide", "triangles collide"],
+    )
+    assert (verdict.events[-1] == "triangles collide") == verdict.collides

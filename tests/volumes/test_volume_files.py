@@ -1,0 +1,133 @@
+"""Volumes through files of every kind, and `choque volume` in the shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from choque.cli import volume as command
+from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
+from choque.volumes import Volume, phantoms
+
+pytest.importorskip("nibabel")
+pytest.importorskip("nrrd")
+pytest.importorskip("tifffile")
+
+SUFFIXES = [".evm", ".nii", ".nii.gz", ".nrrd", ".tif", ".tiff", ".npz"]
+
+
+def bone() -> Volume:
+    solid = phantoms.make("vertebra", 24)
+    return Volume.from_voxels(solid.voxels(), spacing=(0.5, 0.5, 0.75), origin=(3.25, -8.0, 100.0))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_volume_comes_back_from_every_format(suffix: str, tmp_path: Path) -> None:
+    bone().write(tmp_path / f"bone{suffix}")
+    assert Volume.read(tmp_path / f"bone{suffix}") == bone()
+
+
+@pytest.mark.parametrize("suffix", [".off", ".stl", ".ply"])
+def test_a_surface_fills_to_the_volume_it_came_from(suffix: str, tmp_path: Path) -> None:
+    bone().write(tmp_path / f"bone{suffix}")
+    assert Volume.read(tmp_path / f"bone{suffix}", like=bone()) == bone()
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".vox"])
+def test_an_empty_volume_comes_back(suffix: str, tmp_path: Path) -> None:
+    (phantoms.make("ball", 3) - phantoms.make("ball", 3)).write(tmp_path / f"none{suffix}")
+    assert Volume.read(tmp_path / f"none{suffix}").is_empty()
+
+
+def test_a_grey_scan_by_threshold_and_label(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 1000, (6, 7, 8)).astype(np.int16)
+    np.save(tmp_path / "scan.npy", values)
+    for level in (-1, 250, 500, 990):
+        found = Volume.from_scan(tmp_path / "scan.npy", above=level)
+        assert np.array_equal(found.voxels((0, 0, 0), values.shape), values > level)
+    chosen = Volume.from_scan(tmp_path / "scan.npy", label=int(values[1, 2, 3]), spacing=(1, 2, 3))
+    assert chosen.spacing == (1.0, 2.0, 3.0)
+    turned = Volume.from_scan(tmp_path / "scan.npy", above=500, axes="zyx")
+    assert np.array_equal(turned.voxels((0, 0, 0), values.shape[::-1]), values.transpose() > 500)
+    with pytest.raises(InvalidInput, match="No voxel"):
+        Volume.from_scan(tmp_path / "scan.npy", above=5000)
+
+
+def test_files_that_cannot_be_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_bytes(b"PK")
+    with pytest.raises(UnreadableFile, match="docx"):
+        Volume.read(tmp_path / "a.docx")
+    with pytest.raises(UnknownName, match=r"\.evm"):
+        bone().write(tmp_path / "a.docx")
+    with pytest.raises(InvalidInput, match=r"\.evm"):
+        bone().write(tmp_path / "a.vox")
+
+
+@pytest.fixture
+def shell() -> typer.Typer:
+    app = typer.Typer(rich_markup_mode=None)
+    app.callback()(command.volume)
+    for name, verb in command.VERBS.items():
+        app.command(name)(verb)
+    return app
+
+
+def run(app: typer.Typer, *words: object) -> str:
+    outcome = CliRunner().invoke(app, [str(word) for word in words])
+    if outcome.exception is not None:
+        raise outcome.exception
+    return outcome.output
+
+
+def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_path: Path) -> None:
+    solid, screw = bone(), phantoms.make("screw", 24)
+    screw = Volume.from_voxels(
+        screw.voxels(), spacing=solid.spacing, origin=solid.bounds[0] + 1.0 * np.array([4, 4, 0])
+    )
+    solid.write(tmp_path / "bone.nrrd")
+    screw.resampled(like=solid).write(tmp_path / "screw.stl")
+    screw = Volume.read(tmp_path / "screw.stl", like=solid)
+    told = json.loads(run(shell, "info", tmp_path / "bone.nrrd", "--json"))
+    assert told["volume"] == pytest.approx(solid.volume())
+    assert told["parts"] == 1
+    assert "voxels" in run(shell, "info", tmp_path / "bone.nrrd")
+    told = json.loads(run(shell, "collide", tmp_path / "bone.nrrd", tmp_path / "screw.stl", "--report", "--json"))
+    assert told["collides"] == solid.collides(screw) is True
+    assert told["shared_volume"] == pytest.approx((solid & screw).volume())
+    assert told["push"] == pytest.approx(solid.separation(screw).tolist())
+    assert "parts them" in run(shell, "collide", tmp_path / "screw.stl", tmp_path / "bone.nrrd", "--report")
+    run(shell, "boolean", "minus", tmp_path / "bone.nrrd", tmp_path / "screw.stl", tmp_path / "drilled.evm")
+    assert Volume.read(tmp_path / "drilled.evm") == solid - screw
+    run(shell, "convert", tmp_path / "drilled.evm", tmp_path / "drilled.nii.gz")
+    assert Volume.read(tmp_path / "drilled.nii.gz") == solid - screw
+    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--report", "--json"))
+    assert told["collides"] is False
+    assert told["clearance"] == 0.0
+    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--closed", "--json"))
+    assert told["collides"] is True
+    run(shell, "mesh", tmp_path / "bone.nrrd", tmp_path / "bone.ply")
+    assert Volume.read(tmp_path / "bone.ply", like=solid) == solid
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("info", "bone.stl"), "voxels-per-unit"),
+        (("boolean", "plus", "bone.evm", "bone.evm", "out.evm"), "minus"),
+        (("mesh", "bone.evm", "out.evm"), r"\.stl"),
+        (("info", "missing.nii"), "no file"),
+        (("convert", "bone.evm", "out.docx"), "docx"),
+    ],
+)
+def test_the_shell_refuses_in_one_sentence(
+    shell: typer.Typer, words: tuple[str, ...], sentence: str, tmp_path: Path
+) -> None:
+    bone().write(tmp_path / "bone.evm")
+    bone().write(tmp_path / "bone.stl")
+    with pytest.raises(ChoqueError, match=sentence):
+        run(shell, words[0], *(tmp_path / word if "." in word else word for word in words[1:]))

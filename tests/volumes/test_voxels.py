@@ -1,0 +1,110 @@
+"""Voxels to extreme vertices and back, the six orders, and which sets of points are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from volume_oracles import extreme_points, random_mask
+
+from choque.errors import ChoqueError, InvalidInput, UnknownName
+from choque.volumes import ExtremeVertices
+from choque.volumes._keys import ORDERS
+
+FIGURE_1 = "000 002 011 012 020 021 101 102 110 112 120 121 200 201 210 211"
+
+masks = arrays(np.bool_, array_shapes(min_dims=1, max_dims=3, max_side=6))
+
+
+def test_figure_1_of_the_thesis() -> None:
+    mask = np.zeros((2, 2, 2), np.bool_)
+    for cell in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)):
+        mask[cell] = True
+    points = ExtremeVertices.from_mask(mask).points
+    assert ["".join(map(str, point)) for point in points.tolist()] == FIGURE_1.split()
+
+
+def test_vertices_are_the_points_of_odd_parity() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        mask = random_mask(random, int(random.integers(1, 4)), 6)
+        assert ExtremeVertices.from_mask(mask).points.tolist() == extreme_points(mask)
+
+
+def test_round_trips(thorough: bool) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(10_000 if thorough else 300):
+        mask = random_mask(random, int(random.integers(1, 4)))
+        offset = tuple(random.integers(-50, 50, mask.ndim).tolist())
+        upper = tuple(start + size for start, size in zip(offset, mask.shape, strict=True))
+        model = ExtremeVertices.from_mask(mask, offset=offset)
+        assert np.array_equal(model.mask(offset, upper), mask)
+        assert len(model) % 2 == 0
+        assert len(model) != 10 or mask.ndim < 3
+
+
+@given(masks, st.data())
+def test_every_order_holds_the_same_object(mask: np.ndarray, data: st.DataObject) -> None:
+    model = ExtremeVertices.from_mask(mask)
+    order = data.draw(st.sampled_from(ORDERS[mask.ndim]))
+    other = model.reordered(order)
+    columns = ["xyz".index(axis) for axis in order]
+    assert other.points[:, columns].tolist() == sorted(model.points[:, columns].tolist())
+    assert other.reordered(model.order).points.tolist() == model.points.tolist()
+    assert other == model
+    assert np.array_equal(other.mask(), model.mask())
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "reversed", "transposed", "strided"])
+def test_the_layout_in_memory_does_not_matter(layout: str) -> None:
+    mask = np.random.default_rng(2).random((5, 7, 9)) < 0.4
+    same = {
+        "C": mask.copy(),
+        "F": np.asfortranarray(mask),
+        "reversed": mask[::-1].copy()[::-1],
+        "transposed": mask.transpose(1, 2, 0).copy().transpose(2, 0, 1),
+        "strided": np.repeat(mask, 2, axis=1)[:, ::2],
+    }[layout]
+    assert ExtremeVertices.from_mask(same).points.tolist() == extreme_points(mask)
+
+
+@given(masks)
+def test_a_missing_vertex_is_refused(mask: np.ndarray) -> None:
+    points = ExtremeVertices.from_mask(mask).points
+    assert ExtremeVertices.from_points(points) == ExtremeVertices.from_mask(mask)
+    if len(points):
+        with pytest.raises(InvalidInput, match="odd number"):
+            ExtremeVertices.from_points(points[1:])
+        with pytest.raises(InvalidInput, match="twice"):
+            ExtremeVertices.from_points(np.concatenate((points, points[:1])))
+
+
+def test_points_even_along_one_axis_only_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="along y"):
+        ExtremeVertices.from_points([[0, 0], [2, 0], [0, 1], [3, 1]])
+    with pytest.raises(InvalidInput, match="along x"):
+        ExtremeVertices.from_points([[0, 0], [0, 1], [1, 0], [1, 1], [5, 0], [5, 2]])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ExtremeVertices.from_mask(np.zeros((2, 2, 2, 2), bool)), "4 axes"),
+        (lambda: ExtremeVertices.from_mask(np.zeros((2, 2, 2))), "type float64"),
+        (lambda: ExtremeVertices.from_points([1, 2, 3]), "one row for each"),
+        (lambda: ExtremeVertices.from_points([[0.5, 0.0, 0.0]]), "whole numbers"),
+        (lambda: ExtremeVertices.from_mask(np.ones((1, 1, 1), bool), layout="tree"), "layout"),
+        (lambda: ExtremeVertices.from_mask(np.ones((1, 1, 1), bool)).reordered("xxz"), "order"),
+        (lambda: ExtremeVertices.from_mask(np.ones((1, 1), bool)) & ExtremeVertices.from_mask([True]), "alike"),
+        (lambda: ExtremeVertices.from_mask([True]).moved((1 << 22,)) | ExtremeVertices.from_mask([True]), "apart"),
+        (lambda: list(ExtremeVertices.from_mask([True]).planes()), "planes"),
+        (lambda: ExtremeVertices.from_mask([True]).scaled((0,)), "whole numbers"),
+        (lambda: ExtremeVertices.from_mask([True]).combine(ExtremeVertices.from_mask([True]), "unite"), "union"),
+    ],
+)
+def test_bad_input_is_one_sentence(call: object, words: str) -> None:
+    with pytest.raises(ChoqueError, match=words) as caught:
+        call()  # type: ignore[operator]
+    assert isinstance(caught.value, InvalidInput | UnknownName)
