@@ -131,13 +131,9 @@ def mixed_sizes(plan: Plan) -> Iterator[Figure]:
         rounds=plan.rounds,
         budget=plan.budget,
     )
-    times = [
-        statistics.median(sample.total for sample in each.samples) for each in (one, other) if each.samples
-    ]
+    times = [statistics.median(sample.total for sample in each.samples) for each in (one, other) if each.samples]
     if len(times) < 2:
-        yield Figure(
-            "mixed", f"{count:,} boxes 1:1000", "at most 3x", "failed", None, False, one.note or other.note
-        )
+        yield Figure("mixed", f"{count:,} boxes 1:1000", "at most 3x", "failed", None, False, one.note or other.note)
         return
     ratio = times[1] / times[0]
     found = [0 if each.answer is None else len(each.answer) for each in (one, other)]
@@ -342,9 +338,7 @@ def output_of(script: str, variables: dict[str, str] | None = None) -> str:
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(
-            done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the process failed"
-        )
+        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the process failed")
     return done.stdout.strip()
 
 

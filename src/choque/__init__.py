@@ -13,19 +13,36 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from choque import bounds, broad, errors, files, lab, scene, testing
+    from choque import bounds, broad, errors, files, interest, kinetic, lab, narrow, scene, testing, view, volumes
     from choque._pairs import explain, pairs
+    from choque.volumes import Volume
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["bounds", "broad", "errors", "explain", "files", "lab", "pairs", "scene", "testing"]
+__all__ = [
+    "Volume",
+    "bounds",
+    "broad",
+    "errors",
+    "explain",
+    "files",
+    "interest",
+    "kinetic",
+    "lab",
+    "narrow",
+    "pairs",
+    "scene",
+    "testing",
+    "view",
+    "volumes",
+]
 
-_FUNCTIONS = {"pairs": "choque._pairs", "explain": "choque._pairs"}
+_MEMBERS = {"Volume": "choque.volumes", "explain": "choque._pairs", "pairs": "choque._pairs"}
 
 
 def __getattr__(name: str) -> object:
-    if name in _FUNCTIONS:
-        value = getattr(importlib.import_module(_FUNCTIONS[name]), name)
+    if name in _MEMBERS:
+        value = getattr(importlib.import_module(_MEMBERS[name]), name)
     elif name in __all__:
         value = importlib.import_module(f"choque.{name}")
     else:

@@ -124,7 +124,7 @@ def killed_after(count: int, how: signal.Signals, planted_study: str, folder: Pa
     arguments += ["--side-by-side", "2"]
     process = subprocess.Popen(
         [sys.executable, "-m", "choque.cli", *arguments, "--output", str(folder)],
-        env=os.environ | {"PLANTED_DELAY": "0.2"},
+        env=os.environ | {"PLANTED_DELAY": "1.0"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

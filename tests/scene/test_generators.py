@@ -103,9 +103,7 @@ def test_mixed_sizes_span_the_ratio_evenly_in_their_logarithm() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_mixed_has_the_pairs_of_uniform(seed: int) -> None:
-    mixed, uniform = (
-        pair_count(scene.generate(name, 6000, seed=seed).frame()) for name in ("mixed", "uniform")
-    )
+    mixed, uniform = (pair_count(scene.generate(name, 6000, seed=seed).frame()) for name in ("mixed", "uniform"))
     assert mixed == pytest.approx(uniform, rel=0.1)
 
 

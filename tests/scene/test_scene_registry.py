@@ -11,6 +11,7 @@ from choque.scene import registry
 
 BUILT_IN = [
     "aligned",
+    "arena",
     "brownian",
     "clustered",
     "free-fall",

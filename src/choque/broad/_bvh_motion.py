@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Keys, Rows
+from choque._types import Index, Keys, Rows
 from choque.broad._bvh_pairs import mark_hits
 from choque.broad._records import boxes_meet
 from choque.kernel import kernel
@@ -88,7 +88,7 @@ def emit_changes(
     words = mask.view(np.uint64)
     top = level_first.size - 2
     stack = np.empty(16 * level_first.size, np.int64)  # block b of level l as l << 56 | b
-    written = 0
+    written: Index = 0
     tests = 0
     for m in range(first, last):
         begin = written
@@ -104,10 +104,11 @@ def emit_changes(
             max(previous[m, 5], records[i, 5]),
         )
         stack[0] = top << 56
-        depth = 1
+        depth: Index = 1
         while depth > 0:
             depth -= 1
-            level, block = stack[depth] >> 56, stack[depth] & 0xFFFFFFFFFFFFFF
+            level: Index = stack[depth] >> 56
+            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
             mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
             tests += 16
             if words[0] | words[1] == 0:
@@ -115,7 +116,7 @@ def emit_changes(
             if level > 0:
                 for k in range(16):
                     stack[depth] = ((level - 1) << 56) | (block * 16 + k)
-                    depth += mask[k]
+                    depth += np.int64(mask[k])
                 continue
             if written + 16 > chunk.size:
                 return m, begin, tests

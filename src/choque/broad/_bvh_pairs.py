@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Keys
+from choque._types import Index, Keys
 from choque.kernel import inlined, kernel
 
 
@@ -36,7 +36,7 @@ def emit_blocks(
     near_words, mask_words = near.view(np.uint64), mask.view(np.uint64)
     top = level_first.size - 2
     stack = np.empty(16 * level_first.size, np.int64)  # block b of level l as l << 56 | b
-    written = 0
+    written: Index = 0
     tests = 0
     for own in range(first, last):
         begin = written
@@ -45,10 +45,11 @@ def emit_blocks(
         x0, y0, z0 = lanes[parent, 0, lane], lanes[parent, 1, lane], lanes[parent, 2, lane]
         x1, y1, z1 = lanes[parent, 3, lane], lanes[parent, 4, lane], lanes[parent, 5, lane]
         stack[0] = top << 56
-        depth = 1
+        depth: Index = 1
         while depth > 0:
             depth -= 1
-            level, block = stack[depth] >> 56, stack[depth] & 0xFFFFFFFFFFFFFF
+            level: Index = stack[depth] >> 56
+            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
             place = level_first[level] + block
             tests += 16
             mark_hits(lanes, place, x0, y0, z0, x1, y1, z1, near)
@@ -59,7 +60,7 @@ def emit_blocks(
             if level > 1:
                 for k in range(start, 16):
                     stack[depth] = ((level - 1) << 56) | (block * 16 + k)
-                    depth += near[k]
+                    depth += np.int64(near[k])
                 continue
             for k in range(start, 16):
                 if near[k] == 0:
@@ -86,5 +87,5 @@ def emit_blocks(
                     for j in range(i + 1 if own == other else 0, other_count):
                         other_row = np.uint64(rows[other * 16 + j])
                         chunk[written] = (min(own_row, other_row) << np.uint64(32)) | max(own_row, other_row)
-                        written += mask[j]
+                        written += np.int64(mask[j])
     return last, written, tests

@@ -30,7 +30,9 @@ def no_pairs() -> Pairs:
 
 def change_from_log(log: list[Keys], pair_filter: PairFilter | None) -> Change:
     """The net change that keys tell: those that ended carry `ENDED`; the same key twice counts once."""
-    keys = np.unique(np.concatenate(log)) if log else np.empty(0, np.uint64)
+    keys = np.concatenate(log) if log else np.empty(0, np.uint64)
+    keys.sort()
+    keys = keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
     border = int(np.searchsorted(keys, ENDED))
     sides = []
     for side in (keys[:border], keys[border:] ^ ENDED):

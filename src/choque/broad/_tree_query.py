@@ -131,7 +131,7 @@ def _emit_queries(
     mask = np.empty(16, np.uint8)
     words = mask.view(np.uint64)
     stack = np.empty(16 * level_first.size, np.int64)  # block b of level l as l << 56 | b
-    written = 0
+    written: Index = 0
     tests = 0
     for i in range(first, last):
         begin = written
@@ -144,10 +144,11 @@ def _emit_queries(
             records[i, 5],
         )
         stack[0] = (level_first.size - 2) << 56
-        depth = 1
+        depth: Index = 1
         while depth > 0:
             depth -= 1
-            level, block = stack[depth] >> 56, stack[depth] & 0xFFFFFFFFFFFFFF
+            level: Index = stack[depth] >> 56
+            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
             mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
             tests += 16
             if words[0] | words[1] == 0:
@@ -155,13 +156,13 @@ def _emit_queries(
             if level > 0:
                 for k in range(16):
                     stack[depth] = ((level - 1) << 56) | (block * 16 + k)
-                    depth += mask[k]
+                    depth += np.int64(mask[k])
                 continue
             if written + 16 > chunk.size:
                 return i, begin, tests
             for k in range(min(16, rows.size - block * 16)):
                 chunk[written] = (np.uint64(i) << np.uint64(32)) | np.uint64(rows[block * 16 + k])
-                written += mask[k]
+                written += np.int64(mask[k])
     return last, written, tests
 
 
@@ -206,7 +207,8 @@ def _emit_rays(
         depth = 1
         while depth > 0:
             depth -= 1
-            level, block = stack[depth] >> 56, stack[depth] & 0xFFFFFFFFFFFFFF
+            level: Index = stack[depth] >> 56
+            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
             tests += 16
             if level == 0 and written + 16 > chunk.size:
                 return i, begin, tests
@@ -244,14 +246,15 @@ def _cast(
             depth -= 1
             if entries[depth] > distance[i]:
                 continue
-            level, block = stack[depth] >> 56, stack[depth] & 0xFFFFFFFFFFFFFF
+            level: Index = stack[depth] >> 56
+            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
             floor = depth
             for k in range(16):
                 entry = _ray_entry(rays, i, longest, lanes, level_first[level] + block, k)
                 if entry == np.inf or entry > distance[i]:
                     continue
                 if level > 0:
-                    depth = _push(stack, entries, floor, depth, ((level - 1) << 56) | (block * 16 + k), entry)
+                    depth = push_nearest(stack, entries, floor, depth, ((level - 1) << 56) | (block * 16 + k), entry)
                     continue
                 row = np.int32(rows[block * 16 + k])
                 if entry < distance[i] or found[i] < 0 or row < found[i]:
@@ -260,7 +263,9 @@ def _cast(
 
 
 @kernel
-def _push(stack: NDArray[np.int64], keys: NDArray[np.float64], floor: int, depth: int, entry: int, key: float) -> int:
+def push_nearest(
+    stack: NDArray[np.int64], keys: NDArray[np.float64], floor: int, depth: int, entry: int, key: float
+) -> int:
     """Put ``entry`` on the stack so that those above ``floor`` fall in ``key``: the nearest is next."""
     place = depth
     while place > floor and keys[place - 1] < key:
@@ -293,7 +298,8 @@ def _nearest(
             depth -= 1
             if keys[depth] > distance[i, count - 1]:
                 continue
-            level, block = stack[depth] >> 56, stack[depth] & 0xFFFFFFFFFFFFFF
+            level: Index = stack[depth] >> 56
+            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
             place = level_first[level] + block
             floor = depth
             for k in range(16):
@@ -310,7 +316,7 @@ def _nearest(
                 if squared > distance[i, count - 1]:
                     continue
                 if level > 0:
-                    depth = _push(stack, keys, floor, depth, ((level - 1) << 56) | (block * 16 + k), squared)
+                    depth = push_nearest(stack, keys, floor, depth, ((level - 1) << 56) | (block * 16 + k), squared)
                 else:
                     _insert(found, distance, i, np.int32(rows[block * 16 + k]), squared)
 

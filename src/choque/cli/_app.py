@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from choque import __version__
-from choque.cli import lab
+from choque.cli import kinetic, lab, volume
 from choque.cli.bake import bake
 from choque.cli.bench import bench
 from choque.cli.demo import demo
@@ -28,7 +28,11 @@ from choque.errors import ChoqueError
 
 VERBS: tuple[Callable[..., None], ...] = (pairs, explain, methods, scenes, bake, bench, doctor, demo)
 
-FAMILIES: dict[str, tuple[Callable[..., None], dict[str, Callable[..., None]]]] = {"lab": (lab.lab, lab.VERBS)}
+FAMILIES: dict[str, tuple[Callable[..., None], dict[str, Callable[..., None]]]] = {
+    "kinetic": (kinetic.kinetic, kinetic.VERBS),
+    "volume": (volume.volume, volume.VERBS),
+    "lab": (lab.lab, lab.VERBS),
+}
 """Verbs with verbs of their own: ``choque lab run``."""
 
 BAD_INPUT, INTERRUPTED = 2, 130

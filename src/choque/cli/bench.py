@@ -72,7 +72,8 @@ def bench(
     if as_json:
         typer.echo(table.to_json())
     else:
-        console().print(render(table))
+        terminal = console()
+        terminal.print(render(table, terminal.width))
     if csv is not None:
         table.to_csv(csv)
     if not table.is_right:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ from choque.lab.verdict import Judgement
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table as RichTable
+
+WIDE = 110
+"""Columns of a terminal that shows everything."""
 
 COLOURS: dict[Judgement, str] = {
     "exact": "green",
@@ -80,53 +84,59 @@ class Table:
         return json.dumps({"machine": self.machine, "rows": [asdict(row) for row in self.rows]}, indent=2)
 
 
-def render(table: Table) -> Group:
-    """Lay the table out for a terminal: a block for each scene and count, the fastest right answer first."""
+def render(table: Table, width: int = WIDE) -> Group:
+    """Lay the table out for a terminal of ``width`` columns: a block for each scene and count, the fastest first.
+
+    A narrow terminal gets the columns that matter most, whole, and not all of them cut.
+    """
     from rich.console import Group
     from rich.text import Text
 
     blocks: list[RichTable | Text] = []
     for (scene, count, frames), rows in groupby(table.rows, lambda row: (row.scene, row.count, row.frames)):
         moving = f", {frames} frames" if frames > 1 else ""
-        blocks.append(_block(f"{scene}, {count:,} boxes{moving}", list(rows)))
+        blocks.append(_block(f"{scene}, {count:,} boxes{moving}", list(rows), width))
     blocks.append(Text(", ".join(f"{key} {value}" for key, value in table.machine.items()), style="dim"))
     return Group(*blocks)
 
 
-def _block(title: str, rows: list[Row]) -> RichTable:
+def _block(title: str, rows: list[Row], width: int) -> RichTable:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    moving = rows[0].frames > 1
-    shown = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    shown.add_column("contender")
-    for heading in (
-        "threads",
-        "pairs",
-        "create",
-        *(["update"] if moving else []),
-        "search",
-        "total",
-        "± IQR/2",
-    ):
-        shown.add_column(heading, justify="right")
-    for heading in ("ratio", "tests", "peak"):
-        shown.add_column(heading, justify="right")
+    columns = _columns(rows[0].frames > 1, width >= WIDE)
+    shown = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    shown.add_column("contender", no_wrap=True)
+    for heading in columns:
+        shown.add_column(heading, justify="right", no_wrap=True)
     shown.add_column("verdict")
     for row in sorted(rows, key=lambda row: (row.ratio is None, row.ratio or 0.0)):
-        stages = [row.create, *([row.update] if moving else []), row.pairs, row.total, _half_range(row)]
         shown.add_row(
             Text(row.contender, style="bold" if row.kind == "method" else ""),
-            str(row.threads),
-            _number(row.pair_count),
-            *(duration(each) for each in stages),
-            "" if row.ratio is None else f"{row.ratio:.2f}x",
-            _number(row.tests),
-            _size(row.peak_bytes),
+            *(cell(row) for cell in columns.values()),
             Text(": ".join(filter(None, (row.verdict, row.note))), style=COLOURS[row.verdict]),
         )
     return shown
+
+
+def _columns(moving: bool, wide: bool) -> dict[str, Callable[[Row], str]]:
+    """The columns between name and verdict, and how each is written."""
+    columns: dict[str, Callable[[Row], str]] = {"pairs": lambda row: _number(row.pair_count)}
+    if wide:
+        columns["threads"] = lambda row: str(row.threads)
+    columns["create"] = lambda row: duration(row.create)
+    if moving:
+        columns["update"] = lambda row: duration(row.update)
+    columns["search"] = lambda row: duration(row.pairs)
+    columns["total"] = lambda row: duration(row.total)
+    if wide:
+        columns["± IQR/2"] = lambda row: duration(_half_range(row))
+    columns["ratio"] = lambda row: "" if row.ratio is None else f"{row.ratio:.2f}x"
+    if wide:
+        columns["tests"] = lambda row: _number(row.tests)
+        columns["peak"] = lambda row: _size(row.peak_bytes)
+    return columns
 
 
 def duration(seconds: float | None) -> str:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from choque.scene.generators import aligned, brownian, clustered, free_fall, mixed, moving, reference, uniform
+from choque.scene.generators import aligned, arena, brownian, clustered, free_fall, mixed, moving, reference, uniform
 
-__all__ = ["aligned", "brownian", "clustered", "free_fall", "mixed", "moving", "reference", "uniform"]
+__all__ = ["aligned", "arena", "brownian", "clustered", "free_fall", "mixed", "moving", "reference", "uniform"]

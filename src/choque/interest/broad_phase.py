@@ -1,0 +1,236 @@
+"""Area of interest partitioning: each body looks around itself for those that come near."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque import threads
+from choque._types import Floats, Index, Keys, Pairs
+from choque.bounds import Bounds, Spheres
+from choque.bounds._rounding import narrow_down, narrow_up
+from choque.bounds._spheres import overlap_spheres
+from choque.broad import BroadPhase, Sink
+from choque.broad._auto import Auto
+from choque.broad._bvh_pairs import mark_hits
+from choque.broad._bvh_tree import Tree, make_tree
+from choque.broad._grid import Grid
+from choque.broad._morton import morton_order
+from choque.broad._records import PackedBoxes, boxes_meet, pack_records
+from choque.errors import InvalidInput, UnknownName
+from choque.interest._body_tree import find_leaves
+from choque.interest._legacy import distinct_by_scan, emit_all, emit_keys
+from choque.kernel import kernel
+
+SHAPES = ("box", "sphere")
+
+GRID_UP_TO = 5_000
+"""Up to here cells are the fastest search however crowded they are; beyond, a method is chosen."""
+
+
+class Interest(BroadPhase):
+    """Gives every moving body an area around it and pairs it with whatever touches that area.
+
+    Parameters
+    ----------
+    bounds
+        The bodies.
+    k
+        How many times larger than its body an area is, at least 1. Bodies i and j are a pair when the area of one
+        touches the other: for spheres, when their distance is at most r_min + k · r_max.
+    shape
+        "box": areas are the boxes around the bodies, enlarged about their centres. "sphere": areas and bodies are
+        spheres, those given, or as wide as the longest edge of the boxes given. None: spheres for
+        `choque.bounds.Spheres`, boxes for everything else.
+    static_areas
+        True: static bodies have areas too.
+    legacy
+        True: every area is tested against every body and every pair found is searched in the list of those before
+        it, as in the thesis that named the method. The same pairs, in quadratic time.
+    options
+        Those of every method.
+
+    Notes
+    -----
+    Guarantees: with k = 1 exact, by boxes or by the spheres given, both topologies; with a larger k it contains that,
+    and the pairs of a smaller k are among those of a larger one. A body that is static has no area, so it is met only
+    by the areas of moving ones. With k = 1 an area is its body, seeing is mutual, and the search is that of ``grid`` or
+    ``auto``. With a larger k areas are searched in a wide tree over the bodies, rebuilt at each change; a pair that
+    both areas see is written once, by the body with the smaller row. O(n log n + m) time for bodies of any mixture of
+    sizes, O(n) memory beside the answer. L. M. Fraga, master's dissertation, Instituto Militar de Engenharia, 2009.
+    """
+
+    name: ClassVar[str] = "interest"
+    uses_tighter_bounds: ClassVar[bool] = True
+
+    k: float
+    shape: str
+    static_areas: bool
+    legacy: bool
+
+    def __init__(
+        self,
+        bounds: Bounds | PackedBoxes,
+        *,
+        k: float = 1.0,
+        shape: Literal["box", "sphere"] | None = None,
+        static_areas: bool = False,
+        legacy: bool = False,
+        **options: Any,
+    ) -> None:
+        if isinstance(k, bool) or not isinstance(k, Real) or not (k >= 1 and math.isfinite(k)):
+            raise InvalidInput(f"k is {k!r}; it must be a finite number of at least 1, or pairs would be missed.")
+        if shape is not None and shape not in SHAPES:
+            raise UnknownName("shape of an area", str(shape), SHAPES)
+        if shape == "sphere" and isinstance(bounds, PackedBoxes):
+            raise InvalidInput("Areas inside another method are boxes; leave the shape out.")
+        for name, value in (("static_areas", static_areas), ("legacy", legacy)):
+            if not isinstance(value, bool | np.bool_):
+                raise InvalidInput(f"{name} is {value!r}; it must be True or False.")
+        self.k = float(k)
+        self.shape = shape or ("sphere" if isinstance(bounds, Spheres) else "box")
+        self.static_areas = bool(static_areas)
+        self.legacy = bool(legacy)
+        super().__init__(bounds, **options)
+
+    def _build(self) -> None:
+        thread_count = self._thread_count()
+        self._spheres = _spheres_of(self._bounds) if self.shape == "sphere" else None
+        self._volumes = self._records
+        if self._spheres is not None and not isinstance(self._bounds, Spheres):
+            self._volumes = pack_records(self._spheres.boxes(), self.closed, thread_count)
+        self._areas = _enlarged(self._volumes, self.k, self.closed)
+        self._has_area = np.ones(len(self), np.bool_)
+        if self._filter is not None and not self.static_areas:
+            self._has_area = ~self._filter.static
+        self._mutual: BroadPhase | None = None
+        self._tree: Tree | None = None
+        if self.legacy:
+            return
+        if self.k == 1:
+            volumes = PackedBoxes(self._volumes, self._dimension)
+            method = Grid if len(self) <= GRID_UP_TO else Auto
+            self._mutual = method(volumes, closed=self.closed, threads=self._requested_threads)
+            self.counters.note_bytes(self._mutual.counters.peak_bytes)
+        else:
+            self._tree = make_tree(self._volumes, morton_order(self._volumes, thread_count), thread_count)
+            self._note_bytes(self._tree.nbytes)
+
+    def _emit(self, sink: Sink) -> None:
+        if self._mutual is not None:
+            self._mutual._emit(sink)
+        elif self._tree is not None:
+            tree = self._tree
+            arrays = (self._areas, self._volumes, self._has_area, tree.lanes, tree.rows, tree.level_first)
+            sink.run(_emit_areas, len(self), *arrays)
+        else:
+            self._emit_legacy(sink)
+
+    def _refine(self, found: Pairs) -> Pairs:
+        if self._spheres is None or not len(found):
+            return found
+        self.counters.tests += len(found)
+        center, radius, reach = self._spheres.center, self._spheres.radius, self._sphere_reach()
+        seen = np.zeros(len(found), np.bool_)
+        sees = np.empty(len(found), np.bool_)
+        for one, other in ((reach, radius), (radius, reach)):
+            arrays = (found, center, one, center, other, self.closed, sees)
+            threads.over_ranges(overlap_spheres, len(found), self._thread_count(), *arrays)
+            seen |= sees
+        return found[seen]
+
+    def _sphere_reach(self) -> Floats:
+        """The radius of each area of spheres; a body without one reaches as far as itself."""
+        assert self._spheres is not None
+        reach: Floats = self._spheres.radius * np.where(self._has_area, self.k, 1.0)
+        return reach
+
+    def _emit_legacy(self, sink: Sink) -> None:
+        centers: Floats = np.empty((0, 3))
+        radius: Floats = np.empty(0)
+        reach: Floats = np.empty(0)
+        if self._spheres is not None:
+            centers, radius, reach = self._spheres.center, self._spheres.radius, self._sphere_reach()
+        raw = Sink(len(self), 1, None)
+        raw.run(emit_all, len(self), self._areas, self._volumes, self._has_area, centers, radius, reach)
+        keys = np.concatenate([np.empty(0, np.uint64), *raw.chunks])
+        distinct = distinct_by_scan(keys)
+        self.counters.duplicates += len(keys) - len(distinct)
+        sink.tests += raw.tests
+        sink.run(emit_keys, len(distinct), distinct)
+
+
+def _enlarged(records: Floats, k: float, closed: bool) -> Floats:
+    """The boxes of the areas: ``records`` enlarged ``k`` times about their centres; monotone in k when rounded too."""
+    if k == 1:
+        return records
+    number = records.dtype.type
+    lower, upper = records[:, :3], records[:, 3:]
+    is_empty = lower > upper  # a half-open box of no size, which stays one
+    with np.errstate(invalid="ignore", over="ignore"):
+        if not closed:
+            upper = np.nextafter(upper, number(np.inf))
+        low, high = lower.astype(np.float64), upper.astype(np.float64)
+        margin = np.fmax((0.5 * high - 0.5 * low) * (k - 1), 0.0)  # not a number where infinity is its own end
+        lower, upper = narrow_down(low - margin, records.dtype), narrow_up(high + margin, records.dtype)
+        if not closed:
+            upper = np.nextafter(upper, number(-np.inf))
+    around: Floats = np.concatenate((lower, upper), axis=1)
+    return np.where(np.concatenate((is_empty, is_empty), axis=1), records, around)
+
+
+def _spheres_of(bounds: Bounds | None) -> Spheres:
+    """The spheres given, or those as wide as the longest edges of the boxes given, in float64."""
+    assert bounds is not None
+    if isinstance(bounds, Spheres):
+        return Spheres(bounds.center.astype(np.float64), bounds.radius.astype(np.float64))
+    boxes = bounds.boxes()
+    lower, upper = boxes.lower.astype(np.float64), boxes.upper.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # an infinite box has no centre, which Spheres says
+        center = 0.5 * lower + 0.5 * upper
+        radius = (0.5 * upper - 0.5 * lower).max(axis=1, initial=0.0)
+    return Spheres(center, radius)
+
+
+@kernel
+def _emit_areas(
+    first: int,
+    last: int,
+    chunk: Keys,
+    areas: Any,
+    volumes: Any,
+    has_area: NDArray[np.bool_],
+    lanes: Any,
+    rows: NDArray[np.uint32],
+    level_first: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a place on the curve, whose body's area is compared with all volumes."""
+    stack = np.empty(16 * level_first.size, np.int64)
+    mask = np.empty(16, np.uint8)
+    found = np.empty((rows.size + 15) // 16, np.int64)
+    written: Index = 0
+    tests = 0
+    for unit in range(first, last):
+        i = np.int64(rows[unit])
+        if not has_area[i]:
+            continue
+        found_count = find_leaves(areas[i], lanes, level_first, stack, mask, found)
+        if written + 16 * found_count > chunk.size:
+            return unit, written, tests
+        tests += 16 * found_count
+        x0, y0, z0, x1, y1, z1 = areas[i, 0], areas[i, 1], areas[i, 2], areas[i, 3], areas[i, 4], areas[i, 5]
+        for k in range(found_count):
+            block = found[k]
+            mark_hits(lanes, block, x0, y0, z0, x1, y1, z1, mask)
+            for lane in range(16):
+                if mask[lane]:
+                    j = np.int64(rows[block * 16 + lane])
+                    key = (np.uint64(min(i, j)) << np.uint64(32)) | np.uint64(max(i, j))
+                    chunk[written] = key
+                    # What both see is written by the smaller row.
+                    written += i < j or (i > j and not (has_area[j] and boxes_meet(areas, j, volumes, i)))
+    return last, written, tests

@@ -1,0 +1,322 @@
+"""Areas against every area tested with every body, at rest, in motion, and while bodies come and go."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from interest_oracles import arena, members, rows
+
+from choque.errors import InvalidInput
+from choque.interest import Areas, _search
+from choque.testing import parallel_at_any_size
+
+SHAPES = ("sphere", "box")
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[Any, Any, Any, Any]:
+    """Up to 25 bodies on whole numbers, where everything is exact and touching is common."""
+    count, dimension = draw(st.integers(0, 25)), draw(st.sampled_from((2, 3)))
+    random = np.random.default_rng(draw(st.integers(0, 10_000)))
+    spread = draw(st.sampled_from((2, 10, 60)))
+    position = random.integers(-spread, spread + 1, (count, dimension))
+    radius = [None if random.random() < 0.2 else int(random.integers(0, 12)) for _ in range(count)]
+    body_radius = random.integers(0, 4, count) if draw(st.booleans()) else np.zeros(count, int)
+    return position, radius, body_radius, draw(st.sampled_from(SHAPES))
+
+
+def as_numbers(radius: list[Any]) -> Any:
+    return np.array([np.nan if value is None else value for value in radius], np.float64)
+
+
+@given(crowds())
+def test_members_are_those_that_touch(crowd: tuple[Any, Any, Any, Any]) -> None:
+    """F-004-19, F-004-21, F-004-22, F-004-24."""
+    position, radius, body_radius, shape = crowd
+    areas = Areas(position, radius, body_radius, shape)
+    wanted = members(position, as_numbers(radius), body_radius, shape)
+    assert rows(areas.pairs()) == wanted
+    assert rows(areas.entered) == wanted
+    assert len(areas.left) == 0
+    starts, others = areas.all_members()
+    for owner in areas.ids:
+        own = [other for first, other in wanted if first == owner]
+        assert areas.members(owner).tolist() == own
+        assert others[starts[owner] : starts[owner + 1]].tolist() == own
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_touching_counts_and_a_hair_more_does_not(shape: Any) -> None:
+    far = [3.0, 4.0, 0.0] if shape == "sphere" else [5.0, 1.0, -5.0]
+    for stretch, is_member in ((1.0, True), (1 - 1e-12, True), (1 + 1e-12, False)):
+        areas = Areas(np.array([[0.0, 0.0, 0.0], far]) * stretch, [4.0, None], [0.0, 1.0], shape)
+        assert areas.members(0).tolist() == ([1] if is_member else [])
+
+
+def test_only_the_one_with_an_area_sees() -> None:
+    """F-004-25: of a, b, c and d only a has an area; b touches it, c lies in it, d is outside."""
+    areas = Areas([[0, 0], [4, 0], [1, 1], [9, 9]], [3, None, None, None], body_radius=1)
+    assert rows(areas.pairs()) == [(0, 1), (0, 2)]
+    assert areas.owners.tolist() == [0]
+
+
+def test_a_masked_radius_is_no_area() -> None:
+    radius = np.ma.masked_array([3.0, -1.0, np.nan, 1.0], mask=[False, True, True, False])
+    areas = Areas([[0, 0], [1, 0], [2, 0], [9, 0]], radius)
+    assert areas.owners.tolist() == [0, 3]
+    assert rows(areas.pairs()) == [(0, 1), (0, 2)]
+
+
+def test_seeing_is_directed() -> None:
+    areas = Areas([[0.0, 0.0], [3.0, 0.0]], [4.0, 1.0])
+    assert areas.members(0).tolist() == [1]
+    assert areas.members(1).tolist() == []
+
+
+def test_a_body_is_a_point_unless_it_has_a_size() -> None:
+    assert Areas([[0.0, 0.0], [3.0, 0.0]], 2.5).members(0).size == 0
+    assert Areas([[0.0, 0.0], [3.0, 0.0]], 2.5, 0.5).members(0).tolist() == [1]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_zero_missed_in_motion_and_changes_add_up(shape: Any, dimension: int, thorough: bool) -> None:
+    """F-004-27, F-004-39: the arena frame by frame, slow, then fast; lists last while nobody is too fast."""
+    motion = arena(120, start="sparse", dimension=dimension, pulse=0.0)
+    radius = motion.reach
+    areas = Areas(motion.spheres(0)[0], 2 * radius, radius, shape)
+    held = set(rows(areas.entered))
+    frame_count = 500 if thorough else 60
+    frames = [*range(1, frame_count), *range(frame_count, frame_count + 400, 40)]
+    for frame in frames:
+        position = motion.spheres(frame)[0]
+        areas.update(position)
+        entered, left = set(rows(areas.entered)), set(rows(areas.left))
+        assert not entered & held
+        assert left <= held
+        held = (held - left) | entered
+        assert held == set(members(position, 2 * radius, radius, shape))
+        assert rows(areas.pairs()) == sorted(held)
+        np.testing.assert_array_equal(areas.position, position)
+    assert areas.counters.events < 0.6 * len(frames)
+
+
+def test_lists_that_last_take_fewer_tests_than_new_ones() -> None:
+    """F-004-39: the same members as from scratch at each frame, for fewer tests of areas against bodies."""
+    random = np.random.default_rng(0)
+    position, velocity = 4 * random.random((2000, 3)), random.uniform(-0.004, 0.004, (2000, 3))
+    areas = Areas(position, 0.4)
+    first = areas.counters.tests
+    fresh_tests = 0
+    for _ in range(39):
+        position = position + velocity
+        areas.update(position)
+        fresh = Areas(position, 0.4)
+        np.testing.assert_array_equal(areas.pairs(), fresh.pairs())
+        fresh_tests += fresh.counters.tests
+    assert areas.counters.events <= 6
+    assert areas.counters.tests - first < 0.7 * fresh_tests
+    assert fresh_tests < 0.2 * 39 * 2000 * 1999
+
+
+@st.composite
+def scripts(draw: st.DrawFn) -> tuple[str, list[tuple[str, int]]]:
+    kinds = st.sampled_from(("update", "nudge", "nudge", "move", "add", "remove", "resize", "adapt", "copy"))
+    return draw(st.sampled_from(SHAPES)), draw(st.lists(st.tuples(kinds, st.integers(0, 1000)), max_size=20))
+
+
+@given(scripts())
+def test_replay_of_changes_while_owners_come_and_go(script: tuple[str, list[tuple[str, int]]]) -> None:
+    """F-004-42: entered and left, replayed from nothing, are the members; and those of a fresh build."""
+    shape, steps = script
+    areas = Areas(np.arange(24).reshape(12, 2) % 7, [6, None] * 6, np.arange(12) % 3, shape)  # type: ignore[arg-type]
+    held = set(rows(areas.entered))
+    for kind, seed in steps:
+        follow(areas, kind, np.random.default_rng(seed))
+        if kind == "copy":
+            areas = pickle.loads(pickle.dumps(areas.copy()))
+        else:
+            held = (held - set(rows(areas.left))) | set(rows(areas.entered))
+        wanted = members(areas.position, areas.radius, areas.body_radius, shape)
+        named = sorted((int(areas.ids[a]), int(areas.ids[b])) for a, b in wanted)
+        assert sorted(held) == named
+        assert rows(areas.pairs()) == named
+        assert [(int(i), int(j)) for i in areas.ids for j in areas.members(i)] == named
+
+
+def follow(areas: Areas, kind: str, random: np.random.Generator) -> None:
+    count = len(areas)
+    some = random.permutation(areas.ids)[: random.integers(0, 4)]
+    if kind == "update":
+        areas.update(random.integers(0, 20, (count, 2)))
+    elif kind == "nudge":
+        areas.update(areas.position + random.integers(-1, 2, (count, 2)) * 0.125)
+    elif kind == "move":
+        areas.move(some, random.integers(0, 20, (len(some), 2)))
+    elif kind == "add":
+        more = int(random.integers(0, 4))
+        radius = None if random.random() < 0.5 else random.integers(0, 9, more)
+        new = areas.add(random.integers(0, 20, (more, 2)), radius, 1)
+        assert len(new) == more
+        assert not set(new) & set(range(12))
+    elif kind == "remove":
+        areas.remove(some)
+    elif kind == "resize":
+        areas.resize(some, None if random.random() < 0.3 else random.integers(0, 9, len(some)))
+    elif kind == "adapt":
+        areas.adapt(int(random.integers(1, 6)), 0.5, 8.0)
+
+
+def test_an_id_is_never_used_again() -> None:
+    areas = Areas(np.zeros((3, 2)), 1.0)
+    areas.remove([1])
+    assert areas.add([[0, 0]], 1.0).tolist() == [3]
+    assert areas.members(3).tolist() == [0, 2]
+    with pytest.raises(InvalidInput, match="No living body has the id 1"):
+        areas.members(1)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_crowd_in_few_places_is_searched_in_a_tree(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(3)
+    position = random.normal(0, 1e-3, (600, 3)) + random.integers(0, 2, (600, 1)) * 1e4
+    radius, size = random.uniform(0, 2e-3, 600), random.uniform(0, 1e-4, 600)
+    by_choice = Areas(position, radius, size, shape)
+    assert rows(by_choice.pairs()) == members(position, radius, size, shape)
+    for waste in (-1.0, np.inf):
+        monkeypatch.setattr(_search, "WASTE_MOST", waste)
+        np.testing.assert_array_equal(Areas(position, radius, size, shape).pairs(), by_choice.pairs())
+
+
+def test_sizes_of_every_kind_at_once() -> None:
+    random = np.random.default_rng(5)
+    position = random.integers(-1000, 1000, (300, 3))
+    radius = 2 ** random.integers(0, 12, 300)
+    size = np.where(random.random(300) < 0.3, 0, 2 ** random.integers(0, 11, 300))
+    for shape in SHAPES:
+        areas = Areas(position, radius, size, shape)  # type: ignore[arg-type]
+        assert rows(areas.pairs()) == members(position, radius, size, shape)
+
+
+def test_infinite_areas_and_bodies() -> None:
+    areas = Areas([[0.0, 0.0], [1e200, 0.0], [5.0, 5.0]], [np.inf, 1, 1], [0, 0, np.inf])
+    assert rows(areas.pairs()) == [(0, 1), (0, 2), (1, 2)]
+    areas.update([[0.0, 0.0], [1.0, 0.0], [1e9, 5.0]])
+    assert rows(areas.entered) == [(1, 0)]
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-30, 1.0, 1e30, 1e120])
+@pytest.mark.parametrize("shift", [0.0, 1e3])
+def test_no_touch_is_missed_at_any_scale(scale: float, shift: float) -> None:
+    """A member of an exact relation on whole numbers stays one, whatever the floats do to it."""
+    random = np.random.default_rng(7)
+    position = random.integers(0, 9, (60, 3))
+    wanted = set(members(position, 3, 1))
+    moved = (position / 3.0 + shift) * scale
+    assert wanted <= set(rows(Areas(moved, 1.0 * scale * (1 + 1e-12 * shift), scale / 3).pairs()))
+
+
+def test_a_step_too_small_to_be_squared_is_followed() -> None:
+    areas = Areas([[0.0, 0.0], [2e-170, 0.0], [1.0, 1.0]], [1e-170, 0.0, 0.5])
+    areas.update([[0.0, 0.0], [1e-170, 0.0], [1.0, 1.0]])
+    assert 1 in areas.members(0)
+
+
+def test_the_same_for_any_number_of_threads() -> None:
+    motion = arena(700, start="sparse")
+    answers = []
+    with parallel_at_any_size():
+        for threads in (1, 2, 3):
+            areas = Areas(motion.spheres(0)[0], motion.reach, motion.reach, threads=threads)
+            told = [areas.pairs()]
+            for frame in (1, 2, 3, 40, 41):
+                areas.update(motion.spheres(frame)[0])
+                told += [areas.entered, areas.left, areas.pairs()]
+            areas.adapt(9)
+            answers.append([*told, areas.pairs(), areas.radius])
+    for other in answers[1:]:
+        for one, two in zip(answers[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_moving_some_is_moving_all_with_the_others_still() -> None:
+    position = np.random.default_rng(0).random((200, 2))
+    some, all_of_them = Areas(position, 0.1), Areas(position, 0.1)
+    position[[7, 150]] = [[0.5, 0.5], [0.51, 0.5]]
+    some.move([150, 7], position[[150, 7]])
+    all_of_them.update(position)
+    for name in ("entered", "left"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(all_of_them, name))
+
+
+def test_answers_cannot_be_written_to() -> None:
+    areas = Areas(np.zeros((3, 2)), 1.0)
+    for array in (areas.pairs(), areas.entered, areas.left, areas.ids, areas.position, areas.body_radius):
+        assert not array.flags.writeable
+
+
+def test_given_arrays_are_not_held() -> None:
+    position = np.zeros((2, 2))
+    areas = Areas(position, 1.0)
+    position += 100.0
+    assert areas.position.max() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (([[0, 0]], -1), "radius.*negative"),
+        (([[0, 0]], np.nan), "radius.*NaN"),
+        (([[0, 0]], [1, 2]), "radius has the shape"),
+        (([[0, 0]], 1, -1), "body_radius.*negative"),
+        (([[0, np.nan]], 1), "position.*finite"),
+        (([[0, np.inf]], 1), "position.*finite"),
+        (([0, 0], 1), "position has the shape"),
+        (([[0, 0, 0, 0]], 1), "position has the shape"),
+        ((["ab"], 1), "position"),
+        (([[0, 0]], "far"), "radius"),
+        (([[0, 0]], 1, None, "cone"), "no shape of an area called 'cone'"),
+        ((np.empty((0, 2)), -1), "radius.*negative"),
+    ],
+)
+def test_bad_areas_are_one_sentence(arguments: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said) as caught:
+        Areas(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("update", ([[0, 0]],), "1 positions were given for 2 bodies"),
+        ("update", ([[0, 0, 0], [1, 1, 1]],), "3 axes"),
+        ("update", ([[0, 0], [np.nan, 0]],), "Row 1 of position"),
+        ("move", ([0], [[1, 1], [2, 2]]), "1 ids and 2 positions"),
+        ("move", ([5], [[1, 1]]), "No living body has the id 5"),
+        ("move", ([0, 0], [[1, 1], [2, 2]]), "named twice"),
+        ("members", (9,), "No living body has the id 9"),
+        ("members", (-1,), "No living body has the id -1"),
+        ("members", ("first",), "owner is 'first'"),
+        ("remove", ([3],), "No living body has the id 3"),
+        ("resize", ([0], -2.0), "radius.*negative"),
+        ("add", ([[1, 1]], np.nan), "radius.*NaN"),
+        ("adapt", (0,), "target is 0"),
+        ("adapt", (2.5,), "target is 2.5"),
+        ("adapt", (True,), "target is True"),
+        ("adapt", (3, -1.0), "smallest is -1.0"),
+        ("adapt", (3, np.nan), "smallest is nan"),
+        ("adapt", (3, 2.0, 1.0), "smallest is 2.0 and largest is 1.0"),
+    ],
+)
+def test_bad_changes_are_one_sentence_and_change_nothing(name: str, arguments: Any, said: str) -> None:
+    areas = Areas([[0, 0], [1, 0]], 1.0)
+    before = areas.pairs().tolist(), areas.ids.tolist(), areas.position.tolist()
+    with pytest.raises(InvalidInput, match=said) as caught:
+        getattr(areas, name)(*arguments)
+    assert "\n" not in str(caught.value)
+    assert (areas.pairs().tolist(), areas.ids.tolist(), areas.position.tolist()) == before

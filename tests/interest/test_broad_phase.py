@@ -1,0 +1,178 @@
+"""The broad phase ``interest``: conformance, the closed form of its pairs, nesting, and its legacy form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from interest_oracles import arena, rows, sphere_pairs
+
+import choque
+from choque.bounds import Boxes, Spheres
+from choque.errors import InvalidInput
+from choque.interest import Interest
+from choque.interest._legacy import distinct_by_scan
+from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
+
+CHECKS = dict(broad_phase_checks())
+SHAPES = ("box", "sphere")
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_it_conforms(check: str, thorough: bool) -> None:
+    CHECKS[check](Interest, thorough=thorough)
+
+
+@pytest.mark.parametrize("check", ["edge-cases", "filters", "replay", "metamorphic", "mixed-precision", "thread-count"])
+@pytest.mark.parametrize("options", [{"k": 2}, {"legacy": True}, {"legacy": True, "k": 3.0, "static_areas": True}])
+def test_it_conforms_with_options(check: str, options: dict[str, Any]) -> None:
+    CHECKS[check](Interest, options=options, exact="k" not in options)
+
+
+@st.composite
+def spheres(draw: st.DrawFn) -> tuple[Any, Any, Any]:
+    count, dimension = draw(st.integers(0, 30)), draw(st.sampled_from((2, 3)))
+    random = np.random.default_rng(draw(st.integers(0, 10_000)))
+    spread = draw(st.sampled_from((4, 40)))
+    return random.integers(0, spread, (count, dimension)), random.integers(0, 5, count), random.random(count) < 0.3
+
+
+@given(spheres(), st.sampled_from((1, 2, 3, 5)), st.booleans())
+def test_pairs_have_a_closed_form(scene: tuple[Any, Any, Any], k: float, legacy: bool) -> None:
+    """F-004-20, F-004-22: dist ≤ r_min + k · r_max, or k · r + r of the static one; never two static ones."""
+    center, radius, static = scene
+    bounds = Spheres(center, radius)
+    found = rows(Interest(bounds, k=k, legacy=legacy).pairs())
+    assert found == sphere_pairs(center, radius, k)
+    mixed = rows(Interest(bounds, k=k, static=static, legacy=legacy).pairs())
+    assert mixed == sphere_pairs(center, radius, k, static)
+    both = Interest(bounds, k=k, static=static, static_areas=True).pairs()
+    assert rows(both) == [pair for pair in found if not (static[pair[0]] and static[pair[1]])]
+
+
+@given(spheres(), st.sampled_from(SHAPES), st.booleans())
+def test_larger_areas_contain_smaller_ones(scene: tuple[Any, Any, Any], shape: Any, closed: bool) -> None:
+    """F-004-23."""
+    center, radius, _ = scene
+    bounds = Spheres(center / 3.0, radius / 7.0)
+    sets = [set(rows(Interest(bounds, k=k, shape=shape, closed=closed).pairs())) for k in (1, 1.0000001, 2, 3)]
+    assert sets[0] <= sets[1] <= sets[2] <= sets[3]
+
+
+@pytest.mark.parametrize("start", ["dense", "sparse"])
+def test_nesting_and_zero_missed_over_the_arena(start: str, thorough: bool) -> None:
+    """F-004-23, F-004-24, F-004-26, F-004-27: against the oracles at each frame."""
+    motion = arena(100, start=start)
+    frame_count, stride = (500, 1) if thorough else (500, 20)
+    kept = {(shape, k): Interest(Boxes(*motion.frame(0)), k=k, shape=shape) for shape in SHAPES for k in (1, 2, 3)}  # type: ignore[arg-type]
+    sweep = choque.broad.create("sap-direct", Boxes(*motion.frame(0)), axes=3)
+    for frame in range(1, frame_count + 1, stride):
+        center, radius = motion.spheres(frame)
+        boxes = Boxes(*motion.frame(frame))
+        pairs = {}
+        for key, method in kept.items():
+            method.update(boxes)
+            pairs[key] = set(rows(method.pairs()))
+        sweep.update(boxes)
+        by_boxes = set(rows(oracle.overlapping_pairs(boxes.lower, boxes.upper)))
+        assert pairs["box", 1] == by_boxes == set(rows(sweep.pairs()))
+        assert pairs["box", 1] <= pairs["box", 2] <= pairs["box", 3]
+        assert pairs["sphere", 1] <= pairs["sphere", 2] <= pairs["sphere", 3]
+        assert pairs["sphere", 1] <= by_boxes
+        colliding = set(sphere_pairs(center, radius))
+        assert colliding <= pairs["sphere", 1]
+        exact = Spheres(center, radius)
+        for found in pairs.values():
+            candidates = np.array(sorted(found), np.int32).reshape(-1, 2)
+            assert set(rows(candidates[exact.overlap(candidates)])) == colliding
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_legacy_finds_the_same_pairs_and_repeats_them(shape: Any, k: float) -> None:
+    """F-004-34, F-004-39: d(d − 1) area tests, every mutual pair found twice; the search does far fewer."""
+    boxes = Boxes(*arena(1500, start="sparse", largest=0.02).frame(0))
+    old, new = Interest(boxes, k=k, shape=shape, legacy=True), Interest(boxes, k=k, shape=shape)
+    np.testing.assert_array_equal(old.pairs(), new.pairs())
+    tests = 1500 * 1499
+    assert old.counters.tests - (len(old.pairs()) if shape == "sphere" else 0) >= tests
+    assert new.counters.tests < 0.3 * tests
+    if k == 1 and shape == "box":
+        assert old.counters.duplicates == len(old.pairs())
+    assert new.counters.duplicates == 0
+
+
+def test_scanning_keeps_the_first_of_each_key() -> None:
+    keys = np.random.default_rng(0).integers(0, 40, 200).astype(np.uint64)
+    wanted = list(dict.fromkeys(keys.tolist()))
+    assert distinct_by_scan(keys).tolist() == wanted
+    assert distinct_by_scan(keys[:0]).size == 0
+
+
+def test_given_boxes_as_spheres_are_as_wide_as_their_longest_edge() -> None:
+    lower = np.array([[0.0, 0.0], [0.0, 2.5], [0.0, 5.6]])
+    flat = Boxes(lower, lower + np.array([3.0, 1.0]))
+    assert rows(Interest(flat, shape="sphere").pairs()) == [(0, 1)]
+    assert rows(Interest(flat).pairs()) == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_spheres_are_compared_as_their_own_oracle_does(dtype: Any) -> None:
+    random = np.random.default_rng(2)
+    bounds = Spheres(random.random((400, 3)).astype(dtype), random.uniform(0, 0.1, 400).astype(dtype))
+    everyone = np.array(np.triu_indices(400, 1), np.int32).T.copy()
+    for closed in (True, False):
+        np.testing.assert_array_equal(
+            Interest(bounds, closed=closed).pairs(), everyone[bounds.overlap(everyone, closed)]
+        )
+
+
+def test_areas_follow_changes_with_any_k() -> None:
+    random = np.random.default_rng(4)
+    with parallel_at_any_size():
+        kept = Interest(Boxes(*arena(60).frame(90)), k=2.5, static=np.arange(60) % 3 == 0)
+        held = set(rows(kept.began))
+        for frame in range(91, 99):
+            kept.update(Boxes(*arena(len(kept)).frame(frame)))
+            held = (held - set(rows(kept.ended))) | set(rows(kept.began))
+            kept.remove(random.choice(kept.ids, 2, replace=False))
+            held = (held - set(rows(kept.ended))) | set(rows(kept.began))
+            kept.add(Boxes(*arena(3, seed=frame).frame(frame)), static=[True, False, False])
+            held = (held - set(rows(kept.ended))) | set(rows(kept.began))
+            assert sorted(held) == rows(kept.pairs())
+
+
+def test_infinite_and_empty_boxes_with_any_k() -> None:
+    inf = np.inf
+    lower = np.array([[-inf, -inf], [0, 0], [5, 5], [inf, 0], [1, 1], [7.5, 0]])
+    upper = np.array([[inf, 0.5], [2, 2], [6, 6], [inf, 1], [1, 1], [inf, inf]])
+    for closed in (True, False):
+        wanted = set(rows(oracle.overlapping_pairs(lower, upper, closed=closed)))
+        sets = [set(rows(Interest(Boxes(lower, upper), k=k, closed=closed).pairs())) for k in (1, 2, 4)]
+        assert sets[0] == wanted
+        assert sets[0] <= sets[1] <= sets[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"k": 0.5}, "k is 0.5"),
+        ({"k": np.nan}, "k is nan"),
+        ({"k": np.inf}, "k is inf"),
+        ({"k": "2"}, "k is '2'"),
+        ({"shape": "cone"}, "no shape of an area called 'cone'"),
+        ({"legacy": 1}, "legacy is 1"),
+        ({"static_areas": None}, "static_areas is None"),
+    ],
+)
+def test_bad_options_are_one_sentence(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Interest(Boxes([[0, 0]], [[1, 1]]), **options)
+
+
+def test_a_plane_is_no_sphere() -> None:
+    with pytest.raises(InvalidInput, match="finite"):
+        Interest(Boxes([[-np.inf, 0.0]], [[np.inf, 1.0]]), shape="sphere")
