@@ -55,10 +55,15 @@ class BoxTrial(Trial):
         """Seconds to turn the contender's own answer into sorted pairs; in no other figure."""
         self._expected = expected
         self._counters: Mapping[str, int] = {}
+        self._left: object = None
 
     def run(self, watch: Stopwatch) -> None:
         """Go through all frames once."""
-        self._pass(self.frames, watch)
+        self._left = self._pass(self.frames, watch)
+
+    def release(self) -> None:
+        """Free the structure and the answer of the last run."""
+        self._left = None
 
     def rehearse(self, patience: float) -> None:
         """Run at growing size, up to the whole, whose answer is kept; stop where it takes too long."""

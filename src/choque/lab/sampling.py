@@ -8,6 +8,7 @@ a study is one trial in a process of its own.
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -82,6 +83,10 @@ class Outcome(Generic[Work]):
         self.note = " ".join(f"{type(problem).__name__}: {problem}".split())
 
 
+REST = 0.03
+"""Seconds between turns: thread pools of other libraries spin for a while after their work, on the next one's time."""
+
+
 def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None) -> list[Outcome[Work]]:
     """Rehearse every trial, then let them take turns."""
     tell = progress or (lambda _: None)
@@ -103,6 +108,7 @@ def _take_turns(outcomes: Sequence[Outcome[Any]], plan: Plan, progress: Progress
         shift = turn % max(len(outcomes), 1)
         for outcome in [*outcomes[shift:], *outcomes[:shift]]:
             if outcome.wants_more(plan):
+                time.sleep(REST if len(outcomes) > 1 else 0.0)
                 _take_turn(outcome)
             tell(outcome.trial.name)
         if progress is None and not any(outcome.wants_more(plan) for outcome in outcomes):
@@ -131,6 +137,7 @@ def _take_turn(outcome: Outcome[Any]) -> None:
             watch = Stopwatch(trial.clock)
             trial.run(watch)
             outcome.readings.append(watch.stop())
+            trial.release()
     except Exception as problem:
         outcome.fail(problem)
     outcome.spent += trial.clock() - begin

@@ -29,6 +29,9 @@ class Trial(ABC):
     def run(self, watch: Stopwatch) -> None:
         """Do all of the work once, and charge every part of it to a stage by ``watch.lap``."""
 
+    def release(self) -> None:  # noqa: B027
+        """Let go of what the last run left; called after each, untimed, as freeing is no stage of the work."""
+
     def rehearse(self, patience: float) -> None:  # noqa: ARG002
         """Warm up, untimed; raise `CutOff` when one run would take more than ``patience`` seconds."""
         self.run(Stopwatch(self.clock))
