@@ -134,6 +134,7 @@ def _take_turn(outcome: Outcome[Any]) -> None:
     begin = trial.clock()
     try:
         with without_collector():
+            trial.prepare()
             watch = Stopwatch(trial.clock)
             trial.run(watch)
             outcome.readings.append(watch.stop())

@@ -29,6 +29,9 @@ class Trial(ABC):
     def run(self, watch: Stopwatch) -> None:
         """Do all of the work once, and charge every part of it to a stage by ``watch.lap``."""
 
+    def prepare(self) -> None:  # noqa: B027
+        """Get ready for a turn, untimed: whoever comes after others finds cold caches and sleeping threads."""
+
     def release(self) -> None:  # noqa: B027
         """Let go of what the last run left; called after each, untimed, as freeing is no stage of the work."""
 
