@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +38,7 @@ class Instance:
     voxels_per_unit: float = 1.0
 
 
-class Holder:
+class Holder(ABC):
     """A way to hold an object: make it, move it (not timed), ask two (timed), and say its bytes."""
 
     def __init__(self, instance: Instance) -> None:
@@ -52,9 +53,9 @@ class Holder:
         left, right, _ = one._together(two.moved(shift))
         return left, right
 
+    @abstractmethod
     def ask(self, one: Any, two: Any) -> bool:
         """The question."""
-        raise NotImplementedError
 
     def byte_count(self, made: Any) -> int:
         """What an object holds."""
