@@ -1,0 +1,175 @@
+"""Shapes of any kind as cores: points, and a radius around them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Index, Pairs, Rows
+from choque.errors import InvalidInput
+from choque.kernel import kernel
+from choque.narrow._hulls import Hulls, Posed
+from choque.narrow._shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
+from choque.narrow._support import Cores
+from choque.threads import over_ranges
+
+POINT_COUNTS = np.array([1, 2, 4, 0, 0], np.int64)
+"""How many points the core of each kind has; a hull has its vertices, a plane none."""
+
+
+def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Cores, Pairs]:
+    """The cores of the shapes that occur in ``pairs`` (k, 2), and the same pairs as rows of these cores."""
+    is_used = np.zeros(len(shapes), np.bool_)
+    is_used[pairs.reshape(-1)] = True
+    bodies = np.flatnonzero(is_used)
+    place_of = np.empty(len(shapes), np.int32)
+    place_of[bodies] = np.arange(len(bodies), dtype=np.int32)
+    hulls = _library(shapes, bodies)
+    hull = np.full(len(shapes), -1, np.int32) if shapes.hull is None else shapes.hull
+    kind = shapes.kind[bodies]
+    counts = POINT_COUNTS[kind]
+    is_hull = kind == CONVEX
+    counts[is_hull] = np.diff(hulls.first)[hull[bodies[is_hull]]]
+    cores = _room(counts, hulls)
+    over_ranges(
+        _fill_shapes, len(bodies), thread_count, bodies, shapes.kind, shapes.position, shapes.rotation, shapes.size, hull,
+        hulls.points, hulls.first, cores.points, cores.spans, cores.place,
+    )  # fmt: skip
+    return cores, place_of[pairs]
+
+
+def cores_of_hulls(posed: Posed, thread_count: int = 1) -> Cores:
+    """The cores of hulls in their poses."""
+    hulls = posed.hulls
+    cores = _room(np.diff(hulls.first)[posed.row], hulls)
+    over_ranges(
+        fill_hulls, len(posed), thread_count, posed.row, posed.position, posed.rotation, posed.scale,
+        hulls.points, hulls.first, cores.points, cores.spans, cores.place,
+    )  # fmt: skip
+    return cores
+
+
+def joined(one: Cores, other: Cores) -> Cores:
+    """The bodies of both, those of ``one`` first."""
+    spans = other.spans.copy()
+    spans[:, :2] += len(one.points)
+    graph = one.graph
+    if other.graph is not one.graph:
+        has_links = spans[:, 2] >= 0
+        spans[has_links, 2] += len(graph)
+        graph = np.concatenate([one.graph, other.graph])
+        # Starts are places in the array, neighbours are not: only the starts of the second half move.
+        start_count = int(other.graph[0]) if len(other.graph) else 0
+        graph[len(one.graph) : len(one.graph) + start_count] += len(one.graph)
+    return Cores(
+        np.concatenate([one.points, other.points]),
+        np.concatenate([one.spans, spans]),
+        np.concatenate([one.place, other.place]),
+        graph,
+    )
+
+
+def _library(shapes: Shapes, bodies: Rows) -> Hulls:
+    is_hull = shapes.kind[bodies] == CONVEX
+    if not is_hull.any():
+        return Hulls()
+    hulls = shapes.hulls
+    if not isinstance(hulls, Hulls) or shapes.hull is None:
+        raise InvalidInput("A shape is convex and there are no hulls: give Shapes the columns hull and hulls.")
+    rows = shapes.hull[bodies[is_hull]]
+    wrong = np.flatnonzero((rows < 0) | (rows >= len(hulls)))
+    if len(wrong):
+        body = bodies[is_hull][wrong[0]]
+        raise InvalidInput(f"Shape {body} has the hull {rows[wrong[0]]}; there are hulls 0 to {len(hulls) - 1}.")
+    return hulls
+
+
+def _room(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
+    """Cores of so many points each, still to be filled."""
+    spans = np.empty((len(counts), 3), np.int64)
+    spans[:, 1] = np.cumsum(counts)
+    spans[:, 0] = spans[:, 1] - counts
+    total = int(counts.sum())
+    return Cores(np.empty((total, 3)), spans, np.empty((len(counts), 4)), hulls.graph)
+
+
+@kernel
+def turn_points(
+    points: Floats, first: Index, last: Index, rotation: Floats, scale: Floats, target: NDArray[np.float64], at: Index
+) -> None:
+    """Write ``rotation @ (scale * p)`` of the points first … last − 1 into rows of ``target`` from row ``at`` on."""
+    xx, xy, xz = rotation[0, 0] * scale[0], rotation[0, 1] * scale[1], rotation[0, 2] * scale[2]
+    yx, yy, yz = rotation[1, 0] * scale[0], rotation[1, 1] * scale[1], rotation[1, 2] * scale[2]
+    zx, zy, zz = rotation[2, 0] * scale[0], rotation[2, 1] * scale[1], rotation[2, 2] * scale[2]
+    for row in range(first, last):
+        x, y, z = points[row, 0], points[row, 1], points[row, 2]
+        target[at, 0] = xx * x + xy * y + xz * z
+        target[at, 1] = yx * x + yy * y + yz * z
+        target[at, 2] = zx * x + zy * y + zz * z
+        at += 1
+
+
+@kernel
+def fill_hulls(
+    first: Index,
+    last: Index,
+    hull: Rows,
+    position: Floats,
+    rotation: Floats,
+    scale: Floats,
+    hull_points: Floats,
+    hull_first: Rows,
+    points: NDArray[np.float64],
+    spans: Rows,
+    place: NDArray[np.float64],
+) -> None:
+    """Turn and place the bodies first … last − 1, which are all hulls."""
+    for body in range(first, last):
+        begin, end = hull_first[hull[body]], hull_first[hull[body] + 1]
+        turn_points(hull_points, begin, end, rotation[body], scale[body], points, spans[body, 0])
+        spans[body, 2] = begin
+        place[body, 0], place[body, 1], place[body, 2] = position[body, 0], position[body, 1], position[body, 2]
+        place[body, 3] = 0.0
+
+
+@kernel
+def _fill_shapes(
+    first: Index,
+    last: Index,
+    bodies: Rows,
+    kind: NDArray[np.int8],
+    position: Floats,
+    rotation: Floats,
+    size: Floats,
+    hull: NDArray[np.int32],
+    hull_points: Floats,
+    hull_first: Rows,
+    points: NDArray[np.float64],
+    spans: Rows,
+    place: NDArray[np.float64],
+) -> None:
+    """Turn and place the cores of ``bodies`` first … last − 1."""
+    for row in range(first, last):
+        body = bodies[row]
+        at = spans[row, 0]
+        spans[row, 2] = -1
+        for axis in range(3):
+            place[row, axis] = position[body, axis]
+        place[row, 3] = 0.0
+        if kind[body] == SPHERE:
+            points[at, 0] = points[at, 1] = points[at, 2] = 0.0
+            place[row, 3] = size[body, 0]
+        elif kind[body] == CAPSULE:
+            for axis in range(3):
+                half = rotation[body, axis, 2] * size[body, 1] / 2
+                points[at, axis], points[at + 1, axis] = half, -half
+            place[row, 3] = size[body, 0]
+        elif kind[body] == TILE:
+            for axis in range(3):
+                one, other = rotation[body, axis, 0] * size[body, 0] / 2, rotation[body, axis, 2] * size[body, 1] / 2
+                points[at, axis], points[at + 1, axis] = one + other, one - other
+                points[at + 2, axis], points[at + 3, axis] = -one + other, -one - other
+        elif kind[body] == CONVEX:
+            begin, end = hull_first[hull[body]], hull_first[hull[body] + 1]
+            turn_points(hull_points, begin, end, rotation[body], size[body], points, at)
+            spans[row, 2] = begin

@@ -1,0 +1,184 @@
+"""Whether and how far apart two convex bodies are, by the algorithm of Gilbert, Johnson and Keerthi.
+
+"A fast procedure for computing the distance between complex objects in three-dimensional space", 1988. The difference
+A − B = {a − b} is convex, and the bodies meet exactly when it holds the origin. Simplices with corners on its surface
+come ever nearer to the origin until they hold it, or until a corner proves that nothing comes nearer.
+
+Bodies that touch meet: their distance is 0. Distances below `TOUCHING` times the size of the difference are taken for
+touching, because roundings are of that order; on whole numbers below 10⁵ no other distance is that small.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Index, Rows
+from choque.kernel import kernel
+from choque.narrow._convex_vectors import Vector, add, along, cross, dot, point_of, scaled, store, subtract
+from choque.narrow._gjk_simplex import nearest_on_segment, nearest_on_tetrahedron, nearest_on_triangle
+from choque.narrow._support import Cores, support
+
+BEYOND, APART, MEETING, INSIDE = range(4)
+"""Verdicts: a gap that is wider than was asked for; a gap, and how wide it is; a simplex of fewer than four corners
+holds the origin; a tetrahedron holds it."""
+
+TOUCHING = 1e-13
+"""A distance below this share of the farthest corner of the simplex counts as none."""
+
+CONVERGED = 1e-13
+"""Stop when the squared distance can shrink by no more than this share."""
+
+ITERATION_LIMIT = 256
+"""Never reached by bodies of a few thousand vertices; it bounds the work on numbers that are no numbers."""
+
+
+class Simplex(NamedTuple):
+    """Room for the simplex that a query ends with."""
+
+    corners: NDArray[np.float64]
+    """(4, 3) points of the difference of the bodies."""
+    rows: Rows
+    """(4, 2) the point of either body that each corner comes from."""
+
+
+@kernel
+def new_simplex() -> Simplex:
+    """Room for one simplex."""
+    return Simplex(np.zeros((4, 3)), np.zeros((4, 2), np.int64))
+
+
+@kernel
+def gjk_pair(
+    cores: Cores, one: Index, other: Index, axis: Vector, gap: float, simplex: Simplex
+) -> tuple[int, int, Vector, int]:
+    """The verdict on two cores, the iterations, the axis from ``other`` to ``one``, and the corners of ``simplex``.
+
+    Starts along ``axis``. As soon as an axis proves that the cores are more than ``gap`` apart, that is the answer,
+    with the axis that proved it; with an infinite gap the answer is the exact distance, which is the length of the axis.
+    """
+    offset = subtract(point_of(cores.place, one), point_of(cores.place, other))
+    nearest, size = axis, dot(axis, axis)
+    if not size > 0:
+        nearest, size = (1.0, 0.0, 0.0), 1.0
+    a = b = c = d = (0.0, 0.0, 0.0)
+    a_one, a_other = cores.spans[one, 0], cores.spans[other, 0]
+    b_one = c_one = d_one = b_other = c_other = d_other = a_one
+    count = 0
+    reach = 0.0
+    verdict = MEETING
+    iterations = 0
+    while iterations < ITERATION_LIMIT:
+        iterations += 1
+        a_one = support(cores, one, (-nearest[0], -nearest[1], -nearest[2]), a_one)
+        a_other = support(cores, other, nearest, a_other)
+        a = add(subtract(point_of(cores.points, a_one), point_of(cores.points, a_other)), offset)
+        reach = max(reach, dot(a, a))
+        progress = dot(nearest, a)
+        proof = progress * progress if progress > 0 else 0.0
+        if proof > gap * gap * size and proof > TOUCHING * TOUCHING * reach * size:
+            verdict = BEYOND
+            break
+        if count > 0 and (
+            size - progress <= CONVERGED * size
+            or (a_one == b_one and a_other == b_other)
+            or (count > 1 and a_one == c_one and a_other == c_other)
+            or (count > 2 and a_one == d_one and a_other == d_other)
+        ):
+            if proof > TOUCHING * TOUCHING * reach * size:
+                verdict = APART
+            break
+        if count == 0:
+            point, part = a, 1
+        elif count == 1:
+            point, part = nearest_on_segment(a, b)
+        elif count == 2:
+            point, part = nearest_on_triangle(a, b, c)
+        else:
+            point, part = nearest_on_tetrahedron(a, b, c, d)
+            if part == 15:
+                store(simplex.corners, 3, a)
+                simplex.rows[3, 0], simplex.rows[3, 1] = a_one, a_other
+                count = 4
+                verdict = INSIDE
+                break
+        shrunk = dot(point, point)
+        if count > 0 and not shrunk < size:
+            if proof > TOUCHING * TOUCHING * reach * size:
+                verdict = APART
+            break
+        nearest, size = point, shrunk
+        # Keep the corners of the part, the newest first: b, c and d are what the next step finds.
+        if not part & 4:
+            c, c_one, c_other = d, d_one, d_other
+        if not part & 2:
+            b, b_one, b_other = c, c_one, c_other
+            c, c_one, c_other = d, d_one, d_other
+        if part & 1:
+            d, d_one, d_other = c, c_one, c_other
+            c, c_one, c_other = b, b_one, b_other
+            b, b_one, b_other = a, a_one, a_other
+        count = (part & 1) + (part >> 1 & 1) + (part >> 2 & 1) + (part >> 3 & 1)
+        if size <= TOUCHING * TOUCHING * reach:
+            break
+    store(simplex.corners, 0, b)
+    store(simplex.corners, 1, c)
+    store(simplex.corners, 2, d)
+    simplex.rows[0, 0], simplex.rows[0, 1] = b_one, b_other
+    simplex.rows[1, 0], simplex.rows[1, 1] = c_one, c_other
+    simplex.rows[2, 0], simplex.rows[2, 1] = d_one, d_other
+    return verdict, iterations, nearest, count
+
+
+@kernel
+def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
+    """How much each of up to three corners counts in ``point``, which lies on their hull."""
+    if count == 1:
+        return 1.0, 0.0, 0.0
+    a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
+    ab = subtract(b, a)
+    ap = subtract(point, a)
+    if count == 2:
+        size = dot(ab, ab)
+        share = min(max(dot(ap, ab) / size, 0.0), 1.0) if size > 0 else 0.0
+        return 1.0 - share, share, 0.0
+    ac = subtract(point_of(simplex.corners, 2), a)
+    normal = cross(ab, ac)
+    size = dot(normal, normal)
+    if not size > 0:
+        return 1.0, 0.0, 0.0
+    second = min(max(dot(cross(ap, ac), normal) / size, 0.0), 1.0)
+    third = min(max(dot(cross(ab, ap), normal) / size, 0.0), 1.0 - second)
+    return 1.0 - second - third, second, third
+
+
+@kernel
+def witnesses(cores: Cores, one: Index, other: Index, simplex: Simplex, weights: Vector) -> tuple[Vector, Vector]:
+    """The points of the two cores, in the world, that the ``weights`` of three corners name."""
+    first, second = point_of(cores.place, one), point_of(cores.place, other)
+    for corner in range(3):
+        if weights[corner] > 0:
+            first = add(first, scaled(point_of(cores.points, simplex.rows[corner, 0]), weights[corner]))
+            second = add(second, scaled(point_of(cores.points, simplex.rows[corner, 1]), weights[corner]))
+    return first, second
+
+
+@kernel
+def start_axis(cores: Cores, one: Index, other: Index) -> Vector:
+    """Where a query starts that nothing is remembered of: from the centre of ``other`` to that of ``one``."""
+    return subtract(point_of(cores.place, one), point_of(cores.place, other))
+
+
+@kernel
+def common_point(cores: Cores, one: Index, other: Index, simplex: Simplex) -> Vector:
+    """A point that both cores have, from a tetrahedron around the origin."""
+    a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
+    c, d = point_of(simplex.corners, 2), point_of(simplex.corners, 3)
+    volume = dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))
+    first = dot(cross(b, c), d) / volume
+    second = -dot(cross(a, c), d) / volume
+    third = dot(cross(a, b), d) / volume
+    point, _ = witnesses(cores, one, other, simplex, (first, second, third))
+    return along(point, point_of(cores.points, simplex.rows[3, 0]), 1.0 - first - second - third)

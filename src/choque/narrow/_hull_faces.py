@@ -1,0 +1,180 @@
+"""The faces of a convex hull, its edges, and how its mass is spread."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput, require
+
+FEW_POINTS = 32
+"""Up to so many points every triple is tried as a face, which needs no other library."""
+
+FLATNESS = 1e-10
+"""Points that deviate from a plane by less than this share of their extent lie on it."""
+
+
+class Faces(NamedTuple):
+    """A closed convex surface."""
+
+    points: NDArray[np.float64]
+    """(v, 3) the vertices of the hull."""
+    triangles: NDArray[np.int64]
+    """(t, 3) rows of ``points``, counter-clockwise from outside."""
+
+
+class Mass(NamedTuple):
+    """A solid of density 1."""
+
+    volume: float
+    centre: NDArray[np.float64]
+    """(3,)."""
+    moments: NDArray[np.float64]
+    """(3, 3) the integral of x xᵀ around the centre."""
+
+
+def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
+    """The ``points`` as (v, 3) finite float64, v ≥ 1, or `InvalidInput` about ``what``."""
+    try:
+        cloud = np.ascontiguousarray(points, np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{what} is not made of points: give numbers of shape (v, 3) ({problem}).") from None
+    if cloud.ndim != 2 or cloud.shape[1] != 3:
+        raise InvalidInput(f"{what} has the shape {cloud.shape}; it must be (v, 3), a point in each row.")
+    if len(cloud) == 0:
+        raise InvalidInput(f"{what} is empty; it needs at least one point.")
+    wrong = np.flatnonzero(~np.isfinite(cloud).all(axis=1))
+    if len(wrong):
+        raise InvalidInput(f"Point {wrong[0]} of {what[0].lower()}{what[1:]} is {cloud[wrong[0]].tolist()}; it must be finite.")
+    return cloud
+
+
+def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
+    """The convex hull of a cloud of points (v, 3) that are not all in one plane.
+
+    Of up to 32 different points every triple is tried; more go to Qhull (Barber, Dobkin, Huhdanpaa, 1996).
+    """
+    cloud = np.unique(as_cloud(points, what), axis=0)
+    extent = float(np.ptp(cloud, axis=0).max())
+    if len(cloud) == 1 or extent == 0:
+        raise InvalidInput(f"{what} is a single point, {cloud[0].tolist()}; a solid needs at least four.")
+    spread = np.linalg.svd((cloud - cloud.mean(axis=0)) / extent, compute_uv=False)
+    if len(cloud) < 4 or spread[2] < FLATNESS:
+        shape = "line" if spread[1] < FLATNESS else "plane"
+        raise InvalidInput(f"{what} is flat: its {len(cloud)} points lie on one {shape} and enclose no volume.")
+    if len(cloud) <= FEW_POINTS:
+        triangles = _try_triples(cloud, FLATNESS * extent)
+    else:
+        triangles = _ask_qhull(cloud)
+    used, triangles = np.unique(triangles, return_inverse=True)
+    return Faces(np.ascontiguousarray(cloud[used]), np.ascontiguousarray(triangles.reshape(-1, 3)))
+
+
+def neighbours(triangles: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The vertices beside each of ``count`` vertices: where they start, (count + 1,), and all of them, ascending."""
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    edges = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
+    starts = np.searchsorted(edges[:, 0], np.arange(count + 1))
+    return starts, edges[:, 1]
+
+
+def mass_of(faces: Faces) -> Mass:
+    """Volume, centre and second moments of the solid, from the tetrahedra between its faces and one inner point."""
+    inner = faces.points.mean(axis=0)
+    corners = faces.points[faces.triangles] - inner
+    volumes = np.linalg.det(corners) / 6
+    volume = float(volumes.sum())
+    sums = corners.sum(axis=1)
+    centre = (volumes[:, None] * sums).sum(axis=0) / (4 * volume)
+    squares = np.einsum("tki,tkj->tij", corners, corners) + sums[:, :, None] * sums[:, None, :]
+    moments = np.einsum("t,tij->ij", volumes, squares) / 20 - volume * np.outer(centre, centre)
+    return Mass(volume, inner + centre, moments)
+
+
+def planes_of(faces: Faces) -> NDArray[np.float64]:
+    """(f, 4) the different planes of the faces, unit normal n outward and reach r, n · x ≤ r inside."""
+    corners = faces.points[faces.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.linalg.norm(normals, axis=1)
+    order = np.argsort(-areas, kind="stable")  # the largest triangle of a plane speaks for it
+    normals = normals[order] / areas[order, None]
+    reach = np.einsum("ti,ti->t", normals, corners[order, 0])
+    extent = float(np.ptp(faces.points, axis=0).max())
+    kept: list[int] = []
+    for row in range(len(normals)):
+        known = normals[kept] @ normals[row] > 1 - 1e-12 if kept else np.zeros(0, bool)
+        if not (known & (np.abs(reach[kept] - reach[row]) < 1e-9 * extent)).any():
+            kept.append(row)
+    return np.column_stack([normals[kept], reach[kept]])
+
+
+def edges_of(faces: Faces) -> NDArray[np.float64]:
+    """(e, 3) the directions of the edges between faces of different planes, of any length."""
+    corners = faces.points[faces.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    starts = faces.triangles.reshape(-1)
+    ends = np.roll(faces.triangles, -1, axis=1).reshape(-1)
+    owner = np.repeat(np.arange(len(faces.triangles)), 3)
+    face_at = {(start, end): row for start, end, row in zip(starts.tolist(), ends.tolist(), owner.tolist(), strict=True)}
+    directions = [
+        faces.points[end] - faces.points[start]
+        for (start, end), row in face_at.items()
+        if start < end and normals[row] @ normals[face_at[end, start]] < 1 - 1e-12
+    ]
+    return np.array(directions).reshape(-1, 3)
+
+
+def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
+    """The hull of few points: triples that have all points on one side, as fans where a face has more corners."""
+    triples = np.array(list(combinations(range(len(cloud)), 3)))
+    a, b, c = (cloud[triples[:, place]] for place in range(3))
+    normals = np.cross(b - a, c - a)
+    lengths = np.linalg.norm(normals, axis=1)
+    extent = float(np.ptp(cloud, axis=0).max())
+    solid = lengths > 1e-9 * extent * extent
+    triples, normals, a = triples[solid], normals[solid] / lengths[solid, None], a[solid]
+    heights = normals @ cloud.T - np.einsum("ti,ti->t", normals, a)[:, None]
+    above, below = (heights > slack).any(axis=1), (heights < -slack).any(axis=1)
+    on_hull = above != below
+    normals[above] *= -1
+    polygons: dict[tuple[int, ...], NDArray[np.float64]] = {}
+    for normal, height in zip(normals[on_hull], heights[on_hull], strict=True):
+        members = tuple(np.flatnonzero(np.abs(height) <= slack).tolist())
+        polygons.setdefault(members, normal)
+    fans = [_fan(cloud, np.array(members), normal) for members, normal in polygons.items()]
+    return np.concatenate(fans)
+
+
+def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The triangles of one face: its corners in order around the ``normal``, from the first."""
+    corners = cloud[members]
+    middle = corners.mean(axis=0)
+    first = corners[0] - middle
+    angles = np.arctan2((corners - middle) @ np.cross(normal, first) / np.linalg.norm(first), (corners - middle) @ first)
+    around = members[np.argsort(angles, kind="stable")]
+    turned = np.roll(around, -1)
+    edge, following = cloud[turned] - cloud[around], np.roll(cloud[turned], -1, axis=0) - cloud[turned]
+    size = np.linalg.norm(edge, axis=1) * np.linalg.norm(following, axis=1)
+    corner = np.roll(np.cross(edge, following) @ normal > 1e-9 * size, 1)
+    around = around[corner]  # points in the middle of an edge are no corners
+    return np.column_stack([np.full(len(around) - 2, around[0]), around[1:-1], around[2:]])
+
+
+def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The triangles of Qhull, turned outward."""
+    spatial = require("scipy.spatial", extra="mesh", purpose="to take the convex hull of more than 32 points")
+    try:
+        hull = spatial.ConvexHull(cloud)
+    except spatial.QhullError as problem:
+        reason = str(problem).strip().splitlines()[0]
+        raise InvalidInput(f"The hull of {len(cloud)} points could not be taken: {reason}") from None
+    triangles = hull.simplices.astype(np.int64)
+    corners = cloud[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("ti,ti->t", normals, hull.equations[:, :3]) < 0
+    triangles[inward] = triangles[inward][:, ::-1]
+    return triangles

@@ -1,0 +1,271 @@
+"""A library of convex hulls in packed arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._types import Rows
+from choque.bounds._jacobi import symmetric_eigen
+from choque.bounds._validate import as_rows, check_orthonormal
+from choque.errors import InvalidInput, UnreadableFile, require
+from choque.files.meshes import READERS, read_mesh
+from choque.files.source import lower_suffix, naming_damage, read_head
+from choque.narrow._hull_faces import Faces, as_cloud, hull_faces, mass_of, neighbours
+from choque.narrow._hull_solids import solid
+
+TRIMESH_SUFFIXES = (".glb", ".gltf")
+
+PRINCIPAL = 1e-9
+"""Axes are principal when the mixed moments are below this share of the largest one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """One convex solid around its centre of mass, along its principal axes."""
+
+    points: NDArray[np.float64]
+    """(v, 3)."""
+    triangles: NDArray[np.int64]
+    """(t, 3) rows of ``points``, counter-clockwise from outside."""
+    volume: float
+    spread: NDArray[np.float64]
+    """(3,) the mean of x², y² and z² over the solid."""
+    centre: NDArray[np.float64]
+    """(3,) where the centre of mass was in the vertices that were given."""
+    frame: NDArray[np.float64]
+    """(3, 3) a point p of the hull was given as ``frame @ p + centre``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """Hulls of a library in their poses: what `choque.narrow.gjk` and its like take."""
+
+    hulls: Hulls
+    row: Rows
+    """(n,) which hull each body has."""
+    position: NDArray[np.float64]
+    """(n, 3)."""
+    rotation: NDArray[np.float64]
+    """(n, 3, 3)."""
+    scale: NDArray[np.float64]
+    """(n, 3) along the axes of the hull."""
+    is_single: bool = False
+    """Whether it was made from one pose, so that answers about it are no arrays."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+class Hulls:
+    """Convex hulls, each around its centre of mass and along its principal axes.
+
+    A solid whose axes are principal already, as those of a box are, is only moved; others are turned as well, and
+    ``frame`` says how. Hulls are values: joining libraries makes a new one.
+
+    Attributes
+    ----------
+    points
+        (V, 3) the vertices of all hulls, one hull after the other.
+    first
+        (h + 1,) where the vertices of each hull start.
+    triangles, triangle_first
+        (T, 3) faces, numbered within their hull, counter-clockwise from outside; (h + 1,) where those of each start.
+    graph
+        The neighbours of each vertex, as `choque.narrow._support.Cores` holds them.
+    volume
+        (h,).
+    spread
+        (h, 3) the mean of x², y², z² over each solid.
+    radius
+        (h,) how far its farthest vertex lies from its centre.
+    centre, frame
+        (h, 3), (h, 3, 3): a point p of a hull was given as ``frame @ p + centre``.
+
+    Examples
+    --------
+    >>> hulls = Hulls.solids("cube", "tetrahedron")
+    >>> hulls.volume.round(3).tolist()
+    [8.0, 2.667]
+    """
+
+    def __init__(self, hulls: Iterable[Hull] = ()) -> None:
+        self._hulls = tuple(hulls)
+        counts = [len(hull.points) for hull in self._hulls]
+        self.first: Rows = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+        self.points: NDArray[np.float64] = _stacked([hull.points for hull in self._hulls], (3,))
+        self.triangles: NDArray[np.int64] = _stacked([hull.triangles for hull in self._hulls], (3,)).astype(np.int64)
+        sizes = [len(hull.triangles) for hull in self._hulls]
+        self.triangle_first: Rows = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+        self.volume: NDArray[np.float64] = np.array([hull.volume for hull in self._hulls], np.float64)
+        self.spread: NDArray[np.float64] = np.array([hull.spread for hull in self._hulls]).reshape(-1, 3)
+        self.centre: NDArray[np.float64] = np.array([hull.centre for hull in self._hulls]).reshape(-1, 3)
+        self.frame: NDArray[np.float64] = np.array([hull.frame for hull in self._hulls]).reshape(-1, 3, 3)
+        reaches = [np.linalg.norm(hull.points, axis=1).max() for hull in self._hulls]
+        self.radius: NDArray[np.float64] = np.array(reaches, np.float64)
+        self.graph: Rows = _pack_graph(self._hulls)
+
+    def __len__(self) -> int:
+        return len(self._hulls)
+
+    def __getitem__(self, row: int) -> Hull:
+        return self._hulls[row]
+
+    def __repr__(self) -> str:
+        return f"Hulls({len(self)} hulls, {len(self.points)} vertices)"
+
+    @classmethod
+    def from_points(cls, *clouds: ArrayLike) -> Self:
+        """The convex hull of each cloud of points (v, 3).
+
+        More than 32 points need the extra ``mesh``. A cloud in one plane, on one line or in one point encloses nothing
+        and is refused.
+        """
+        return cls(_centred(hull_faces(cloud, _named("cloud", row, clouds))) for row, cloud in enumerate(clouds))
+
+    @classmethod
+    def from_meshes(cls, *paths: str | os.PathLike[str]) -> Self:
+        """The convex hull of the mesh in each file: OFF, OBJ, STL, PLY, or glTF with the extra ``mesh``.
+
+        Only the vertices count: a mesh with holes, open or inside out, has the hull that its vertices have.
+        """
+        return cls(_centred(hull_faces(_read_vertices(Path(path)), f"The mesh in {path}")) for path in paths)
+
+    @classmethod
+    def solids(cls, *names: str) -> Self:
+        """Built-in solids inside the cube from −1 to 1, by name: `choque.narrow.solid_names` lists them."""
+        return cls(_centred(solid(name)) for name in names)
+
+    @classmethod
+    def boxes(cls, size: ArrayLike = (1.0, 1.0, 1.0)) -> Self:
+        """Boxes with the full edge lengths ``size`` (3,) or (n, 3)."""
+        edges = np.atleast_2d(as_cloud(np.atleast_2d(np.asarray(size, object)).tolist(), "The size of a box"))
+        wrong = np.flatnonzero(~(edges > 0).all(axis=1))
+        if len(wrong):
+            raise InvalidInput(f"Box {wrong[0]} has the size {edges[wrong[0]].tolist()}; every edge must be positive.")
+        points, triangles = solid("cube")
+        return cls(_centred(Faces(points * edge / 2, triangles)) for edge in edges)
+
+    @classmethod
+    def join(cls, *libraries: Hulls) -> Self:
+        """One library of all hulls of several, in that order."""
+        return cls(hull for library in libraries for hull in library._hulls)
+
+    def take(self, rows: ArrayLike) -> Self:
+        """A library of the hulls in these rows."""
+        return type(self)(self._hulls[row] for row in as_rows(rows, len(self)).tolist())
+
+    def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> NDArray[np.float64]:
+        """(n, 3) principal moments of inertia of bodies with the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
+
+        Scaling along principal axes leaves them principal.
+        """
+        spread = self.spread[as_rows(row, len(self))] * np.square(np.asarray(scale, np.float64))
+        return np.asarray(mass, np.float64)[..., None] * (spread.sum(axis=1, keepdims=True) - spread)
+
+    def at(
+        self, position: ArrayLike, rotation: ArrayLike | None = None, scale: ArrayLike = 1.0, *, row: ArrayLike = 0
+    ) -> Posed:
+        """Bodies with these hulls in their poses.
+
+        Parameters
+        ----------
+        position
+            (3,) for one body, (n, 3) for several.
+        rotation
+            (3, 3), or (n, 3, 3); not turned when None.
+        scale
+            A number, (3,) along the axes of the hull, or (n, 3); positive.
+        row
+            Which hull: a number, or (n,).
+        """
+        try:
+            given = np.asarray(position, np.float64)
+            places = np.atleast_2d(given)
+            count = len(places)
+            turns = np.broadcast_to(np.eye(3) if rotation is None else np.asarray(rotation, np.float64), (count, 3, 3))
+            scales = np.asarray(scale, np.float64)
+            scales = np.broadcast_to(scales[..., None] if scales.ndim == 0 else scales, (count, 3))
+            rows = np.broadcast_to(np.asarray(row), (count,))
+        except (TypeError, ValueError) as problem:
+            raise InvalidInput(f"The poses do not fit together: {problem}.") from None
+        if places.shape != (count, 3):
+            raise InvalidInput(f"position has the shape {given.shape}; it must be (3,) or (n, 3).")
+        for name, array in (("position", places), ("scale", scales)):
+            if not np.isfinite(array).all():
+                bad = int(np.argwhere(~np.isfinite(array))[0][0])
+                raise InvalidInput(f"Row {bad} of {name} is {array[bad].tolist()}; it must hold finite numbers.")
+        if not (scales > 0).all():
+            bad = int(np.argwhere(~(scales > 0))[0][0])
+            raise InvalidInput(f"Row {bad} of scale is {scales[bad].tolist()}; every scale must be positive.")
+        check_orthonormal(np.ascontiguousarray(turns), "rotation")
+        return Posed(
+            self,
+            as_rows(rows, len(self)).copy(),
+            *(np.ascontiguousarray(array) for array in (places, turns, scales)),
+            is_single=given.ndim == 1,
+        )
+
+
+def _centred(faces: Faces) -> Hull:
+    """The hull moved to its centre of mass, and turned to its principal axes unless it has them."""
+    mass = mass_of(faces)
+    moments = mass.moments
+    frame = np.eye(3)
+    mixed = np.abs(moments - np.diag(np.diag(moments))).max()
+    if mixed > PRINCIPAL * np.abs(moments).max():
+        frame = _least_turn(symmetric_eigen(moments)[1])
+        moments = frame.T @ moments @ frame
+    points = np.ascontiguousarray((faces.points - mass.centre) @ frame)
+    return Hull(points, faces.triangles, mass.volume, np.diag(moments) / mass.volume, mass.centre, frame)
+
+
+def _least_turn(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rotation whose columns are these ``axes`` (rows), in the order and with the signs that turn least."""
+    order = max(permutations(range(3)), key=lambda rows: float(np.abs(np.diag(axes[list(rows)])).sum()))
+    frame = axes[list(order)].T
+    frame = frame * np.where(np.diag(frame) < 0, -1.0, 1.0)
+    if np.linalg.det(frame) < 0:
+        frame[:, np.argmin(np.diag(frame))] *= -1
+    return frame
+
+
+def _stacked(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]], tail: tuple[int, ...]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, *tail))
+
+
+def _pack_graph(hulls: tuple[Hull, ...]) -> Rows:
+    """The neighbours of every vertex of every hull in one array."""
+    total = sum(len(hull.points) for hull in hulls)
+    starts, lists, at = [], [], total + 1
+    for hull in hulls:
+        begin, links = neighbours(hull.triangles, len(hull.points))
+        starts.append(begin[:-1] + at)
+        lists.append(links)
+        at += len(links)
+    return np.concatenate([*starts, [at], *lists]).astype(np.int64)
+
+
+def _named(kind: str, row: int, all_of_them: tuple[ArrayLike, ...]) -> str:
+    return f"The {kind}" if len(all_of_them) == 1 else f"{kind.capitalize()} {row}"
+
+
+def _read_vertices(path: Path) -> NDArray[np.float64]:
+    suffix = lower_suffix(path)
+    if suffix not in TRIMESH_SUFFIXES:
+        if suffix not in READERS:
+            known = ", ".join(sorted([*READERS, *TRIMESH_SUFFIXES]))
+            raise UnreadableFile(f"The file {path} ends in {suffix!r}; meshes are read from files that end in {known}.")
+        return read_mesh(path).vertices
+    read_head(path)
+    trimesh = require("trimesh", extra="mesh", purpose="to read glTF meshes")
+    with naming_damage(path):
+        vertices = np.asarray(trimesh.load(path, force="mesh").vertices, np.float64)
+    return vertices

@@ -1,0 +1,79 @@
+"""Convex bodies as clouds of points, and which point of one lies farthest along a direction."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Index, Rows
+from choque.kernel import kernel
+from choque.narrow._convex_vectors import Vector
+
+SCAN_LIMIT = 40
+"""Up to so many points all are looked at; a climb along edges over more points looks at fewer (benchmarks/narrow.py)."""
+
+
+class Cores(NamedTuple):
+    """Convex bodies: the hull of some points around a position, made thicker all around by a radius.
+
+    A sphere is one point, a capsule two, a tile four, a hull its vertices. Points are turned as the body is but
+    lie relative to its position, so that far from the origin nothing is lost.
+    """
+
+    points: NDArray[np.float64]
+    """(P, 3) the points of all bodies, one body after the other."""
+    spans: Rows
+    """(n, 3) the first row of each body's points, the row after its last, and where its neighbours start in
+    ``graph``, -1 where they are not known."""
+    place: NDArray[np.float64]
+    """(n, 4) position, radius."""
+    graph: Rows
+    """(G,) for each hull and each of its vertices, where in this array its neighbours start; one more such number
+    for the end of the last; then the neighbours of all, numbered within their hull."""
+
+
+@kernel
+def support(cores: Cores, body: Index, direction: Vector, start: Index) -> int:
+    """The row of the point of ``body`` that lies farthest along ``direction``.
+
+    Small clouds are scanned, and of equal points the first is taken. On large ones with known neighbours the climb
+    goes from the row ``start`` along edges to ever farther points (Cameron, "Enhancing GJK", 1997); on a convex body
+    it can only end at a farthest one.
+    """
+    first, last, base = cores.spans[body, 0], cores.spans[body, 1], cores.spans[body, 2]
+    if last - first <= SCAN_LIMIT or base < 0:
+        return scan(cores.points, first, last, direction)
+    return climb(cores.points, first, base, cores.graph, direction, start)
+
+
+@kernel
+def scan(points: Floats, first: Index, last: Index, direction: Vector) -> int:
+    """The first of the rows first … last − 1 that lies farthest along ``direction``."""
+    x, y, z = direction
+    best, highest = first, -np.inf
+    for row in range(first, last):
+        height = points[row, 0] * x + points[row, 1] * y + points[row, 2] * z
+        if height > highest:
+            best, highest = row, height
+    return best
+
+
+@kernel
+def climb(points: Floats, first: Index, base: Index, graph: Rows, direction: Vector, start: Index) -> int:
+    """The row of a farthest point of the hull whose points start at row ``first``, by way of its edges."""
+    x, y, z = direction
+    best = start
+    highest = points[best, 0] * x + points[best, 1] * y + points[best, 2] * z
+    while True:
+        here = base + best - first
+        farther = best
+        for link in range(graph[here], graph[here + 1]):
+            row = first + graph[link]
+            height = points[row, 0] * x + points[row, 1] * y + points[row, 2] * z
+            if height > highest:
+                farther, highest = row, height
+        if farther == best:
+            return best
+        best = farther

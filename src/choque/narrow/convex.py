@@ -1,0 +1,114 @@
+"""Contacts of convex hulls with hulls, spheres, capsules, tiles and the ground."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Index, Pairs
+from choque.kernel import kernel
+from choque.narrow._convex_cores import cores_of_shapes
+from choque.narrow._convex_memory import Axes
+from choque.narrow._convex_patch import PATCH_ROOM, middle_of_patch
+from choque.narrow._convex_probe import CONTACT, SAFE_GAP, probe_pairs
+from choque.narrow._convex_vectors import add, along, dot, length, point_of, scaled, store, subtract
+from choque.narrow._shapes import PLANE, Shapes
+from choque.narrow._support import Cores, support
+from choque.threads import ranges, run
+
+SHALLOW = 1e-12
+"""Overlaps below this share of the bodies' offset and extent are touching, which is no contact."""
+
+
+def convex_contacts(
+    shapes: Shapes, rows: Pairs, thread_count: int, memory: dict[str, Any]
+) -> tuple[NDArray[np.uint8], Floats, Floats, Floats]:
+    """Contacts of pairs ``rows`` (k, 2) of shapes, at least one of each pair a hull.
+
+    By GJK on the cores of the shapes with their radii around them, then EPA; against a plane by the lowest vertices.
+
+    Guarantees: hit (k,), point (k, 3), normal (k, 3) from the first column to the second, and depth (k,), which is
+    exact up to roundings; touching is no contact; bodies that meet in a face meet in the middle of it. ``memory`` keeps
+    the axes that parted pairs; the answer does not depend on it, nor on the number of threads.
+    """
+    count = len(rows)
+    hit = np.zeros(count, np.uint8)
+    point, normal, depth = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count)
+    if count == 0:
+        return hit, point, normal, depth
+    with_plane = shapes.kind[rows] == PLANE
+    cores, places = cores_of_shapes(shapes, rows, thread_count)
+    shares = ranges(count, thread_count)
+    if with_plane.any():
+        run(
+            lambda part: _plane_contacts(
+                cores, rows, places, with_plane[:, 0], shapes.rotation, hit, point, normal, depth, *shares[part]
+            ),
+            len(shares),
+        )
+        return hit, point, normal, depth
+    axes: Axes = memory.setdefault("axes", Axes())
+    found = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows))
+    axes.remember(rows, found.axis)
+    extent = np.abs(found.depth) + np.linalg.norm(found.second - cores.place[places[:, 1], :3], axis=1)
+    hit = (found.meets != 0) & (found.depth > SHALLOW * extent)
+    point = (found.first + found.second) / 2
+    run(lambda part: _center_points(cores, places, hit, found.normal, point, *shares[part]), len(shares))
+    return hit.astype(np.uint8), point, found.normal, found.depth
+
+
+@kernel
+def _center_points(
+    cores: Cores, rows: Pairs, hit: NDArray[np.bool_], normal: Floats, point: Floats, first: Index, last: Index
+) -> None:
+    """Move the points of contacts first … last − 1 to the middle of the region in which the bodies meet."""
+    room = np.empty((PATCH_ROOM, 8))
+    for pair in range(first, last):
+        if hit[pair]:
+            one, other = rows[pair, 0], rows[pair, 1]
+            store(point, pair, middle_of_patch(cores, one, other, point_of(normal, pair), point_of(point, pair), room))
+
+
+@kernel
+def _plane_contacts(
+    cores: Cores,
+    rows: Pairs,
+    places: Pairs,
+    plane_first: NDArray[np.bool_],
+    rotation: Floats,
+    hit: NDArray[np.uint8],
+    point: Floats,
+    normal: Floats,
+    depth: Floats,
+    first: Index,
+    last: Index,
+) -> None:
+    """The contacts of pairs first … last − 1 of a body and a plane: how far the lowest vertex lies below it.
+
+    The point is the middle of the vertices that are equally low, half the depth above them.
+    """
+    for pair in range(first, last):
+        ground, column = (0, 1) if plane_first[pair] else (1, 0)
+        plane, body = places[pair, ground], places[pair, column]
+        row = rows[pair, ground]
+        up = rotation[row, 0, 1], rotation[row, 1, 1], rotation[row, 2, 1]
+        lowest = support(cores, body, (-up[0], -up[1], -up[2]), cores.spans[body, 0])
+        least = dot(point_of(cores.points, lowest), up)
+        offset = subtract(point_of(cores.place, body), point_of(cores.place, plane))
+        low = least + dot(offset, up)
+        hit[pair] = 0
+        if not -low > SHALLOW * (length(offset) + abs(least)):
+            continue
+        middle, count = (0.0, 0.0, 0.0), 0
+        for vertex in range(cores.spans[body, 0], cores.spans[body, 1]):
+            corner = point_of(cores.points, vertex)
+            if dot(corner, up) <= least + SAFE_GAP * abs(least):
+                middle = add(middle, corner)
+                count += 1
+        middle = along(add(point_of(cores.place, body), scaled(middle, 1.0 / count)), up, -low / 2)
+        hit[pair] = 1
+        depth[pair] = -low
+        store(point, pair, middle)
+        store(normal, pair, scaled(up, 1.0 if column == 1 else -1.0))
