@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pytest
 
 import choque
 from choque.bounds import Boxes
-from choque.broad._auto import FEW, SWEEP_UP_TO, Auto
+from choque.broad import _auto_table
+from choque.broad._auto import ASK_EVERY, ENGINES, FEW, Auto
+from choque.errors import UnreadableFile
 from choque.testing import oracle
 
 
@@ -21,6 +26,21 @@ def spread(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return lower, lower + 1.0
 
 
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A table of one place, by which the method named takes one second anywhere, and all others so many."""
+
+    def use(fastest: str, others: float = 2.0) -> None:
+        seconds = {method: 1.0 if method == fastest else others for method in _auto_table.CANDIDATES}
+        where = dict.fromkeys(_auto_table.COORDINATES, 1.0)
+        path = tmp_path / f"{fastest}-{others}.json"
+        places = [{"coordinates": where, "seconds": seconds}]
+        path.write_text(json.dumps({"coordinates": _auto_table.COORDINATES, "places": places}))
+        monkeypatch.setenv(_auto_table.VARIABLE, str(path))
+
+    return use
+
+
 def test_few_boxes_are_tested_one_by_one() -> None:
     choice = choque.explain(*spread(50))
     assert choice.method == "brute"
@@ -29,39 +49,44 @@ def test_few_boxes_are_tested_one_by_one() -> None:
     assert choice.dimension == 3
 
 
-def test_a_thousand_boxes_are_swept_unless_they_are_aligned() -> None:
-    lower, upper = spread(1000)
-    assert choque.explain(lower, upper).method == "sap-direct"
-    upper[:, 0] = lower[:, 0] + 1000
-    assert choque.explain(lower, upper).method == "grid"
+def test_every_candidate_has_its_engine() -> None:
+    assert tuple(ENGINES) == _auto_table.CANDIDATES
 
 
-def test_sizes_of_many_classes_get_a_tree() -> None:
-    lower, _ = spread(4000)
-    edges = np.exp(np.random.default_rng(1).uniform(0, np.log(1000), (4000, 1))) / 100
-    choice = choque.explain(lower, lower + edges)
-    assert choice.method == "bvh"
-    assert "sizes differ" in choice.reason
+def test_the_shipped_table_knows_every_candidate_at_rest_and_in_motion() -> None:
+    data = json.loads(_auto_table.SHIPPED.read_text())
+    assert tuple(data["coordinates"]) == _auto_table.COORDINATES
+    for moving in (0.0, 1.0):
+        places = [place for place in data["places"] if place["coordinates"]["moving"] == moving]
+        assert len(places) >= 20
+        assert set().union(*(place["seconds"] for place in places)) >= set(_auto_table.CANDIDATES)
 
 
-def test_an_even_scene_gets_a_grid() -> None:
-    choice = choque.explain(*spread(SWEEP_UP_TO + 1))
-    assert choice.method == "grid"
-    assert choice.tests_per_box is not None
-    assert 1 < choice.tests_per_box < 40
-    assert str(choice).startswith("grid: ")
+def test_the_shipped_table_knows_what_everybody_knows() -> None:
+    """A grid for many boxes of one size; none where sizes differ a thousandfold, or boxes crowd together."""
+    assert choque.explain(*spread(20_000)).method == "grid"
+    lower, _ = spread(20_000)
+    edges = np.exp(np.random.default_rng(1).uniform(0, np.log(1000), (20_000, 1))) / 100
+    assert choque.explain(lower, lower + edges).method in ("bvh", "sap-direct")
+    crowd = np.random.default_rng(0).normal(0, 1, (20_000, 3)) * 30
+    crowd[::2] += 1e6
+    assert choque.explain(crowd, crowd + 1).method in ("bvh", "sap-direct")
 
 
-def test_a_crowd_in_a_wide_world_gets_a_tree() -> None:
-    random = np.random.default_rng(0)
-    lower = random.normal(0, 1, (5000, 3)) * 30
-    lower[:2500] += 1e6
-    choice = choque.explain(lower, lower + 1)
-    assert choice.method == "bvh"
-    assert "crowded" in choice.reason
+@pytest.mark.parametrize("method", _auto_table.CANDIDATES)
+def test_the_table_decides(table, method: str) -> None:
+    table(method)
+    lower, upper = spread(600)
+    auto = auto_over(Boxes(lower, upper))
+    assert auto.choice.method == method
+    assert f"{method} is expected to be the fastest, 2x before" in auto.choice.reason
+    assert str(auto.choice).startswith(f"{method}: ")
+    assert auto.choice.tests_per_box is not None
+    np.testing.assert_array_equal(auto.pairs(), oracle.overlapping_pairs(lower, upper))
 
 
-def test_few_movers_are_followed_by_a_tree_and_all_movers_by_a_grid() -> None:
+def test_few_movers_are_followed_by_a_tree_and_all_movers_as_the_table_says(table) -> None:
+    table("grid")
     lower, upper = spread(4000)
     method = auto_over(Boxes(lower, upper))
     assert method.choice.method == "grid"
@@ -76,6 +101,62 @@ def test_few_movers_are_followed_by_a_tree_and_all_movers_by_a_grid() -> None:
     method.update(Boxes(lower, upper))
     assert method.choice.method == "grid"
     np.testing.assert_array_equal(method.pairs(), oracle.overlapping_pairs(lower, upper))
+
+
+@pytest.mark.parametrize("method", _auto_table.CANDIDATES)
+def test_whoever_is_in_charge_follows_motion_and_remembers_one_step(table, method: str) -> None:
+    table(method)
+    random = np.random.default_rng(3)
+    lower, upper = spread(500)
+    auto = auto_over(Boxes(lower, upper))
+    before = oracle.overlapping_pairs(lower, upper)
+    for _ in range(ASK_EVERY + 2):
+        shift = random.normal(0, 0.3, lower.shape)
+        lower, upper = lower + shift, upper + shift
+        auto.update(Boxes(lower, upper))
+        now = oracle.overlapping_pairs(lower, upper)
+        began = {tuple(pair) for pair in now.tolist()} - {tuple(pair) for pair in before.tolist()}
+        assert {tuple(pair) for pair in auto.began.tolist()} == began
+        np.testing.assert_array_equal(auto.pairs(), now)
+        before = now
+
+
+@pytest.mark.parametrize(("others", "follower"), [(1.1, "grid"), (1.5, "bvh")])
+def test_who_is_in_charge_stays_where_another_is_hardly_better(table, others: float, follower: str) -> None:
+    lower, upper = spread(600)
+    table("grid")
+    auto = auto_over(Boxes(lower, upper))
+    table("bvh", others)
+    auto.update(Boxes(lower + 1, upper + 1))
+    assert auto.choice.method == follower
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "no performance map"),
+        ("[]", "no performance map"),
+        ('{"coordinates": ["n"], "places": []}', "holds no places"),
+        ('{"coordinates": ["n"], "places": [{"coordinates": {"n": 1}, "seconds": {"grid": 1}}]}', "auto needs n, grid"),
+        (
+            '{"coordinates": ["n"], "places": [{"coordinates": {"n": 1}, "seconds": {"grid": -1}}]}',
+            "no performance map",
+        ),
+    ],
+)
+def test_a_bad_table_is_named_in_a_sentence(tmp_path, monkeypatch, text: str, words: str) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(text)
+    monkeypatch.setenv(_auto_table.VARIABLE, str(path))
+    with pytest.raises(UnreadableFile, match=words) as caught:
+        choque.explain(*spread(600))
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_table_is_named_in_a_sentence(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv(_auto_table.VARIABLE, str(tmp_path / "gone.json"))
+    with pytest.raises(UnreadableFile, match="cannot be read"):
+        choque.explain(*spread(600))
 
 
 def test_the_shortest_way_agrees_with_the_long_one() -> None:

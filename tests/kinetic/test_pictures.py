@@ -30,6 +30,13 @@ def test_stills_diagrams_and_animations_are_written_whole(tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["diagram.svg", "events.png", "run.gif", "still.png"]
 
 
+def test_a_film_is_written_by_the_ffmpeg_of_the_extra(tmp_path: Path) -> None:
+    pytest.importorskip("imageio_ffmpeg")
+    pictures.animate(tmp_path / "run.mp4", scenes.make("tres-objetos"), frame_count=3)
+    assert (tmp_path / "run.mp4").read_bytes()[4:8] == b"ftyp"
+    assert [path.name for path in tmp_path.iterdir()] == ["run.mp4"]
+
+
 def test_frame_k_shows_the_positions_of_its_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shown: list[tuple[float, list[list[float]], list[list[int]]]] = []
 

@@ -290,3 +290,8 @@ def test_damaged_files_are_named(finished: Result, tmp_path: Path) -> None:
     (folder / "study.json").write_text("{", encoding="utf-8")
     with pytest.raises(UnreadableFile, match=r"study\.json"):
         report(folder)
+
+
+def test_a_clock_that_does_not_exist_is_refused(tmp_path) -> None:
+    with pytest.raises(UnknownName, match="clock"):
+        run("comparison", quick=True, clock="sundial", output=tmp_path / "run")

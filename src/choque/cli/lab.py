@@ -81,6 +81,9 @@ def run(
     side_by_side: Annotated[
         int, typer.Option("--side-by-side", metavar="K", help="Cells at once on a machine; more than 1 spoils times.")
     ] = 1,
+    clock: Annotated[
+        str, typer.Option("--clock", metavar="NAME", help="wall, or processor for a machine that others keep busy.")
+    ] = "wall",
 ) -> None:
     """Measure a study, judge its claims and write its report.
 
@@ -105,6 +108,7 @@ def run(
             seed=seed,
             cluster=cluster,
             side_by_side=side_by_side,
+            clock=clock,
             progress=tell,
         )
 

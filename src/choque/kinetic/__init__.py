@@ -9,6 +9,7 @@ from choque.kinetic._contacts import Contact, contacts
 from choque.kinetic._lists import News
 from choque.kinetic._meetings import Meeting
 from choque.kinetic._model import Model
+from choque.kinetic._selector import recommend
 from choque.kinetic._simulation import Signal, Simulation, simulation
 from choque.kinetic._sorted_list import Certificate, SortedList
 from choque.kinetic._statistics import Statistics
@@ -36,6 +37,7 @@ __all__ = [
     "contacts",
     "linear",
     "quadratic",
+    "recommend",
     "scenes",
     "shapes",
     "simulation",

@@ -17,6 +17,7 @@ from choque.broad import BroadPhase, create
 from choque.errors import UnknownName
 from choque.kinetic._meetings import Meeting
 from choque.kinetic._model import Model
+from choque.kinetic._selector import recommend
 from choque.kinetic._statistics import Statistics
 from choque.kinetic._sweep import Event, Sweep
 from choque.kinetic._trace import trace_initial, trace_instant
@@ -287,7 +288,12 @@ METHODS: dict[str, type[Simulation]] = {
 
 
 def simulation(model: Model, method: str = "kinetic", **options: Any) -> Simulation:
-    """The simulation of ``model`` by a method: direct, incremental, incremental-recompute, direct-thesis, kinetic."""
+    """The simulation of ``model`` by a method: direct, incremental, incremental-recompute, direct-thesis, kinetic.
+
+    ``"auto"`` takes the one that `choque.kinetic.recommend` names.
+    """
+    if method == "auto":
+        method = recommend(len(model), model.density, model.frames_per_second, model.duration).method
     if method not in METHODS:
-        raise UnknownName("kind of simulation", str(method), METHODS)
+        raise UnknownName("kind of simulation", str(method), [*METHODS, "auto"])
     return METHODS[method](model, **options)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from choque import __version__
-from choque.errors import ChoqueError, InvalidInput
+from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.lab import executors, machine, studies
 from choque.lab.cell import run_cell
 from choque.lab.design import Cell, Level, code_version
@@ -20,6 +20,7 @@ from choque.lab.executors import Hands
 from choque.lab.records import Records
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
+from choque.lab.stopwatch import CLOCKS, WALL
 from choque.lab.store import Store, sample_rows, stages_of
 from choque.lab.study import Study
 from choque.lab.worker import Answer, Order
@@ -48,6 +49,7 @@ def run(
     plan: Plan | None = None,
     cluster: str | None = None,
     side_by_side: int = 1,
+    clock: str = WALL,
     progress: Tell | None = None,
 ) -> Result:
     """Run a study and write its folder: samples, verdicts, figures and report.
@@ -76,6 +78,9 @@ def run(
         The address of a Dask scheduler; None for this machine.
     side_by_side
         How many cells may run at once on a machine. More than one is faster and spoils the times.
+    clock
+        ``"wall"``, what a user waits; or ``"processor"``, the time of all threads of a cell together, which tells more
+        on a machine that others keep busy.
     progress
         Called when a cell begins and when it is done.
     """
@@ -84,6 +89,8 @@ def run(
     for name, value in (("threads", threads), ("side_by_side", side_by_side)):
         if value < 1:
             raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+    if clock not in CLOCKS:
+        raise UnknownName("clock", clock, CLOCKS)
     chosen = plan or (found.quick_plan if quick else found.plan)
     # Cells listed one by one belong to the declared design: who asks for levels asks for those alone.
     others = _installed_peers() if peers else []
@@ -95,6 +102,7 @@ def run(
         "with_listed": set(wanted) <= {found.compares},
         "plan": chosen.to_json(),
         "threads": threads,
+        "clock": clock,
         "seed": seed,
         "side_by_side": side_by_side,
         "choque": __version__,
@@ -213,6 +221,7 @@ class _Run:
             "parameters": dict(cell.parameters),
             "plan": record["plan"],
             "threads": record["threads"],
+            "clock": record.get("clock", WALL),
             "alone": record["side_by_side"] == 1,
             # Another machine may have no such folder, and makes its scenes itself.
             "scratch": str(self.store.scratch.resolve()) if hands.is_local else None,

@@ -12,6 +12,9 @@ import numpy as np
 
 import choque
 from choque._types import Floats, Pairs
+from choque.broad._auto_table import COORDINATES, coordinates
+from choque.broad._records import pack_records
+from choque.broad._survey import survey_boxes
 from choque.errors import ChoqueError
 from choque.lab.box_trial import BoxTrial, Frame
 from choque.lab.contender import Contender
@@ -74,7 +77,7 @@ class SceneTrial(BoxTrial):
         super().__init__(contender, frames, expected=lambda: instance.expected(frames[-1], scratch))
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """Where the scene lies among all scenes: its density, the spread of its sizes, its motion."""
+        """Where the scene lies among all scenes: for `auto`, and its density, the spread of its sizes, its motion."""
         return self._facts
 
     @cached_property
@@ -83,9 +86,11 @@ class SceneTrial(BoxTrial):
         size = (upper - lower).mean(axis=1, dtype=np.float64)
         small, large = np.percentile(size, [1, 99])
         pairs = self._expected() if self._expected is not None and self.answer is not None else None
+        motion = _motion(self.frames, float(size.mean()))
         facts: dict[str, int | float | str] = {
+            **_place(lower, upper, motion),
             "size_spread": float(large / small) if small > 0 else float("inf"),
-            "motion": _motion(self.frames, float(size.mean())),
+            "motion": motion,
         }
         if pairs is not None:
             facts["density"] = 2 * len(pairs) / max(len(lower), 1)
@@ -104,6 +109,13 @@ def oracle(lower: Floats, upper: Floats) -> Pairs:
     if not np.array_equal(one, other):
         raise ChoqueError(f"{UNLIKE[0]} and {UNLIKE[1]} disagree on this scene, so there is no oracle for it.")
     return one
+
+
+def _place(lower: Floats, upper: Floats, motion: float) -> dict[str, float]:
+    """Where `auto` finds these boxes in its table; their number is a factor already."""
+    survey = survey_boxes(pack_records(choque.bounds.Boxes(lower, upper), True, 1))
+    place = zip(COORDINATES, coordinates(survey, motion > 0), strict=True)
+    return {name: float(value) for name, value in place if name != "n"}
 
 
 def _motion(frames: Sequence[Frame], size: float) -> float:

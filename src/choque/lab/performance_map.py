@@ -1,7 +1,8 @@
 """Which method is fastest where: as a picture, as a table that a selector can consult, and how well both do.
 
 A cell lies at a point of a few coordinates (how many bodies, how dense, how unlike in size, how fast); the table keeps
-the times of every method at the points that were measured, and answers for any other point by the nearest of them.
+the times of every method at the points that were measured, and answers for any other point by those around it
+(`choque.broad._cost_table`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from choque.broad._cost_table import CostTable
 from choque.errors import InvalidInput
 from choque.lab.records import Records
 from choque.lab.result import Result
@@ -67,32 +66,27 @@ class Score:
 
 
 class PerformanceMap:
-    """Measured places and the nearest-neighbour choice among them."""
+    """Measured places, and the choice that they speak for anywhere else."""
 
-    def __init__(self, names: Sequence[str], places: Sequence[Place]) -> None:
+    def __init__(
+        self, names: Sequence[str], places: Sequence[Place], weights: Mapping[str, float] | None = None
+    ) -> None:
         self.names = tuple(names)
         self.places = list(places)
-        points = np.array([self._point(place.coordinates) for place in self.places], np.float64).reshape(-1, len(names))
-        self._scale = (
-            np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0) if len(points) else np.ones(len(names))
-        )
-        self._points = points / self._scale
+        methods = dict.fromkeys(name for place in self.places for name in place.candidates)
+        measured = [(place.coordinates, place.candidates) for place in self.places]
+        self._table = CostTable(self.names, methods, measured, weights)
 
     def choose(self, coordinates: Mapping[str, float]) -> str:
-        """The method that was fastest at the nearest measured place."""
+        """The method from which the measured places let one expect the least time."""
         if not self.places:
             raise InvalidInput("The performance map is empty; make one from a finished run.")
-        distance = np.abs(self._points - self._point(coordinates) / self._scale).sum(axis=1)
-        return self.places[int(distance.argmin())].best
+        return self._table.choose(coordinates).method
 
     def to_json(self) -> str:
         """The table for a selector: coordinates, the best method, and the times of all."""
         rows = [{**asdict(place), "best": place.best} for place in self.places]
         return json.dumps({"coordinates": self.names, "places": rows}, indent=1)
-
-    def _point(self, coordinates: Mapping[str, float]) -> NDArray[np.float64]:
-        # Coordinates span orders of magnitude, and rest is a motion of 0.
-        return np.log10(np.array([coordinates[name] for name in self.names], np.float64) + 1e-3)
 
 
 def performance_map(result: Result) -> PerformanceMap:
@@ -100,7 +94,7 @@ def performance_map(result: Result) -> PerformanceMap:
     names = tuple(result.study.regions)
     if not names:
         raise InvalidInput(f"The study {result.study.name!r} names no regions, so there is no map of it.")
-    return PerformanceMap(names, _places(result, names))
+    return PerformanceMap(names, _places(result, names), result.study.region_weights)
 
 
 def held_out(result: Result) -> list[Score]:
@@ -128,7 +122,7 @@ def held_out(result: Result) -> list[Score]:
         words = ", ".join(str(value) for value in place.setting.values())
         choices = {f"{SELECTOR}, as it is": SELECTOR}
         if seen:
-            choices["this table"] = PerformanceMap(study.regions, seen).choose(place.coordinates)
+            choices["this table"] = PerformanceMap(study.regions, seen, study.region_weights).choose(place.coordinates)
         for chooser, method in choices.items():
             regret = place.regret(method)
             if regret is not None:

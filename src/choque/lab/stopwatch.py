@@ -10,6 +10,10 @@ import numpy as np
 
 Clock = Callable[[], float]
 
+WALL = "wall"
+CLOCKS: dict[str, Clock] = {WALL: time.perf_counter, "processor": time.process_time}
+"""Seconds as a user waits them, or as processors spend them in this process, whoever else keeps the machine busy."""
+
 TOLERANCE = 0.05
 """Stages that leave more than this share of the total to nobody hide something."""
 SLACK = 5e-6
@@ -66,6 +70,18 @@ class Stopwatch:
         """Charge the time since the last reading to ``stage``."""
         now = self._clock()
         self._laps.setdefault(stage, []).append(now - self._mark)
+        self._mark = now
+
+    def divide(self, parts: Mapping[str, float], whole: float) -> None:
+        """Charge the time since the last reading to several stages, by what each took of ``whole``.
+
+        For work that times its own stages, on whatever clock. What the parts leave of the whole goes to no stage, so
+        that `Reading.adds_up` still tells.
+        """
+        now = self._clock()
+        share = (now - self._mark) / whole if whole > 0 else 0.0
+        for stage, seconds in parts.items():
+            self._laps.setdefault(stage, []).append(seconds * share)
         self._mark = now
 
     def skip(self) -> None:

@@ -27,7 +27,7 @@ from choque.lab.worker import Answer
 FORMAT = 1
 STUDY, CELLS, SAMPLES = "study.json", "cells", "samples.parquet"
 
-PIPELINE = ("create", "first", "update", "pairs", "narrow", "response")
+PIPELINE = ("create", "first", "bounds", "broad", "update", "pairs", "narrow", "response", "integrate")
 """Stages in the order in which work passes through them; a study's own follow in the order in which they come."""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from choque.lab import machine
 from choque.lab.sampling import Outcome, Plan, sample
+from choque.lab.stopwatch import CLOCKS, WALL
 from choque.lab.trial import Trial
 from choque.lab.verdict import Verdict
 
@@ -36,6 +37,8 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
     study = studies.find(order["study"]["origin"] or order["study"]["name"])
     scratch = Path(order["scratch"]) if order.get("scratch") else None
     trial = study.prepare(order["parameters"], scratch)
+    if order.get("clock", WALL) != WALL:
+        trial.clock = CLOCKS[order["clock"]]
     baseline = machine.peak_resident_bytes()
     tell(MEASURING)
     (outcome,) = sample([trial], Plan(**order["plan"]))

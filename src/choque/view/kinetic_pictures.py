@@ -79,13 +79,15 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
 
 
 def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60, frames_per_second: int = 20) -> None:
-    """Write an animation of the whole interval: .gif, or .mp4 where ffmpeg is installed."""
+    """Write an animation of the whole interval: .gif; or .mp4, by ffmpeg (extra ``video``, or the system's own)."""
     animation = require("matplotlib.animation", extra="lab", purpose="to make animations")
     suffix = Path(path).suffix.lower()
     if suffix not in (".gif", ".mp4"):
         raise InvalidInput(f"The animation {path} must end in .gif or .mp4.")
     if suffix == ".mp4" and not animation.writers.is_available("ffmpeg"):
-        raise InvalidInput(f"{path} needs ffmpeg, which is not installed; write a .gif, or install ffmpeg.")
+        films = require("imageio_ffmpeg", extra="video", purpose="to write an .mp4 (a .gif needs nothing)")
+        matplotlib = require("matplotlib", extra="lab", purpose="to make animations")
+        matplotlib.rcParams["animation.ffmpeg_path"] = films.get_ffmpeg_exe()
     if frame_count < 1 or frames_per_second < 1:
         raise InvalidInput(
             f"{frame_count} frames at {frames_per_second} a second were asked for; give at least 1 of each."
@@ -95,7 +97,7 @@ def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60
     writer = (
         animation.PillowWriter(fps=frames_per_second)
         if suffix == ".gif"
-        else animation.FFMpegWriter(fps=frames_per_second)
+        else animation.FFMpegWriter(fps=frames_per_second, extra_args=["-pix_fmt", "yuv420p"])
     )
     with replacing(path) as handle:
         # Writers take a name, not a handle: the frames go to a file beside, whose bytes then take their place.

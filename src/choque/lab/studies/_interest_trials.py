@@ -10,10 +10,11 @@ import numpy as np
 
 import choque
 from choque.bounds import Boxes, Spheres
-from choque.broad import BroadPhase
 from choque.broad._sorting import pack_pairs
-from choque.interest import Areas, Interest
+from choque.interest import Areas
 from choque.interest._legacy import distinct_by_scan
+from choque.lab.interest_methods import LEGACY, make_method
+from choque.lab.interest_polygons import polygons_overlap
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import Trial
 from choque.lab.verdict import Verdict
@@ -23,37 +24,22 @@ STEPS = 500
 STRIDE = 5
 """Every fifth step is measured, the middle one of five; the thesis has all 500."""
 
-WALLS = (np.full(3, -2.0), np.full(3, 2.0))
 RADII: dict[str, dict[str, Any]] = {"equal": {"smallest": 0.053, "largest": 0.053}, "varied": {}}
 """Equal radii of 0.212 m, a fit, are what reproduces the printed pairs; varied ones, 0.04 to 0.40 m, are the text's."""
-
-LEGACY = "-legacy"
-
-
-def make(configuration: str, boxes: Boxes) -> BroadPhase:
-    """The broad phase of a configuration by its name in the thesis: GR2x2x1, BSP3, SaP1, AoIP2."""
-    name = configuration.removesuffix(LEGACY)
-    if name == "FB":
-        return choque.broad.create("all", boxes)
-    if name.startswith("GR"):
-        cells = tuple(int(count) for count in name[2:].split("x"))
-        return choque.broad.create("grid", boxes, cells=cells, arena=WALLS, test=False)
-    if name.startswith("BSP"):
-        return choque.broad.create("bsp", boxes, depth=int(name[3:]), planes="random", test=False)
-    if name.startswith("SaP"):
-        return choque.broad.create("sap-direct", boxes, axes=int(name[3:]), sort="insertion")
-    return Interest(boxes, k=int(name[4:]), legacy=configuration.endswith(LEGACY))
 
 
 class ArenaTrial(Trial):
     """One configuration over the steps of one scene: create, then update, pairs and narrow at each step.
 
-    The narrow phase is that of the thesis, a test of spheres. A repeat that a grid or a tree meets again is counted
-    with the raw pairs. A legacy sweep also searches each pair among those before it.
+    The narrow phase is that of the thesis, a test of ``spheres``, or one of their ``polygons``. A repeat that a grid or
+    a tree meets again is counted with the raw pairs. A legacy sweep also searches each pair among those before it.
     """
 
-    def __init__(self, configuration: str, start: str, n: int, seed: int, radii: str) -> None:
+    def __init__(
+        self, configuration: str, start: str, n: int, seed: int, radii: str = "equal", solids: str = "spheres"
+    ) -> None:
         self.name = configuration
+        self.solids = solids
         scene = choque.scene.generate("arena", n, seed, frames=STEPS + 1, start=start, dtype="float64", **RADII[radii])
         assert isinstance(scene.motion, Arena)
         self.motion = scene.motion
@@ -61,11 +47,10 @@ class ArenaTrial(Trial):
         self.boxes = [Boxes(*scene.frame(0)), *(Boxes(*scene.frame(step)) for step in self.steps)]
         self.spheres = [Spheres(*self.motion.spheres(step)) for step in self.steps]
         self._counted: dict[str, int | float] = {}
-        self._missed = 0
 
     def run(self, watch: Stopwatch) -> None:
         """Go through all steps."""
-        broad = make(self.name, self.boxes[0])
+        broad = make_method(self.name, self.boxes[0])
         scans = self.name.startswith("SaP") and self.name.endswith(LEGACY)
         watch.lap("create")
         raw, unique, colliding = [], [], 0
@@ -78,9 +63,9 @@ class ArenaTrial(Trial):
             if scans:
                 distinct_by_scan(pack_pairs(pairs))
             watch.lap("pairs")
-            hits = int(spheres.overlap(pairs).sum())
+            hits = polygons_overlap(spheres, pairs) if self.solids == "polygons" else spheres.overlap(pairs)
             watch.lap("narrow")
-            colliding += hits
+            colliding += int(hits.sum())
             unique.append(len(pairs))
             raw.append(len(pairs) + broad.counters.duplicates - before)
             watch.skip()

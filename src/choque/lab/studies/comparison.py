@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from choque.broad._auto_table import COORDINATES, WEIGHTS
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
 from choque.lab.records import Row
@@ -95,7 +96,8 @@ STUDY = Study(
         Metric("frame", "s", "seconds a frame", seconds_a_frame),
         Metric("bytes", "bytes", "peak bytes a box", bytes_a_box),
     ),
-    regions=("n", "density", "size_spread", "motion"),
+    regions=COORDINATES,
+    region_weights=WEIGHTS,
     listed=growth_of_uniform,
     exclude=takes_other_boxes,
     plan=Plan(fewest=5, most=30, precision=0.03, budget=20.0, limit=60.0),

@@ -28,14 +28,20 @@ STARTS = ("dense", "sparse")
 EXTENTS = (10_000, 100_000, 1_000_000)
 NARROW_COSTS = (0.1, 1.0, 10.0)
 """Microseconds a pair of narrow phases: a test of spheres, of convex shapes, of meshes."""
+POLYGONS = ("FB", "GR4x4x4", "SaP3", "AoIP1")
+"""Those that are also measured with a narrow phase of polygons."""
 
 
 def further_cells(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iterable[Parameters]:
-    """Linear deduplication where it can be waited for, and extents matched once."""
-    shared: Parameters = {"radii": "equal", "seed": 0}
+    """Linear deduplication where it can be waited for, polygons behind a few methods, and extents matched once."""
+    shared: Parameters = {"radii": "equal", "seed": 0, "solids": "spheres"}
     for configuration in (*SCANNED, "SaP1", "AoIP1"):
         for n in (50, 100, 200):
             yield {"start": "dense", "n": n, "configuration": configuration, **shared}
+    for configuration in POLYGONS:
+        for start in STARTS:
+            for n in (100,) if quick else (100, 300, 1000):
+                yield {**shared, "start": start, "n": n, "configuration": configuration, "solids": "polygons"}
     if "areas" in levels["configuration"] or set(CONFIGURATIONS) <= set(levels["configuration"]):
         for n in EXTENTS[:1] if quick else EXTENTS:
             yield {"start": "extents", "n": n, "configuration": "areas", **shared}
@@ -53,6 +59,14 @@ def seconds_a_step(row: Row) -> float | None:
         return None
     spent = row.get("update", row.get("create"))
     return (pairs + spent) / steps if isinstance(spent, float) else None
+
+
+def seconds_a_frame(row: Row) -> float | None:
+    """Update, pairs and narrow phase of one step."""
+    step, narrow, steps = seconds_a_step(row), row.get("narrow"), row.get("steps")
+    if step is None or not isinstance(narrow, float) or not isinstance(steps, int | float):
+        return None
+    return step + narrow / steps
 
 
 def raw_pairs(row: Row) -> float | None:
@@ -82,16 +96,18 @@ STUDY = Study(
         Factor("configuration", CONFIGURATIONS, further=lambda: [*SCANNED, "areas"]),
         Factor("radii", ("equal",), further=lambda: ["varied"]),
         Factor("seed", (0, 1, 2), quick=(0,)),
+        Factor("solids", ("spheres",), further=lambda: ["polygons"]),
     ),
     metrics=(
         Metric("step", "s", "seconds a step", seconds_a_step),
+        Metric("frame", "s", "seconds a step with the narrow phase", seconds_a_frame),
         Metric("raw", "pairs", "candidate pairs a step", raw_pairs),
         Metric("extents", "1/s", "extents matched a second", extents_a_second),
     ),
     compares="configuration",
     listed=further_cells,
     exclude=is_of_another_kind,
-    plan=Plan(fewest=3, most=7, precision=0.05, budget=20.0, limit=120.0),
+    plan=Plan(fewest=3, most=5, precision=0.05, budget=5.0, limit=120.0),
     quick_plan=Plan(fewest=2, most=3, precision=0.2, budget=1.0, patience=20.0, limit=60.0),
 )
 
@@ -104,12 +120,16 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG
     n, seed = int(parameters["n"] or 0), int(parameters["seed"] or 0)
     if parameters["start"] == "extents":
         return ExtentsTrial(n, seed)
-    return ArenaTrial(str(parameters["configuration"]), str(parameters["start"]), n, seed, str(parameters["radii"]))
+    words = (str(parameters[name]) for name in ("radii", "solids"))
+    return ArenaTrial(str(parameters["configuration"]), str(parameters["start"]), n, seed, *words)
 
 
-def mean(result: Result, start: str, configuration: str, n: int, column: str) -> float | None:
+def mean(
+    result: Result, start: str, configuration: str, n: int, column: str, solids: str = "spheres"
+) -> float | None:
     """A column of a configuration, averaged over seeds; None where it was not measured."""
-    rows = result.cells.where(start=start, configuration=configuration, n=n, radii="equal", verdict="exact")
+    place: Parameters = {"start": start, "configuration": configuration, "n": n, "radii": "equal", "solids": solids}
+    rows = result.cells.where(**place, verdict="exact")
     values = rows.numbers(column)
     return float(values.mean()) if len(values) else None
 
@@ -157,7 +177,7 @@ def equal_to_sweep(result: Result) -> Finding:
     cells = result.cells.where(lambda row: row["start"] in STARTS and row["verdict"] == "exact")
     cells = cells.where(lambda row: not str(row["configuration"]).endswith("legacy"))
     places = equal = fewest = 0
-    for _, rows in cells.groups("start", "n", "seed", "radii"):
+    for _, rows in cells.groups("start", "n", "seed", "radii", "solids"):
         pairs = {str(row["configuration"]): float(row["raw_pairs"] or 0) for row in rows}
         if {"AoIP1", "SaP3"} <= set(pairs):
             places += 1
@@ -245,6 +265,32 @@ def repaid(result: Result) -> Finding:
 def break_even(own_time: float, other_time: float, own_pairs: float, other_pairs: float) -> float:
     """The cost of one narrow test above which fewer pairs repay a slower search; seconds, below 0 if always."""
     return (own_time - other_time) / (other_pairs - own_pairs)
+
+
+@STUDY.claim(
+    "repaid-by-polygons", source=THESIS, printed="The same with a narrow phase of polygons, which the thesis leaves out."
+)
+def repaid_by_polygons(result: Result) -> Finding:
+    """Whole steps, measured: AoIP1 against brute force with the 256 triangles of each sphere tested."""
+    words = []
+    faster = True
+    for start in STARTS:
+        sizes = result.cells.where(start=start, solids="polygons").levels("n")
+        found_at = [n for n in sorted(sizes, reverse=True) if _whole_step(result, start, "FB", n) is not None]
+        if not found_at:
+            return not_testable("needs FB and AoIP1 with polygons of both starts")
+        brute, own = (_whole_step(result, start, name, found_at[0]) for name in ("FB", "AoIP1"))
+        if own is None or brute is None:
+            return not_testable("needs FB and AoIP1 with polygons of both starts")
+        faster &= own < brute
+        words.append(f"{start}, n {found_at[0]}: {brute / own:.1f} times faster")
+    return found(faster, "; ".join(words), "update, pairs and narrow phase of a step, against brute force")
+
+
+def _whole_step(result: Result, start: str, configuration: str, n: int) -> float | None:
+    """Seconds a step with polygons."""
+    parts = [mean(result, start, configuration, n, stage, "polygons") for stage in ("update", "pairs", "narrow")]
+    return None if None in parts else float(sum(part for part in parts if part is not None))
 
 
 @STUDY.claim(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque.kinetic._selector import COORDINATES, WEIGHTS
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
 from choque.lab.records import Row
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 THESIS = "Moraga Aros, master's thesis, Universidad de Chile, 2019"
 DURATION = 1.0
-"""Seconds that every run follows the bodies."""
+"""Seconds that the runs of the thesis follow the bodies."""
+DURATIONS = (0.1, 10.0)
+"""Shorter and longer ones beside it."""
 FIXED_AREA, FRAME = 0.04, 20.0
 """Of an object of fixed size, and the edge of the frame: 1,000 of them fill a tenth."""
 LARGE = (3_000, 10_000, 30_000, 100_000)
@@ -40,17 +43,31 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def beside_the_matrix(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iterable[Parameters]:
     """Larger numbers, other frame rates, objects of fixed size and speed, and boxes in 3D."""
-    base: dict[str, Level] = {"scene": "thesis", "occupancy": 0.05, "frames_per_second": 1_000, "seed": 0}
+    base: dict[str, Level] = {
+        "scene": "thesis",
+        "occupancy": 0.05,
+        "frames_per_second": 1_000,
+        "duration": DURATION,
+        "seed": 0,
+    }
     for method in levels["method"]:
         if quick:
             yield from ({**base, "n": 1_000, "method": method, "frames_per_second": rate} for rate in (10, 1_000))
             yield from ({**base, "n": 1_000, "method": method, "scene": scene} for scene in ("fixed", "boxes-3d"))
+            yield {**base, "n": 100, "method": method, "duration": 0.1}
             continue
         yield from ({**base, "n": n, "method": method} for n in LARGE)
         yield from (
             {**base, "n": n, "method": method, "frames_per_second": rate, "seed": seed}
             for n in (100, 1_000)
             for rate in RATES
+            for seed in range(3)
+        )
+        yield from (
+            {**base, "n": n, "method": method, "duration": duration, "frames_per_second": rate, "seed": seed}
+            for n in (100, 1_000)
+            for duration in DURATIONS
+            for rate in (30, 1_000)
             for seed in range(3)
         )
         yield from (
@@ -81,6 +98,7 @@ STUDY = Study(
         Factor("n", (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000), quick=(10, 100, 1_000)),
         Factor("occupancy", (0.01, 0.02, 0.05, 0.10), quick=(0.01, 0.10)),
         Factor("frames_per_second", (1_000,)),
+        Factor("duration", (DURATION,)),
         Factor("method", ("kinetic", *OPTIONS), quick=("kinetic", "direct", "incremental")),
         Factor("seed", tuple(range(10)), quick=(0,)),
     ),
@@ -89,7 +107,8 @@ STUDY = Study(
         Metric("bytes", "bytes", "peak bytes a body", bytes_a_body),
         Metric("events", "events", "events of a run"),
     ),
-    regions=("n", "density", "frames_per_second", "duration"),
+    regions=COORDINATES,
+    region_weights=WEIGHTS,
     listed=beside_the_matrix,
     plan=Plan(fewest=3, most=20, precision=0.05, budget=20.0, limit=240.0),
     quick_plan=Plan(fewest=3, most=10, precision=0.1, budget=0.3, patience=5.0, limit=20.0),
@@ -115,11 +134,12 @@ def instance(scene: str, n: int, occupancy: float, seed: int) -> tuple[Corners, 
 
 
 class Following(Trial):
-    """One method that follows one instance for a second."""
+    """One method that follows one instance for a while."""
 
     def __init__(self, parameters: Parameters) -> None:
         self.name = str(parameters["method"])
         self._rate = float(parameters["frames_per_second"] or 1)
+        self._duration = float(parameters["duration"] or DURATION)
         self._lower, self._upper, self._velocity, self._density = instance(
             str(parameters["scene"]),
             int(parameters["n"] or 0),
@@ -127,7 +147,7 @@ class Following(Trial):
             int(parameters["seed"] or 0),
         )
         self._counters: dict[str, int | float] = {}
-        self._end = DURATION
+        self._end = self._duration
         self._answer: NDArray[np.int32] = np.empty((0, 2), np.int32)
 
     def run(self, watch: Stopwatch) -> None:
@@ -135,12 +155,12 @@ class Following(Trial):
         if self.name == "kinetic":
             self._run_kinetic(watch)
         else:
-            self._run_frames(watch, round(self._rate * DURATION))
+            self._run_frames(watch, round(self._rate * self._duration))
 
     def rehearse(self, patience: float) -> None:
         """A few frames tell how long all would take."""
         if self.name != "kinetic":
-            few, frames = 3, round(self._rate * DURATION)
+            few, frames = 3, round(self._rate * self._duration)
             self._run_frames(Stopwatch(self.clock), few)
             begin = time.perf_counter()
             self._run_frames(Stopwatch(self.clock), few)
@@ -164,16 +184,16 @@ class Following(Trial):
 
     def facts(self) -> Mapping[str, int | float | str]:
         """What the map of methods is drawn over."""
-        return {"density": self._density, "duration": DURATION}
+        return {"density": self._density}
 
     def _run_kinetic(self, watch: Stopwatch) -> None:
         from choque.kinetic import Sweep
 
         sweep = Sweep(self._lower, self._upper, self._velocity)
         watch.lap("init")
-        sweep.advance_arrays(DURATION)
+        sweep.advance_arrays(self._duration)
         watch.lap("events")
-        self._end, self._answer = DURATION, sweep.pairs()
+        self._end, self._answer = self._duration, sweep.pairs()
         counters = sweep.counters
         self._counters = {
             "events": counters.events,
@@ -216,7 +236,7 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG
 
 def _matrix(**where: Any) -> dict[str, Any]:
     """The cells of the thesis's own matrix."""
-    return {"scene": "thesis", "frames_per_second": 1_000, **where}
+    return {"scene": "thesis", "frames_per_second": 1_000, "duration": DURATION, **where}
 
 
 def _largest(result: Result, most: int = 1_000) -> int:
@@ -301,7 +321,7 @@ def kinetic_is_quadratic(result: Result) -> Finding:
 )
 def rate_dominates(result: Result) -> Finding:
     """So many times the frames, how many times the time of direct."""
-    rows = result.right.where(method="direct", scene="thesis", n=1_000, occupancy=0.05)
+    rows = result.right.where(method="direct", scene="thesis", n=1_000, occupancy=0.05, duration=DURATION)
     rates = sorted(rows.levels("frames_per_second"))
     if len(rates) < 2:
         return not_testable("needs direct at two frame rates, n = 1,000")
@@ -319,7 +339,7 @@ def rate_dominates(result: Result) -> Finding:
 )
 def incremental_overtakes(result: Result) -> Finding:
     """The highest measured rate at which it is, at n = 1,000."""
-    where: dict[str, Any] = {"scene": "thesis", "n": 1_000, "occupancy": 0.05}
+    where: dict[str, Any] = {"scene": "thesis", "n": 1_000, "occupancy": 0.05, "duration": DURATION}
     rates = sorted(result.right.where(method="incremental", **where).levels("frames_per_second"))
     faster = []
     for rate in rates:
@@ -344,7 +364,7 @@ def small(result: Result) -> Finding:
     printed="The method chosen from n, density, frame rate and duration is within 10 % of the best on held-out cells.",
 )
 def chosen_well(result: Result) -> Finding:
-    """The table of the nearest measured places, as the selector consults it."""
+    """The table of measured places, as `choque.kinetic.recommend` consults it."""
     from choque.lab.performance_map import held_out
 
     scores = held_out(result)

@@ -1,0 +1,50 @@
+"""Which way to follow moving bodies: by frames, or from event to event."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+
+from choque.broad._cost_table import CostTable, Expectation, read_cost_table
+from choque.errors import InvalidInput
+
+SHIPPED = Path(__file__).with_name("method_table.json")
+"""The performance map of a run of the study ``kinetic``."""
+
+METHODS = ("kinetic", "direct", "incremental")
+COORDINATES = ("n", "density", "frames_per_second", "duration")
+WEIGHTS = {"duration": 0.5}
+"""How much a decade of each tells methods apart: all take longer, the longer a run, in much the same way."""
+
+
+def recommend(count: int, density: float, frames_per_second: float, duration: float) -> Expectation:
+    """The method of `simulation` that is expected to be the fastest, as the laboratory measured it.
+
+    Parameters
+    ----------
+    count
+        How many bodies move.
+    density
+        The sum of their areas as a share of the frame's.
+    frames_per_second
+        At how many instants a second the pairs are wanted; the kinetic method gives all that happens between them too.
+    duration
+        Seconds.
+
+    Examples
+    --------
+    >>> choque.kinetic.recommend(1_000, density=0.05, frames_per_second=1_000, duration=1.0).method
+    'kinetic'
+    """
+    given = (("count", count), ("density", density), ("frames_per_second", frames_per_second), ("duration", duration))
+    for name, value in given:
+        if not (isinstance(value, int | float) and 0 <= value < math.inf):
+            raise InvalidInput(f"{name} is {value!r}; it must be a number, 0 or more.")
+    where = (float(value) for _, value in given)
+    return _table().choose(dict(zip(COORDINATES, where, strict=True)))
+
+
+@cache
+def _table() -> CostTable:
+    return read_cost_table(SHIPPED, METHODS, WEIGHTS)
