@@ -13,31 +13,59 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from choque import bounds, broad, errors, files, interest, kinetic, lab, narrow, scene, testing, view, volumes
+    from choque import (
+        bounds,
+        broad,
+        dynamics,
+        errors,
+        files,
+        gpu,
+        interest,
+        kinetic,
+        lab,
+        narrow,
+        record,
+        scene,
+        testing,
+        view,
+        volumes,
+        world,
+    )
     from choque._pairs import explain, pairs
     from choque.volumes import Volume
+    from choque.world import World
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Volume",
+    "World",
     "bounds",
     "broad",
+    "dynamics",
     "errors",
     "explain",
     "files",
+    "gpu",
     "interest",
     "kinetic",
     "lab",
     "narrow",
     "pairs",
+    "record",
     "scene",
     "testing",
     "view",
     "volumes",
+    "world",
 ]
 
-_MEMBERS = {"Volume": "choque.volumes", "explain": "choque._pairs", "pairs": "choque._pairs"}
+_MEMBERS = {
+    "Volume": "choque.volumes",
+    "World": "choque.world",
+    "explain": "choque._pairs",
+    "pairs": "choque._pairs",
+}
 
 
 def __getattr__(name: str) -> object:

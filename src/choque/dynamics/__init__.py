@@ -1,0 +1,18 @@
+"""Rules of motion: inertia, integration, and responses to contacts."""
+
+from __future__ import annotations
+
+from choque.dynamics._contract import Response
+from choque.dynamics._inertia import capsule_inertia, sphere_inertia
+from choque.dynamics._integrate import integrate
+from choque.dynamics._registry import create_response, register_response, response_names
+
+__all__ = [
+    "Response",
+    "capsule_inertia",
+    "create_response",
+    "integrate",
+    "register_response",
+    "response_names",
+    "sphere_inertia",
+]

@@ -1,0 +1,119 @@
+"""The response of convex bodies as clouds of particles that keep their shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Pairs
+from choque.dynamics._contract import Response, State
+from choque.dynamics._shape_matching_kernels import commit, relax, rest_shapes, verlet
+from choque.errors import InvalidInput
+from choque.narrow._convex_cores import cores_of_shapes
+from choque.narrow._convex_memory import Axes
+from choque.narrow._epa import new_polytope
+from choque.narrow._shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes
+
+POLYTOPE_ROOM = 512
+"""Corners of the polytope of EPA; a pair that needs more is left for the next iteration."""
+
+
+class ShapeMatching(Response):
+    """Parts bodies by moving their vertices, ten times over all candidate pairs, and keeps them rigid.
+
+    Where two bodies collide, by GJK on their present vertices, EPA gives the direction; the vertices of either that lie
+    beyond the deepest point of the other move back to its level; then either gets the rigid motion that fits its moved
+    vertices best, by polar decomposition. Velocities are left alone; `integrate` damps them. Bodies meet the ground by
+    their lowest vertices.
+
+    Guarantees: rigid shapes; no NaN, whatever overlaps; a shape whose vertices allow no rotation (collapsed, mirrored,
+    or distorted by more than a hundredth) keeps the one it had and is only moved; a function of the state and of the
+    axes it remembers, which are part of `state`. O(iterations · pairs), one thread. After Müller, Heidelberger,
+    Teschner, Gross, "Meshless deformations based on shape matching", 2005.
+
+    Parameters
+    ----------
+    iterations
+        How often all pairs are gone over.
+    damping
+        What is left of a velocity after each step, from 0 to 1.
+    """
+
+    name: ClassVar[str] = "shape-matching"
+    needs_candidates: ClassVar[bool] = True
+    """It does its own exact tests: `answer` takes the pairs of the broad phase."""
+
+    def __init__(self, iterations: int = 10, damping: float = 0.95) -> None:
+        if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
+            raise InvalidInput(f"iterations is {iterations!r}; it must be a whole number of at least 1.")
+        if isinstance(damping, bool) or not isinstance(damping, Real) or not 0 <= float(damping) <= 1:
+            raise InvalidInput(f"damping is {damping!r}; it must be a number from 0 to 1.")
+        self.iterations = int(iterations)
+        self.damping = float(damping)
+        self.counts = np.zeros(5, np.int64)
+        """(5,) tests, collisions, shapes matched, matches skipped and tests by GJK of the latest answer."""
+        self._axes = Axes()
+        self._polytope = new_polytope(POLYTOPE_ROOM)
+
+    def respond(self, bodies: State, hulls: Any, candidates: Pairs, dt: float) -> int:  # type: ignore[override]  # noqa: ARG002
+        """Part the bodies of ``candidates`` (m, 2), rows of ``bodies``, in place; how many collisions were answered."""
+        self.counts[:] = 0
+        shapes = Shapes(bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, hulls)
+        _check_kinds(shapes, bodies.static, candidates)
+        if len(candidates) == 0:
+            self._axes = Axes()
+            return 0
+        cores, rows = cores_of_shapes(shapes, candidates, 1)
+        used = np.empty(len(cores.spans), np.int64)
+        used[rows.reshape(-1)] = candidates.reshape(-1)
+        is_plane = shapes.kind[candidates] == PLANE
+        ground = (is_plane[:, 0] + 2 * is_plane[:, 1]).astype(np.uint8)
+        pairs = bodies.ids[candidates]
+        axis = self._axes.recall(pairs)
+        rest, mean = np.empty_like(cores.points), np.zeros((len(used), 3))
+        rest_shapes(cores, rest, mean)
+        start = mean.copy()
+        turn = np.zeros((len(used), 3, 3))
+        moved = np.zeros(len(used), np.uint8)
+        up = np.ascontiguousarray(bodies.rotation[used][:, :, 1], np.float64)
+        relax(
+            self.iterations, cores, rows, ground, up, bodies.static[used] | (shapes.kind[used] == PLANE), axis, rest, mean,
+            turn, moved, self._polytope, self.counts,
+        )  # fmt: skip
+        commit(cores, used, start, mean, turn, moved, bodies.position, bodies.rotation)
+        self._axes.remember(pairs, axis)
+        return int(self.counts[1])
+
+    def integrate(
+        self, bodies: State, dt: float, max_speed: float | None, max_spin: float | None, thread_count: int
+    ) -> None:  # noqa: ARG002
+        """Move all bodies by ``dt``, in place: velocity Verlet, damped; turning is what matching shapes does."""
+        verlet(bodies.position, bodies.velocity, bodies.acceleration, bodies.static, float(dt), self.damping)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The remembered axes, by pair of ids."""
+        return {"keys": self._axes.keys, "axis": self._axes.axis}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Remember what `state` gave."""
+        keys, axis = (np.asarray(state.get(name, np.empty(0))) for name in ("keys", "axis"))
+        if keys.ndim != 1 or axis.shape != (len(keys), 3):
+            raise InvalidInput(f"Of shape matching, keys {keys.shape} and axis {axis.shape} do not fit: (m,) and (m, 3).")
+        self._axes.keys = keys.astype(np.int64)
+        self._axes.axis = np.ascontiguousarray(axis, np.float64)
+
+
+def _check_kinds(shapes: Shapes, static: NDArray[np.bool_], candidates: Pairs) -> None:
+    """Refuse bodies that have no vertices to move."""
+    kind = shapes.kind[candidates]
+    is_fine = (kind == CONVEX) | (kind == PLANE) | ((kind == TILE) & static[candidates])
+    if not is_fine.all():
+        place = tuple(np.argwhere(~is_fine)[0])
+        raise InvalidInput(
+            f"The body in row {candidates[place]} is a {KIND_NAMES[kind[place]]}; shape matching moves convex bodies only. "
+            "Use hulls, or the response 'impulse'."
+        )

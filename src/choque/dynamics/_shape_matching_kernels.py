@@ -1,0 +1,265 @@
+"""The kernels of shape matching: particles are pushed out of each other, then drawn back into rigid shapes.
+
+Müller, Heidelberger, Teschner, Gross, "Meshless deformations based on shape matching", 2005, with the goal positions
+taken at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Index, Pairs, Rows
+from choque.dynamics._polar import rotation_in
+from choque.dynamics._shape_matching_overlap import HELD, Overlap, find_overlap
+from choque.kernel import kernel
+from choque.narrow._convex_vectors import Vector, add, dot, point_of, scaled, store, subtract
+from choque.narrow._epa import Polytope
+from choque.narrow._gjk import new_simplex, start_axis
+from choque.narrow._support import Cores, support
+
+TESTS, COLLISIONS, MATCHES, SKIPPED, FRESH = range(5)
+"""What is counted: exact tests, collisions answered, shapes matched, shapes that no rotation was found for, and how many
+tests GJK answered anew."""
+
+
+@kernel
+def rest_shapes(cores: Cores, rest: NDArray[np.float64], mean: NDArray[np.float64]) -> None:
+    """Write the ``mean`` (n, 3) of each body's particles, and the particles around it, ``rest`` (P, 3)."""
+    for body in range(len(cores.spans)):
+        first, last = cores.spans[body, 0], cores.spans[body, 1]
+        center = _mean(cores.points, first, last)
+        store(mean, body, center)
+        for row in range(first, last):
+            store(rest, row, subtract(point_of(cores.points, row), center))
+
+
+@kernel
+def relax(
+    iterations: Index,
+    cores: Cores,
+    rows: Pairs,
+    ground: NDArray[np.uint8],
+    up: Floats,
+    fixed: NDArray[np.bool_],
+    axis: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    turn: NDArray[np.float64],
+    state: NDArray[np.uint8],
+    polytope: Polytope,
+    counts: Rows,
+) -> None:
+    """Go over all pairs ``iterations`` times: where two bodies collide, part their particles and match their shapes.
+
+    ``rows`` (m, 2) are bodies; where ``ground`` (m,) is 1 or 2, that column is a plane whose normal is ``up`` of its
+    body. ``fixed`` bodies do not move. ``axis`` (m, 3) remembers what parted pairs. ``mean`` (n, 3) and ``turn``
+    (n, 3, 3) follow the shapes; ``state`` (n,) is 1 where a shape was matched last, 2 where no rotation was found.
+    A pair of which neither body moved since it was looked at would be answered as before, and is passed over.
+    """
+    simplex = new_simplex()
+    work, moment = np.empty((5, 3, 3)), np.empty((3, 3))
+    version = np.zeros(len(cores.spans), np.int64)
+    seen = np.full((len(rows), 2), -1, np.int64)
+    held, held_depth = np.zeros((len(rows), HELD), np.int64), np.zeros(len(rows))
+    for _ in range(iterations):
+        is_quiet = True
+        for pair in range(len(rows)):
+            one, other = rows[pair, 0], rows[pair, 1]
+            if seen[pair, 0] == version[one] and seen[pair, 1] == version[other]:
+                continue
+            seen[pair, 0], seen[pair, 1] = version[one], version[other]
+            is_quiet = False
+            counts[TESTS] += 1
+            if ground[pair]:
+                body, plane = (one, other) if ground[pair] == 2 else (other, one)
+                normal = point_of(up, plane)
+                level = dot(normal, subtract(point_of(cores.place, plane), point_of(cores.place, body)))
+                if fixed[body] or not _lift(cores, body, normal, level):
+                    continue
+                counts[COLLISIONS] += 1
+                _match(cores, body, rest, mean, turn, state, version, work, moment, counts)
+                continue
+            overlap = find_overlap(cores, one, other, axis, held, held_depth, pair, simplex, polytope)
+            counts[FRESH] += overlap.is_fresh
+            if not overlap.exists:
+                continue
+            counts[COLLISIONS] += 1
+            _part(cores, one, other, overlap, fixed)
+            if not fixed[one]:
+                _match(cores, one, rest, mean, turn, state, version, work, moment, counts)
+            if not fixed[other]:
+                _match(cores, other, rest, mean, turn, state, version, work, moment, counts)
+        if is_quiet:
+            break
+
+
+@kernel
+def _part(cores: Cores, one: Index, other: Index, overlap: Overlap, fixed: NDArray[np.bool_]) -> None:
+    """Move the particles of either body that lie beyond the deepest point of the other back to its level."""
+    normal = overlap.normal
+    offset = dot(normal, start_axis(cores, one, other))
+    high = dot(normal, point_of(cores.points, overlap.deepest))
+    low = dot(normal, point_of(cores.points, overlap.other_deepest))
+    if not fixed[one]:
+        _press(cores.points, cores.spans[one, 0], cores.spans[one, 1], normal, low - offset)
+    if not fixed[other]:
+        _press(cores.points, cores.spans[other, 0], cores.spans[other, 1], scaled(normal, -1.0), -(high + offset))
+
+
+@kernel
+def _lift(cores: Cores, body: Index, up: Vector, level: float) -> bool:
+    """Move the particles of a body that lie below a plane up to it; whether there are any, or one lies on it."""
+    first, last = cores.spans[body, 0], cores.spans[body, 1]
+    down = (-up[0], -up[1], -up[2])
+    lowest = support(cores, body, down, first)
+    if not dot(point_of(cores.points, lowest), up) <= level:
+        return False
+    _press(cores.points, first, last, down, -level)
+    return True
+
+
+@kernel
+def _press(points: Floats, first: Index, last: Index, normal: Vector, level: float) -> None:
+    """Move the points that reach beyond ``level`` along ``normal`` back to it."""
+    for row in range(first, last):
+        beyond = points[row, 0] * normal[0] + points[row, 1] * normal[1] + points[row, 2] * normal[2] - level
+        if beyond > 0:
+            points[row, 0] -= beyond * normal[0]
+            points[row, 1] -= beyond * normal[1]
+            points[row, 2] -= beyond * normal[2]
+
+
+@kernel
+def _mean(points: Floats, first: Index, last: Index) -> Vector:
+    """The mean of the rows first … last − 1."""
+    x = y = z = 0.0
+    for row in range(first, last):
+        x += points[row, 0]
+        y += points[row, 1]
+        z += points[row, 2]
+    share = 1.0 / (last - first)
+    return x * share, y * share, z * share
+
+
+@kernel
+def _match(
+    cores: Cores,
+    body: Index,
+    rest: Floats,
+    mean: Floats,
+    turn: Floats,
+    state: NDArray[np.uint8],
+    version: Rows,
+    work: Floats,
+    moment: Floats,
+    counts: Rows,
+) -> None:
+    """Put the particles of a body where its rest shape fits them best; leave them when no rotation can be found."""
+    points = cores.points
+    first, last = cores.spans[body, 0], cores.spans[body, 1]
+    center = _mean(points, first, last)
+    xx = xy = xz = yx = yy = yz = zx = zy = zz = 0.0
+    for row in range(first, last):
+        x, y, z = points[row, 0], points[row, 1], points[row, 2]
+        u, v, w = rest[row, 0], rest[row, 1], rest[row, 2]
+        xx, xy, xz = xx + x * u, xy + x * v, xz + x * w
+        yx, yy, yz = yx + y * u, yy + y * v, yz + y * w
+        zx, zy, zz = zx + z * u, zy + z * v, zz + z * w
+    moment[0, 0], moment[0, 1], moment[0, 2] = xx, xy, xz
+    moment[1, 0], moment[1, 1], moment[1, 2] = yx, yy, yz
+    moment[2, 0], moment[2, 1], moment[2, 2] = zx, zy, zz
+    version[body] += 1
+    store(mean, body, center)
+    rotation = turn[body]
+    if not rotation_in(moment, work, rotation):
+        state[body] = 2
+        counts[SKIPPED] += 1
+        return
+    state[body] = 1
+    counts[MATCHES] += 1
+    xx, xy, xz = rotation[0, 0], rotation[0, 1], rotation[0, 2]
+    yx, yy, yz = rotation[1, 0], rotation[1, 1], rotation[1, 2]
+    zx, zy, zz = rotation[2, 0], rotation[2, 1], rotation[2, 2]
+    for row in range(first, last):
+        x, y, z = rest[row, 0], rest[row, 1], rest[row, 2]
+        points[row, 0] = xx * x + xy * y + xz * z + center[0]
+        points[row, 1] = yx * x + yy * y + yz * z + center[1]
+        points[row, 2] = zx * x + zy * y + zz * z + center[2]
+
+
+@kernel
+def commit(
+    cores: Cores,
+    bodies: Rows,
+    start: Floats,
+    mean: Floats,
+    turn: Floats,
+    state: NDArray[np.uint8],
+    position: Floats,
+    rotation: Floats,
+) -> None:
+    """Write the pose of each matched shape to its body: position and rotation, or position alone.
+
+    The position moves with the particles and, where their mean is not the centre of the body, around it.
+    """
+    turned = np.empty((3, 3))
+    for body in range(len(bodies)):
+        if state[body] == 0:
+            continue
+        row = bodies[body]
+        before, after = point_of(start, body), point_of(mean, body)
+        arm = scaled(before, -1.0)
+        if state[body] == 1:
+            arm = _turned(turn[body], arm)
+            for column in range(3):
+                axis = rotation[row, 0, column], rotation[row, 1, column], rotation[row, 2, column]
+                x, y, z = _turned(turn[body], axis)
+                turned[0, column], turned[1, column], turned[2, column] = x, y, z
+            _straighten(turned)
+            for line in range(3):
+                for column in range(3):
+                    rotation[row, line, column] = turned[line, column]
+        place = add(point_of(cores.place, body), add(after, arm))
+        position[row, 0], position[row, 1], position[row, 2] = place
+
+
+@kernel
+def _turned(rotation: Floats, vector: Vector) -> Vector:
+    x, y, z = vector
+    return (
+        rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z,
+        rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z,
+        rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z,
+    )
+
+
+@kernel
+def _straighten(matrix: Floats) -> None:
+    """Make the rows of a matrix that is nearly a rotation orthonormal, so that errors do not add up over frames."""
+    first = matrix[0, 0], matrix[0, 1], matrix[0, 2]
+    second = matrix[1, 0], matrix[1, 1], matrix[1, 2]
+    first = scaled(first, 1.0 / math.sqrt(dot(first, first)))
+    second = subtract(second, scaled(first, dot(first, second)))
+    second = scaled(second, 1.0 / math.sqrt(dot(second, second)))
+    store(matrix, 0, first)
+    store(matrix, 1, second)
+    matrix[2, 0] = first[1] * second[2] - first[2] * second[1]
+    matrix[2, 1] = first[2] * second[0] - first[0] * second[2]
+    matrix[2, 2] = first[0] * second[1] - first[1] * second[0]
+
+
+@kernel
+def verlet(
+    position: Floats, velocity: Floats, acceleration: Floats, static: NDArray[np.bool_], dt: float, damping: float
+) -> None:
+    """Velocity Verlet with damping: x += v dt + ½ a dt², v = (v + a dt) damping; static bodies keep their velocity."""
+    for row in range(len(position)):
+        for axis in range(3):
+            if static[row]:
+                position[row, axis] += velocity[row, axis] * dt
+            else:
+                position[row, axis] += (velocity[row, axis] + 0.5 * acceleration[row, axis] * dt) * dt
+                velocity[row, axis] = (velocity[row, axis] + acceleration[row, axis] * dt) * damping

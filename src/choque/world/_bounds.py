@@ -1,0 +1,137 @@
+"""Bounding volumes of bodies, by name: what a broad phase is given at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque import memory, threads
+from choque._types import Floats
+from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
+from choque.bounds._directions import directions
+from choque.errors import InvalidInput, UnknownName
+from choque.world._bodies import Bodies
+from choque.world._bounds_kernels import bound_boxes, bound_oriented, bound_slabs, bound_spheres
+
+Maker = Callable[[Bodies, int], Bounds]
+"""Gives the volumes of bodies, in as many threads as the second argument says."""
+
+SLACK = 8
+"""Bounds are wider than computed by this many units in the last place: more than what was rounded on the way."""
+
+NO_POINTS = np.empty((0, 3))
+NO_HULLS = np.zeros(1, np.int64)
+
+_OF_METHOD = {"brute-obb": "oriented", "sap-kdop": "18-dop", "sap-obb": "oriented"}
+
+
+class BodyBoxes(OrientedBoxes):
+    """Oriented boxes of bodies, with the axis-aligned boxes of the bodies themselves, which are tighter.
+
+    The box of a capsule lies inside the box around its oriented box; a method that sweeps boxes first and tests
+    oriented boxes then is given the best of both.
+    """
+
+    lower: Floats
+    upper: Floats
+
+    _fields = ("center", "half", "axes", "lower", "upper")  # type: ignore[assignment]
+
+    def boxes(self) -> Boxes:
+        """The boxes of the bodies."""
+        return Boxes._of(self.lower, self.upper)
+
+    def _operands(self) -> tuple[Floats, ...]:
+        return self.center, self.half, self.axes
+
+    def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> BodyBoxes:
+        moved = OrientedBoxes._of(self.center, self.half, self.axes)._moved(rotation, translation)
+        around = moved.boxes()
+        return self._of(moved.center, moved.half, moved.axes, around.lower, around.upper)
+
+
+def box_bounds(bodies: Bodies, thread_count: int) -> Boxes:
+    """The axis-aligned box of each body."""
+    lower, upper = _empty(bodies, 3), _empty(bodies, 3)
+    _run(bound_boxes, bodies, thread_count, lower, upper)
+    return Boxes._of(lower, upper)
+
+
+def oriented_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:
+    """The box of each body along its own axes, and the axis-aligned one."""
+    center, half, axes = _empty(bodies, 3), _empty(bodies, 3), _empty(bodies, 3, 3)
+    _run(bound_oriented, bodies, thread_count, center, half, axes)
+    around = box_bounds(bodies, thread_count)
+    return BodyBoxes._of(center, half, axes, around.lower, around.upper)
+
+
+def sphere_bounds(bodies: Bodies, thread_count: int) -> Spheres:
+    """The sphere around each body and its centre."""
+    center, radius = _empty(bodies, 3), _empty(bodies)
+    _run(bound_spheres, bodies, thread_count, center, radius)
+    return Spheres._of(center, radius)
+
+
+def slab_bounds(k: int) -> Maker:
+    """What gives the k-DOP of each body."""
+    along = directions(k).astype(np.float64)
+
+    def bounds(bodies: Bodies, thread_count: int) -> KDops:
+        lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
+        _run(bound_slabs, bodies, thread_count, along, lower, upper)
+        return KDops._of(lower, upper)
+
+    return bounds
+
+
+_MAKERS: dict[str, Maker] = {
+    "box": box_bounds,
+    "oriented": oriented_bounds,
+    "sphere": sphere_bounds,
+    **{f"{k}-dop": slab_bounds(k) for k in (6, 14, 18, 26)},
+}
+
+
+LEGACY = "legacy"
+"""The boxes of the Fingsics engine, axis-aligned and oriented, in single precision."""
+
+
+def bounds_names() -> list[str]:
+    """The kinds of bounds that a world can give its broad phase, in alphabetical order."""
+    return sorted([*_MAKERS, LEGACY])
+
+
+def find_bounds(name: str | None, method: str) -> Maker:
+    """What makes the bounds called ``name``, or if that is None those that suit the broad phase ``method``."""
+    wanted = _OF_METHOD.get(method, "box") if name is None else name
+    if wanted == LEGACY:
+        from choque.world._legacy_boxes import legacy_bounds
+
+        return legacy_bounds
+    if not isinstance(wanted, str) or wanted not in _MAKERS:
+        raise UnknownName("kind of bounds", str(wanted), bounds_names())
+    return _MAKERS[wanted]
+
+
+def _empty(bodies: Bodies, *shape: int) -> Floats:
+    found: Floats = memory.empty((len(bodies), *shape), bodies.dtype)
+    return found
+
+
+def _run(kernel: Callable[..., int], bodies: Bodies, thread_count: int, *outputs: Any) -> None:
+    """Run a kernel over all bodies; a body that left the range of floats is named before it can do harm."""
+    hulls = bodies.hulls
+    packed = (NO_POINTS, NO_HULLS) if hulls is None else (hulls.points, hulls.first)
+    slack = SLACK * float(np.finfo(bodies.dtype).eps)
+    shape = (bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, *packed, slack)
+    found = threads.over_ranges(kernel, len(bodies), thread_count, *shape, *outputs)
+    lost = [row for row in found if row >= 0]
+    if lost:
+        row = min(lost)
+        raise InvalidInput(
+            f"The body {bodies.ids[row]} is at {bodies.position[row].tolist()} and turned by "
+            f"{bodies.rotation[row].tolist()}; a step needs finite numbers. Lower its speed or the length of the step."
+        )

@@ -1,0 +1,254 @@
+"""The extent of bodies, computed from poses and sizes straight into the arrays of bounds.
+
+Every kernel handles the rows ``first … last − 1`` and returns the first of them whose pose is not finite, or −1. A
+reach is widened by ``slack``, a relative rounding error, so that bodies which touch have bounds that overlap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Floats, Index
+from choque.kernel import inlined, kernel
+from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+
+
+@kernel
+def bound_slabs(
+    first: int,
+    last: int,
+    kind: NDArray[np.int8],
+    position: Floats,
+    rotation: Floats,
+    size: Floats,
+    hull: NDArray[np.int32],
+    points: Floats,
+    starts: NDArray[np.int64],
+    slack: float,
+    directions: NDArray[np.float64],
+    lower: Floats,
+    upper: Floats,
+) -> int:
+    """The extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
+    lost = -1
+    for row in range(first, last):
+        if lost < 0 and not _is_finite(position, rotation, row):
+            lost = row
+        for slab in range(directions.shape[0]):
+            x, y, z = directions[slab, 0], directions[slab, 1], directions[slab, 2]
+            middle = x * position[row, 0] + y * position[row, 1] + z * position[row, 2]
+            far = abs(x * position[row, 0]) + abs(y * position[row, 1]) + abs(z * position[row, 2])
+            low = high = 0.0
+            if kind[row] == PLANE:
+                low, high = _half_space(rotation, row, x, y, z)
+            elif kind[row] == CONVEX:
+                low, high = _hull_extent(rotation, size, row, hull[row], points, starts, x, y, z)
+                far += high - low
+            else:
+                high = _reach(kind[row], rotation, size, row, x, y, z)
+                low = -high
+                far += high
+            lower[row, slab] = middle + low - slack * far
+            upper[row, slab] = middle + high + slack * far
+    return lost
+
+
+@kernel
+def bound_boxes(
+    first: int,
+    last: int,
+    kind: NDArray[np.int8],
+    position: Floats,
+    rotation: Floats,
+    size: Floats,
+    hull: NDArray[np.int32],
+    points: Floats,
+    starts: NDArray[np.int64],
+    slack: float,
+    lower: Floats,
+    upper: Floats,
+) -> int:
+    """The box around each body, (n, 3) each: `bound_slabs` along the axes, where most of its products are zero."""
+    lost = -1
+    for row in range(first, last):
+        if lost < 0 and not _is_finite(position, rotation, row):
+            lost = row
+        for axis in range(3):
+            middle = np.float64(position[row, axis])
+            low = high = far = 0.0
+            if kind[row] == SPHERE:
+                high = far = np.float64(size[row, 0])
+                low = -high
+            elif kind[row] == CAPSULE:
+                high = far = size[row, 0] + 0.5 * size[row, 1] * abs(rotation[row, axis, 2])
+                low = -high
+            elif kind[row] == TILE:
+                across_x, across_z = abs(rotation[row, axis, 0]), abs(rotation[row, axis, 2])
+                high = far = 0.5 * (size[row, 0] * across_x + size[row, 1] * across_z)
+                low = -high
+            else:
+                x, y, z = 1.0 * (axis == 0), 1.0 * (axis == 1), 1.0 * (axis == 2)
+                if kind[row] == PLANE:
+                    low, high = _half_space(rotation, row, x, y, z)
+                else:
+                    low, high = _hull_extent(rotation, size, row, hull[row], points, starts, x, y, z)
+                    far = high - low
+            far += abs(middle)
+            lower[row, axis] = middle + low - slack * far
+            upper[row, axis] = middle + high + slack * far
+    return lost
+
+
+@kernel
+def bound_oriented(
+    first: int,
+    last: int,
+    kind: NDArray[np.int8],
+    position: Floats,
+    rotation: Floats,
+    size: Floats,
+    hull: NDArray[np.int32],
+    points: Floats,
+    starts: NDArray[np.int64],
+    slack: float,
+    center: Floats,
+    half: Floats,
+    axes: Floats,
+) -> int:
+    """The box around each body along its own axes; along those of the world for a sphere.
+
+    ``center`` and ``half`` are (n, 3), ``axes`` (n, 3, 3) with an axis in each row. A plane is endless every way.
+    """
+    lost = -1
+    for row in range(first, last):
+        if lost < 0 and not _is_finite(position, rotation, row):
+            lost = row
+        shape = kind[row]
+        for axis in range(3):
+            center[row, axis] = position[row, axis]
+            for other in range(3):
+                axes[row, axis, other] = rotation[row, other, axis]
+        if shape == SPHERE:
+            for axis in range(3):
+                half[row, axis] = size[row, 0]
+                for other in range(3):
+                    axes[row, axis, other] = 1.0 if axis == other else 0.0
+        elif shape == CAPSULE:
+            half[row, 0] = half[row, 1] = size[row, 0]
+            half[row, 2] = 0.5 * size[row, 1] + size[row, 0]
+        elif shape == TILE:
+            half[row, 0], half[row, 1], half[row, 2] = 0.5 * size[row, 0], 0.0, 0.5 * size[row, 1]
+        elif shape == CONVEX:
+            for axis in range(3):
+                low, high = np.inf, -np.inf
+                for point in range(starts[hull[row]], starts[hull[row] + 1]):
+                    along = size[row, axis] * points[point, axis]
+                    low, high = min(low, along), max(high, along)
+                half[row, axis] = 0.5 * (high - low)
+                for other in range(3):
+                    center[row, other] += 0.5 * (high + low) * rotation[row, other, axis]
+        else:
+            half[row, 0] = half[row, 1] = half[row, 2] = np.inf
+        far = 0.0
+        for axis in range(3):
+            far += abs(position[row, axis]) + half[row, axis]
+        for axis in range(3):
+            half[row, axis] += slack * far
+    return lost
+
+
+@kernel
+def bound_spheres(
+    first: int,
+    last: int,
+    kind: NDArray[np.int8],
+    position: Floats,
+    rotation: Floats,
+    size: Floats,
+    hull: NDArray[np.int32],
+    points: Floats,
+    starts: NDArray[np.int64],
+    slack: float,
+    center: Floats,
+    radius: Floats,
+) -> int:
+    """The sphere around each body and its own centre: (n, 3) and (n,). A plane has an infinite one."""
+    lost = -1
+    for row in range(first, last):
+        if lost < 0 and not _is_finite(position, rotation, row):
+            lost = row
+        reach = 0.0
+        if kind[row] == SPHERE:
+            reach = np.float64(size[row, 0])
+        elif kind[row] == CAPSULE:
+            reach = size[row, 0] + 0.5 * size[row, 1]
+        elif kind[row] == TILE:
+            reach = 0.5 * np.sqrt(np.float64(size[row, 0]) ** 2 + np.float64(size[row, 1]) ** 2)
+        elif kind[row] == CONVEX:
+            for point in range(starts[hull[row]], starts[hull[row] + 1]):
+                squared = 0.0
+                for axis in range(3):
+                    squared += (size[row, axis] * points[point, axis]) ** 2
+                reach = max(reach, np.sqrt(squared))
+        else:
+            reach = np.inf
+        far = reach
+        for axis in range(3):
+            center[row, axis] = position[row, axis]
+            far += abs(position[row, axis])
+        radius[row] = reach + slack * far
+    return lost
+
+
+@inlined
+def _is_finite(position: Any, rotation: Any, row: Index) -> Any:
+    total = np.float64(position[row, 0]) + position[row, 1] + position[row, 2]
+    for axis in range(3):
+        total += rotation[row, axis, 0] + rotation[row, axis, 1] + rotation[row, axis, 2]
+    return np.isfinite(total)
+
+
+@inlined
+def _reach(kind: Any, rotation: Any, size: Any, row: Index, x: float, y: float, z: float) -> Any:
+    """How far a sphere, capsule or tile reaches from its centre along (x, y, z), times the length of that."""
+    r = rotation[row]
+    along_z = abs(x * r[0, 2] + y * r[1, 2] + z * r[2, 2])
+    if kind == TILE:
+        along_x = abs(x * r[0, 0] + y * r[1, 0] + z * r[2, 0])
+        return 0.5 * (size[row, 0] * along_x + size[row, 1] * along_z)
+    reach = size[row, 0] * np.sqrt(x * x + y * y + z * z)
+    if kind == CAPSULE:
+        reach += 0.5 * size[row, 1] * along_z
+    return reach
+
+
+@inlined
+def _hull_extent(
+    rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, x: float, y: float, z: float
+) -> Any:
+    """From where to where a scaled hull reaches along (x, y, z), measured from its centre."""
+    r = rotation[row]
+    u = size[row, 0] * (x * r[0, 0] + y * r[1, 0] + z * r[2, 0])
+    v = size[row, 1] * (x * r[0, 1] + y * r[1, 1] + z * r[2, 1])
+    w = size[row, 2] * (x * r[0, 2] + y * r[1, 2] + z * r[2, 2])
+    low, high = np.inf, -np.inf
+    for point in range(starts[hull], starts[hull + 1]):
+        along = u * points[point, 0] + v * points[point, 1] + w * points[point, 2]
+        low, high = min(low, along), max(high, along)
+    return low, high
+
+
+@inlined
+def _half_space(rotation: Any, row: Index, x: float, y: float, z: float) -> Any:
+    """From where to where a half-space reaches along (x, y, z): endless unless that is its normal exactly."""
+    u, v, w = rotation[row, 0, 1], rotation[row, 1, 1], rotation[row, 2, 1]
+    low, high = -np.inf, np.inf
+    if y * w == z * v and z * u == x * w and x * v == y * u:
+        if x * u + y * v + z * w > 0:
+            high = 0.0
+        else:
+            low = 0.0
+    return low, high

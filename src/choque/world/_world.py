@@ -1,0 +1,271 @@
+"""A world of rigid bodies: what is in it, and one step after another."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from numbers import Real
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque import threads
+from choque._types import Pairs
+from choque.bounds import Bounds
+from choque.dynamics import _measures
+from choque.dynamics._contract import Integrator
+from choque.dynamics._registry import create_response, find_integrator
+from choque.errors import InvalidInput
+from choque.narrow._contacts import Contacts
+from choque.world._bounds import LEGACY
+from choque.world._cost import Cost
+from choque.world._detection import NO_PAIRS, Detected, Detection
+from choque.world._hash import state_hash
+from choque.world._population import Population
+from choque.world._report import STAGES, StepReport
+from choque.world._settings import Settings
+
+
+class World(Population):
+    """Bodies that move, meet and rebound, in steps of fixed length.
+
+    Parameters
+    ----------
+    broad
+        The broad phase: any name of `choque.broad.names`.
+    bounds
+        What it is given: ``"box"``, ``"oriented"``, ``"sphere"``, ``"6-dop"``, ``"14-dop"``, ``"18-dop"`` or
+        ``"26-dop"``; None for what suits it, oriented boxes for ``sap-obb`` and ``brute-obb``, 18-DOPs for
+        ``sap-kdop``, boxes for all others.
+    narrow
+        The rules of exact tests: ``"exact"``, or ``"legacy"`` for those of the Fingsics engine, defects included.
+    response
+        How contacts are answered: ``"impulse"``, ``"legacy"`` or ``"shape-matching"``.
+    dtype
+        ``"float64"`` or ``"float32"``.
+    threads
+        How many threads to use; None for all. The course of a world is the same, bit for bit, for any number.
+    device
+        Where a broad phase that runs on a GPU does so.
+    max_speed, max_spin
+        Limits in units and radians a second; None for none.
+    legacy
+        True: the Fingsics engine in every part: narrow phase, response, integration, bounds, float32 and limits of 50
+        and 10.
+    broad_options
+        Further options of the broad phase.
+
+    Notes
+    -----
+    A step takes five stages: bounds, broad phase, narrow phase, response, integration. Its length is what the caller
+    says, however long it takes, so runs repeat exactly. There is no friction, no resting contact and no correction of
+    positions; bodies that move further than their size in one step may pass through one another.
+
+    Examples
+    --------
+    >>> import choque
+    >>> world = choque.World()
+    >>> ids = world.add_spheres([[0, 0, 0], [2.1, 0, 0]], velocity=[[3, 0, 0], [-3, 0, 0]])
+    >>> [world.step(1 / 60).impulses for _ in range(4)]
+    [0, 0, 1, 0]
+    >>> world.bodies.velocity[:, 0].round(9).tolist()
+    [-3.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        broad: str = "auto",
+        *,
+        bounds: str | None = None,
+        narrow: str = "exact",
+        response: str = "impulse",
+        dtype: str = "float64",
+        threads: int | None = None,
+        device: str | None = None,
+        max_speed: float | None = None,
+        max_spin: float | None = None,
+        legacy: bool = False,
+        **broad_options: Any,
+    ) -> None:
+        if not isinstance(legacy, bool):
+            raise InvalidInput(f"legacy is {legacy!r}; it must be True or False.")
+        settings = Settings(
+            broad=broad,
+            bounds=bounds,
+            narrow=narrow,
+            response=response,
+            dtype=dtype,
+            threads=threads,
+            device=device,
+            max_speed=max_speed,
+            max_spin=max_spin,
+            broad_options=broad_options,
+        )
+        self._engage((settings.as_legacy() if legacy else settings).checked())
+        super().__init__(np.dtype(self.settings.dtype))
+        self._frame = 0
+        self._time = 0.0
+        self._latest: Detected | None = None
+        self._latest_ids = self._identities
+
+    def __repr__(self) -> str:
+        return f"<World: {len(self)} bodies, frame {self._frame}, broad phase {self.settings.broad!r}>"
+
+    # What there is
+
+    @property
+    def frame(self) -> int:
+        """How many steps were made."""
+        return self._frame
+
+    @property
+    def time(self) -> float:
+        """How many seconds they were long."""
+        return self._time
+
+    @property
+    def pairs(self) -> Pairs:
+        """The candidates of the latest step, as ids: (m, 2) int32, sorted."""
+        return NO_PAIRS if self._latest is None else self._latest_ids.name(self._latest.pairs)
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contacts of the latest step, with the ids of both bodies, in the order of their pairs."""
+        if self._latest is None:
+            return Contacts.none(self._bodies.dtype.type)
+        found = self._latest.contacts
+        return found if self._latest_ids.are_rows else replace(found, pairs=self._latest_ids.name(found.pairs))
+
+    @property
+    def cost(self) -> Cost:
+        """The cost model of all steps since the latest change of methods."""
+        return self._detection.meter.total
+
+    def energy(self) -> float:
+        """The kinetic energy of all bodies that are not static."""
+        return float(_measures.kinetic_energy(self._bodies).sum())
+
+    def momentum(self) -> NDArray[np.float64]:
+        """The momentum (3,) of all bodies that are not static."""
+        found: NDArray[np.float64] = _measures.momentum(self._bodies).sum(axis=0)
+        return found
+
+    def angular_momentum(self) -> NDArray[np.float64]:
+        """The angular momentum (3,) about the origin of all bodies that are not static."""
+        found: NDArray[np.float64] = _measures.angular_momentum(self._bodies).sum(axis=0)
+        return found
+
+    def hash(self) -> int:
+        """64 bits over ids, poses, velocities and the frame: equal worlds have equal ones."""
+        return state_hash(self._bodies, self._frame)
+
+    def bounds(self) -> Bounds:
+        """The bounding volumes of all bodies now, of the kind that the broad phase is given."""
+        return self._detection.bound(self._bodies, self._thread_count())
+
+    # What happens
+
+    def step(self, dt: float = 1 / 60) -> StepReport:
+        """Go on by ``dt`` seconds: find what touches, answer it, and move everything."""
+        if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < math.inf:
+            raise InvalidInput(f"dt is {dt!r}; it must be a number of seconds greater than 0.")
+        dt, bodies, settings = float(dt), self._bodies, self.settings
+        began = perf_counter()
+        found = self._detection.find(bodies)
+        detected = perf_counter()
+        response = self._response
+        impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
+        answered = perf_counter()
+        self._integrate(bodies, dt, settings.max_speed, settings.max_spin, self._thread_count())
+        self._frame += 1
+        self._time += dt
+        self._latest, self._latest_ids = found, self._identities
+        ended = perf_counter()
+        spans = (*found.seconds, answered - detected, ended - answered)
+        return StepReport(
+            frame=self._frame,
+            seconds=dict(zip(STAGES, spans, strict=True)),
+            total_seconds=ended - began,
+            bodies=len(bodies),
+            pairs=len(found.pairs),
+            contacts=len(found.contacts),
+            impulses=impulses,
+            tally=self._detection.narrow.tally,
+            cost=self._detection.account(found),
+        )
+
+    def switch(
+        self,
+        broad: str | None = None,
+        *,
+        bounds: str | None = None,
+        narrow: str | None = None,
+        response: str | None = None,
+        **broad_options: Any,
+    ) -> None:
+        """Go on from the same state by other methods; what is None stays.
+
+        With another broad phase, its ``bounds`` are those that suit it unless they are given, and the options of the
+        former one end. Nothing changes when a name is refused.
+        """
+        self._engage(self._changed(broad, bounds, narrow, response, broad_options))
+
+    def rival(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
+        """Another choice of methods, to look at the same bodies beside this one's own; changes nothing here."""
+        return Detection(self._changed(broad, bounds, None, None, broad_options))
+
+    def copy(self) -> Self:
+        """An independent copy, which goes on like this one would."""
+        return copy.deepcopy(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole state to a file, at once or not at all; a world opened from it goes on bit for bit."""
+        from choque.world._saving import save_world
+
+        save_world(self, Path(path))
+
+    @classmethod
+    def open(cls, path: str | Path, *, threads: int | None = None) -> Self:
+        """The world that `save` wrote to ``path``."""
+        from choque.world._saving import open_world
+
+        return open_world(cls, Path(path), threads)
+
+    # The machinery
+
+    def _engage(self, settings: Settings) -> None:
+        """Take up ``settings``, checked ones; the response remembers if it stays the same."""
+        before = getattr(self, "settings", None)
+        if before is None or before.response != settings.response:
+            self._response = create_response(settings.response)
+        self.settings = settings
+        self._detection = Detection(settings)
+        own: Integrator | None = getattr(self._response, "integrate", None)
+        self._integrate = find_integrator(settings.integrator) if own is None else own
+
+    def _changed(
+        self,
+        broad: str | None,
+        bounds: str | None,
+        narrow: str | None,
+        response: str | None,
+        broad_options: dict[str, Any],
+    ) -> Settings:
+        """The settings with what is not None in the place of what is there."""
+        now = self.settings
+        suiting = LEGACY if now.legacy else None
+        return replace(
+            now,
+            broad=now.broad if broad is None else broad,
+            bounds=bounds or (now.bounds if broad is None else suiting),
+            narrow=now.narrow if narrow is None else narrow,
+            response=now.response if response is None else response,
+            broad_options=broad_options if broad is not None else {**now.broad_options, **broad_options},
+        ).checked()
+
+    def _thread_count(self) -> int:
+        return threads.resolve_count(self.settings.threads, len(self))

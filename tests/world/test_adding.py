@@ -1,0 +1,215 @@
+"""Bodies come and go: what is given is what is there, ids last for ever, and what is refused changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from world_scenes import UPRIGHT, gas
+
+from choque.errors import ChoqueError, InvalidInput, UnknownName
+from choque.narrow._shapes import CAPSULE, PLANE, SPHERE, TILE
+from choque.world import World
+
+
+def test_properties_are_read_back() -> None:
+    """F-001-01: a sphere, a capsule, a rocket and a tile with every property of §2."""
+    world = World()
+    full: dict[str, Any] = {
+        "mass": 3.0, "velocity": (1, 2, 3), "angular_velocity": (0.1, 0.2, 0.3), "acceleration": (0, -9.8, 0),
+        "elasticity": 0.5, "color": (1, 2, 3), "drawn": False, "rotation": UPRIGHT,
+    }  # fmt: skip
+    assert world.add_spheres([1, 2, 3], 0.5, **full).tolist() == [0]
+    assert world.add_capsules([[4, 5, 6], [7, 8, 9]], 0.3, [2.0, 0.0], rocket=[False, True], **full).tolist() == [1, 2]
+    assert world.add_tiles([0, 0, 0], 8, 4, **full).tolist() == [3]
+    bodies = world.bodies
+    assert bodies.kind.tolist() == [SPHERE, CAPSULE, CAPSULE, TILE]
+    np.testing.assert_array_equal(bodies.position, [[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 0]])
+    np.testing.assert_array_equal(bodies.size, [[0.5, 0, 0], [0.3, 2, 0], [0.3, 0, 0], [8, 4, 0]])
+    assert bodies.rocket.tolist() == [False, False, True, False]
+    assert bodies.static.tolist() == [False, False, False, True]
+    assert not bodies.drawn.any()
+    for column, value in (("velocity", (1, 2, 3)), ("acceleration", (0, -9.8, 0)), ("color", (1, 2, 3))):
+        np.testing.assert_array_equal(getattr(bodies, column), [value] * 4)
+    np.testing.assert_array_equal(bodies.rotation, [UPRIGHT] * 4)
+    np.testing.assert_array_equal(bodies.mass, [3] * 4)
+    np.testing.assert_array_equal(bodies.inverse_mass, [1 / 3, 1 / 3, 1 / 3, 0])
+    np.testing.assert_allclose(bodies.inertia[0], 0.4 * 3 * 0.25)
+    np.testing.assert_array_equal(bodies.inverse_inertia[3], 0)
+    np.testing.assert_allclose(bodies.inverse_inertia[:3] * bodies.inertia[:3], 1)
+
+
+def test_defaults_are_those_of_the_table() -> None:
+    """F-001-02: a body about which nothing is said."""
+    world = World()
+    world.add_spheres([0, 0, 0])
+    world.add_capsules([0, 5, 0])
+    world.add_tiles([0, -5, 0])
+    bodies = world.bodies
+    np.testing.assert_array_equal(bodies.size, [[1, 0, 0], [1, 1, 0], [30, 30, 0]])
+    np.testing.assert_array_equal(bodies.mass, 1)
+    np.testing.assert_array_equal(bodies.elasticity, 1)
+    np.testing.assert_array_equal(bodies.color, 200)
+    np.testing.assert_array_equal(bodies.rotation, [np.eye(3)] * 3)
+    assert not bodies.velocity.any()
+    assert not bodies.static[:2].any()
+    assert bodies.drawn.all()
+
+
+def test_columns_keep_their_layout() -> None:
+    for dtype in ("float32", "float64"):
+        world = gas(20, dtype=dtype)
+        world.remove([3, 5])
+        for name, column in world.bodies.columns().items():
+            assert column.flags.c_contiguous, name
+            assert column.flags.writeable, name
+            assert column.dtype.kind != "f" or column.dtype == dtype, name
+
+
+def test_ids_last_and_are_not_used_again() -> None:
+    world = World()
+    first = world.add_spheres(np.arange(12.0).reshape(4, 3) * 10)
+    world.remove([first[1], first[3]])
+    assert world.bodies.ids.tolist() == [0, 2]
+    assert world.add_spheres([0, 10.5, 20]).tolist() == [4]
+    world.step()
+    assert world.contacts.pairs.tolist() == [[0, 4]]
+    assert world.pairs.tolist() == [[0, 4]]
+    world.remove([0])
+    assert world.contacts.pairs.tolist() == [[0, 4]], "the latest step is a matter of the past"
+    world.step()
+    assert world.contacts.pairs.tolist() == []
+
+
+def test_a_removed_body_changes_nothing_for_those_apart_from_it() -> None:
+    both, alone = World(), World()
+    for world in (both, alone):
+        world.add_spheres([[0, 0, 0], [1.5, 0, 0]], velocity=[[1, 0, 0], [-1, 0, 0]])
+    both.remove(both.add_spheres([50, 0, 0]))
+    for _ in range(30):
+        both.step()
+        alone.step()
+    assert both.hash() == alone.hash()
+
+
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("add_spheres", {"center": [0, np.nan, 0]}, "center"),
+    ("add_spheres", {"center": [0, 0]}, "center has the shape"),
+    ("add_spheres", {"center": [[0, 0, 0], [1, 1]]}, "center"),
+    ("add_spheres", {"center": "somewhere"}, "center"),
+    ("add_spheres", {"center": [0, 0, 0], "radius": -1}, "radius holds -1.0; it must be greater than 0"),
+    ("add_spheres", {"center": [0, 0, 0], "radius": 0}, "radius"),
+    ("add_spheres", {"center": [0, 0, 0], "radius": np.inf}, "radius"),
+    ("add_spheres", {"center": [0, 0, 0], "radius": [1, 2]}, "radius has the shape"),
+    ("add_spheres", {"center": [0, 0, 0], "mass": -3}, "mass holds -3.0"),
+    ("add_spheres", {"center": [0, 0, 0], "mass": 0}, "mass"),
+    ("add_spheres", {"center": [0, 0, 0], "mass": np.nan}, "mass"),
+    ("add_spheres", {"center": [0, 0, 0], "mass": 1j}, "mass"),
+    ("add_spheres", {"center": [0, 0, 0], "mass": 1e-300, "radius": 1e-20}, "inertia"),
+    ("add_spheres", {"center": [0, 0, 0], "velocity": [np.inf, 0, 0]}, "velocity"),
+    ("add_spheres", {"center": [0, 0, 0], "velocity": [1, 2]}, "velocity has the shape"),
+    ("add_spheres", {"center": [0, 0, 0], "angular_velocity": [np.nan, 0, 0]}, "angular_velocity"),
+    ("add_spheres", {"center": [0, 0, 0], "acceleration": [[0, 0, 0]] * 2}, "acceleration"),
+    ("add_spheres", {"center": [0, 0, 0], "elasticity": 1.5}, "elasticity"),
+    ("add_spheres", {"center": [0, 0, 0], "elasticity": -0.1}, "elasticity"),
+    ("add_spheres", {"center": [0, 0, 0], "rotation": np.ones((3, 3))}, "orthonormal"),
+    ("add_spheres", {"center": [0, 0, 0], "rotation": -np.eye(3)}, "mirror"),
+    ("add_spheres", {"center": [0, 0, 0], "rotation": np.eye(4)}, "rotation has the shape"),
+    ("add_spheres", {"center": [0, 0, 0], "static": 1}, "static"),
+    ("add_spheres", {"center": [0, 0, 0], "drawn": [True, False]}, "drawn"),
+    ("add_spheres", {"center": [0, 0, 0], "color": (0, 0, 256)}, "color holds 256"),
+    ("add_spheres", {"center": [0, 0, 0], "color": (0.5, 0, 0)}, "color"),
+    ("add_spheres", {"center": [0, 0, 0], "weight": 3}, "no property of bodies called 'weight'"),
+    ("add_capsules", {"center": [0, 0, 0], "length": -1}, "length"),
+    ("add_capsules", {"center": [0, 0, 0], "radius": 0}, "radius"),
+    ("add_capsules", {"center": [0, 0, 0], "rocket": "yes"}, "rocket"),
+    ("add_tiles", {"center": [0, 0, 0], "width": 0}, "width"),
+    ("add_tiles", {"center": [0, 0, 0], "length": np.nan}, "length"),
+    ("add_ground", {"height": np.nan}, "height is nan"),
+    ("remove", {"ids": [7]}, "No living body has the id 7"),
+    ("remove", {"ids": [0, 0]}, "twice"),
+    ("remove", {"ids": [0.5]}, "ids"),
+    ("step", {"dt": 0}, "dt is 0"),
+    ("step", {"dt": -1}, "dt"),
+    ("step", {"dt": np.nan}, "dt"),
+    ("step", {"dt": "fast"}, "dt"),
+    ("switch", {"broad": "sapp-obb"}, "Did you mean 'sap-obb'"),
+    ("switch", {"bounds": "boxes"}, "kind of bounds"),
+    ("switch", {"narrow": "exactly"}, "exactly"),
+    ("switch", {"response": "none"}, "response"),
+    ("switch", {"broad": "grid", "cellz": 3}, "cellz"),
+]
+
+
+@pytest.mark.parametrize(("method", "arguments", "told"), BAD, ids=lambda value: str(value)[:40])
+def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any], told: str) -> None:
+    world = World()
+    world.add_spheres([[0, 0, 0], [3, 0, 0]], velocity=[1, 0, 0])
+    world.step()
+    before, settings, bodies = world.hash(), world.settings, world.bodies
+    with pytest.raises(InvalidInput) as caught:
+        getattr(world, method)(**arguments)
+    assert told in str(caught.value)
+    assert (world.hash(), world.settings, world.frame) == (before, settings, 1)
+    assert world.bodies is bodies
+    assert world.add_spheres([9, 9, 9]).tolist() == [2], "no id was used up"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"broad": "octtree"}, "Did you mean 'octree'"),
+        ({"broad": 3}, "must be a name"),
+        ({"bounds": "7-dop"}, "7-dop"),
+        ({"narrow": "sloppy"}, "sloppy"),
+        ({"response": "friction"}, "friction"),
+        ({"dtype": "float16"}, "float16"),
+        ({"threads": 0}, "threads"),
+        ({"max_speed": -1}, "max_speed"),
+        ({"max_spin": np.nan}, "max_spin"),
+        ({"legacy": "yes"}, "legacy"),
+        ({"broad": "grid", "shells": 3}, "shells"),
+    ],
+)
+def test_a_world_of_unknown_rules_is_refused(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        World(**options)
+    assert issubclass(UnknownName, ChoqueError)
+
+
+def test_a_body_that_leaves_the_numbers_is_named() -> None:
+    world = World()
+    world.add_spheres([[0, 0, 0], [5, 0, 0]], velocity=[[0, 0, 0], [1e308, 0, 0]])
+    with np.errstate(over="ignore"):
+        world.step(100.0)
+    with pytest.raises(InvalidInput, match="The body 1 is at"):
+        world.step()
+    assert world.frame == 1
+
+
+def test_float32_refuses_what_it_cannot_hold() -> None:
+    with pytest.raises(InvalidInput, match="float32 cannot hold"):
+        World(dtype="float32").add_spheres([1e39, 0, 0])
+
+
+def test_ground_is_a_static_plane() -> None:
+    world = World()
+    world.add_ground(-2.0)
+    assert world.bodies.kind.tolist() == [PLANE]
+    assert world.bodies.static.all()
+    np.testing.assert_array_equal(world.bodies.position, [[0, -2, 0]])
+
+
+def test_rotations_that_are_nearly_right_are_made_right() -> None:
+    world = World()
+    world.add_capsules([0, 0, 0], rotation=np.round(UPRIGHT + 3e-5, 6))
+    rotation = world.bodies.rotation[0]
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-15)
+
+
+def test_speeds_are_limited_from_the_start() -> None:
+    world = World(max_speed=50, max_spin=10)
+    world.add_spheres([0, 0, 0], velocity=[300, 400, 0], angular_velocity=[0, 0, 3])
+    np.testing.assert_allclose(world.bodies.velocity, [[30, 40, 0]])
+    np.testing.assert_allclose(world.bodies.angular_velocity, [[0, 0, 3]])
