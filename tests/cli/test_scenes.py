@@ -15,12 +15,20 @@ if TYPE_CHECKING:
 
 def test_every_scene_is_listed_with_its_parameters(command: Command) -> None:
     listed = {each["name"]: each for each in json.loads(command.succeeds("scenes", "--json"))}
-    assert list(listed) == choque.scene.names()
+    names = {
+        "boxes": choque.scene.names(),
+        "bodies": choque.scene.body_names(),
+        "built-in": choque.scene.built_in_names(),
+    }
+    assert list(listed) == [name for group in names.values() for name in group]
+    assert all(listed[name]["sort"] == sort for sort, group in names.items() for name in group)
     assert listed["mixed"]["parameters"] == choque.scene.parameters("mixed")
+    assert listed["capsule-box"]["parameters"] == choque.scene.body_parameters("capsule-box")
     assert all(each["summary"] for each in listed.values())
     table = command.succeeds("scenes")
     assert all(name in table for name in listed)
     assert "ratio=1000.0" in table
+    assert "ratio=4.0" in table
 
 
 def test_a_scene_is_baked(command: Command, tmp_path: Path) -> None:

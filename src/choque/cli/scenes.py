@@ -1,38 +1,77 @@
-"""``choque scenes``: the scenes that can be made by name and seed."""
+"""``choque scenes``: the scenes that have a name."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 import typer
 
 from choque.cli._options import AsJson
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A scene in the list: ``sort`` is boxes, bodies or built-in."""
+
+    name: str
+    sort: str
+    summary: str
+    parameters: dict[str, object] = field(default_factory=dict)
+
+
+_HEADINGS = {
+    "boxes": "scenes of boxes, for 'choque bake' and 'choque bench'",
+    "bodies": "generated scenes of bodies, for 'choque run' and scene files",
+    "built-in": "built-in scenes of bodies, for 'choque run'",
+}
+
 
 def scenes(as_json: AsJson = False) -> None:
-    """List the scenes that can be made, with their parameters.
+    """List the scenes that have a name, with their parameters.
 
-    'choque bake' makes one and 'choque bench' measures on it.
+    'choque bake' makes scenes of boxes and 'choque bench' measures on them; 'choque run' runs scenes of bodies.
 
     Try:
       choque scenes
+      choque scenes --json
     """
-    import choque
-
-    summaries = {name: choque.scene.describe(name) for name in choque.scene.names()}
-    parameters = {name: choque.scene.parameters(name) for name in choque.scene.names()}
+    listed = _listed()
     if as_json:
-        listed = [{"name": name, "summary": summaries[name], "parameters": parameters[name]} for name in parameters]
-        typer.echo(json.dumps(listed))
+        typer.echo(json.dumps([asdict(each) for each in listed]))
         return
 
+    from choque.cli._terminal import console
+
+    for sort, heading in _HEADINGS.items():
+        console().print(_table(heading, [each for each in listed if each.sort == sort]))
+
+
+def _listed() -> list[_Listed]:
+    from choque import scene
+
+    return [
+        *(_Listed(name, "boxes", scene.describe(name), scene.parameters(name)) for name in scene.names()),
+        *(_Listed(name, "bodies", scene.describe(name), scene.body_parameters(name)) for name in scene.body_names()),
+        *(_Listed(name, "built-in", scene.describe(name)) for name in scene.built_in_names()),
+    ]
+
+
+def _table(heading: str, listed: list[_Listed]) -> Table:
     from rich.text import Text
 
-    from choque.cli._terminal import console, plain_table
+    from choque.cli._terminal import plain_table
 
-    table = plain_table("scene", "what it is", "parameters")
-    for name, defaults in parameters.items():
-        settings = "\n".join(f"{key}={value}" for key, value in defaults.items())
-        table.add_row(Text(name, style="bold"), Text(summaries[name]), Text(settings))
+    headings = ("scene", heading, "parameters") if any(each.parameters for each in listed) else ("scene", heading)
+    table = plain_table(*headings)
+    for each in listed:
+        settings = "\n".join(f"{key}={value}" for key, value in each.parameters.items())
+        table.add_row(
+            Text(each.name, style="bold"), Text(each.summary), *([Text(settings)] if len(headings) > 2 else [])
+        )
         table.add_section()
-    console().print(table)
+    return table

@@ -49,7 +49,7 @@ class BoxInstance:
         made = choque.scene.generate(self.scene, self.n, self.seed, self.dimension, self.frames)
         if path is not None and not path.exists():
             choque.scene.bake(made, path)
-        read = made if path is None else choque.scene.load(path)
+        read = made if path is None else choque.scene.load_boxes(path)
         return [read.frame(index) for index in range(self.frames)]
 
     def expected(self, last: Frame, scratch: Path | None = None) -> Pairs:

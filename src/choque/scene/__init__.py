@@ -1,23 +1,44 @@
-"""Scenes for measuring: boxes at rest or in motion, made by name and seed, baked to disk and read back."""
+"""Scenes: boxes for measuring and bodies for running, by name and seed or from files, and to files again."""
 
 from __future__ import annotations
 
+from choque.scene.body_columns import BodyColumns
+from choque.scene.body_registry import bodies, body_generator, body_names, body_parameters
+from choque.scene.body_scene import BodyScene, Camera
+from choque.scene.catalogue import describe
 from choque.scene.formats.boxes import bake
-from choque.scene.loading import load, loader
+from choque.scene.formats.config_txt import METHOD_ALIASES, Config, load_config
+from choque.scene.loading import built_in_names, load, load_bodies, load_boxes, loader
 from choque.scene.model import BoxScene, Motion
-from choque.scene.registry import describe, generate, generator, names, parameters
-from choque.scene.request import Request
+from choque.scene.registry import generate, generator, names, parameters
+from choque.scene.request import BodyRequest, Request
+from choque.scene.saving import save
 
 __all__ = [
+    "METHOD_ALIASES",
+    "BodyColumns",
+    "BodyRequest",
+    "BodyScene",
     "BoxScene",
+    "Camera",
+    "Config",
     "Motion",
     "Request",
     "bake",
+    "bodies",
+    "body_generator",
+    "body_names",
+    "body_parameters",
+    "built_in_names",
     "describe",
     "generate",
     "generator",
     "load",
+    "load_bodies",
+    "load_boxes",
+    "load_config",
     "loader",
     "names",
     "parameters",
+    "save",
 ]

@@ -1,7 +1,8 @@
-"""Scenes from files, by suffix."""
+"""Scenes from files, by suffix, and those that come with the package, by name."""
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +10,15 @@ from typing import TypeAlias, TypeVar
 
 from choque.errors import UnreadableFile
 from choque.files.source import lower_suffix, read_head
+from choque.scene.body_registry import body_names
+from choque.scene.body_scene import BodyScene
 from choque.scene.model import BoxScene
 
-Loader: TypeAlias = Callable[[Path], BoxScene]
+Scene: TypeAlias = BoxScene | BodyScene
+Loader: TypeAlias = Callable[[Path], Scene]
 Registered = TypeVar("Registered", bound=Loader)
+
+BUILT_IN = Path(__file__).parent / "built_in"
 
 _loaders: dict[str, Loader] = {}
 
@@ -27,15 +33,68 @@ def loader(*suffixes: str) -> Callable[[Registered], Registered]:
     return register
 
 
-def load(path: str | os.PathLike[str]) -> BoxScene:
-    """Open the scene in a file: a baked one is memory-mapped, any other file of boxes is one frame."""
+def load(path: str | os.PathLike[str]) -> Scene:
+    """Open the scene in a file, or the built-in one of that name.
+
+    ``.xml`` and ``.toml`` hold bodies. All else holds boxes: a baked scene is memory-mapped, any other file of boxes is
+    one frame. A word without a suffix that is no file is the name of a built-in scene, as `built_in_names` lists them.
+    """
     # Here and not above: the formats import this module to register themselves.
     import choque.scene.formats  # noqa: F401
 
-    path = Path(path)
+    path = _found(Path(path))
     suffix = lower_suffix(path)
     if suffix not in _loaders:
         read_head(path)
         known = ", ".join(sorted(_loaders))
         raise UnreadableFile(f"The file {path} ends in {suffix!r}; scenes are read from {known}.")
     return _loaders[suffix](path)
+
+
+def load_bodies(path: str | os.PathLike[str]) -> BodyScene:
+    """Open a scene as `load` does, refused unless it is one of bodies."""
+    scene = load(path)
+    if not isinstance(scene, BodyScene):
+        raise UnreadableFile(f"The file {path} holds boxes, not bodies; scenes of bodies are .xml and .toml files.")
+    return scene
+
+
+def load_boxes(path: str | os.PathLike[str]) -> BoxScene:
+    """Open a scene as `load` does, refused unless it is one of boxes."""
+    scene = load(path)
+    if not isinstance(scene, BoxScene):
+        raise UnreadableFile(f"The file {path} holds bodies, not boxes; run it, or bake a scene of boxes.")
+    return scene
+
+
+def built_in_names() -> list[str]:
+    """List the scenes of bodies that come with the package, sorted."""
+    return sorted(path.stem for path in _built_in_files())
+
+
+def _built_in_files() -> list[Path]:
+    return [path for path in BUILT_IN.iterdir() if path.suffix in (".toml", ".xml")]
+
+
+def _found(path: Path) -> Path:
+    """Turn a built-in name into its file; every other path stays as it is."""
+    if len(path.parts) != 1 or path.suffix or _exists(path):
+        return path
+    files = {file.stem: file for file in _built_in_files()}
+    if path.name in files:
+        return files[path.name]
+    if path.name in body_names():
+        raise UnreadableFile(
+            f"There is no file {path}; {path.name!r} is a generator, so say how many: "
+            f"choque.scene.bodies({path.name!r}, n)."
+        )
+    near = difflib.get_close_matches(path.name, files, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" Built in are {', '.join(sorted(files))}."
+    raise UnreadableFile(f"There is no file {path}, and no built-in scene of that name.{hint}")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

@@ -1,4 +1,4 @@
-"""What a generator is asked for."""
+"""What a generator of boxes or of bodies is asked for."""
 
 from __future__ import annotations
 
@@ -18,6 +18,23 @@ class Request:
 
     def random(self, stream: int = 0) -> np.random.Generator:
         """Give a generator of random numbers for this scene alone; each ``stream`` of it is independent."""
-        # The name takes part, so that two kinds of scene with one seed do not share their positions.
-        entropy = [int.from_bytes(self.name.encode()), self.box_count, self.seed]
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(stream,))))
+        return _random(self.name, self.box_count, self.seed, stream)
+
+
+@dataclass(frozen=True)
+class BodyRequest:
+    """How many bodies that are not static, from which seed; a generator turns it into columns."""
+
+    name: str
+    body_count: int
+    seed: int
+
+    def random(self, stream: int = 0) -> np.random.Generator:
+        """Give a generator of random numbers for this scene alone; each ``stream`` of it is independent."""
+        return _random(self.name, self.body_count, self.seed, stream)
+
+
+def _random(name: str, count: int, seed: int, stream: int) -> np.random.Generator:
+    # The name takes part, so that two kinds of scene with one seed do not share their positions.
+    entropy = [int.from_bytes(name.encode()), count, seed]
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(stream,))))

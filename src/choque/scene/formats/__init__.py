@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from choque.scene.formats import boxes
+from choque.scene.formats import boxes, choque_toml, fingsics_xml
 
-__all__ = ["boxes"]
+__all__ = ["boxes", "choque_toml", "fingsics_xml"]

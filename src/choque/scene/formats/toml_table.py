@@ -1,0 +1,167 @@
+"""A table of a TOML document, checked key by key; what is wrong is said with its line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput, UnreadableFile
+from choque.scene.formats.toml_lines import TomlLines
+
+
+class TomlTable:
+    """One table, with its place in the file.
+
+    Parameters
+    ----------
+    entries
+        What the parser made of it.
+    path, lines
+        The file, and where its keys stand.
+    place
+        The way to this table from the top of the document.
+    """
+
+    def __init__(self, entries: dict[str, Any], path: Path, lines: TomlLines, place: tuple[str, ...] = ()) -> None:
+        self._entries = entries
+        self._path = path
+        self._lines = lines
+        self._place = place
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._entries
+
+    def require_known(self, what: str, known: Sequence[str]) -> None:
+        """Refuse the first key that ``what``, such as "a camera", does not have."""
+        for key in self._entries:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise self.refusal(key, f"{what} has no key {key!r:.80}.{hint} Known: {', '.join(known)}.")
+
+    def refusal(self, key: str, sentence: str) -> UnreadableFile:
+        """Word an error about a key."""
+        line = self._lines.line(*self._place, *([key] if key else []))
+        return UnreadableFile(f"{self._path}{'' if line is None else f', line {line}'}: {sentence}")
+
+    def unfit(self, key: str, allowed: str) -> UnreadableFile:
+        """Word an error about the value of a key."""
+        return self.refusal(key, f"{key} is {self._entries.get(key)!r:.80}; it must be {allowed}.")
+
+    @contextmanager
+    def placing(self, key: str) -> Iterator[None]:
+        """Name the place where something refuses in words of its own."""
+        try:
+            yield
+        except UnreadableFile:
+            raise
+        except InvalidInput as problem:
+            raise self.refusal(key, str(problem)) from problem
+
+    def text(self, key: str, default: str = "") -> str:
+        """A word."""
+        value = self._entries.get(key, default)
+        if not isinstance(value, str):
+            raise self.unfit(key, "a text in quotes")
+        return value
+
+    def whole(self, key: str, default: int | None = None) -> int:
+        """A whole number; without a default it must be there."""
+        value = self._entries.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.unfit(key, "a whole number") if key in self else self.refusal("", f"{key} is missing.")
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        """A number."""
+        value = self._entries.get(key, default)
+        if not _is_number(value):
+            raise self.unfit(key, "a number")
+        return float(value)
+
+    def vector(self, key: str) -> NDArray[np.float64] | None:
+        """Three numbers, (3,); None where they are not there."""
+        value = self._entries.get(key)
+        if value is None:
+            return None
+        if isinstance(value, list) and len(value) == 3 and all(map(_is_number, value)):
+            return np.array(value, dtype=np.float64)
+        raise self.unfit(key, "three numbers in brackets")
+
+    def vectors(self, key: str, count: int | None) -> NDArray[np.float64]:
+        """Three numbers for all bodies, (3,), or for each of ``count``, (count, 3); for any number if it is None."""
+        rows: Any = self._entries.get(key)
+        if isinstance(rows, list) and rows and not isinstance(rows[0], list):
+            vector = self.vector(key)
+            assert vector is not None
+            return vector
+        fits = isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == 3 and all(map(_is_number, row)) for row in rows
+        )
+        if not fits or (count is not None and len(rows) != count):
+            some = "several" if count is None else str(count)
+            raise self.unfit(key, f"three numbers in brackets, or a list of {some} such rows")
+        return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+
+    def colors(self, key: str, count: int) -> NDArray[np.float64]:
+        """Three whole numbers from 0 to 255 for all bodies, (3,), or for each of ``count``, (count, 3)."""
+        rows = self.vectors(key, count)
+        if not ((rows >= 0) & (rows <= 255) & (rows == np.floor(rows))).all():
+            raise self.unfit(key, "three whole numbers from 0 to 255 in brackets, or a list of such rows")
+        return rows
+
+    def values(self, key: str, count: int) -> NDArray[np.float64]:
+        """A number for all bodies, (), or one for each, (count,)."""
+        return np.array(self._each(key, count, _is_number, "a number", "numbers"), dtype=np.float64)
+
+    def ids(self, key: str, count: int) -> NDArray[np.int64]:
+        """A whole number of at least 0 for each of ``count`` bodies, (count,)."""
+        value: Any = self._entries.get(key)
+        fits = isinstance(value, list) and len(value) == count and all(type(each) is int for each in value)
+        if not fits or not all(0 <= each < 2**31 for each in value):
+            raise self.unfit(key, f"a list of {count} whole numbers, each the number of a body from 0 on")
+        return np.array(value, dtype=np.int64)
+
+    def flags(self, key: str, count: int) -> NDArray[np.bool_]:
+        """A truth value for all bodies, (), or one for each, (count,)."""
+        return np.array(self._each(key, count, _is_flag, "true or false", "these"), dtype=bool)
+
+    def table(self, key: str) -> TomlTable:
+        """A table of its own, empty where it is not there."""
+        value = self._entries.get(key, {})
+        if not isinstance(value, dict):
+            raise self.unfit(key, "a table")
+        return TomlTable(value, self._path, self._lines, (*self._place, key))
+
+    def tables(self, key: str) -> list[TomlTable]:
+        """A list of tables, empty where it is not there."""
+        value = self._entries.get(key, [])
+        if not (isinstance(value, list) and all(isinstance(each, dict) for each in value)):
+            raise self.unfit(key, f"a list of tables, each under [[{key}]]")
+        places = ((*self._place, key, str(number)) for number in range(len(value)))
+        return [TomlTable(each, self._path, self._lines, place) for each, place in zip(value, places, strict=True)]
+
+    def plain(self) -> dict[str, Any]:
+        """Whatever is there, for others to check."""
+        return dict(self._entries)
+
+    def _each(self, key: str, count: int, fits: Callable[[Any], bool], one: str, many: str) -> Any:
+        value = self._entries.get(key)
+        if fits(value) or (isinstance(value, list) and len(value) == count and all(map(fits, value))):
+            return value
+        raise self.unfit(key, f"{one}, or a list of {count} of {many}")
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether ``value`` is a number that a float can hold; nan and inf are for the rules of bodies."""
+    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63)

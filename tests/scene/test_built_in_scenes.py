@@ -1,0 +1,114 @@
+"""The scenes that come along: each loads, says what it is, and does what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from choque import scene
+from choque.scene import BodyScene
+from choque.world import World
+
+NAMES = scene.built_in_names()
+OVERLAP = {"overlap": [[0, 1], [2, 3], [4, 5]]}
+
+
+def run(name: str, seconds: float) -> World:
+    made = scene.load_bodies(name)
+    world = made.world()
+    for _ in range(round(seconds * made.steps_per_second)):
+        world.step(made.dt)
+    return world
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_loads_and_runs(name: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
+    made = scene.load_bodies(name)
+    assert made.name == name
+    assert made.notes == ()
+    assert made.summary == scene.describe(name)
+    assert made.summary.endswith(".")
+    assert made.overlapping().tolist() == OVERLAP.get(name, [])
+    scene.save(made, tmp_path / "copy.toml")
+    assert_same(made, scene.load_bodies(tmp_path / "copy.toml"))
+    world = made.world()
+    for _ in range(30):
+        world.step(made.dt)
+    assert np.isfinite(world.bodies.position).all()
+
+
+def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bowling").mkdir()
+    with pytest.raises(scene.loading.UnreadableFile):
+        scene.load("bowling")
+
+
+def test_elasticities_act_as_their_mean() -> None:
+    """F-001-26: 0.2 against 0.8 is 0.5 against 0.5."""
+    speed = run("elasticity", 3).bodies.velocity[:, 0]
+    np.testing.assert_allclose(speed, [-2, 2, -2, 2, -4, 4, 0, 0], atol=1e-12)
+
+
+def test_the_pusher_is_not_slowed() -> None:
+    """F-001-25."""
+    world = run("push", 3)
+    pusher = int(np.flatnonzero((world.bodies.kind == 0) & world.bodies.static)[0])
+    assert world.bodies.position[pusher, 0] == pytest.approx(-20 + 8 * 3)
+    assert world.bodies.position[-4:, 0].max() > 4
+
+
+def test_the_struck_capsule_stays_and_spins() -> None:
+    bodies = run("strike", 2).bodies
+    np.testing.assert_allclose(bodies.position[0], 0, atol=1e-9)
+    assert abs(bodies.angular_velocity[0, 1]) > 0.5
+
+
+def test_the_cradle_passes_the_speed_on() -> None:
+    np.testing.assert_allclose(run("cradle", 2).bodies.velocity[:, 0], [0, 0, 0, 0, 0, 6], atol=1e-9)
+
+
+def test_tiles_pass_through_each_other() -> None:
+    """F-001-21: the moving tile is where its velocity says, and the ball was met."""
+    world = run("crossing-tiles", 5)
+    assert world.bodies.position[1, 0] == pytest.approx(4)
+    assert world.bodies.velocity[3].any()
+
+
+def test_speeds_stop_at_their_limits() -> None:
+    """F-001-31."""
+    bodies = run("speed-limit", 4).bodies
+    speed = np.linalg.norm(bodies.velocity, axis=1)
+    assert speed.max() == pytest.approx(50)
+    assert np.linalg.norm(bodies.angular_velocity, axis=1).max() == pytest.approx(10)
+    assert speed[2] == pytest.approx(20)
+
+
+def test_gravity_belongs_to_each_body() -> None:
+    """F-001-29: the closed sum of the integrator, p after k steps of v first."""
+    steps = 60
+    moved = run("accelerations", 1).bodies.position - scene.load_bodies("accelerations").bodies.position
+    drop = 9.8 / 60**2 * steps * (steps - 1) / 2
+    np.testing.assert_allclose(moved, [[0, -drop, 0], [0, drop, 0], [0, 0, drop], [0, 0, 0]], atol=1e-9)
+
+
+def test_nothing_leaves_the_hidden_walls() -> None:
+    bodies = run("hidden-walls", 5).bodies
+    assert np.abs(bodies.position[bodies.kind == 0]).max() < 4
+
+
+def test_pins_fall() -> None:
+    world = run("bowling", 3)
+    pins = world.bodies.rotation[world.bodies.kind == 1][:, 1, 2]
+    assert (np.abs(pins) < 0.9).sum() >= 5
+
+
+def test_rockets_fly_like_capsules() -> None:
+    """F-001-45."""
+    bodies = run("launch", 2).bodies
+    shift = bodies.position[[1, 3]] - bodies.position[[0, 2]]
+    np.testing.assert_allclose(shift, [[4, 0, 0], [4, 0, 0]], atol=1e-9)
+    assert bodies.rocket.tolist() == [True, False, True, False, False, False]
