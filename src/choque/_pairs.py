@@ -12,6 +12,8 @@ from choque.broad import create
 from choque.broad._auto import Auto, Choice
 from choque.broad._brute import list_few
 from choque.broad._records import pack_records
+from choque.errors import InvalidInput
+from choque.gpu._devices import resolve
 
 FEW = 256
 """Up to here even the making of a broad phase would cost more than its answer."""
@@ -24,6 +26,8 @@ def pairs(
     method: str = "auto",
     closed: bool = True,
     threads: int | None = None,
+    displacement: ArrayLike | None = None,
+    device: str | None = None,
     **options: Any,
 ) -> Pairs:
     """Every pair of boxes that overlap.
@@ -39,6 +43,12 @@ def pairs(
         True: boxes that touch overlap. False: they do not.
     threads
         How many threads to use; None for all. The answer is the same for any number.
+    displacement
+        (n, d) or (d,): each box is swept along this vector, and pairs are those whose swept boxes overlap, so that what
+        is fast passes through nothing unseen. They contain every pair that meets on the way.
+    device
+        ``"cuda"`` or ``"cuda:N"`` to use a card, with the methods ``"auto"`` and ``"sap-kdop"``. Where there is none
+        the CPU serves, at full speed, and a `choque.gpu.DeviceNote` says so; the answer is the same.
     options
         ``groups``, ``masks`` and ``static`` (see `choque.broad.PairFilter`), and the options of the method.
 
@@ -54,9 +64,26 @@ def pairs(
     [[0, 1]]
     """
     boxes = Boxes(lower, upper)
+    if displacement is not None:
+        boxes = boxes.swept(displacement)
+    if device is not None:
+        method, options = _on_device(device, method, options)
     if method == "auto" and len(boxes) <= FEW and threads is None and not options:
         return list_few(pack_records(boxes, closed, 1))
     return create(method, boxes, closed=closed, threads=threads, **options)._current_pairs()
+
+
+def _on_device(device: str, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The method and the options that serve a request for a ``device``."""
+    served = resolve(device)
+    if not served.uses_warp:
+        return method, options
+    if method not in ("auto", "sap-kdop"):
+        raise InvalidInput(
+            f"The method {method!r} has no kernels for the device {device!r}; "
+            "take 'sap-kdop' or 'auto', or leave the device out."
+        )
+    return "sap-kdop", {**options, "device": served.name}
 
 
 def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads: int | None = None) -> Choice:

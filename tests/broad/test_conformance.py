@@ -30,6 +30,8 @@ BUILT_IN = (
     "octree",
     "sap-direct",
     "sap-incremental",
+    "sap-kdop",
+    "sap-obb",
 )
 SUPERSETS = {"all"}
 CHECKS = dict(broad_phase_checks())

@@ -66,10 +66,10 @@ class Bounds(ABC):
     @property
     def dtype(self) -> np.dtype[np.floating[Any]]:
         """The float type of every array: float32 or float64."""
-        return self._arrays()[0].dtype
+        return self._first_array().dtype
 
     def __len__(self) -> int:
-        return len(self._arrays()[0])
+        return len(self._first_array())
 
     def __repr__(self) -> str:
         return f"<{self._title()}: {len(self)} in {self.dimension}D, {self.dtype}>"
@@ -139,6 +139,20 @@ class Bounds(ABC):
         check_finite(shift, "translation")
         return self._moved(turn, shift)
 
+    def swept(self, displacement: ArrayLike) -> Self:
+        """Volumes that contain every one of these on its way along ``displacement``: (d,) for all, or (n, d).
+
+        Boxes and k-DOPs are the smallest of their kind that do, up to rounding, which goes outward; spheres and
+        oriented boxes become larger than that.
+        """
+        way = self._one_or_each(displacement, "displacement", (self.dimension,))
+        check_finite(way, "displacement")
+        return self._swept(np.broadcast_to(way, (len(self), self.dimension)))
+
+    @abstractmethod
+    def _swept(self, way: NDArray[np.float64]) -> Self:
+        """`swept` with a checked array (n, d)."""
+
     def _one_or_each(self, given: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
         array = as_floats(given, name).astype(np.float64, copy=False)
         if array.shape == shape:
@@ -155,6 +169,10 @@ class Bounds(ABC):
         count = thread_pool.resolve_count(threads, len(pairs) // PAIRS_PER_BODY)
         thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, *own, *others, bool(closed), result)
         return result
+
+    def _first_array(self) -> Floats:
+        array: Floats = self.__dict__[self._fields[0]]
+        return array
 
     def _arrays(self) -> tuple[Floats, ...]:
         return tuple(self.__dict__[name] for name in self._fields)

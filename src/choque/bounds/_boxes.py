@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._types import Floats
 from choque.bounds._bounds import Bounds
 from choque.bounds._rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
-from choque.bounds._slabs import overlap_slabs
+from choque.bounds._slabs import overlap_slabs, swept_slabs
 from choque.bounds._validate import as_coordinates, as_groups, as_widest, check_boxes
 from choque.kernel import kernel
 
@@ -64,6 +64,9 @@ class Boxes(Bounds):
         upper = np.empty(self.lower.shape)
         _move_boxes(self.lower, self.upper, rotation, translation, lower, upper)
         return self._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+
+    def _swept(self, way: NDArray[np.float64]) -> Self:
+        return self._of(*swept_slabs(self.lower, self.upper, way))
 
 
 @kernel

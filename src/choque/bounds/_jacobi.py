@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from choque.errors import InvalidInput
 from choque.kernel import kernel
 
+Vector: TypeAlias = tuple[float, float, float]
+
 ROTATION_LIMIT = 50
 """Convergence is quadratic: about six rotations reach it, and a matrix that needs more than this holds no numbers."""
 
-DIAGONAL_TOLERANCE = 1e-30
+DIAGONAL_TOLERANCE = 1e-24
 """A matrix is diagonal when the squares beside the diagonal are below this share of those on it."""
 
 
@@ -26,9 +29,7 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
     """
     a, b, c = matrix[0, 0], matrix[1, 1], matrix[2, 2]
     ab, ac, bc = matrix[0, 1], matrix[0, 2], matrix[1, 2]
-    for row in range(3):
-        for column in range(3):
-            vectors[row, column] = 1.0 if row == column else 0.0
+    first, second, third = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     converged = False
     for _ in range(ROTATION_LIMIT):
         beside = ab * ab + ac * ac + bc * bc
@@ -39,16 +40,18 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
         if abs(ab) == largest:
             a, b, cosine, sine = _clear(a, b, ab)
             ab, ac, bc = 0.0, cosine * ac - sine * bc, sine * ac + cosine * bc
-            _turn(vectors, 0, 1, cosine, sine)
+            first, second = _turn(first, second, cosine, sine)
         elif abs(ac) == largest:
             a, c, cosine, sine = _clear(a, c, ac)
             ac, ab, bc = 0.0, cosine * ab - sine * bc, sine * ab + cosine * bc
-            _turn(vectors, 0, 2, cosine, sine)
+            first, third = _turn(first, third, cosine, sine)
         else:
             b, c, cosine, sine = _clear(b, c, bc)
             bc, ab, ac = 0.0, cosine * ab - sine * ac, sine * ab + cosine * ac
-            _turn(vectors, 1, 2, cosine, sine)
+            second, third = _turn(second, third, cosine, sine)
     values[0], values[1], values[2] = a, b, c
+    for column in range(3):
+        vectors[0, column], vectors[1, column], vectors[2, column] = first[column], second[column], third[column]
     return converged
 
 
@@ -95,8 +98,9 @@ def _clear(p: float, q: float, pq: float) -> tuple[float, float, float, float]:
 
 
 @kernel
-def _turn(vectors: NDArray[np.float64], p: int, q: int, cosine: float, sine: float) -> None:
-    for column in range(3):
-        one, other = vectors[p, column], vectors[q, column]
-        vectors[p, column] = cosine * one - sine * other
-        vectors[q, column] = sine * one + cosine * other
+def _turn(one: Vector, other: Vector, cosine: float, sine: float) -> tuple[Vector, Vector]:
+    """The two eigenvectors to be, after the same rotation."""
+    return (
+        (cosine * one[0] - sine * other[0], cosine * one[1] - sine * other[1], cosine * one[2] - sine * other[2]),
+        (sine * one[0] + cosine * other[0], sine * one[1] + cosine * other[1], sine * one[2] + cosine * other[2]),
+    )

@@ -13,9 +13,12 @@ from choque.bounds._boxes import Boxes
 from choque.bounds._directions import DEFAULT_K, dimension_of, directions, slot_table
 from choque.bounds._kdops_kernels import box_slabs, fit_slabs, move_slabs
 from choque.bounds._rounding import narrow_down, narrow_up
-from choque.bounds._slabs import overlap_slabs
+from choque.bounds._slabs import overlap_slabs, swept_slabs
 from choque.bounds._validate import as_floats, as_groups, as_widest, check_boxes
 from choque.errors import InvalidInput
+
+PROJECTING = 2.0**-50
+"""More than the relative error of adding three numbers."""
 
 
 class KDops(Bounds):
@@ -97,6 +100,15 @@ class KDops(Bounds):
         lower, upper = np.empty(self.lower.shape), np.empty(self.lower.shape)
         move_slabs(self.lower, self.upper, along, slot_table(self.k), rotation, translation, lower, upper)
         return self._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+
+    def _swept(self, way: NDArray[np.float64]) -> Self:
+        along = directions(self.k)
+        # What projecting the way may have lost is put back on both sides of it; whole numbers lose nothing.
+        shift = way @ along.T
+        lost = np.where(np.rint(way) == way, 0.0, PROJECTING * np.abs(way)) @ np.abs(along).T
+        low = swept_slabs(self.lower, self.upper, shift - lost)
+        high = swept_slabs(self.lower, self.upper, shift + lost)
+        return self._of(np.minimum(low[0], high[0]), np.maximum(low[1], high[1]))
 
 
 def _directions_in(dimension: int, k: int | None) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from choque.bounds._oriented_kernels import (
     move_oriented,
     orient_boxes,
     overlap_oriented,
+    sweep_oriented,
 )
 from choque.bounds._rounding import narrow_down, narrow_up
 from choque.bounds._validate import (
@@ -113,6 +114,12 @@ class OrientedBoxes(Bounds):
         half = np.empty(self.half.shape)
         move_oriented(self.center, self.half, self.axes, rotation, translation, center, half, axes)
         return self._of(center, narrow_up(half, self.dtype), axes)
+
+    def _swept(self, way: NDArray[np.float64]) -> Self:
+        """The box along the same axes around the start and the end of each one."""
+        center, half = np.empty_like(self.center), np.empty(self.half.shape)
+        sweep_oriented(self.center, self.half, self.axes, np.ascontiguousarray(way), center, half)
+        return self._of(center, narrow_up(half, self.dtype), self.axes)
 
     def _operands(self) -> tuple[Floats, ...]:
         """Boxes of space; a rectangle becomes one of unit height, so that only the plane separates it."""

@@ -157,6 +157,46 @@ def move_oriented(
 
 
 @kernel
+def sweep_oriented(
+    center: Floats,
+    half: Floats,
+    axes: Floats,
+    way: NDArray[np.float64],
+    moved_center: Floats,
+    moved_half: NDArray[np.float64],
+) -> None:
+    """The box along the axes of each box that contains it on its ``way``; rounded outward.
+
+    Halfway between start and end, a box must reach as far as itself and half the way. The coordinates of half the way
+    in a frame that is orthonormal within the tolerance differ from its projections by little, which is added; so is
+    what the stored middle lost.
+    """
+    size = center.shape[1]
+    offset = np.empty(size)
+    for row in range(len(center)):
+        lost = length = 0.0
+        for axis in range(size):
+            moved_center[row, axis] = center[row, axis] + 0.5 * way[row, axis]
+            stored, start = np.float64(moved_center[row, axis]), np.float64(center[row, axis])
+            offset[axis] = 0.5 * way[row, axis]
+            near = outer_distance(add_up(start, offset[axis]), stored)
+            far = outer_distance(add_down(start, offset[axis]), stored)
+            lost = add_up(lost, max(near, far))
+            length = add_up(length, abs(offset[axis]))
+        for edge in range(size):
+            frame = axes[row, edge]
+            along = max(dot_up(frame, offset), -dot_down(frame, offset))
+            skew = 0.0
+            for other in range(size):
+                wanted = 1.0 if edge == other else 0.0
+                more = add_up(dot_up(frame, axes[row, other]), -wanted)
+                less = add_up(wanted, -dot_down(frame, axes[row, other]))
+                skew = add_up(skew, max(more, less))
+            along = add_up(along, multiply_up(2 * skew, length))
+            moved_half[row, edge] = add_up(np.float64(half[row, edge]), add_up(along, 2 * lost))
+
+
+@kernel
 def enclose_oriented(flat: Floats, starts: Rows, axes: Floats, center: Floats, half: NDArray[np.float64]) -> None:
     """The ``center`` and ``half`` extents of the boxes along stored ``axes`` that contain every point.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats
+from choque.bounds._rounding import narrow_down, narrow_up
 from choque.kernel import kernel
 
 
@@ -36,3 +37,28 @@ def overlap_slabs(
             if not meet:
                 break
         result[index] = meet
+
+
+def swept_slabs(lower: Floats, upper: Floats, way: NDArray[np.float64]) -> tuple[Floats, Floats]:
+    """Intervals (n, m) stretched along ``way`` (n, m): each contains itself at the start and at the end.
+
+    Sums are rounded outward by at most one step, and only where they are not exact.
+    """
+    low = np.minimum(lower, _sum(lower, way, -np.inf))
+    high = np.maximum(upper, _sum(upper, way, np.inf))
+    return narrow_down(low, lower.dtype), narrow_up(high, upper.dtype)
+
+
+def _sum(ends: Floats, way: NDArray[np.float64], outward: float) -> NDArray[np.float64]:
+    """``ends`` + ``way`` in float64, a step towards ``outward`` where rounding went the other way."""
+    wide = ends.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = wide + way
+        # Knuth's TwoSum: what the addition lost, exactly; of an infinite end, nothing.
+        part = total - wide
+        lost = (wide - (total - part)) + (way - part)
+        total = np.where(lost * np.sign(outward) > 0, np.nextafter(total, outward), total)
+    # A sum that left the floats stays at the end of them on the inner side.
+    largest = np.finfo(np.float64).max
+    inner = np.isinf(total) & np.isfinite(wide) & (np.sign(total) != np.sign(outward))
+    return np.where(inner, np.copysign(largest, total), total)

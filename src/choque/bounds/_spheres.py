@@ -138,6 +138,12 @@ class Spheres(Bounds):
         _move_spheres(self.center, self.radius, rotation, translation, center, radius)
         return self._of(center, narrow_up(radius, self.dtype))
 
+    def _swept(self, way: NDArray[np.float64]) -> Self:
+        """The sphere around the capsule that each one sweeps: its middle is halfway."""
+        center, radius = np.empty_like(self.center), np.empty(len(self))
+        _sweep_spheres(self.center, self.radius, np.ascontiguousarray(way), center, radius)
+        return self._of(center, narrow_up(radius, self.dtype))
+
 
 @kernel
 def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: NDArray[np.float64]) -> None:
@@ -193,3 +199,19 @@ def _move_spheres(
         shift = translation[row if len(translation) > 1 else 0]
         error = move_point(center[row], turn, shift, moved_center[row])
         moved_radius[row] = add_up(multiply_up(stretch_up(turn), np.float64(radius[row])), error)
+
+
+@kernel
+def _sweep_spheres(
+    center: Floats, radius: Floats, way: NDArray[np.float64], middle: Floats, reach: NDArray[np.float64]
+) -> None:
+    start, end = np.empty(center.shape[1]), np.empty(center.shape[1])
+    for row in range(len(center)):
+        for axis in range(center.shape[1]):
+            middle[row, axis] = center[row, axis] + 0.5 * way[row, axis]
+            stored = np.float64(middle[row, axis])
+            start[axis] = outer_distance(np.float64(center[row, axis]), stored)
+            there = add_up(np.float64(center[row, axis]), way[row, axis])
+            nearly = add_down(np.float64(center[row, axis]), way[row, axis])
+            end[axis] = max(outer_distance(there, stored), outer_distance(nearly, stored))
+        reach[row] = add_up(np.float64(radius[row]), max(length_up(start), length_up(end)))

@@ -21,7 +21,4 @@ class BruteObb(Brute):
     uses_tighter_bounds: ClassVar[bool] = True
 
     def _refine(self, found: Pairs) -> Pairs:
-        if not isinstance(self._bounds, OrientedBoxes):
-            return found
-        self.counters.tests += len(found)
-        return found[self._bounds.overlap(found, self.closed)]
+        return self._tighter(found) if isinstance(self._bounds, OrientedBoxes) else found

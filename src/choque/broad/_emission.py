@@ -11,18 +11,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from choque import memory, threads
 from choque._types import Keys
-from choque.broad._filter import PairFilter
 
 EmissionKernel = Callable[..., tuple[int, int, int]]
 
 _SMALLEST_CHUNK = 1 << 10
 _LARGEST_CHUNK = 1 << 18
 _BLOCKS_PER_THREAD = 16
+
+
+class Keeper(Protocol):
+    """Says which pairs stay: `choque.broad.PairFilter`, or something that tests more."""
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
 
 
 class Sink:
@@ -40,12 +47,12 @@ class Sink:
         False to count only: one chunk a thread is used again and again.
     """
 
-    def __init__(self, row_count: int, thread_count: int, pair_filter: PairFilter | None, keep: bool = True) -> None:
+    def __init__(self, row_count: int, thread_count: int, pair_filter: Keeper | None, keep: bool = True) -> None:
         self.thread_count = thread_count
         self.chunks: list[Keys] = []
         self.pair_count = 0
         self.tests = 0
-        self._filter = pair_filter
+        self.pair_filter = pair_filter
         self._keep = keep
         self._chunk_size = min(max(_SMALLEST_CHUNK, 2 * row_count // thread_count), _LARGEST_CHUNK)
         self._lock = threading.Lock()
@@ -79,8 +86,8 @@ class Sink:
             while True:
                 following, count, tested = kernel(unit, last, chunk[used:], *arguments)
                 tests += tested
-                if self._filter is not None:
-                    count = self._filter.keep_allowed(chunk[used : used + count])
+                if self.pair_filter is not None:
+                    count = self.pair_filter.keep_allowed(chunk[used : used + count])
                 found += count
                 if self._keep:
                     used += count

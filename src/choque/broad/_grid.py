@@ -55,6 +55,11 @@ class Grid(BroadPhase):
 
     name: ClassVar[str] = "grid"
 
+    _cells: tuple[int, ...] | None = None
+    _arena: tuple[ArrayLike, ArrayLike] | None = None
+    _test: bool = True
+    _buckets: Buckets | None = None
+
     def __init__(
         self,
         bounds: Bounds | PackedBoxes,
@@ -72,7 +77,6 @@ class Grid(BroadPhase):
             cells = (cells,) * bounds.dimension
         self._cells = None if cells is None else checked_cells(cells, bounds.dimension)
         self._arena, self._test = arena, test
-        self._buckets: Buckets | None = None
         super().__init__(bounds, **options)
 
     def _build(self) -> None:

@@ -31,8 +31,10 @@ def no_pairs() -> Pairs:
 def change_from_log(log: list[Keys], pair_filter: PairFilter | None) -> Change:
     """The net change that keys tell: those that ended carry `ENDED`; the same key twice counts once."""
     keys = np.concatenate(log) if log else np.empty(0, np.uint64)
+    if not keys.size:
+        return Change(no_pairs(), no_pairs())
     keys.sort()
-    keys = keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
+    keys = keys[np.append(True, keys[1:] != keys[:-1])]
     border = int(np.searchsorted(keys, ENDED))
     sides = []
     for side in (keys[:border], keys[border:] ^ ENDED):

@@ -23,9 +23,11 @@ from choque.threads import over_ranges
 
 def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = None) -> Floats:
     """The (n, 6) records of ``boxes``, in their own float type or a wider one."""
-    number = boxes.dtype if dtype is None else np.promote_types(boxes.dtype, dtype)
-    # Widening comes before the step below the upper bound: that step is of the wider type.
-    lower, upper = boxes.lower.astype(number, copy=False), boxes.upper.astype(number, copy=False)
+    lower, upper, number = boxes.lower, boxes.upper, boxes.dtype
+    if dtype is not None and dtype != number:
+        # Widening comes before the step below the upper bound: that step is of the wider type.
+        number = np.promote_types(number, dtype)
+        lower, upper = lower.astype(number, copy=False), upper.astype(number, copy=False)
     nowhere = np.isneginf(upper).any(axis=1) if not closed else None
     if not closed:
         with np.errstate(over="ignore"):  # below the least float is −inf

@@ -27,6 +27,8 @@ _BUILT_IN = {
     "octree": "choque.broad._octree:Octree",
     "sap-direct": "choque.broad._sap_direct:SapDirect",
     "sap-incremental": "choque.broad._sap_incremental:SapIncremental",
+    "sap-kdop": "choque.broad._sap_kdop:SapKdop",
+    "sap-obb": "choque.broad._sap_obb:SapObb",
 }
 _registered: dict[str, type[BroadPhase]] = {}
 

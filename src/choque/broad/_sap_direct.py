@@ -55,6 +55,10 @@ class SapDirect(BroadPhase):
 
     name: ClassVar[str] = "sap-direct"
 
+    axes: tuple[int, ...] = (0, 1, 2)
+    sort: str = "radix"
+    tiles: bool | None = None
+
     def __init__(
         self,
         bounds: Bounds | PackedBoxes,

@@ -115,6 +115,41 @@ def sort_end_points(
 
 
 @kernel
+def gather_values(values: Any, ends: EndPoints, records: Any, first_axis: int) -> None:
+    """The present value of each end point, in the order of ``ends`` (axes, 2n), whose first axis is ``first_axis``."""
+    count = records.shape[0]
+    for axis in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            end = np.int64(ends[axis, k])
+            side: Index = 3 if end >= count else 0
+            values[axis, k] = records[end - count if end >= count else end, first_axis + axis + side]
+
+
+@kernel
+def sort_axes(
+    first: int, last: int, log: Keys, values: Any, ends: EndPoints, records: Any, previous: Any, judging: bool
+) -> tuple[int, int, int, int]:
+    """`sort_end_points` on axis after axis; a position counts through all of ``values`` (axes, 2n)."""
+    size = values.shape[1]
+    logged: Index = 0
+    swaps = 0
+    tests = 0
+    position = first
+    while position < last:
+        axis = position // size
+        reached, more, swapped, tested = sort_end_points(
+            position - axis * size, size, log[logged:], values[axis], ends[axis], records, previous, judging
+        )
+        position = axis * size + reached
+        logged += more
+        swaps += swapped
+        tests += tested
+        if reached < size:
+            break
+    return position, logged, swaps, tests
+
+
+@kernel
 def move_end_points(
     first: int, last: int, log: Keys, values: Any, ends: EndPoints, records: Any, previous: Any, rows: Rows
 ) -> tuple[int, int, int, int]:

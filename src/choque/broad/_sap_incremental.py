@@ -13,7 +13,7 @@ from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._pair_sets import Change, change_from_log
 from choque.broad._records import PackedBoxes, widened
-from choque.broad._sap_exchanges import EndPoints, Logs, move_end_points, run_logged, sort_end_points
+from choque.broad._sap_exchanges import EndPoints, Logs, gather_values, move_end_points, run_logged, sort_axes
 from choque.broad._sweep_order import boxes_in_order, order_of, widest_axis
 from choque.broad._sweep_tiles import sweep_of
 from choque.errors import UnknownName
@@ -104,12 +104,13 @@ class SapIncremental(BroadPhase):
 
         def work(_: int) -> None:
             while (span := draw()) is not None:
-                values, ends = self._values[span[0]], self._ends[span[0]]
-                np.take(self._end_values(span[0]), ends, out=values, mode="clip")
-                results.append(run_logged(sort_end_points, values.size, values, ends, *judged, judging))
+                values, ends = self._values[slice(*span)], self._ends[slice(*span)]
+                gather_values(values, ends, records, span[0])
+                results.append(run_logged(sort_axes, values.size, values, ends, *judged, judging))
 
-        draw = threads.block_supply(self._dimension, 1)
-        threads.run(work, min(self._thread_count(), self._dimension))
+        thread_count = min(self._thread_count(), self._dimension)
+        draw = threads.block_supply(self._dimension, self._dimension if thread_count == 1 else 1)
+        threads.run(work, thread_count)
         return self._concluded(results)
 
     def _concluded(self, results: list[Logs]) -> Change:

@@ -1,0 +1,57 @@
+"""The sweep with k-DOPs as Warp kernels: on a card where there is one, on Warp's CPU device to prove them anywhere.
+
+Nothing here imports Warp until a device is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from choque.gpu._ahead import compile_ahead
+    from choque.gpu._devices import DeviceNote, Served, device_names, resolve
+    from choque.gpu._pipeline import Pipeline
+    from choque.gpu._session import Session, Traffic
+    from choque.gpu._sorts import bitonic_order, decimal_order, library_order
+    from choque.gpu._sweep import sweep_slabs, sweep_spheres
+
+_MODULES = {
+    "DeviceNote": "_devices",
+    "Pipeline": "_pipeline",
+    "Served": "_devices",
+    "Session": "_session",
+    "Traffic": "_session",
+    "bitonic_order": "_sorts",
+    "compile_ahead": "_ahead",
+    "decimal_order": "_sorts",
+    "device_names": "_devices",
+    "library_order": "_sorts",
+    "resolve": "_devices",
+    "sweep_slabs": "_sweep",
+    "sweep_spheres": "_sweep",
+}
+
+__all__ = [
+    "DeviceNote",
+    "Pipeline",
+    "Served",
+    "Session",
+    "Traffic",
+    "bitonic_order",
+    "compile_ahead",
+    "decimal_order",
+    "device_names",
+    "library_order",
+    "resolve",
+    "sweep_slabs",
+    "sweep_spheres",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'choque.gpu' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"choque.gpu.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,33 @@
+"""Tests of the kernels of cards: all of them run on Warp's CPU device; those marked ``gpu`` only where a card is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("warp", reason="the extra 'gpu' is not installed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gpu: needs a CUDA card; skipped where there is none")
+
+
+@pytest.fixture(params=["warp-cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    """Warp's CPU device, and a card where there is one."""
+    from choque.gpu._devices import load_warp
+
+    if request.param == "cuda" and not load_warp().get_cuda_device_count():
+        pytest.skip("no CUDA card here")
+    return str(request.param)
+
+
+@pytest.fixture
+def _forgetful() -> Iterator[None]:
+    """Notes are told once a process; here each test hears them."""
+    from choque.gpu import _devices
+
+    _devices._tell.cache_clear()
+    yield
+    _devices._tell.cache_clear()

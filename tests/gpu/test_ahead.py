@@ -1,0 +1,29 @@
+"""The kernels compile for a card that is not here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from choque.errors import ChoqueError
+from choque.gpu import compile_ahead
+
+ARCHITECTURES = (75, 86, 90) if os.environ.get("CHOQUE_FULL") == "1" else (75,)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_kernel_compiles_for_a_cuda_architecture(architecture: int, tmp_path: Path) -> None:
+    """No card and no driver: the compiler comes with Warp."""
+    written = compile_ahead(tmp_path, architecture)
+    assert len(written) == 3
+    text = "".join(path.read_text(errors="replace") for path in written)
+    for kernel in ("place_vertices", "build_kdops_by_axis", "count_bins", "scan_bins", "reorder_signs", "fill_slabs"):
+        assert kernel in text
+    assert f".target sm_{architecture}" in text
+
+
+def test_an_architecture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ChoqueError, match="do not compile for CUDA 3"):
+        compile_ahead(tmp_path, 3)
