@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("warp", reason="the extra 'gpu' is not installed")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "gpu: needs a CUDA card; skipped where there is none")
+collect_ignore_glob = [] if importlib.util.find_spec("warp") else ["test_*.py"]  # without the extra ``gpu``
 
 
 @pytest.fixture(params=["warp-cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
