@@ -15,7 +15,7 @@ from choque.cli._app import VERBS
 if TYPE_CHECKING:
     from conftest import Command
 
-NAMES = [verb.__name__ for verb in VERBS]
+NAMES = [verb.__name__.replace("_", "-") for verb in VERBS]
 
 
 def in_shell(*arguments: str, code: str = "import sys; from choque.cli import main; sys.exit(main())") -> list[str]:

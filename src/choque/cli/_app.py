@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from choque import __version__
-from choque.cli import kinetic, lab, volume
+from choque.cli import interest, kinetic, lab, volume
 from choque.cli.bake import bake
 from choque.cli.bench import bench
 from choque.cli.demo import demo
@@ -23,14 +23,32 @@ from choque.cli.doctor import doctor
 from choque.cli.explain import explain
 from choque.cli.methods import methods
 from choque.cli.pairs import pairs
+from choque.cli.replay import replay
+from choque.cli.run import run
 from choque.cli.scenes import scenes
+from choque.cli.test_scenes import test_scenes
+from choque.cli.video import video
 from choque.errors import ChoqueError
 
-VERBS: tuple[Callable[..., None], ...] = (pairs, explain, methods, scenes, bake, bench, doctor, demo)
+VERBS: tuple[Callable[..., None], ...] = (
+    pairs,
+    explain,
+    methods,
+    scenes,
+    bake,
+    bench,
+    run,
+    replay,
+    test_scenes,
+    video,
+    doctor,
+    demo,
+)
 
 FAMILIES: dict[str, tuple[Callable[..., None], dict[str, Callable[..., None]]]] = {
     "kinetic": (kinetic.kinetic, kinetic.VERBS),
     "volume": (volume.volume, volume.VERBS),
+    "interest": (interest.interest, interest.VERBS),
     "lab": (lab.lab, lab.VERBS),
 }
 """Verbs with verbs of their own: ``choque lab run``."""

@@ -1,0 +1,165 @@
+"""Running a planned scene from the shell: once, with what is kept of it, or several times for a benchmark."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from choque.record import Totals
+    from choque.scene import BodyScene
+    from choque.world import World
+
+RECORDING, LOG, FILM = "recording.choque", "log.csv", "scene.mp4"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done with a scene."""
+
+    scene: BodyScene
+    dt: float
+    steps: int | None
+    """None for until it is interrupted."""
+    world: dict[str, Any]
+    """The options of the world."""
+    output: Path
+    record: bool = False
+    log: bool = False
+    scene_dat: bool = False
+    film: dict[str, Any] | None = None
+    """The look of the film that is made at the end; None for no film."""
+
+    def make_world(self) -> World:
+        """Make the world afresh."""
+        return self.scene.world(**self.world)
+
+
+def run_once(plan: Plan, as_json: bool) -> None:
+    """Run a scene once, keep what is asked for, and tell what came of it.
+
+    An interrupt ends the run early, with everything written that was to be; it is then raised again, unless
+    interrupting is the only way to end it.
+    """
+    from choque.cli._terminal import progress
+    from choque.record import Log, Recorder, Totals, new_folder
+    from choque.record.totals import mechanical_energy
+    from choque.world import Run
+
+    if plan.film is not None:
+        from choque.view.film import Look, require_film
+
+        require_film(Look(**plan.film))  # before the run, not after it
+    world, totals = plan.make_world(), Totals()
+    start = mechanical_energy(world)
+    folder = new_folder(plan.output, plan.scene.name) if plan.record or plan.log else None
+    interrupted = False
+    with ExitStack() as stack:
+        driven = Run(world, plan.dt)
+        driven.observers.append(totals)
+        if folder is not None and plan.record:
+            scene = plan.scene
+            recorder = Recorder(
+                folder / RECORDING, world, dt=plan.dt, scene=scene.name, seed=scene.seed, camera=scene.camera
+            )
+            driven.observers.append(stack.enter_context(recorder))
+        if folder is not None and plan.log:
+            driven.observers.append(stack.enter_context(Log(folder / LOG)))
+        tell = stack.enter_context(progress())
+        try:
+            while plan.steps is None or totals.steps < plan.steps:
+                driven.step()
+                tell(totals.steps, plan.steps or totals.steps, plan.scene.name)
+        except KeyboardInterrupt:
+            interrupted = True
+    if folder is not None:
+        _finish(plan, folder)
+    _tell(plan, world, totals, (start, mechanical_energy(world)), folder, as_json)
+    if interrupted and plan.steps is not None:
+        raise KeyboardInterrupt
+
+
+def _finish(plan: Plan, folder: Path) -> None:
+    """Make what is made of a recording."""
+    from choque.cli._terminal import progress
+    from choque.record import Recording, write_scene_dat
+
+    if not plan.scene_dat and plan.film is None:
+        return
+    with Recording(folder / RECORDING) as recording, progress() as tell:
+        if plan.scene_dat:
+            write_scene_dat(folder / "scene.dat", recording, tell=lambda done, total: tell(done, total, "scene.dat"))
+        if plan.film is not None:
+            from choque.view.film import Look, make_film
+
+            make_film(
+                folder / FILM, recording, look=Look(**plan.film), tell=lambda done, total: tell(done, total, FILM)
+            )
+
+
+def _tell(
+    plan: Plan, world: World, totals: Totals, energy: tuple[float, float], folder: Path | None, as_json: bool
+) -> None:
+    from choque.cli._terminal import console
+    from choque.cli._worlds import energy_sentence, kinds_table, record_of, stages_table
+
+    if as_json:
+        about = {"scene": plan.scene.name, "folder": None if folder is None else str(folder)}
+        typer.echo(json.dumps({**about, **record_of(world, totals, energy)}))
+        return
+    terminal = console()
+    settings = world.settings
+    rules = " by the rules of the original" if settings.legacy else ""
+    terminal.print(
+        f"{plan.scene.name}: {len(world):,} bodies, {totals.steps:,} steps of 1/{1 / plan.dt:g} s{rules}, "
+        f"broad phase {settings.broad}.",
+        markup=False,
+        soft_wrap=True,
+    )
+    terminal.print(stages_table(totals))
+    terminal.print(kinds_table(totals))
+    for sentence in (str(totals.cost), energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
+        terminal.print(sentence, markup=False, soft_wrap=True)
+    if folder is not None:
+        names = ", ".join(sorted(path.name for path in folder.iterdir()))
+        terminal.print(f"Written to {folder}: {names}.", markup=False, soft_wrap=True)
+
+
+def run_benchmark(plan: Plan, runs: int, output: Path, as_json: bool) -> None:
+    """Run a scene ``runs`` times and print the summary."""
+    from choque.cli._terminal import console, progress
+    from choque.errors import InvalidInput
+    from choque.record import benchmark, new_folder
+
+    if plan.steps is None:
+        raise InvalidInput("A benchmark needs an end; give --frames.")
+    plan.make_world()  # whatever is refused is refused before a folder is made
+    folder = new_folder(output, plan.scene.name)
+    with progress() as tell:
+        result = benchmark(
+            plan.make_world,
+            folder,
+            steps=plan.steps,
+            runs=runs,
+            dt=plan.dt,
+            scene=plan.scene.name,
+            tell=lambda done, total: tell(done, total, plan.scene.name),
+        )
+    if as_json:
+        totals = result.totals
+        told = {
+            "folder": str(folder),
+            "runs": runs,
+            "hash": f"{result.hash:016x}",
+            "milliseconds": totals.milliseconds(),
+        }
+        typer.echo(json.dumps({**told, "tests": totals.tests // runs, "contacts": totals.contacts // runs}))
+        return
+    terminal = console()
+    terminal.print((folder / "summary.txt").read_text().rstrip(), markup=False, soft_wrap=True)
+    terminal.print(f"Written to {folder}.", markup=False, soft_wrap=True)

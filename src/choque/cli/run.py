@@ -1,0 +1,171 @@
+"""``choque run``: a scene of bodies, simulated, with whatever is to be kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from choque.cli._options import AsJson, Settings, Threads, read_settings
+
+if TYPE_CHECKING:
+    from choque.cli._world_run import Plan
+    from choque.scene import Config
+
+FRAMES = 600
+OUTPUT, BENCHMARKS = Path("output"), Path("benchmarks")
+DEFINITION = 200
+"""The finest that round bodies are drawn."""
+
+
+def run(
+    scene: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SCENE",
+            help="An .xml or .toml file, a built-in scene, or a generator: mixed-box:1000.",
+            show_default=False,
+        ),
+    ] = None,
+    frames: Annotated[
+        int | None, typer.Option("--frames", metavar="N", help=f"How many steps; {FRAMES} unless given.")
+    ] = None,
+    stop_at: Annotated[
+        int | None, typer.Option("--stop-at", metavar="N", help="STOP_AT_FRAME of the original: N - 1 steps.")
+    ] = None,
+    broad: Annotated[
+        str | None,
+        typer.Option("--broad", metavar="NAME", help="See 'choque methods'; NONE, AABB, OBB, SAP, SAPOBB too."),
+    ] = None,
+    bounds: Annotated[
+        str | None, typer.Option("--bounds", metavar="KIND", help="box, oriented, sphere, 18-dop …")
+    ] = None,
+    response: Annotated[
+        str | None, typer.Option("--response", metavar="NAME", help="impulse, legacy or shape-matching.")
+    ] = None,
+    legacy: Annotated[bool, typer.Option("--legacy", help="The rules of the original in every part.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Write recording.choque.")] = False,
+    log: Annotated[bool, typer.Option("--log", help="Write log.csv, a row a step.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="Record, and make scene.mp4 at the end.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FOLDER", help="Where the folder of this run is made.")
+    ] = None,
+    benchmark: Annotated[
+        int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="A config.txt of the original; options go before it."),
+    ] = None,
+    fps: Annotated[
+        int | None, typer.Option("--fps", metavar="N", help="Steps a second; the scene's own unless given.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Of a generator.")] = None,
+    threads: Threads = None,
+    option: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a scene of bodies.
+
+    Writes nothing unless asked to; then into a folder of its own, named after the scene and the moment.
+
+    Try:
+      choque run bowling --frames 600
+      choque run mixed-box:10000 --broad sap-obb --record
+      choque run scene.xml --legacy --broad SAP --log --stop-at 300
+      choque run mixed-box:1000 --benchmark 5
+      choque run --config config.txt
+    """
+    from choque.cli._world_run import Plan, run_benchmark, run_once
+    from choque.cli._worlds import find_scene, method_name
+    from choque.errors import InvalidInput
+
+    if (scene is None) == (config is None):
+        raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
+    given = {"broad": broad and method_name(broad), "bounds": bounds, "response": response, "threads": threads}
+    world: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if legacy:
+        world["legacy"] = True
+    if config is not None:
+        from choque.scene import load_config
+
+        if seed is not None or option:
+            raise InvalidInput("--seed and --option are for generators; a configuration names a file.")
+        settings = load_config(config)
+        steps = _steps(frames, stop_at, None)
+        if steps is not None:
+            settings = replace(settings, stop_at_frame=steps + 1)
+        if settings.run_mode in ("REPLAY", "TEST"):
+            return _other_mode(settings, config.parent, as_json)
+        plan = _plan_of(settings, config.parent, world, output)
+        if benchmark is None and settings.run_mode == "BENCHMARK":
+            benchmark = settings.num_runs_for_benchmark
+    else:
+        found = find_scene(str(scene), seed, read_settings(option))
+        plan = Plan(found, found.dt, _steps(frames, stop_at, FRAMES), world, output or OUTPUT)
+    film = {} if video and plan.film is None else plan.film
+    plan = replace(plan, record=plan.record or record or video, log=plan.log or log, film=film)
+    if fps is not None:
+        plan = replace(plan, dt=1 / _whole("--fps", fps))
+    if benchmark is not None:
+        folder = output or (BENCHMARKS if config is None else config.parent / BENCHMARKS)
+        return run_benchmark(plan, _whole("--benchmark", benchmark), folder, as_json)
+    return run_once(plan, as_json)
+
+
+def _other_mode(settings: Config, folder: Path, as_json: bool) -> None:
+    """Do what the modes of a configuration ask for that run no scene of its own."""
+    if settings.run_mode == "REPLAY":
+        from choque.cli.replay import replay
+
+        return replay(folder / OUTPUT / settings.scene_replay_folder_name, as_json=as_json)
+    from choque.cli.test_scenes import test_scenes
+
+    return test_scenes(folder, as_json=as_json)
+
+
+def _whole(name: str, value: int) -> int:
+    from choque.errors import InvalidInput
+
+    if value < 1:
+        raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+    return value
+
+
+def _steps(frames: int | None, stop_at: int | None, otherwise: int | None) -> int | None:
+    from choque.errors import InvalidInput
+
+    if frames is not None and stop_at is not None:
+        raise InvalidInput("Give --frames, the number of steps, or --stop-at, one more than it, and not both.")
+    if frames is not None and frames < 1:
+        raise InvalidInput(f"--frames is {frames}; it must be at least 1.")
+    if stop_at is not None and stop_at < 2:
+        raise InvalidInput(f"--stop-at is {stop_at}; it must be at least 2, which is one step.")
+    return frames if frames is not None else stop_at - 1 if stop_at is not None else otherwise
+
+
+def _plan_of(settings: Config, folder: Path, world: dict[str, Any], output: Path | None) -> Plan:
+    """What a configuration asks for; options of the command go before it."""
+    import choque
+    from choque.cli._world_run import Plan
+
+    settings.require_consistent()
+    scene = choque.scene.load_bodies(settings.scene_path(folder))
+    film = None
+    if settings.record_video and settings.run_mode == "DEFAULT":
+        size = (settings.windowed_width // 2 * 2, settings.windowed_height // 2 * 2)
+        film = {"size": size, "axes": settings.draw_axes, "definition": min(settings.object_definition, DEFINITION)}
+    keeps = settings.run_mode == "DEFAULT"
+    return Plan(
+        scene,
+        1 / settings.fps_cap,
+        None if settings.stop_at_frame == -1 else max(settings.stop_at_frame - 1, 1),
+        {"broad": settings.method, **world},
+        output or folder / OUTPUT,
+        record=keeps and (settings.record_scene or film is not None),
+        log=keeps and settings.log,
+        scene_dat=keeps and settings.record_scene,
+        film=film,
+    )

@@ -1,0 +1,108 @@
+"""Doing a recorded run again, and naming the first frame that differs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from choque.errors import ChoqueError, UnreadableFile
+from choque.record._recorder import versions
+from choque.record._recording import Recording
+from choque.world import World
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of doing a run again.
+
+    Attributes
+    ----------
+    frame_count
+        How many frames were compared.
+    first_difference
+        The first frame whose state is not what was recorded, None if there is none.
+    reason
+        What differs there: the hash of the state, or the poses although the hash is right.
+    other_versions
+        Which libraries or processors differ from those of the recording: name, recorded, present.
+    """
+
+    frame_count: int
+    first_difference: int | None = None
+    reason: str = ""
+    other_versions: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every frame is what was recorded, to the last bit."""
+        return self.first_difference is None
+
+    def __str__(self) -> str:
+        if self.is_equal:
+            return f"All {self.frame_count:,} frames were simulated again and are equal to the last bit."
+        others = ", ".join(f"{name} was {then} and is {now}" for name, then, now in self.other_versions)
+        cause = f" The recording was made with other versions: {others}." if others else ""
+        return f"Frame {self.first_difference} differs: {self.reason}.{cause}"
+
+
+def verify(recording: Recording, *, threads: int | None = None, tell: Tell | None = None) -> Verification:
+    """Simulate a recorded run again from the states it holds, with any number of ``threads``, and compare every frame.
+
+    A frame is equal if the 64-bit hash of the whole state is, and the recorded poses are those of the state, rounded
+    to float32. That is promised for the same versions of Choque, NumPy and Numba on the same kind of processor.
+    """
+    hashes, steps = recording.hashes(), recording.steps()
+    changed = _other_versions(recording)
+    total = recording.frame_count
+    bounds = [*(segment.first for segment in recording.segments), total]
+    for segment, last in zip(recording.segments, bounds[1:], strict=True):
+        world = _world_of(recording, segment.state, threads) if segment.first < last else None
+        for index in range(segment.first, min(last, total)):
+            assert world is not None
+            if index > segment.first:
+                world.step(float(steps[index]))
+            reason = _difference(world, recording, index, int(hashes[index]))
+            if reason:
+                return Verification(index + 1, index, reason, changed)
+            if tell is not None:
+                tell(index + 1, total)
+    return Verification(total, other_versions=changed)
+
+
+def _difference(world: World, recording: Recording, index: int, expected: int) -> str:
+    found = world.hash()
+    if found != expected:
+        return f"the hash of the state is {found:016x}, and was {expected:016x}"
+    poses, bodies = recording.frame(index), world.bodies
+    for name, recorded, present in (
+        ("position", poses.position, bodies.position),
+        ("rotation", poses.rotation, bodies.rotation),
+    ):
+        rounded = np.ascontiguousarray(present, np.float32)
+        if rounded.shape != recorded.shape or not np.array_equal(rounded.view(np.uint32), recorded.view(np.uint32)):
+            return f"the hash of the state is right, but the recorded {name} is not that of the state"
+    return ""
+
+
+def _world_of(recording: Recording, state: bytes, threads: int | None) -> World:
+    with tempfile.TemporaryDirectory(prefix="choque-") as folder:
+        path = Path(folder) / "state.world"
+        path.write_bytes(state)
+        try:
+            return World.open(path, threads=threads)
+        except ChoqueError as problem:
+            sentence = str(problem).replace(str(path), "in it")
+            raise UnreadableFile(f"The recording {recording.path} cannot be simulated again: {sentence}") from problem
+
+
+def _other_versions(recording: Recording) -> tuple[tuple[str, str, str], ...]:
+    then, now = recording.header.get("versions"), versions()
+    if not isinstance(then, dict):
+        return ()
+    return tuple((name, str(then.get(name, "unknown")), now[name]) for name in now if then.get(name) != now[name])

@@ -1,0 +1,83 @@
+"""Where the camera of a world stands, and where it must stand for all bodies to be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.narrow import CONVEX, PLANE, TILE
+from choque.record import Cast, Poses
+from choque.scene import Camera
+
+VIEW_ANGLE = 45.0
+"""From the bottom of a picture to its top, in degrees."""
+
+MARGIN = 1.08
+"""How much wider a picture is than what is to be seen in it."""
+
+
+def extent(cast: Cast, poses: Poses) -> tuple[NDArray[np.float64], float]:
+    """The middle of the drawn bodies and how far they reach from there, grounds aside."""
+    points, reach = outline(cast, poses)
+    if not len(points):
+        return np.zeros(3), 10.0
+    center = (points.min(axis=0) + points.max(axis=0)) / 2
+    return center, float(max((np.linalg.norm(points - center, axis=1) + reach).max(), 1.0))
+
+
+def framing(
+    cast: Cast, poses: Poses, camera: Camera, size: tuple[int, int]
+) -> tuple[Camera, tuple[float, float, float]]:
+    """Keep the direction of ``camera``, but stand where the drawn bodies just fill a picture of ``size``.
+
+    Gives the camera and the point that it looks at.
+    """
+    points, reach = outline(cast, poses)
+    if not len(points):
+        return camera, (0.0, 0.0, 0.0)
+    ahead, right, up = directions(camera)
+    center = (points.min(axis=0) + points.max(axis=0)) / 2
+    upward = float(np.tan(np.radians(VIEW_ANGLE / 2))) / MARGIN
+    sideways = upward * size[0] / size[1]
+    for _ in range(3):  # what is near looks larger, so the middle of the picture is found step by step
+        away = points - center
+        along, across, height = away @ ahead, away @ right, away @ up
+        distance = max(
+            float(((np.abs(across) + reach) / sideways - along).max()),
+            float(((np.abs(height) + reach) / upward - along).max()),
+        )
+        depth = np.maximum(along + distance, 1e-6)
+        for direction, offset in ((right, across), (up, height)):
+            shift = ((offset + reach) / depth).max() + ((offset - reach) / depth).min()
+            center = center + direction * shift / 2 * distance
+    return Camera(max(distance, 0.1), camera.pitch, camera.yaw), (float(center[0]), float(center[1]), float(center[2]))
+
+
+def directions(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Where a camera looks, and where its right and its top are: at yaw 0 it stands at +z, at yaw 90 at +x."""
+    pitch, yaw = np.radians((camera.pitch, camera.yaw))
+    ahead = np.array([-np.cos(pitch) * np.sin(yaw), np.sin(pitch), -np.cos(pitch) * np.cos(yaw)])
+    right = np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
+    return ahead, right, np.cross(right, ahead)
+
+
+def outline(cast: Cast, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points (k, 3) and reaches (k,) whose spheres hold all drawn bodies: the corners of tiles, the rest by centres."""
+    drawn = cast.drawn & (cast.kind != PLANE)
+    tiles, others = np.flatnonzero(drawn & (cast.kind == TILE)), np.flatnonzero(drawn & (cast.kind != TILE))
+    own = cast.size.astype(np.float64)
+    reach = own[others, 0] + own[others, 1] / 2
+    convex = cast.kind[others] == CONVEX
+    hull_reach = [np.linalg.norm(cast.hull_mesh(hull)[0], axis=1).max() for hull in range(len(cast.hull_first) - 1)]
+    if convex.any():
+        reach[convex] = np.array(hull_reach)[cast.hull[others[convex]]] * own[others[convex]].max(axis=1)
+    half = own[tiles, :2] / 2
+    corners = [
+        poses.position[tiles]
+        + (side * half[:, :1]) * poses.rotation[tiles, :, 0]
+        + (other * half[:, 1:]) * poses.rotation[tiles, :, 2]
+        for side in (-1, 1)
+        for other in (-1, 1)
+    ]
+    points = np.concatenate((*corners, poses.position[others])).astype(np.float64)
+    return points, np.concatenate((np.zeros(4 * len(tiles)), reach))

@@ -1,0 +1,236 @@
+"""The verbs that run worlds: run, replay, test-scenes, video."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from choque.record import Recording, SceneDat, _writer, read_log
+from choque.world import Run
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data" / "fingsics"
+SHARED = Path(os.environ.get("CHOQUE_FINGSICS") or BESIDE)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def only_folder(parent: str = "output") -> Path:
+    (folder,) = Path(parent).iterdir()
+    return folder
+
+
+def test_a_run_prints_its_stages_and_writes_nothing(command: Command, tmp_path: Path) -> None:
+    text = command.succeeds("run", "bowling", "--frames", 20)
+    for words in ("bounds", "broad", "narrow", "response", "integrate", "capsule-tile", "T = C + bB + oO", "Energy"):
+        assert words in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recorded_run_is_verified_by_any_number_of_threads(command: Command) -> None:
+    run = json.loads(
+        command.succeeds("run", "mixed-box:60", "--seed", 3, "--frames", 25, "--record", "--log", "--json")
+    )
+    folder = only_folder()
+    assert folder.name.startswith("mixed-box--")
+    assert sorted(path.name for path in folder.iterdir()) == ["log.csv", "recording.choque"]
+    assert len(read_log(folder / "log.csv")["NPCDTests"]) == run["steps"] == 25
+    for threads in (1, 2):
+        told = json.loads(command.succeeds("replay", folder, "--verify", "--threads", threads, "--json"))
+        assert (told["verified"], told["frames"], told["seed"], told["complete"]) == (True, 26, 3, True)
+        assert told["last_hash"] == run["hash"]
+    assert "equal to the last bit" in command.succeeds("replay", folder, "--verify")
+
+
+def test_two_runs_two_folders(command: Command) -> None:
+    """F-001-41."""
+    for _ in range(2):
+        command.succeeds("run", "bounce", "--frames", 3, "--log")
+    assert len(list(Path("output").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("NONE", "all"), ("AABB", "brute"), ("OBB", "brute-obb"), ("SAP", "sap-incremental"), ("SAPOBB", "sap-obb")],
+)
+def test_the_names_of_the_original(command: Command, name: str, ours: str) -> None:
+    assert json.loads(command.succeeds("run", "bounce", "--frames", 2, "--broad", name, "--json"))["broad"] == ours
+
+
+def test_frames_are_steps_and_stop_at_is_one_more(command: Command) -> None:
+    for options, steps in ((("--frames", 7), 7), (("--stop-at", 7), 6)):
+        assert json.loads(command.succeeds("run", "bounce", *options, "--json"))["steps"] == steps
+
+
+def test_benchmark(command: Command) -> None:
+    """F-001-35."""
+    text = command.succeeds("run", "bounce", "--benchmark", 2, "--frames", 5)
+    folder = only_folder("benchmarks")
+    assert "Mean total time per frame" in text
+    assert {path.name for path in folder.iterdir()} == {"run1.csv", "run2.csv", "averages_per_frame.csv", "summary.txt"}
+    told = json.loads(command.succeeds("run", "bounce", "--benchmark", 1, "--frames", 5, "--json"))
+    assert told["runs"] == 1
+
+
+def configure(**keys: object) -> None:
+    Path("scenes").mkdir(exist_ok=True)
+    ball = '<sphere pos="0,3,0" acceleration="0,-9.8,0"/><tile/>'
+    Path("scenes/drop.xml").write_text(f"<config><objects>{ball}</objects></config>")
+    keys = {"SCENE_FILE_NAME": "drop", "BROAD_PHASE": "SAP", **keys}
+    Path("config.txt").write_text("".join(f"{key}={value} # as it is\n" for key, value in keys.items()))
+
+
+def test_a_configuration_of_the_original(command: Command) -> None:
+    configure(STOP_AT_FRAME=30, LOG="true", RECORD_SCENE="true", FPS_CAP=120)
+    command.succeeds("run", "--config", "config.txt")
+    folder = only_folder()
+    assert sorted(path.name for path in folder.iterdir()) == ["log.csv", "recording.choque", "scene.dat"]
+    assert len(read_log(folder / "log.csv")["NPCDTests"]) == 29
+    dat = SceneDat(folder)
+    assert (dat.frame_count, dat.frames_per_second) == (30, 120)
+    configure(RUN_MODE="REPLAY", SCENE_REPLAY_FOLDER_NAME=folder.name)
+    assert "30 frames at 120 a second" in command.succeeds("run", "--config", "config.txt")
+    configure(RUN_MODE="BENCHMARK", NUM_RUNS_FOR_BENCHMARK=2, STOP_AT_FRAME=-1)
+    assert "a benchmark needs a last frame" in command.fails("run", "--config", "config.txt")
+    command.succeeds("run", "--config", "config.txt", "--frames", 4)
+    assert (only_folder("benchmarks") / "run2.csv").is_file()
+
+
+def test_the_mode_test_gives_a_verdict(command: Command) -> None:
+    """F-001-36."""
+    configure(RUN_MODE="TEST")
+    text = command.succeeds("run", "--config", "config.txt")
+    assert "nothing is expected of it" in text
+    found = next(Path("testing").glob("*/drop_test.csv"))
+    Path("expected").mkdir()
+    Path("expected/drop.csv").write_text(found.read_text())
+    assert "equal in all 299 rows" in command.succeeds("test-scenes", ".")
+    lines = found.read_text().splitlines()
+    lines[5] = "0,9,0,9,0,0,0"
+    Path("expected/drop.csv").write_text("\n".join(lines))
+    outcome = command("test-scenes", ".")
+    assert (outcome.code, "differs from row 5 on" in outcome.out) == (1, True)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the data of the original")
+def test_the_legacy_oracle(command: Command) -> None:
+    """F-001-36: every row of the four expected logs, from the verb that tests and from a logged run."""
+    told = json.loads(command.succeeds("test-scenes", SHARED, "--json"))
+    sums = {each["scene"]: (each["tests"], each["collisions"]) for each in told["scenes"]}
+    assert all(each["equal"] and each["rows"] == 299 for each in told["scenes"])
+    assert sums == {
+        "many-balls": (173, 82),
+        "missile": (6565, 377),
+        "objects-resting": (527, 527),
+        "bowling": (3445, 2255),
+    }
+    scene = SHARED / "scenes" / "missile.xml"
+    command.succeeds("run", scene, "--legacy", "--broad", "sap-incremental", "--log", "--stop-at", 300)
+    expected = read_log(SHARED / "expected" / "missile.csv")
+    found = read_log(only_folder() / "log.csv")
+    assert all((found[name] == expected[name]).all() for name in ("NPCDTests", "Collisions"))
+
+
+def test_an_interrupt_keeps_what_was_recorded(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Run.step
+
+    def step(self: Run, count: int = 1) -> object:
+        if self.frame == 40:
+            raise KeyboardInterrupt
+        return real(self, count)
+
+    monkeypatch.setattr(Run, "step", step)
+    outcome = command("run", "bounce", "--frames", 100, "--record", "--log")
+    assert outcome.code == 130
+    assert outcome.err.splitlines()[-1] == "choque: Interrupted."
+    recording = Recording(only_folder())
+    assert (recording.frame_count, recording.complete) == (41, True)
+    assert len(read_log(only_folder() / "log.csv")["Collisions"]) == 40
+
+
+def test_a_full_disk(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = _writer.write_block
+    written: list[bytes] = []
+
+    def write_block(handle: object, kind: bytes, payload: bytes) -> int:
+        written.append(kind)
+        if written.count(b"POSE") > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(handle, kind, payload)
+
+    monkeypatch.setattr(_writer, "write_block", write_block)
+    assert "the disk is full. Its first 60 frames stay readable" in command.fails(
+        "run", "bounce", "--frames", 200, "--record"
+    )
+    assert Recording(only_folder()).frame_count == 60
+    assert "60 frames" in command.succeeds("replay", only_folder())
+    assert "was not finished" in command.succeeds("replay", only_folder())
+
+
+def test_a_scene_dat_from_a_recording(command: Command) -> None:
+    command.succeeds("run", "bounce", "--frames", 5, "--record")
+    command.succeeds("replay", only_folder(), "--scene-dat", "scene.dat")
+    assert json.loads(command.succeeds("replay", "scene.dat", "--json"))["frames"] == 6
+    assert "cannot be simulated again" in command.fails("replay", "scene.dat", "--verify")
+
+
+def test_a_run_that_does_not_repeat_is_exit_code_1(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    command.succeeds("run", "bounce", "--frames", 5, "--record")
+    monkeypatch.setattr(Recording, "hashes", lambda self: self.times().astype("u8"))
+    outcome = command("replay", only_folder(), "--verify")
+    assert outcome.code == 1
+    assert "Frame 0 differs" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Give a scene"),
+        (["run-away"], "no built-in scene"),
+        (["nothing.xml"], "There is no file"),
+        (["mixed-box:many"], "mixed-box:1000"),
+        (["bounce", "--frames", "0"], "at least 1"),
+        (["bounce", "--stop-at", "1"], "at least 2"),
+        (["bounce", "--frames", "2", "--stop-at", "2"], "not both"),
+        (["bounce", "--broad", "grd"], "Did you mean 'grid'?"),
+        (["bounce", "--bounds", "hexagon"], "kind of bounds"),
+        (["bounce", "--response", "none"], "response"),
+        (["bounce", "--seed", "1"], "no generator"),
+        (["bounce", "--option", "gap=2"], "no generator"),
+        (["mixed-box:5", "--option", "gap=2"], "has no parameter 'gap'"),
+        (["bounce", "--benchmark", "0"], "at least 1"),
+        (["bounce", "--fps", "0"], "at least 1"),
+        (["bounce", "--threads", "0"], "threads"),
+        (["--config", "config.txt"], "There is no file config.txt"),
+        (["bounce", "--config", "config.txt"], "not both"),
+        (["bounce", "--log", "--frames", "1", "--output", "/dev/null/x"], "No folder can be made"),
+    ],
+)
+def test_bad_arguments(command: Command, tmp_path: Path, arguments: list[str], words: str) -> None:
+    assert words in command.fails("run", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["replay", "nowhere"], "There is no file"),
+        (["replay", "."], "neither a recording"),
+        (["test-scenes", "nowhere"], "There is no folder"),
+        (["video", "nowhere", "a.mp4"], "There is no file"),
+        (["video", "nowhere", "a.mp4", "--size", "large"], "1280x720"),
+        (["video", "nowhere", "a.mp4", "--camera", "1,2"], "40,-25,0"),
+    ],
+)
+def test_bad_arguments_of_other_verbs(command: Command, arguments: list[str], words: str) -> None:
+    assert words in command.fails(*arguments)
