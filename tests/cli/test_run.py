@@ -59,6 +59,20 @@ def test_two_runs_two_folders(command: Command) -> None:
     assert len(list(Path("output").iterdir())) == 2
 
 
+def test_a_folder_that_is_given_is_the_run_s_own_and_a_used_one_gets_another_inside(command: Command) -> None:
+    for _ in range(2):
+        command.succeeds("run", "bounce", "--frames", 3, "--record", "--log", "--output", "here")
+    assert {"log.csv", "recording.choque"} < {path.name for path in Path("here").iterdir()}
+    assert len(list(Path("here").iterdir())) == 3
+    assert "equal to the last bit" in command.succeeds("replay", "here", "--verify")
+
+
+def test_a_folder_of_runs_replays_the_latest(command: Command) -> None:
+    for frames in (3, 4):
+        command.succeeds("run", "bounce", "--frames", frames, "--record")
+    assert json.loads(command.succeeds("replay", "output", "--json"))["frames"] == 5
+
+
 @pytest.mark.parametrize(
     ("name", "ours"),
     [("NONE", "all"), ("AABB", "brute"), ("OBB", "brute-obb"), ("SAP", "sap-incremental"), ("SAPOBB", "sap-obb")],

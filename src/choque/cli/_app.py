@@ -120,6 +120,7 @@ def choque(
 
     Try:
       choque pairs boxes.npy          every overlapping pair of the boxes in a file
+      choque run bowling --record     simulate a scene of bodies and keep it
       choque bench uniform mixed      which method is fastest on which scene, here
       choque VERB --help              what a verb does, with an example
     """

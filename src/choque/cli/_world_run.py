@@ -29,6 +29,9 @@ class Plan:
     world: dict[str, Any]
     """The options of the world."""
     output: Path
+    """Where folders of runs are made that were given no folder of their own."""
+    given: Path | None
+    """The folder asked for."""
     record: bool = False
     log: bool = False
     scene_dat: bool = False
@@ -47,7 +50,8 @@ def run_once(plan: Plan, as_json: bool) -> None:
     interrupting is the only way to end it.
     """
     from choque.cli._terminal import progress
-    from choque.record import Log, Recorder, Totals, new_folder
+    from choque.record import Log, Recorder, Totals
+    from choque.record.folders import run_folder
     from choque.record.totals import mechanical_energy
     from choque.world import Run
 
@@ -57,7 +61,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
         require_film(Look(**plan.film))  # before the run, not after it
     world, totals = plan.make_world(), Totals()
     start = mechanical_energy(world)
-    folder = new_folder(plan.output, plan.scene.name) if plan.record or plan.log else None
+    folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False
     with ExitStack() as stack:
         driven = Run(world, plan.dt)
@@ -130,16 +134,17 @@ def _tell(
         terminal.print(f"Written to {folder}: {names}.", markup=False, soft_wrap=True)
 
 
-def run_benchmark(plan: Plan, runs: int, output: Path, as_json: bool) -> None:
+def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     """Run a scene ``runs`` times and print the summary."""
     from choque.cli._terminal import console, progress
     from choque.errors import InvalidInput
-    from choque.record import benchmark, new_folder
+    from choque.record import benchmark
+    from choque.record.folders import run_folder
 
     if plan.steps is None:
         raise InvalidInput("A benchmark needs an end; give --frames.")
     plan.make_world()  # whatever is refused is refused before a folder is made
-    folder = new_folder(output, plan.scene.name)
+    folder = run_folder(plan.given, plan.output, plan.scene.name)
     with progress() as tell:
         result = benchmark(
             plan.make_world,

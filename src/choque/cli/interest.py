@@ -15,7 +15,7 @@ ConfigFile = Annotated[
 
 
 def interest() -> None:
-    """Run areas of interest and what they are compared with in the arena of the thesis.
+    """Run areas of interest, and their rivals, in the arena.
 
     Try:
       choque interest config run.txt

@@ -50,7 +50,7 @@ def run(
     log: Annotated[bool, typer.Option("--log", help="Write log.csv, a row a step.")] = False,
     video: Annotated[bool, typer.Option("--video", help="Record, and make scene.mp4 at the end.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="FOLDER", help="Where the folder of this run is made.")
+        Path | None, typer.Option("--output", metavar="FOLDER", help="Where to; a new folder in 'output' unless given.")
     ] = None,
     benchmark: Annotated[
         int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
@@ -104,14 +104,14 @@ def run(
             benchmark = settings.num_runs_for_benchmark
     else:
         found = find_scene(str(scene), seed, read_settings(option))
-        plan = Plan(found, found.dt, _steps(frames, stop_at, FRAMES), world, output or OUTPUT)
+        plan = Plan(found, found.dt, _steps(frames, stop_at, FRAMES), world, OUTPUT, output)
     film = {} if video and plan.film is None else plan.film
     plan = replace(plan, record=plan.record or record or video, log=plan.log or log, film=film)
     if fps is not None:
         plan = replace(plan, dt=1 / _whole("--fps", fps))
     if benchmark is not None:
-        folder = output or (BENCHMARKS if config is None else config.parent / BENCHMARKS)
-        return run_benchmark(plan, _whole("--benchmark", benchmark), folder, as_json)
+        plan = replace(plan, output=plan.output.with_name(str(BENCHMARKS)))
+        return run_benchmark(plan, _whole("--benchmark", benchmark), as_json)
     return run_once(plan, as_json)
 
 
@@ -163,7 +163,8 @@ def _plan_of(settings: Config, folder: Path, world: dict[str, Any], output: Path
         1 / settings.fps_cap,
         None if settings.stop_at_frame == -1 else max(settings.stop_at_frame - 1, 1),
         {"broad": settings.method, **world},
-        output or folder / OUTPUT,
+        folder / OUTPUT,
+        output,
         record=keeps and (settings.record_scene or film is not None),
         log=keeps and settings.log,
         scene_dat=keeps and settings.record_scene,

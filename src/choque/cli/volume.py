@@ -84,7 +84,7 @@ class Reading:
 
 
 def volume() -> None:
-    """Measure, collide and cut solids from scans, meshes and voxels.
+    """Measure, collide and cut solids from scans and meshes.
 
     Try:
       choque volume info scan.nii.gz --above 300

@@ -11,6 +11,18 @@ from pathlib import Path
 from choque.errors import InvalidInput
 
 
+def run_folder(given: Path | None, parent: Path, scene: str) -> Path:
+    """The folder for a run: the one ``given`` if it is new or empty, else a new one in it, or in ``parent``."""
+    if given is None:
+        return new_folder(parent, scene)
+    try:
+        given.mkdir(parents=True, exist_ok=True)
+        used = any(given.iterdir())
+    except (OSError, ValueError) as problem:
+        raise _refusal(given, problem) from problem
+    return new_folder(given, scene) if used else given
+
+
 def new_folder(parent: str | os.PathLike[str], scene: str, moment: datetime | None = None) -> Path:
     """Make the folder ``<scene>--<date>--<time>`` in ``parent``, which is made too if it is missing.
 
@@ -29,9 +41,13 @@ def new_folder(parent: str | os.PathLike[str], scene: str, moment: datetime | No
                 continue
             return folder
     except (OSError, ValueError) as problem:
-        reason = (getattr(problem, "strerror", None) or str(problem)).lower()
-        raise InvalidInput(f"No folder can be made in {parent}: {reason}. Give another with --output.") from problem
+        raise _refusal(parent, problem) from problem
     raise AssertionError("count never ends")
+
+
+def _refusal(place: str | os.PathLike[str], problem: Exception) -> InvalidInput:
+    reason = (getattr(problem, "strerror", None) or str(problem)).lower()
+    return InvalidInput(f"No folder can be made in {place}: {reason}. Give another with --output.")
 
 
 def plain_name(scene: str) -> str:
