@@ -3,8 +3,8 @@
     python benchmarks/auto.py                       # prints the score; some ten minutes
     python benchmarks/auto.py --output src/choque/broad/auto_table.json
 
-Processor time of one thread, so that a busy machine hardly spoils it. `choque lab run comparison` writes a map of the same
-form, a process for each cell; this is the shortcut.
+Processor time of one thread, so that a busy machine hardly spoils it. `choque lab run comparison` writes a map of the
+same form, a process for each cell; this is the shortcut.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from choque.broad._cost_table import CostTable
 from choque.broad._records import pack_records
 from choque.broad._survey import survey_boxes
 
-SCENES = (
-    ("uniform", 2), ("uniform", 3), ("clustered", 3), ("mixed", 3), ("aligned", 3), ("brownian", 2), ("brownian", 3), ("free-fall", 3),
-)  # fmt: skip
+SOLID = ("uniform", "clustered", "mixed", "aligned", "brownian", "free-fall")
+SCENES = [(name, 3) for name in SOLID] + [("uniform", 2), ("brownian", 2)]
 MOVING = ("brownian", "free-fall")
 FRAMES = 10
 SEEN = (400, 700, 1_000, 1_500, 2_000, 3_000, 4_500, 6_000, 10_000, 20_000, 40_000, 100_000)
@@ -92,9 +91,8 @@ def main() -> None:
             if regret > WITHIN:
                 print(f"{place['setting']}: {chosen} takes {regret:.0%} longer than {best}")
     good = sum(regret <= WITHIN for regret in regrets)
-    print(
-        f"within {WITHIN:.0%} of the best on {good} of {len(regrets)} places held out; mean regret {np.mean(regrets):.1%}"
-    )
+    words = f"within {WITHIN:.0%} of the best on {good} of {len(regrets)} places held out"
+    print(f"{words}; mean regret {np.mean(regrets):.1%}")
     if output is not None:
         lines = ",\n".join(f"  {json.dumps(place)}" for place in places)
         output.write_text(f'{{"coordinates": {json.dumps(COORDINATES)},\n "places": [\n{lines}\n]}}\n')
