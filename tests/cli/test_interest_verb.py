@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from conftest import Command
+if TYPE_CHECKING:
+    from conftest import Command
 
 
 def test_a_configuration_is_written_run_and_logged(command: Command, tmp_path: Path) -> None:

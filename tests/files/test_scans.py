@@ -145,6 +145,90 @@ def test_a_folder_of_dicom_slices(turned: bool, tmp_path: Path) -> None:
     same(read_scan(tmp_path / "series"), Scan(dicom_values(), SPACING, CENTRE))
 
 
+def dicom_frames(path: Path, *, told: str = "frames", sequence: tuple[int, ...] = (4, 0, 5, 1, 3, 2)) -> None:
+    """All slices in one file, in a mixed ``sequence``; what each frame is, ``told`` by frame, by offset or by step."""
+    from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
+    from pydicom.uid import EnhancedCTImageStorage, ExplicitVRLittleEndian, generate_uid
+
+    values = phantom()
+    meta = FileMetaDataset()
+    meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID = EnhancedCTImageStorage, generate_uid()
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    file = FileDataset(str(path), {}, file_meta=meta, preamble=bytes(128))
+    file.SOPClassUID, file.SOPInstanceUID = meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID
+    file.SeriesInstanceUID = generate_uid()
+    file.NumberOfFrames, file.Rows, file.Columns = values.shape[2], values.shape[1], values.shape[0]
+    file.BitsAllocated, file.BitsStored, file.HighBit, file.PixelRepresentation = 16, 16, 15, 1
+    file.SamplesPerPixel, file.PhotometricInterpretation = 1, "MONOCHROME2"
+
+    def item(**values: object) -> Dataset:
+        made = Dataset()
+        for name, value in values.items():
+            setattr(made, name, value)
+        return made
+
+    scaling = {"RescaleSlope": 2, "RescaleIntercept": -1000}
+    orientation, spacing = [1, 0, 0, 0, 1, 0], [SPACING[1], SPACING[0]]
+    if told == "frames":
+        shared = item(
+            PlaneOrientationSequence=[item(ImageOrientationPatient=orientation)],
+            PixelMeasuresSequence=[item(PixelSpacing=spacing, SliceThickness=SPACING[2])],
+            PixelValueTransformationSequence=[item(**scaling)],
+        )
+        file.SharedFunctionalGroupsSequence = [shared]
+        file.PerFrameFunctionalGroupsSequence = [
+            item(PlanePositionSequence=[item(ImagePositionPatient=[*CENTRE[:2], CENTRE[2] + number * SPACING[2]])])
+            for number in sequence
+        ]
+    else:
+        sequence = tuple(range(values.shape[2]))
+        file.ImageOrientationPatient, file.PixelSpacing = orientation, spacing
+        file.ImagePositionPatient = list(CENTRE)
+        file.RescaleSlope, file.RescaleIntercept = 2, -1000
+        if told == "offsets":
+            file.GridFrameOffsetVector = [SPACING[2] * number for number in sequence]
+        if told == "step":
+            file.SpacingBetweenSlices = SPACING[2]
+    pixels = (values.astype(int) + 1000) // 2
+    file.PixelData = np.stack([pixels[:, :, number].transpose() for number in sequence]).astype("<i2").tobytes()
+    file.save_as(path, enforce_file_format=True)
+
+
+@pytest.mark.parametrize("told", ["frames", "offsets", "step"])
+def test_a_dicom_file_of_many_frames(told: str, tmp_path: Path) -> None:
+    """F-003-49: by itself and as the one file of a folder; frames are sorted by where they lie."""
+    (tmp_path / "series").mkdir()
+    path = tmp_path / "series" / "all.dcm"
+    dicom_frames(path, told=told)
+    for source in (path, path.parent):
+        same(read_scan(source), Scan(dicom_values(), SPACING, CENTRE))
+    same(read_scan(path, world="RAS"), Scan(dicom_values()[::-1, ::-1], SPACING, MIRRORED.centre))
+
+
+def test_bad_dicom_files_of_many_frames_are_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "all.dcm"
+    dicom_frames(path, told="nothing")
+    with pytest.raises(UnreadableFile, match="6 frames and does not say where they lie"):
+        read_scan(path)
+    dicom_frames(path, sequence=(0, 1, 2, 3, 4, 4))
+    with pytest.raises(UnreadableFile, match="missing or doubled"):
+        read_scan(path)
+    dicom_frames(path)
+    whole = path.read_bytes()
+    for damaged in (whole[:-30], whole[:400], whole[:100], b"DICM" * 200, b""):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableFile) as caught:
+            read_scan(path)
+        assert str(path) in str(caught.value)
+        assert "\n" not in str(caught.value)
+    dicom_frames(path)
+    file = pydicom.dcmread(path)
+    del file.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence
+    file.save_as(path)
+    with pytest.raises(UnreadableFile, match=r"frame 0 does not say its PixelSpacing"):
+        read_scan(path)
+
+
 def test_bad_dicom_folders_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableFile, match="no DICOM slices"):
@@ -194,6 +278,7 @@ def test_round_trips(tmp_path_factory: pytest.TempPathFactory, suffix: str, valu
 
 
 def test_thresholds_are_those_of_numpy() -> None:
+    """F-003-49."""
     values = np.random.default_rng(0).normal(size=(4, 5, 6))
     for level in np.linspace(-2, 2, 9):
         assert np.array_equal(select(values, above=level), values > level)

@@ -37,6 +37,7 @@ masks = arrays(np.bool_, array_shapes(min_dims=3, max_dims=3, max_side=4))
 
 
 def test_an_l_prism_in_the_format_of_the_thesis(tmp_path: Path) -> None:
+    """F-003-34."""
     (tmp_path / "l.evm").write_text(L_PRISM)
     found = read_evm(tmp_path / "l.evm")
     assert found.order == "zyx"
@@ -49,6 +50,7 @@ def test_an_l_prism_in_the_format_of_the_thesis(tmp_path: Path) -> None:
 
 
 def test_the_voxels_of_the_thesis(tmp_path: Path) -> None:
+    """F-003-35."""
     (tmp_path / "a.vox").write_text(VOX)
     mask, first = read_vox(tmp_path / "a.vox")
     assert first == (0, 0, 0)
@@ -64,6 +66,7 @@ def test_the_voxels_of_the_thesis(tmp_path: Path) -> None:
 
 
 def test_blocks_lines_and_columns_are_z_y_and_x(tmp_path: Path) -> None:
+    """F-003-35."""
     mask = np.zeros((2, 3, 4), np.bool_)
     mask[1, 0, 0] = mask[0, 2, 3] = True
     write_vox(tmp_path / "a.vox", mask, (-1, 5, 7))

@@ -64,6 +64,36 @@ def test_fewer_axes_see_more() -> None:
         assert three == set(rows(Interest(boxes).pairs()))
 
 
+def test_a_kept_sweep_stays_sorted_and_exchanges_little() -> None:
+    """F-004-16: the order is kept between steps and repaired by insertion; far fewer exchanges than from scratch."""
+    motion = arena(200, start="sparse")
+    kept = choque.broad.create("sap-direct", Boxes(*motion.frame(0)), axes=3, sort="insertion")
+    for frame in range(1, 40):
+        boxes = Boxes(*motion.frame(frame))
+        before = kept.counters.swaps
+        kept.update(boxes)
+        values = boxes.lower[kept._order, kept._axis]
+        assert (np.diff(values) >= 0).all()
+        assert kept.counters.swaps - before < 0.02 * 200**2
+        np.testing.assert_array_equal(kept.pairs(), choque.broad.create("brute", boxes).pairs())
+
+
+def test_aligned_objects_are_a_stress_for_a_kept_sweep() -> None:
+    """F-004-18: objects in a line that turns round exchange nearly all places, and the result is still exact."""
+    exchanged = []
+    for count in (60, 120):
+        place = np.linspace(0.0, 30.0, count)
+        line = np.stack((place, np.zeros(count), np.zeros(count)), axis=1)
+        kept = choque.broad.create("sap-direct", Boxes(line - 0.4, line + 0.4), sort="insertion")
+        turned = line[::-1].copy()
+        kept.update(Boxes(turned - 0.4, turned + 0.4))
+        exchanged.append(kept.counters.swaps)
+        wanted = choque.broad.create("brute", Boxes(turned - 0.4, turned + 0.4)).pairs()
+        np.testing.assert_array_equal(kept.pairs(), wanted)
+        assert kept.counters.swaps >= 0.95 * count * (count - 1) / 2
+    assert exchanged[1] / exchanged[0] == pytest.approx(4.0, rel=0.1)
+
+
 @pytest.mark.parametrize("start", ["dense", "sparse"])
 def test_the_narrow_phase_finds_the_same_after_every_method(start: str, thorough: bool) -> None:
     """F-004-15, F-004-26, F-004-27, F-004-43: no method misses a colliding pair."""

@@ -12,7 +12,7 @@ from choque.lab.sampling import Plan
 from choque.lab.studies import _interest_trials
 from choque.lab.studies._interest_printed import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
 from choque.lab.studies._interest_trials import ArenaTrial, ExtentsTrial
-from choque.lab.studies.interest import STUDY, break_even, is_of_another_kind
+from choque.lab.studies.interest import POLYGONS, STUDY, break_even, further_cells, is_of_another_kind
 
 
 def test_the_full_design_has_the_120_cells() -> None:
@@ -76,6 +76,21 @@ def test_the_printed_pairs_are_reproduced(
             raw.append(trial.counters()["raw_pairs"])
         share = np.mean(raw) / (n * (n - 1) / 2)
         assert share == pytest.approx(share_of_all(start, configuration), rel=allowed if thorough else 0.15)
+
+
+def test_polygons_cost_more_and_find_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F-004-35, F-004-38: the narrow phase of polygons behind a method, in the same trial."""
+    monkeypatch.setattr(_interest_trials, "STRIDE", 50)
+    found = {}
+    for solids in ("spheres", "polygons"):
+        trial = ArenaTrial("AoIP1", "sparse", 60, 0, "varied", solids)
+        trial.run(Stopwatch())
+        assert trial.check().judgement == "exact"
+        found[solids] = trial.counters()
+    assert found["polygons"]["colliding"] <= found["spheres"]["colliding"]
+    assert found["polygons"]["raw_pairs"] == found["spheres"]["raw_pairs"]
+    cells = list(further_cells(STUDY.levels(), quick=False))
+    assert {cell["configuration"] for cell in cells if cell["solids"] == "polygons"} == set(POLYGONS)
 
 
 def test_extents_are_checked() -> None:

@@ -15,6 +15,7 @@ LAYOUTS = ("sorted", "trie")
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_random_pairs(layout: str, thorough: bool) -> None:
+    """F-003-08, F-003-15, F-003-16."""
     for one, two in random_pairs(10_000 if thorough else 250, seed=3):
         left, right = (ExtremeVertices.from_mask(mask, layout=layout) for mask in (one, two))
         for name, operation in OPERATIONS.items():
@@ -26,6 +27,7 @@ def test_random_pairs(layout: str, thorough: bool) -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_flat_pairs(dimension: int) -> None:
+    """F-003-08."""
     for one, two in random_pairs(300, dimension, 10, seed=4):
         left, right = ExtremeVertices.from_mask(one), ExtremeVertices.from_mask(two)
         for name, operation in OPERATIONS.items():
@@ -49,6 +51,7 @@ def test_operands_in_other_places_and_orders() -> None:
 
 
 def test_every_pair_of_intervals_on_a_short_line() -> None:
+    """F-003-08."""
     cells = np.arange(8)
     objects = [(cells >= start) & (cells < stop) for start, stop in combinations(range(9), 2)]
     unions = objects + [one | two for one, two in combinations(objects, 2)]
@@ -73,6 +76,7 @@ def test_every_pair_of_intervals_on_a_short_line() -> None:
     ],
 )
 def test_phantoms(name: str, other: str, layout: str, thorough: bool) -> None:
+    """F-003-08, F-003-15, F-003-16."""
     size = 64 if thorough else 27
     one, two = (phantoms.PHANTOMS[phantom](size) for phantom in (name, other))
     left, right = (ExtremeVertices.from_mask(mask, layout=layout) for mask in (one, two))
@@ -82,6 +86,7 @@ def test_phantoms(name: str, other: str, layout: str, thorough: bool) -> None:
 
 
 def test_acceleration_changes_the_work_and_not_the_result() -> None:
+    """F-003-09."""
     ball = ExtremeVertices.from_mask(phantoms.ball(24))
     other = ball.moved((12, 3, 5))
     for operation in ("union", "intersection", "difference"):
@@ -94,7 +99,7 @@ def test_acceleration_changes_the_work_and_not_the_result() -> None:
 
 
 def test_xor_is_linear() -> None:
-    """One merge: it reads no brinks and hands no sections down, whatever the objects."""
+    """F-003-05: one merge: it reads no brinks and hands no sections down, whatever the objects."""
     counters = SweepCounters()
     gyroid = ExtremeVertices.from_mask(phantoms.gyroid(20))
     gyroid.combine(gyroid.moved((1, 1, 1)), "xor", counters=counters)

@@ -20,12 +20,14 @@ ROOM = 9
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_sweep_on_random_pairs(layout: str, thorough: bool) -> None:
+    """F-003-11, F-003-15, F-003-16, F-003-17."""
     for one, two in random_pairs(10_000 if thorough else 300, seed=7):
         left, right = (ExtremeVertices.from_mask(mask, layout=layout) for mask in (one, two))
         assert left.collides(right) == (one & two).any() == (not (left & right).is_empty())
 
 
 def test_kept_sections_on_random_placements(thorough: bool) -> None:
+    """F-003-11, F-003-18."""
     random = np.random.default_rng(8)
     for _ in range(10_000 if thorough else 300):
         one, two = random_mask(random), random_mask(random, 3, 5)
@@ -48,7 +50,7 @@ def test_kept_sections_on_random_placements(thorough: bool) -> None:
 
 
 def test_all_pairs_of_intervals() -> None:
-    """Exhaustive on 0..8: one interval against one, and against two."""
+    """F-003-10: exhaustive on 0..8: one interval against one, and against two."""
     single = [np.array(ends) for ends in combinations(range(9), 2)]
     double = [np.array(ends) for ends in combinations(range(9), 4)]
     for one in single:
@@ -59,6 +61,7 @@ def test_all_pairs_of_intervals() -> None:
 
 
 def test_the_first_overlap_ends_the_sweep() -> None:
+    """F-003-11."""
     solid = ExtremeVertices.from_mask(np.ones((6, 6, 6), np.bool_))
     counters = SweepCounters()
     assert solid.collides(solid, counters=counters)
@@ -72,6 +75,7 @@ def test_the_first_overlap_ends_the_sweep() -> None:
 
 
 def test_skipping_empty_and_distant_sections_changes_no_answer() -> None:
+    """F-003-46."""
     for one, two in random_pairs(80, seed=9):
         left, right = ExtremeVertices.from_mask(one), ExtremeVertices.from_mask(two)
         fast, plain = SweepCounters(), SweepCounters()
@@ -85,6 +89,7 @@ def test_skipping_empty_and_distant_sections_changes_no_answer() -> None:
     [((2, 0, 0), True), ((2, 2, 0), True), ((2, -2, 2), True), ((3, 0, 0), False), ((2, 3, 0), False)],
 )
 def test_touching_is_a_collision_only_when_closed(shift: tuple[int, int, int], touching: bool) -> None:
+    """F-003-12."""
     cube = Volume.from_voxels(np.ones((2, 2, 2), np.bool_))
     other = cube.translated(shift)
     assert not cube.collides(other)
@@ -97,6 +102,7 @@ def test_touching_is_a_collision_only_when_closed(shift: tuple[int, int, int], t
 
 
 def test_a_ball_in_a_cavity() -> None:
+    """F-003-13."""
     shell, ball = phantoms.make("shell", 40), Volume.from_voxels(phantoms.ball(40, 0.7))
     filled = shell | Volume.from_voxels(phantoms.ball(40, 0.85))
     assert not shell.collides(ball)
@@ -106,6 +112,7 @@ def test_a_ball_in_a_cavity() -> None:
 
 @pytest.mark.parametrize("other", [(1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)])
 def test_cells_that_meet_in_an_edge_or_a_corner(other: tuple[int, int, int]) -> None:
+    """F-003-14."""
     mask = np.zeros((2, 2, 2), np.bool_)
     mask[0, 0, 0] = mask[other] = True
     joined, rest = Volume.from_voxels(mask), Volume.from_voxels(~mask)
@@ -119,6 +126,7 @@ def test_cells_that_meet_in_an_edge_or_a_corner(other: tuple[int, int, int]) -> 
 
 
 def test_stacked_spheres_are_parted_by_the_best_axis() -> None:
+    """F-003-46."""
     ball = phantoms.make("ball", 32)
     above = ball.translated((14.0, 14.0, 27.0))
     slow, fast = (search(ball.model, above.model, (0, 0, 0), axis=axis) for axis in ("x", "z"))
@@ -131,6 +139,7 @@ def test_stacked_spheres_are_parted_by_the_best_axis() -> None:
 
 
 def test_the_intersection_is_the_baseline_everywhere() -> None:
+    """F-003-17."""
     random = np.random.default_rng(10)
     menger, gyroid = phantoms.make("menger", 27), phantoms.make("gyroid", 24)
     for _ in range(40):

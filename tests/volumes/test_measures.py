@@ -15,6 +15,7 @@ from choque.volumes._morphology import dilated, eroded, skeleton
 
 
 def test_contents_and_boundaries_are_those_of_the_grid() -> None:
+    """F-003-29."""
     random = np.random.default_rng(0)
     for _ in range(80):
         mask = random_mask(random, int(random.integers(1, 4)))
@@ -33,6 +34,7 @@ def test_measures_use_the_size_of_a_voxel() -> None:
 
 @pytest.mark.parametrize(("connectivity", "rank"), [(6, 1), (18, 2), (26, 3)])
 def test_components_are_those_of_the_grid(connectivity: int, rank: int) -> None:
+    """F-003-29."""
     random = np.random.default_rng(connectivity)
     for _ in range(60):
         mask = random.random(tuple(random.integers(1, 9, 3))) < random.random() * 0.5
@@ -48,6 +50,7 @@ def test_components_are_those_of_the_grid(connectivity: int, rank: int) -> None:
 @pytest.mark.parametrize("shape", ["cube", "diamond"])
 @pytest.mark.parametrize("layout", ["sorted", "trie"])
 def test_growing_and_shrinking_are_those_of_the_grid(shape: str, layout: str) -> None:
+    """F-003-30."""
     random = np.random.default_rng(2)
     element = ndimage.generate_binary_structure(3, 3 if shape == "cube" else 1)
     for _ in range(25):
@@ -63,6 +66,7 @@ def test_growing_and_shrinking_are_those_of_the_grid(shape: str, layout: str) ->
 
 @pytest.mark.parametrize("shape", ["cube", "diamond"])
 def test_the_skeleton_is_lantuejouls(shape: str) -> None:
+    """F-003-30."""
     element = ndimage.generate_binary_structure(3, 3 if shape == "cube" else 1)
     for name in ("ball", "vertebra", "screw"):
         mask = np.pad(phantoms.PHANTOMS[name](16), 1)

@@ -29,6 +29,7 @@ def test_a_gyroid_keeps_its_channels_apart() -> None:
 
 
 def test_every_even_number_of_vertices_is_reached(thorough: bool) -> None:
+    """F-003-37."""
     for count in range(12, 6001, 2 if thorough else 202):
         assert len(phantoms.even_count_block(count, seed=count).model) == count
     assert len(phantoms.even_count_block(8).model) == 8
@@ -38,6 +39,7 @@ def test_every_even_number_of_vertices_is_reached(thorough: bool) -> None:
 
 
 def test_seeds_decide() -> None:
+    """F-003-37."""
     assert phantoms.make("random", 9, seed=4) == phantoms.make("random", 9, seed=4)
     assert phantoms.make("random", 9, seed=4) != phantoms.make("random", 9, seed=5)
     for probability in (0.0, 1.0):

@@ -31,6 +31,7 @@ def colliding(volumes: dict[int, Volume], contact: str) -> list[list[int]]:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("contact", ["open", "closed"])
 def test_pairs_are_those_of_asking_every_pair(method: str, contact: str) -> None:
+    """F-003-48."""
     volumes = crowd()
     wanted = colliding(dict(enumerate(volumes)), contact)
     scene = Scene(volumes, method=method, contact=contact)
@@ -68,6 +69,7 @@ def test_bad_scenes_are_one_sentence() -> None:
 
 
 def test_a_pyramid_answers_as_its_volume_does() -> None:
+    """F-003-47."""
     random = np.random.default_rng(3)
     for number in range(60):
         size, other_size = random.integers(1, 20, 2).tolist()
@@ -81,6 +83,7 @@ def test_a_pyramid_answers_as_its_volume_does() -> None:
 
 
 def test_every_level_contains_the_finer_one() -> None:
+    """F-003-47."""
     pyramid = Pyramid(phantoms.make("gyroid", 21).translated((-5.0, 3.0, 1.0))).translated((1.0, 1.0, 1.0))
     for number in range(pyramid.level_count - 1):
         finer = pyramid.level(number)

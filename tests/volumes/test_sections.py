@@ -22,6 +22,7 @@ def test_sections_are_the_slices_of_the_mask() -> None:
 
 
 def test_planes_and_sections_are_differences_of_each_other() -> None:
+    """F-003-06."""
     random = np.random.default_rng(1)
     for _ in range(40):
         model = ExtremeVertices.from_mask(random_mask(random, int(random.integers(2, 4)), 6))
@@ -37,6 +38,7 @@ def test_planes_and_sections_are_differences_of_each_other() -> None:
 
 
 def test_the_faces_of_a_cube_look_outward() -> None:
+    """F-003-07."""
     cube = ExtremeVertices.from_mask(np.ones((2, 2, 2), np.bool_))
     for order in ("xyz", "yzx", "zxy"):
         (low, low_up, low_down), (high, high_up, high_down) = cube.reordered(order).faces()
@@ -49,6 +51,7 @@ def test_the_faces_of_a_cube_look_outward() -> None:
 
 @pytest.mark.parametrize("order", ORDERS[3])
 def test_boxes_are_disjoint_and_fill_the_solid(order: str) -> None:
+    """F-003-28."""
     random = np.random.default_rng(2)
     for _ in range(15):
         mask = random_mask(random, 3, 6)
@@ -62,5 +65,6 @@ def test_boxes_are_disjoint_and_fill_the_solid(order: str) -> None:
 
 
 def test_sections_are_shared_by_all_translations() -> None:
+    """F-003-19."""
     model = ExtremeVertices.from_mask(np.ones((3, 2, 4), np.bool_))
     assert model.moved((5, -7, 9)).sections("yzx") is model.sections("yzx")

@@ -42,6 +42,7 @@ def test_phantoms(name: str) -> None:
 
 @pytest.mark.parametrize("per_unit", [1, 2, 3, 4])
 def test_the_published_counts(per_unit: int) -> None:
+    """F-003-26, F-003-27."""
     model = Volume.from_mesh(phantoms.sphere_mesh(), voxels_per_unit=per_unit, fill="surface").model
     points, faces = covered_surface(model)
     assert (len(points), len(faces)) == PUBLISHED[per_unit]
@@ -62,6 +63,7 @@ def test_outlines_bound_the_solid() -> None:
 
 
 def test_corners_hold_the_extreme_vertices_and_more() -> None:
+    """F-003-27."""
     random = np.random.default_rng(2)
     for _ in range(30):
         model = ExtremeVertices.from_mask(random_mask(random, 3, 5))
@@ -70,6 +72,7 @@ def test_corners_hold_the_extreme_vertices_and_more() -> None:
 
 
 def test_the_surface_of_a_collision_is_that_of_the_intersection() -> None:
+    """F-003-45."""
     one, two = phantoms.make("vertebra", 24), phantoms.make("screw", 24)
     found = one.collision(two)
     assert found is not None

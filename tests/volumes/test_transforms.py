@@ -11,6 +11,7 @@ from choque.volumes import Body, Volume, phantoms
 
 
 def test_a_translation_shares_everything_and_equals_a_shifted_grid() -> None:
+    """F-003-19."""
     mask = random_mask(np.random.default_rng(0))
     volume = Volume.from_voxels(mask, spacing=0.5)
     moved = volume.translated((1.5, -2.0, 0.5))
@@ -22,6 +23,7 @@ def test_a_translation_shares_everything_and_equals_a_shifted_grid() -> None:
 @pytest.mark.parametrize(("axis", "plane"), [("x", (1, 2)), ("y", (2, 0)), ("z", (0, 1))])
 @pytest.mark.parametrize("turns", [-1, 0, 1, 2, 3, 5])
 def test_quarter_turns(axis: str, plane: tuple[int, int], turns: int) -> None:
+    """F-003-20."""
     mask = np.random.default_rng(1).random((3, 4, 5)) < 0.5
     mask[0, 0, 0] = mask[-1, -1, -1] = True
     volume = Volume.from_voxels(mask, spacing=(1.0, 2.0, 3.0))
@@ -33,6 +35,7 @@ def test_quarter_turns(axis: str, plane: tuple[int, int], turns: int) -> None:
 
 @pytest.mark.parametrize(("axis", "number"), [("x", 0), ("y", 1), ("z", 2)])
 def test_mirrors(axis: str, number: int) -> None:
+    """F-003-20."""
     mask = np.random.default_rng(2).random((3, 4, 5)) < 0.5
     mask[0, 0, 0] = mask[-1, -1, -1] = True
     volume = Volume.from_voxels(mask)
@@ -41,6 +44,7 @@ def test_mirrors(axis: str, number: int) -> None:
 
 
 def test_scaling_repeats_voxels() -> None:
+    """F-003-20."""
     mask = random_mask(np.random.default_rng(3), 3, 4)
     mask[0, 0, 0] = mask[-1, -1, -1] = True
     scaled = Volume.from_voxels(mask).scaled((2, 1, 3))
@@ -48,6 +52,7 @@ def test_scaling_repeats_voxels() -> None:
 
 
 def test_a_rotation_by_a_quarter_is_the_exact_turn() -> None:
+    """F-003-21."""
     volume = phantoms.make("vertebra", 24)
     for axis, vector in (("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))):
         assert volume.rotated(np.array(vector) * np.pi / 2) == volume.turned(axis)
@@ -60,6 +65,7 @@ def test_a_rotation_keeps_a_ball() -> None:
 
 
 def test_turning_a_body_is_counted_and_moving_it_is_free() -> None:
+    """F-003-21."""
     body = Body(phantoms.make("screw", 24))
     body.move_to((3.2, 0.0, -7.9))
     assert (body.turn_count, body.turn_seconds) == (0, 0.0)

@@ -33,6 +33,7 @@ def moved(shift: tuple[float, float, float]) -> Mesh:
     ],
 )
 def test_known_pairs(other: list[list[float]], meet: bool) -> None:
+    """F-003-32."""
     triangle = np.array(other, float)
     for _ in range(3):
         triangle = np.roll(triangle, 1, axis=0)
@@ -73,6 +74,7 @@ def _pierces(edge: tuple[np.ndarray, np.ndarray], triangle: np.ndarray) -> bool:
 
 
 def test_disjoint_spheres_take_every_test() -> None:
+    """F-003-32."""
     pairs, tests = colliding_triangles(SPHERE, moved((0, 0, 2.2)))
     assert tests == 760**2 == 577_600
     assert len(pairs) == 0
@@ -80,6 +82,7 @@ def test_disjoint_spheres_take_every_test() -> None:
 
 @pytest.mark.parametrize("distance", [1.2, 1.95, 1.999, 2.001, 2.05, 2.4, 5.0])
 def test_two_phases_give_the_verdict_of_all_pairs(distance: float) -> None:
+    """F-003-33."""
     other = moved((0.0, 0.3 * (distance < 1.9), distance))
     all_pairs, _ = colliding_triangles(SPHERE, other)
     verdict = meshes_collide(SPHERE, other, voxels_per_unit=8)

@@ -45,6 +45,7 @@ def test_an_empty_volume_comes_back(suffix: str, tmp_path: Path) -> None:
 
 
 def test_a_grey_scan_by_threshold_and_label(tmp_path: Path) -> None:
+    """F-003-49."""
     values = np.random.default_rng(0).integers(0, 1000, (6, 7, 8)).astype(np.int16)
     np.save(tmp_path / "scan.npy", values)
     for level in (-1, 250, 500, 990):

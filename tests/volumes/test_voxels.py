@@ -19,6 +19,7 @@ masks = arrays(np.bool_, array_shapes(min_dims=1, max_dims=3, max_side=6))
 
 
 def test_figure_1_of_the_thesis() -> None:
+    """F-003-01."""
     mask = np.zeros((2, 2, 2), np.bool_)
     for cell in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)):
         mask[cell] = True
@@ -27,6 +28,7 @@ def test_figure_1_of_the_thesis() -> None:
 
 
 def test_vertices_are_the_points_of_odd_parity() -> None:
+    """F-003-01."""
     random = np.random.default_rng(0)
     for _ in range(100):
         mask = random_mask(random, int(random.integers(1, 4)), 6)
@@ -34,6 +36,7 @@ def test_vertices_are_the_points_of_odd_parity() -> None:
 
 
 def test_round_trips(thorough: bool) -> None:
+    """F-003-02."""
     random = np.random.default_rng(1)
     for _ in range(10_000 if thorough else 300):
         mask = random_mask(random, int(random.integers(1, 4)))
@@ -47,6 +50,7 @@ def test_round_trips(thorough: bool) -> None:
 
 @given(masks, st.data())
 def test_every_order_holds_the_same_object(mask: np.ndarray, data: st.DataObject) -> None:
+    """F-003-03."""
     model = ExtremeVertices.from_mask(mask)
     order = data.draw(st.sampled_from(ORDERS[mask.ndim]))
     other = model.reordered(order)
@@ -72,6 +76,7 @@ def test_the_layout_in_memory_does_not_matter(layout: str) -> None:
 
 @given(masks)
 def test_a_missing_vertex_is_refused(mask: np.ndarray) -> None:
+    """F-003-04."""
     points = ExtremeVertices.from_mask(mask).points
     assert ExtremeVertices.from_points(points) == ExtremeVertices.from_mask(mask)
     if len(points):
@@ -82,6 +87,7 @@ def test_a_missing_vertex_is_refused(mask: np.ndarray) -> None:
 
 
 def test_points_even_along_one_axis_only_are_refused() -> None:
+    """F-003-04."""
     with pytest.raises(InvalidInput, match="along y"):
         ExtremeVertices.from_points([[0, 0], [2, 0], [0, 1], [3, 1]])
     with pytest.raises(InvalidInput, match="along x"):

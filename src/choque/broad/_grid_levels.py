@@ -158,6 +158,8 @@ def _level_of(edge: float, largest: float) -> int:
     """Level 0 holds edges above a quarter of the largest, level 1 those above a sixteenth, and so on; 24: infinite."""
     if not edge < np.inf:
         return 24
+    if edge <= 0.0:
+        return 23  # points, which would go down all the levels one by one
     level = 0
     bound = largest * 0.25
     while edge <= bound and level < 23:

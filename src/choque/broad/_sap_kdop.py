@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,6 +85,7 @@ class SapKdop(BroadPhase):
         self.centred = centred
         self.tiles = tiles
         self.axis_changes: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (after how many updates, the axis)
+        self.stage_seconds = {"axis": 0.0, "projection": 0.0, "sort": 0.0}  # of the latest build; a card sorts unseen
         self._update_count = 0
         self._chosen_at = self._chosen_among = 0
         self._slab = 0
@@ -103,7 +105,9 @@ class SapKdop(BroadPhase):
 
     def _build(self) -> None:
         along = self._directions()
+        began = perf_counter()
         self._choose_axis(along)
+        chosen = perf_counter()
         frame = Frame.along(self._slab, along)
         if isinstance(self._bounds, KDops):
             if self._packed_bounds is not self._bounds:  # some were moved, added or removed
@@ -115,9 +119,13 @@ class SapKdop(BroadPhase):
         else:
             self._slabs = self._records
         self._frame = frame
+        keys = np.ascontiguousarray(self._slabs[:, frame.slabs[0]])
+        projected = perf_counter()
+        self.stage_seconds = {"axis": chosen - began, "projection": projected - chosen, "sort": 0.0}
         if self.served.uses_warp:
             return  # the card sorts
-        order = order_of(np.ascontiguousarray(self._slabs[:, frame.slabs[0]]), self._thread_count())
+        order = order_of(keys, self._thread_count())
+        self.stage_seconds["sort"] = perf_counter() - projected
         boxes = framed(self._slabs, frame, order, self._thread_count())
         self._sweep = sweep_of(boxes, order, self.tiles, self._thread_count())
 

@@ -1,7 +1,9 @@
-"""A folder of DICOM slices: one series, ordered by position, in the LPS frame."""
+"""DICOM: a folder of slices, or files that hold many frames, as one series ordered by position in the LPS frame."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +12,69 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile, require
 from choque.files.orientation import Scan, oriented
-from choque.files.source import naming_damage
+from choque.files.source import naming_damage, read_head
 
-_NEEDED = ("ImagePositionPatient", "ImageOrientationPatient", "PixelSpacing", "Rows", "Columns", "PixelData")
+_ALIKE = ("orientation", "spacing", "shape")
+"""What all slices of a series share."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One picture and where it lies: a whole file, or one of its frames.
+
+    Attributes
+    ----------
+    name
+        What a message calls it.
+    series
+        The unique name of its series.
+    position
+        (3,) The centre of its first pixel.
+    orientation
+        Along its rows, then along its columns: six numbers.
+    spacing
+        From row to row, and from column to column.
+    thickness
+        How thick it is, which only a single slice needs.
+    values
+        (rows, columns), rescaled as the file says.
+    """
+
+    name: str
+    series: str
+    position: NDArray[np.float64]
+    orientation: tuple[float, ...]
+    spacing: tuple[float, ...]
+    thickness: float
+    values: NDArray[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.values.shape
 
 
 def read_folder(folder: Path, world: str) -> Scan:
-    """Read the slices of the one series in ``folder``; files of other kinds are left out.
+    """Read the one series in ``folder``, of slices or of files with many frames; files of other kinds are left out.
 
     Slices are sorted by where they lie, never by name. Values are rescaled as the files say, to Hounsfield units for
     CT.
     """
-    pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
-    slices = []
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and _is_dicom(path):
-            with naming_damage(path):
-                part = pydicom.dcmread(path)
-                if "PixelData" in part:
-                    slices.append((path, part))
+    slices = [each for path in sorted(folder.iterdir()) if path.is_file() and _is_dicom(path) for each in _slices(path)]
     if not slices:
         raise UnreadableFile(f"The folder {folder} holds no DICOM slices.")
-    _check_alike(folder, slices)
-    return _stacked(folder, [part for _, part in slices], world)
+    return _stacked(folder, f"The series in {folder}", slices, world)
+
+
+def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
+    """Read all frames of one file; ``axes`` are known."""
+    read_head(path)
+    if not _is_dicom(path):
+        raise UnreadableFile(f"The file {path} is no DICOM file: it lacks the mark that those have.")
+    slices = list(_slices(path))
+    if not slices:
+        raise UnreadableFile(f"The file {path} holds no picture.")
+    return _stacked(path, f"The scan {path}", slices, world)
 
 
 def _is_dicom(path: Path) -> bool:
@@ -40,64 +82,129 @@ def _is_dicom(path: Path) -> bool:
         return handle.read(132)[128:] == b"DICM"
 
 
-def _check_alike(folder: Path, slices: list[tuple[Path, Any]]) -> None:
-    for path, part in slices:
-        if int(getattr(part, "NumberOfFrames", 1) or 1) > 1:
-            raise UnreadableFile(
-                f"The file {path} holds many frames; convert it to NIfTI or to one file for each slice."
+def _slices(path: Path) -> Iterator[Slice]:
+    """The pictures of a file; none if it holds something else."""
+    pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
+    with naming_damage(path):
+        file = pydicom.dcmread(path)
+        if "PixelData" not in file:
+            return
+        pixels = np.asarray(file.pixel_array)
+    count = int(getattr(file, "NumberOfFrames", 1) or 1)
+    if pixels.ndim != (3 if count > 1 else 2):
+        raise UnreadableFile(f"The file {path} holds a picture in colour; a scan has one value a voxel.")
+    offsets = _frame_offsets(path, file, count)
+    for number, picture in enumerate(pixels if count > 1 else [pixels]):
+        name = f"{path}, frame {number}" if count > 1 else str(path)
+        groups = _groups(file, number)
+        with naming_damage(path):
+            orientation = _numbers(name, groups, "PlaneOrientationSequence", "ImageOrientationPatient", 6)
+            position = np.array(_numbers(name, groups, "PlanePositionSequence", "ImagePositionPatient", 3))
+            normal = np.cross(orientation[:3], orientation[3:])
+            measures = _part(groups, "PixelMeasuresSequence", "SliceThickness")
+            yield Slice(
+                name,
+                str(getattr(file, "SeriesInstanceUID", "")),
+                position + offsets[number] * normal,
+                orientation,
+                _numbers(name, groups, "PixelMeasuresSequence", "PixelSpacing", 2),
+                float(getattr(measures, "SliceThickness", 1.0) or 1.0),
+                _rescaled(picture, _part(groups, "PixelValueTransformationSequence", "RescaleSlope")),
             )
-        missing = [name for name in _NEEDED if name not in part]
-        if missing:
-            raise UnreadableFile(f"The slice {path} does not say its {missing[0]}, so it cannot be placed.")
-    series = sorted({str(getattr(part, "SeriesInstanceUID", "")) for _, part in slices})
-    if len(series) > 1:
-        raise UnreadableFile(f"The folder {folder} holds {len(series)} series; put each into a folder of its own.")
-    first_path, first = slices[0]
-    for path, part in slices:
-        for name in ("Rows", "Columns", "PixelSpacing", "ImageOrientationPatient"):
-            if list(np.ravel(part[name].value)) != list(np.ravel(first[name].value)):
-                raise UnreadableFile(f"The slices {first_path} and {path} differ in {name}; they cannot be stacked.")
 
 
-def _stacked(folder: Path, slices: list[Any], world: str) -> Scan:
-    with naming_damage(folder):
-        along_row = np.array(slices[0].ImageOrientationPatient[:3], np.float64)
-        along_column = np.array(slices[0].ImageOrientationPatient[3:], np.float64)
-        normal = np.cross(along_row, along_column)
-        places = np.array([part.ImagePositionPatient for part in slices], np.float64)
-        order = np.argsort(places @ normal, kind="stable")
-        row_spacing, column_spacing = (float(value) for value in slices[0].PixelSpacing)
-        values = np.stack([_values(slices[at]) for at in order], axis=-1).transpose(1, 0, 2)
-    places = places[order]
-    affine = np.eye(4)
-    affine[:3, 0], affine[:3, 1] = along_row * column_spacing, along_column * row_spacing
-    affine[:3, 2] = _slice_step(folder, slices[0], places, normal)
-    affine[:3, 3] = places[0]
-    return oriented(values, affine, "LPS", world, f"The series in {folder}")
+def _frame_offsets(path: Path, file: Any, count: int) -> NDArray[np.float64]:
+    """How far along its normal each frame lies from the position that the file gives: 0 where each frame says it."""
+    if count == 1 or "PerFrameFunctionalGroupsSequence" in file:
+        return np.zeros(count)
+    given = file.get("GridFrameOffsetVector")
+    if given is not None and len(given) == count:
+        return np.array(given, np.float64) - float(given[0])
+    step = file.get("SpacingBetweenSlices")
+    if step:
+        return np.asarray(float(step) * np.arange(count), np.float64)
+    raise UnreadableFile(
+        f"The file {path} holds {count} frames and does not say where they lie; convert it to NIfTI with the software "
+        "of the scanner."
+    )
 
 
-def _values(part: Any) -> NDArray[Any]:
-    stored: NDArray[Any] = part.pixel_array
-    slope, intercept = float(getattr(part, "RescaleSlope", 1)), float(getattr(part, "RescaleIntercept", 0))
+def _groups(file: Any, number: int) -> list[Any]:
+    """Where a frame's numbers may stand, the most specific first: its own group, that of all frames, the file."""
+    places = []
+    for name, at in (("PerFrameFunctionalGroupsSequence", number), ("SharedFunctionalGroupsSequence", 0)):
+        sequence = file.get(name)
+        if sequence is not None and at < len(sequence):
+            places.append(sequence[at])
+    return [*places, file]
+
+
+def _part(groups: list[Any], sequence: str, name: str) -> Any:
+    """The first place that says ``name``, by itself or in a ``sequence`` of one item; None if there is none."""
+    for group in groups:
+        items = group.get(sequence)
+        for place in (items[0] if items else None, group):
+            if place is not None and name in place:
+                return place
+    return None
+
+
+def _numbers(what: str, groups: list[Any], sequence: str, name: str, count: int) -> tuple[float, ...]:
+    place = _part(groups, sequence, name)
+    if place is None:
+        raise UnreadableFile(f"The slice {what} does not say its {name}, so it cannot be placed.")
+    values = tuple(float(value) for value in np.ravel(place[name].value))
+    if len(values) != count:
+        raise UnreadableFile(f"The slice {what} says {len(values)} numbers for its {name}; it must say {count}.")
+    return values
+
+
+def _rescaled(stored: NDArray[Any], place: Any) -> NDArray[Any]:
+    slope, intercept = float(getattr(place, "RescaleSlope", 1)), float(getattr(place, "RescaleIntercept", 0))
     if slope == 1 and intercept == 0:
         return stored
     scaled = stored.astype(np.float32) * np.float32(slope) + np.float32(intercept)
     return scaled if slope != int(slope) or intercept != int(intercept) else scaled.astype(np.int32)
 
 
+def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
+    """One block of values from slices in any sequence."""
+    series = {each.series for each in slices}
+    if len(series) > 1:
+        raise UnreadableFile(f"The folder {source} holds {len(series)} series; put each into a folder of its own.")
+    first = slices[0]
+    for each in slices:
+        for name in _ALIKE:
+            if not np.array_equal(getattr(each, name), getattr(first, name)):
+                raise UnreadableFile(
+                    f"The slices {first.name} and {each.name} differ in {name}; they cannot be stacked."
+                )
+    along_row, along_column = np.array(first.orientation[:3]), np.array(first.orientation[3:])
+    normal = np.cross(along_row, along_column)
+    slices = sorted(slices, key=lambda each: float(each.position @ normal))
+    places = np.array([each.position for each in slices])
+    row_spacing, column_spacing = first.spacing
+    affine = np.eye(4)
+    affine[:3, 0], affine[:3, 1] = along_row * column_spacing, along_column * row_spacing
+    affine[:3, 2] = _slice_step(source, first, places, normal)
+    affine[:3, 3] = places[0]
+    values = np.stack([each.values for each in slices], axis=-1).transpose(1, 0, 2)
+    return oriented(values, affine, "LPS", world, what)
+
+
 def _slice_step(
-    folder: Path, first: Any, places: NDArray[np.float64], normal: NDArray[np.float64]
+    source: Path, first: Slice, places: NDArray[np.float64], normal: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """From one slice to the next; refused when slices are missing, doubled or unevenly spread."""
     if len(places) == 1:
-        return normal * float(getattr(first, "SliceThickness", 1.0) or 1.0)
+        return normal * first.thickness
     steps = np.diff(places @ normal)
     usual = float(np.median(steps))
     wrong = np.flatnonzero(np.abs(steps - usual) > 0.01 * max(usual, 1e-9))
     if usual <= 0 or len(wrong):
         at = int(wrong[0]) if len(wrong) else 0
         raise UnreadableFile(
-            f"The slices in {folder} are unevenly spread: {steps[at]:.4g} lies between slices {at} and {at + 1}, "
+            f"The slices in {source} are unevenly spread: {steps[at]:.4g} lies between slices {at} and {at + 1}, "
             f"{usual:.4g} elsewhere. Slices are missing or doubled."
         )
     return np.asarray((places[-1] - places[0]) / (len(places) - 1))

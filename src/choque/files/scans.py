@@ -26,6 +26,7 @@ READERS: dict[str, Reader] = {
     ".tiff": scan_tiff.read,
     ".npy": scan_numpy.read,
     ".npz": scan_numpy.read_archive,
+    ".dcm": scan_dicom.read,
 }
 WRITERS: dict[str, Writer] = {
     ".nii": scan_nifti.write,
@@ -47,7 +48,8 @@ def scan_suffix(path: str | os.PathLike[str]) -> str:
 def read_scan(path: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> Scan:
     """Read the values of a scan with axes x, y, z of ``world``, its spacing and where it lies.
 
-    A folder is read as a DICOM series. ``axes`` says how a TIFF or NumPy array is meant; other formats know.
+    A folder is read as a DICOM series, a ``.dcm`` file as one that holds all frames. ``axes`` says how a TIFF or NumPy
+    array is meant; other formats know.
     """
     if world not in FRAMES:
         raise UnknownName("world frame", world, FRAMES)

@@ -62,6 +62,7 @@ def _lay_out(
     placed: NDArray[np.float64],
     starts: NDArray[np.uint32],
 ) -> None:
+    """Bodies in the order of their cells, and for each cell the place of its first body."""
     previous = np.int64(keys[first - 1] >> np.uint64(32)) if first else np.int64(-1)
     for k in range(first, last):
         row = np.int64(keys[k] & np.uint64(0xFFFFFFFF))
@@ -82,8 +83,7 @@ def emit_from_cells(
     first: int,
     last: int,
     chunk: Keys,
-    owners: NDArray[np.uint32],
-    spheres: NDArray[np.float64],
+    places: NDArray[np.uint32],
     reach: NDArray[np.float64],
     slack: float,
     is_box: bool,
@@ -93,18 +93,18 @@ def emit_from_cells(
     frame: NDArray[np.float64],
     shape: NDArray[np.int64],
 ) -> tuple[int, int, int]:
-    """Emission kernel; a unit is an owner, paired with all bodies that touch its area and ``slack`` around it.
+    """Emission kernel; a unit is a place whose body has an area, paired with all that touch it and ``slack`` around it.
 
-    ``spheres`` (o, 4) and ``reach`` (o,) are those of the owners. A body is in the cell of its lower corner, so the
-    cells before the area are looked at too, as far as the largest body of a level is long. Cells that follow each
-    other along x are one run.
+    ``reach`` is in the order of the rows. A body is in the cell of its lower corner, so the cells before the area are
+    looked at too, as far as the largest body of a level is long. Cells that follow each other along x are one run.
     """
     written = 0
     tests = 0
     for unit in range(first, last):
         begin = written
-        i = np.int64(owners[unit])
-        x, y, z, far = spheres[unit, 0], spheres[unit, 1], spheres[unit, 2], reach[unit] + slack
+        place = np.int64(places[unit])
+        i = np.int64(rows[place])
+        x, y, z, far = placed[place, 0], placed[place, 1], placed[place, 2], reach[i] + slack
         half_x, half_y, half_z = half_edge(x, far), half_edge(y, far), half_edge(z, far)
         own = np.uint64(i) << np.uint64(32)
         for level in range(frame.shape[0] + 1):

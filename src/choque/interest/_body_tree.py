@@ -83,8 +83,7 @@ def emit_from_tree(
     first: int,
     last: int,
     chunk: Keys,
-    owners: NDArray[np.uint32],
-    spheres: NDArray[np.float64],
+    places: NDArray[np.uint32],
     reach: NDArray[np.float64],
     slack: float,
     is_box: bool,
@@ -93,7 +92,10 @@ def emit_from_tree(
     rows: NDArray[np.uint32],
     level_first: NDArray[np.int64],
 ) -> tuple[int, int, int]:
-    """Emission kernel; a unit is an owner, paired with all bodies that touch its area and ``slack`` around it."""
+    """Emission kernel; a unit is a place whose body has an area, paired with all that touch it and ``slack`` around it.
+
+    ``reach`` is in the order of the rows.
+    """
     stack = np.empty(16 * level_first.size, np.int64)
     mask = np.empty(16, np.uint8)
     words = mask.view(np.uint64)
@@ -102,12 +104,15 @@ def emit_from_tree(
     written = 0
     tests = 0
     for unit in range(first, last):
-        i = np.int64(owners[unit])
-        x, y, z = spheres[unit, 0], spheres[unit, 1], spheres[unit, 2]
-        own_reach = reach[unit] + slack
+        place = np.int64(places[unit])
+        i = np.int64(rows[place])
+        own_leaf = leaves[place // 16]
+        x, y, z = own_leaf[0, place % 16], own_leaf[1, place % 16], own_leaf[2, place % 16]
+        own_reach = reach[i] + slack
         for axis in range(3):
-            half = half_edge(spheres[unit, axis], own_reach)
-            box[axis], box[axis + 3] = spheres[unit, axis] - half, spheres[unit, axis] + half
+            center = own_leaf[axis, place % 16]
+            half = half_edge(center, own_reach)
+            box[axis], box[axis + 3] = center - half, center + half
         found_count = find_leaves(box, lanes, level_first, stack, mask, found)
         if written + 16 * found_count > chunk.size:
             return unit, written, tests

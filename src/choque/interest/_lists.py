@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque import threads
-from choque._types import Keys, Pairs, Rows
+from choque._types import Index, Keys, Pairs, Rows
 from choque.broad._emission import Sink
 from choque.broad._pair_sets import Change
 from choque.interest._bodies import Bodies
@@ -165,28 +165,27 @@ def _compare(
     new_starts: Rows,
     new_inside: NDArray[np.uint8],
 ) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a row, whose old and new list are merged."""
+    """Emission kernel; a unit is a row, whose old and new list are merged without a branch on what they hold."""
     left = np.uint64(1) << np.uint64(63)
-    written = 0
+    written: Index = 0
     for i in range(first, last):
         old, old_end = old_starts[i], old_starts[i + 1]
         new, new_end = new_starts[i], new_starts[i + 1]
         if written + (old_end - old) + (new_end - new) > chunk.size:
             return i, written, 0
         own = np.uint64(i) << np.uint64(32)
-        while old < old_end or new < new_end:
-            if new == new_end or (old < old_end and old_near[old, 1] < new_near[new, 1]):
-                chunk[written] = own | np.uint64(old_near[old, 1]) | left
-                written += old_inside[old] != 0
-                old += 1
-            elif old == old_end or new_near[new, 1] < old_near[old, 1]:
-                chunk[written] = own | np.uint64(new_near[new, 1])
-                written += new_inside[new] != 0
-                new += 1
-            else:
-                key = own | np.uint64(new_near[new, 1])
-                chunk[written] = key if new_inside[new] else key | left
-                written += old_inside[old] != new_inside[new]
-                old += 1
-                new += 1
+        while old < old_end and new < new_end:
+            before, now = old_near[old, 1], new_near[new, 1]
+            was_in = np.int64(old_inside[old]) & np.int64(before <= now)
+            is_in = np.int64(new_inside[new]) & np.int64(now <= before)
+            chunk[written] = own | np.uint64(min(before, now)) | (left * np.uint64(was_in))
+            written += was_in ^ is_in
+            old += before <= now
+            new += now <= before
+        for k in range(old, old_end):
+            chunk[written] = own | np.uint64(old_near[k, 1]) | left
+            written += np.int64(old_inside[k])
+        for k in range(new, new_end):
+            chunk[written] = own | np.uint64(new_near[k, 1])
+            written += np.int64(new_inside[k])
     return last, written, 0

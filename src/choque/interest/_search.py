@@ -21,8 +21,8 @@ WASTE_MOST = 12.0
 GRANTED = 16
 SAMPLES = 256
 
-Looking: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64], float, bool]
-"""Owners, their spheres (o, 4), their reach (o,), the slack, and whether areas are boxes."""
+Looking: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.float64], float, bool]
+"""The places of the bodies that have areas, the reach (n,) of all, the slack, and whether areas are boxes."""
 
 
 def emit_near(sink: Sink, bodies: Bodies, slack: float, is_box: bool) -> None:
@@ -30,16 +30,17 @@ def emit_near(sink: Sink, bodies: Bodies, slack: float, is_box: bool) -> None:
 
     The owners come in an order in which neighbours are near in space, so that they find the same bodies in the cache.
     """
-    if not (bodies.reach >= 0).any():
+    has_area = bodies.reach >= 0
+    if not has_area.any():
         return
     records = body_records(bodies, sink.thread_count)
     grid = make_body_grid(bodies.spheres, records, sink.thread_count)
-    looking = _looking(bodies, grid.rows, grid.placed, slack, is_box)
+    looking = _places(has_area, grid.rows), bodies.reach, slack, is_box
     if not _is_crowded(grid, looking):
         sink.run(emit_from_cells, len(looking[0]), *looking, *grid.search_arrays())
         return
     tree = make_body_tree(bodies.spheres, records, sink.thread_count)
-    looking = _looking(bodies, tree.tree.rows, bodies.spheres[tree.tree.rows], slack, is_box)
+    looking = _places(has_area, tree.tree.rows), bodies.reach, slack, is_box
     sink.run(emit_from_tree, len(looking[0]), *looking, *tree.search_arrays())
 
 
@@ -50,26 +51,21 @@ def body_records(bodies: Bodies, thread_count: int) -> NDArray[np.float64]:
     return records
 
 
-def _looking(
-    bodies: Bodies, order: NDArray[np.uint32], placed: NDArray[np.float64], slack: float, is_box: bool
-) -> Looking:
-    """What both searches take first: the owners among ``placed``, the spheres in this ``order``, and how they look."""
-    reach = bodies.reach[order]
-    has_area = reach >= 0
+def _places(has_area: NDArray[np.bool_], order: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The places in an ``order`` of rows whose bodies have areas."""
     if has_area.all():
-        return order, placed, reach, slack, is_box
-    return order[has_area], placed[has_area], reach[has_area], slack, is_box
+        return np.arange(len(has_area), dtype=np.uint32)
+    return np.flatnonzero(has_area[order]).astype(np.uint32)
 
 
 def _is_crowded(grid: BodyGrid, looking: Looking) -> bool:
     """Whether a few owners, spread over the order, meet many more bodies in their cells than in their areas."""
-    owners, spheres, reach, slack, is_box = looking
-    stride = max(1, len(owners) // SAMPLES)
-    sample = owners[::stride].copy()
-    arrays = (sample, spheres[::stride].copy(), reach[::stride].copy(), slack, is_box, *grid.search_arrays())
+    places, reach, slack, is_box = looking
+    sample = places[:: max(1, len(places) // SAMPLES)].copy()
     chunk: Keys = np.empty(1 << 16, np.uint64)
     unit = found = tests = 0
     while unit < len(sample):
+        arrays = (sample, reach, slack, is_box, *grid.search_arrays())
         following, count, tested = emit_from_cells(unit, len(sample), chunk, *arrays)
         found, tests = found + count, tests + tested
         if following == unit:

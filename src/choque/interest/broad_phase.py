@@ -18,9 +18,12 @@ from choque.broad import BroadPhase, Sink
 from choque.broad._auto import Auto
 from choque.broad._bvh_pairs import mark_hits
 from choque.broad._bvh_tree import Tree, make_tree
+from choque.broad._contract import shallow_copy
 from choque.broad._grid import Grid
 from choque.broad._morton import morton_order
+from choque.broad._pair_sets import Change
 from choque.broad._records import PackedBoxes, boxes_meet, pack_records
+from choque.broad._sap_direct import SapDirect
 from choque.errors import InvalidInput, UnknownName
 from choque.interest._body_tree import find_leaves
 from choque.interest._legacy import distinct_by_scan, emit_all, emit_keys
@@ -28,8 +31,11 @@ from choque.kernel import kernel
 
 SHAPES = ("box", "sphere")
 
-GRID_UP_TO = 5_000
-"""Up to here cells are the fastest search however crowded they are; beyond, a method is chosen."""
+FEW_UP_TO = 5_000
+"""Up to here cells are the fastest search of like bodies and a sweep of mixed ones; beyond, a method is chosen."""
+
+ALIKE = 4.0
+"""Bodies whose sizes differ by less than this factor share one grid."""
 
 
 class Interest(BroadPhase):
@@ -58,10 +64,11 @@ class Interest(BroadPhase):
     -----
     Guarantees: with k = 1 exact, by boxes or by the spheres given, both topologies; with a larger k it contains that,
     and the pairs of a smaller k are among those of a larger one. A body that is static has no area, so it is met only
-    by the areas of moving ones. With k = 1 an area is its body, seeing is mutual, and the search is that of ``grid`` or
-    ``auto``. With a larger k areas are searched in a wide tree over the bodies, rebuilt at each change; a pair that
-    both areas see is written once, by the body with the smaller row. O(n log n + m) time for bodies of any mixture of
-    sizes, O(n) memory beside the answer. L. M. Fraga, master's dissertation, Instituto Militar de Engenharia, 2009.
+    by the areas of moving ones. With k = 1 an area is its body, seeing is mutual, and the search is that of ``grid``,
+    ``sap-direct`` or ``auto``. With a larger k areas are searched in a wide tree over the bodies, rebuilt at each
+    change; a pair that both areas see is written once, by the body with the smaller row. O(n log n + m) time for bodies
+    of any mixture of sizes, O(n) memory beside the answer. L. M. Fraga, master's dissertation, Instituto Militar de
+    Engenharia, 2009.
     """
 
     name: ClassVar[str] = "interest"
@@ -98,27 +105,48 @@ class Interest(BroadPhase):
         super().__init__(bounds, **options)
 
     def _build(self) -> None:
-        thread_count = self._thread_count()
-        self._spheres = _spheres_of(self._bounds) if self.shape == "sphere" else None
-        self._volumes = self._records
-        if self._spheres is not None and not isinstance(self._bounds, Spheres):
-            self._volumes = pack_records(self._spheres.boxes(), self.closed, thread_count)
-        self._areas = _enlarged(self._volumes, self.k, self.closed)
-        self._has_area = np.ones(len(self), np.bool_)
-        if self._filter is not None and not self.static_areas:
-            self._has_area = ~self._filter.static
+        self._look()
         self._mutual: BroadPhase | None = None
         self._tree: Tree | None = None
         if self.legacy:
             return
         if self.k == 1:
+            method = self._mutual_method()
             volumes = PackedBoxes(self._volumes, self._dimension)
-            method = Grid if len(self) <= GRID_UP_TO else Auto
             self._mutual = method(volumes, closed=self.closed, threads=self._requested_threads)
             self.counters.note_bytes(self._mutual.counters.peak_bytes)
         else:
+            thread_count = self._thread_count()
             self._tree = make_tree(self._volumes, morton_order(self._volumes, thread_count), thread_count)
             self._note_bytes(self._tree.nbytes)
+
+    def _updated(self, previous: Floats) -> Change | None:
+        if self._mutual is None or isinstance(self._mutual, Auto):
+            return super()._updated(previous)
+        self._look()
+        self._mutual = shallow_copy(self._mutual)  # the state before the update may still be asked for
+        self._mutual._records = self._volumes
+        self._mutual._build()
+        return None
+
+    def _look(self) -> None:
+        """Work out the volumes and the areas of the present bodies."""
+        self._spheres = _spheres_of(self._bounds) if self.shape == "sphere" else None
+        self._volumes = self._records
+        if self._spheres is not None and not isinstance(self._bounds, Spheres):
+            self._volumes = pack_records(self._spheres.boxes(), self.closed, self._thread_count())
+        self._areas = _enlarged(self._volumes, self.k, self.closed)
+        self._has_area = np.ones(len(self), np.bool_)
+        if self._filter is not None and not self.static_areas:
+            self._has_area = ~self._filter.static
+
+    def _mutual_method(self) -> type[BroadPhase]:
+        """Who finds bodies that touch each other."""
+        if len(self) > FEW_UP_TO:
+            return Auto
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite boxes are like no others
+            edges = (self._volumes[:, 3:] - self._volumes[:, :3]).max(axis=1, initial=0.0)
+        return Grid if edges.max(initial=0.0) <= ALIKE * edges.min(initial=np.inf) else SapDirect
 
     def _emit(self, sink: Sink) -> None:
         if self._mutual is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,16 @@ def polygons_overlap(spheres: Spheres, pairs: Pairs, thread_count: int = 1) -> N
     facets = unit_facets()
     hits = np.zeros(len(pairs), np.bool_)
     center, radius = spheres.center.astype(np.float64), spheres.radius.astype(np.float64)
-    arrays = (pairs, center, radius, facets.triangles, facets.normals, facets.levels, facets.inner_radius, hits)
+    arrays: tuple[Any, ...] = (
+        pairs,
+        center,
+        radius,
+        facets.triangles,
+        facets.normals,
+        facets.levels,
+        facets.inner_radius,
+        hits,
+    )
     shares = threads.ranges(len(pairs), thread_count)
     threads.run(lambda part: _solids_meet(*shares[part], *arrays), len(shares))
     return hits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from choque.errors import UnknownName
-from choque.lab.volume_trial import Instance, Mask, Shift
+from choque.lab.volume_holder import Instance, Mask, Shift
 from choque.volumes import Volume, phantoms
 from choque.volumes.baselines import DenseMask
 
@@ -33,6 +33,8 @@ def make_instance(scene: str, n: int, seed: int, placements: int) -> Instance:
     if scene not in PHANTOMS:
         raise UnknownName("scene of volumes", scene, (*BLOCKS, *SPHERES, *PHANTOMS))
     one, two = (phantoms.PHANTOMS[name](n) for name in PHANTOMS[scene])
+    if n > 512:
+        placements = max(1, placements // 10)  # a look at every voxel of a gigabyte takes tenths of a second
     if scene == "labyrinth":
         return Instance(one, two, [(0, 0, 0)] * max(1, placements // 20))
     return Instance(one, two, [_quarter_shared(one, two, random) for _ in range(placements)])

@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnknownName
 from choque.volumes._box_tree import BoxTree, box_tree, nearest_pair
+from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._keys import AXES
 from choque.volumes._model import ExtremeVertices
-from choque.volumes._overlap import FOUND_SIZE, PROBES, find_overlap
+from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, find_overlap
 from choque.volumes._push import push_distance
+
+BUNDLE_FROM = 1 << 16
+"""Ends of runs of both solids from which their bundles are kept too."""
 
 CONTACTS = {"open": 0, "closed": 1}
 """``open``: interiors must meet. ``closed``: touching faces, edges or corners are enough."""
@@ -64,22 +68,30 @@ def search(
     order = _ROTATED["xyz".index(axis)] if axis else _best_order(one, two, shared)
     first = AXES.index(order[0])
     found = np.zeros(FOUND_SIZE, np.int64)
-    hit = find_overlap(
-        *one.sections(order),
-        *two.sections(order),
-        moved[first],
-        moved[(first + 1) % 3],
-        moved[(first + 2) % 3],
-        slack,
-        PROBES,
-        found,
-    )
+    shifts = moved[first], moved[(first + 1) % 3], moved[(first + 2) % 3]
+    hit = _overlaps(one, two, order, shifts, slack, found)
     *corners, brinks, sections = found.tolist()
     if not hit:
         return Search(None, brinks, sections)
     lower = tuple(corners[order.index(letter)] + one.offset[at] for at, letter in enumerate(AXES))
     upper = tuple(corners[3 + order.index(letter)] + one.offset[at] for at, letter in enumerate(AXES))
     return Search(Overlap(lower, upper), brinks, sections)
+
+
+def _overlaps(
+    one: ExtremeVertices, two: ExtremeVertices, order: str, shifts: Shift, slack: int, found: NDArray[np.int64]
+) -> bool:
+    """A few slabs first; then, of large solids whose interiors are asked about, bundles; then all slabs."""
+    sections = *one.sections(order), *two.sections(order)
+    is_large = slack == 0 and len(sections[2]) + len(sections[5]) >= BUNDLE_FROM
+    if find_overlap(*sections, *shifts, slack, PROBES, is_large, found):
+        return True
+    if not is_large:
+        return False
+    answer = bundles_overlap(*one.bundles(order), *two.bundles(order), *sections, *shifts, found)
+    if answer != UNDECIDED:
+        return bool(answer == MET)
+    return bool(find_overlap(*sections, *shifts, slack, NO_PROBES, False, found))
 
 
 def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, UnknownName
 from choque.volumes._boolean import SweepCounters, combine_keys
+from choque.volumes._bundles import bundled
 from choque.volumes._keys import (
     AXES,
     BITS,
@@ -219,6 +220,14 @@ class ExtremeVertices:
         if order not in self._kept:
             self._kept[order] = open_sections(extruded(reorder(self._keys, self.order, order), self.dimension))
         kept: Sections = self._kept[order]
+        return kept
+
+    def bundles(self, order: str) -> Sections:
+        """The sections of an order in bundles of two by two, kept beside them."""
+        name = f"bundles-{order}"
+        if name not in self._kept:
+            self._kept[name] = bundled(self.sections(order))
+        kept: Sections = self._kept[name]
         return kept
 
     def boxes(self, order: str | None = None) -> tuple[Points, Points]:

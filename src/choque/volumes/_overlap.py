@@ -10,17 +10,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._types import Index
 from choque.kernel import kernel
 
 FOUND_SIZE = 8
 """Lower and upper corner of the overlap (0 to 5), runs compared (6), pairs of sections compared (7)."""
 
+FAR: Index = np.int64(1 << 40)
+"""Beyond every coordinate."""
+
 PROBES = np.array([8, 4, 12, 2, 6, 10, 14], np.int64)
 """Where to look first, in sixteenths of the common range."""
+NO_PROBES = PROBES[:0]
 
 
 @kernel
-def row_at(rows: NDArray[np.int32], first: int, last: int, value: int) -> int:
+def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> Index:
     """The last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
     while last - first > 1:
         middle = (first + last) // 2
@@ -39,34 +44,64 @@ def find_overlap(
     other_slabs: NDArray[np.int32],
     other_strips: NDArray[np.int32],
     other_ends: NDArray[np.int32],
-    shift_0: int,
-    shift_1: int,
-    shift_2: int,
-    slack: int,
+    shift_0: Index,
+    shift_1: Index,
+    shift_2: Index,
+    slack: Index,
     probes: NDArray[np.int64],
+    only_probes: bool,
     found: NDArray[np.int64],
 ) -> bool:
     """Whether two solids overlap when the second is moved by the shifts; a box of the overlap goes to ``found``.
 
-    ``slack`` 0: interiors must meet. 1: touching is enough, and the box may have no thickness. No allocation; time is
-    linear in the runs of the slabs that both have in common, and far less when there is an overlap.
+    ``slack`` 0: interiors must meet. 1: touching is enough, and the box may have no thickness. ``only_probes``: no is
+    no answer, as only a few slabs are looked at. No allocation; time is linear in the runs of the slabs that both have
+    in common, and far less when there is an overlap.
     """
-    last, other_last = slabs.shape[0] - 1, other_slabs.shape[0] - 1
     low = max(slabs[0, 0], other_slabs[0, 0] + shift_0)
-    high = min(slabs[last, 0], other_slabs[other_last, 0] + shift_0)
-    if low >= high + slack:
-        return False
+    high = min(slabs[slabs.shape[0] - 1, 0], other_slabs[other_slabs.shape[0] - 1, 0] + shift_0)
     if high - low >= 32:
         for sixteenths in probes:
             at = low + (high - low) * sixteenths // 16
-            slab = row_at(slabs, 0, last, at)
-            other = row_at(other_slabs, 0, other_last, at - shift_0)
-            if _sections_overlap(
-                slab, strips, ends, slabs, other, other_strips, other_ends, other_slabs, shift_1, shift_2, slack, found
-            ):
+            slab = row_at(slabs, 0, slabs.shape[0] - 1, at)
+            other = row_at(other_slabs, 0, other_slabs.shape[0] - 1, at - shift_0)
+            if sections_overlap(
+                slab, slabs, strips, ends, other, other_slabs, other_strips, other_ends,
+                shift_1, shift_2, slack, -FAR, FAR, found,
+            ):  # fmt: skip
                 found[0] = max(slabs[slab, 0], other_slabs[other, 0] + shift_0)
                 found[3] = min(slabs[slab + 1, 0], other_slabs[other + 1, 0] + shift_0)
                 return True
+    if only_probes:
+        return False
+    return slabs_overlap(
+        slabs, strips, ends, other_slabs, other_strips, other_ends,
+        shift_0, shift_1, shift_2, slack, low, high, -FAR, FAR, found,
+    )  # fmt: skip
+
+
+@kernel
+def slabs_overlap(
+    slabs: NDArray[np.int32],
+    strips: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    other_slabs: NDArray[np.int32],
+    other_strips: NDArray[np.int32],
+    other_ends: NDArray[np.int32],
+    shift_0: Index,
+    shift_1: Index,
+    shift_2: Index,
+    slack: Index,
+    low: Index,
+    high: Index,
+    line_low: Index,
+    line_high: Index,
+    found: NDArray[np.int64],
+) -> bool:
+    """The same between two planes, ``low`` and ``high``, and between two lines along the second axis."""
+    if low >= high + slack:
+        return False
+    last, other_last = slabs.shape[0] - 1, other_slabs.shape[0] - 1
     slab = row_at(slabs, 0, last, low - slack)
     start = row_at(other_slabs, 0, other_last, low - slack - shift_0)
     while slab < last and slabs[slab, 0] < high + slack:
@@ -74,9 +109,10 @@ def find_overlap(
             start += 1
         other = start
         while other < other_last and other_slabs[other, 0] + shift_0 < slabs[slab + 1, 0] + slack:
-            if _sections_overlap(
-                slab, strips, ends, slabs, other, other_strips, other_ends, other_slabs, shift_1, shift_2, slack, found
-            ):
+            if sections_overlap(
+                slab, slabs, strips, ends, other, other_slabs, other_strips, other_ends,
+                shift_1, shift_2, slack, line_low, line_high, found,
+            ):  # fmt: skip
                 found[0] = max(slabs[slab, 0], other_slabs[other, 0] + shift_0)
                 found[3] = min(slabs[slab + 1, 0], other_slabs[other + 1, 0] + shift_0)
                 return True
@@ -86,21 +122,23 @@ def find_overlap(
 
 
 @kernel
-def _sections_overlap(
-    slab: int,
+def sections_overlap(
+    slab: Index,
+    slabs: NDArray[np.int32],
     strips: NDArray[np.int32],
     ends: NDArray[np.int32],
-    slabs: NDArray[np.int32],
-    other_slab: int,
+    other_slab: Index,
+    other_slabs: NDArray[np.int32],
     other_strips: NDArray[np.int32],
     other_ends: NDArray[np.int32],
-    other_slabs: NDArray[np.int32],
-    shift_1: int,
-    shift_2: int,
-    slack: int,
+    shift_1: Index,
+    shift_2: Index,
+    slack: Index,
+    line_low: Index,
+    line_high: Index,
     found: NDArray[np.int64],
 ) -> bool:
-    """The same for one section of each, unless their ranges are apart."""
+    """The same for one section of each between two lines, unless their ranges are apart."""
     first, last = slabs[slab, 1], slabs[slab + 1, 1] - 1
     start, other_last = other_slabs[other_slab, 1], other_slabs[other_slab + 1, 1] - 1
     if first >= last or start >= other_last:
@@ -109,8 +147,8 @@ def _sections_overlap(
         return False
     if other_slabs[other_slab, 2] + shift_2 >= slabs[slab, 3] + slack:
         return False
-    low = max(strips[first, 0], other_strips[start, 0] + shift_1)
-    high = min(strips[last, 0], other_strips[other_last, 0] + shift_1)
+    low = max(strips[first, 0], other_strips[start, 0] + shift_1, line_low)
+    high = min(strips[last, 0], other_strips[other_last, 0] + shift_1, line_high)
     if low >= high + slack:
         return False
     found[7] += 1

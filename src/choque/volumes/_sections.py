@@ -64,7 +64,7 @@ def keys_from_boxes(lower: Points, upper: Points, order: str) -> VertexKeys:
 
 
 @kernel
-def _grown(rows: NDArray[np.int32], needed: int) -> NDArray[np.int32]:
+def grown(rows: NDArray[np.int32], needed: int) -> NDArray[np.int32]:
     """The same rows in an array that has room for ``needed``."""
     if needed <= rows.shape[0]:
         return rows
@@ -91,7 +91,7 @@ def _open(keys: VertexKeys) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArr
             at += 1
         section_count = merge_xor(section, section_count, keys, first, at, PLANE_MASK, next_section)
         section, next_section = next_section, section
-        slabs = _grown(slabs, slab_count + 1)
+        slabs = grown(slabs, slab_count + 1)
         slabs[slab_count, 0] = plane
         slabs[slab_count, 1] = strip_count
         lowest, highest = LINE_MASK, 0
@@ -103,11 +103,11 @@ def _open(keys: VertexKeys) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArr
                 row += 1
             line_count = merge_xor(line, line_count, section, first, row, LINE_MASK, next_line)
             line, next_line = next_line, line
-            strips = _grown(strips, strip_count + 2)
+            strips = grown(strips, strip_count + 2)
             strips[strip_count, 0] = coordinate
             strips[strip_count, 1] = end_count
             strip_count += 1
-            ends = _grown(ends, end_count + line_count)
+            ends = grown(ends, end_count + line_count)
             for column in range(line_count):
                 ends[end_count + column, 0] = line[column]
             end_count += line_count

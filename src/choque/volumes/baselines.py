@@ -37,11 +37,15 @@ class RunRows:
     """For every row along z the runs of full voxels: run-length coding with an index."""
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
-        edges = np.diff(np.pad(mask, ((0, 0), (0, 0), (1, 1))).view(np.int8), axis=2)
-        row, at = np.nonzero(edges.reshape(-1, edges.shape[2]))
         self.shape = mask.shape
-        self.ends = at.astype(np.int32)
-        self.starts = np.searchsorted(row, np.arange(mask.shape[0] * mask.shape[1] + 1)).astype(np.int32)
+        ends, counts = [], [np.zeros(1, np.int64)]
+        for section in mask:
+            edges = np.diff(np.pad(section, ((0, 0), (1, 1))).view(np.int8), axis=1)
+            row, at = np.nonzero(edges)
+            ends.append(at.astype(np.int32))
+            counts.append(np.bincount(row, minlength=mask.shape[1]))
+        self.ends = np.concatenate([np.empty(0, np.int32), *ends])
+        self.starts = np.cumsum(np.concatenate(counts)).astype(np.int32)
 
     @property
     def byte_count(self) -> int:
@@ -69,8 +73,8 @@ class Octree:
         some: list[NDArray[np.bool_]] = [cells]
         every: list[NDArray[np.bool_]] = [cells]
         for _ in range(depth):
-            some.append(np.asarray(_in_blocks(some[-1]).any(axis=-1)))
-            every.append(np.asarray(_in_blocks(every[-1]).all(axis=-1)))
+            some.append(_halved(some[-1], np.logical_or))
+            every.append(_halved(every[-1], np.logical_and))
         rows, mixed, total = [], np.zeros((1, 3), np.int64), 1
         for level in range(depth - 1, -1, -1):
             corners = (2 * mixed[:, None] + _CORNERS).reshape(-1, 3)
@@ -97,9 +101,12 @@ _FULL, _EMPTY = -1, -2
 _CORNERS = np.array([[child & 1, child >> 1 & 1, child >> 2] for child in range(8)], np.int64)
 
 
-def _in_blocks(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    half = cells.shape[0] // 2
-    return cells.reshape(half, 2, half, 2, half, 2).transpose(0, 2, 4, 1, 3, 5).reshape(half, half, half, 8)
+def _halved(cells: NDArray[np.bool_], both: np.ufunc) -> NDArray[np.bool_]:
+    """Cubes of eight cells put together."""
+    for axis in range(3):
+        even, odd = (cells[(slice(None),) * axis + (slice(start, None, 2),)] for start in (0, 1))
+        cells = both(even, odd)
+    return cells
 
 
 @kernel

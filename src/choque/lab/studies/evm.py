@@ -31,9 +31,11 @@ PHANTOMS = ("ball", "gyroid", "menger", "implant", "labyrinth")
 EXPERIMENTS = {
     BLOCKS: ("kept", "sorted", "sorted-intersection", "trie", "trie-intersection"),
     SPHERES: ("kept", "sorted", "trie", "boxes", "triangles"),
-    PHANTOMS: ("kept", "sorted", "trie", "dense", "runs", "octree"),
+    PHANTOMS: ("kept", "sorted", "trie", "dense", "runs", "octree", "fcl", "nanovdb"),
 }
-"""Which ways to hold a volume each kind of scene compares."""
+"""Which ways to hold a volume each kind of scene compares; those of other libraries where these are installed."""
+LARGEST = {"fcl": 128, "nanovdb": 256, "trie": 256}
+"""Up to which edge a way can be waited for: millions of triangles, of voxels asked one by one, of linked nodes."""
 SIZES: Mapping[tuple[str, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {
     BLOCKS: (tuple(range(500, 6001, 500)), (500, 2000, 6000)),
     SPHERES: (tuple(range(1, 21)), (1, 20)),
@@ -50,10 +52,25 @@ def sizes(quick: bool) -> list[int]:
 
 
 def belongs_elsewhere(parameters: Parameters) -> bool:
-    """Whether a cell mixes a scene with the sizes or the structures of another experiment."""
+    """Whether a cell mixes a scene with the sizes or the structures of another experiment, or cannot be waited for.
+
+    Only blocks are drawn anew for each seed; other scenes have one.
+    """
     scene, n, method = str(parameters["scene"]), parameters["n"], str(parameters["method"])
     group = next(each for each in EXPERIMENTS if scene in each)
-    return method not in EXPERIMENTS[group] or n not in (*SIZES[group][0], *SIZES[group][1])
+    if method not in EXPERIMENTS[group] or n not in (*SIZES[group][0], *SIZES[group][1]):
+        return True
+    if group is PHANTOMS and int(n or 0) > LARGEST.get(method, int(n or 0)):
+        return True
+    return group is not BLOCKS and bool(parameters.get("seed"))
+
+
+def methods() -> list[str]:
+    """All ways to hold a volume that can be used here."""
+    from choque.lab.volume_holders import is_installed
+
+    every = dict.fromkeys(method for some in EXPERIMENTS.values() for method in some)
+    return [method for method in every if is_installed(method)]
 
 
 def seconds_a_query(row: Row) -> float | None:
@@ -81,7 +98,7 @@ STUDY = Study(
     factors=(
         Factor("scene", (*BLOCKS, *SPHERES, *PHANTOMS), quick=QUICK_SCENES),
         Factor("n", lambda: sizes(False), quick=lambda: sizes(True)),
-        Factor("method", tuple(dict.fromkeys(method for some in EXPERIMENTS.values() for method in some))),
+        Factor("method", methods),
         Factor("seed", (0, 1, 2), quick=(0,)),
         Factor("placements", (PLACEMENTS,), quick=(QUICK_PLACEMENTS,)),
     ),
@@ -90,7 +107,7 @@ STUDY = Study(
         Metric("held", "bytes", "bytes of both objects", bytes_held),
     ),
     exclude=belongs_elsewhere,
-    plan=Plan(fewest=5, most=30, precision=0.05, budget=20.0, limit=180.0),
+    plan=Plan(fewest=3, most=10, precision=0.05, budget=4.0, patience=20.0, limit=300.0),
     quick_plan=Plan(fewest=3, most=5, precision=0.2, budget=0.5, patience=2.0, limit=60.0),
 )
 

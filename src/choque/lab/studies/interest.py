@@ -124,9 +124,7 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG
     return ArenaTrial(str(parameters["configuration"]), str(parameters["start"]), n, seed, *words)
 
 
-def mean(
-    result: Result, start: str, configuration: str, n: int, column: str, solids: str = "spheres"
-) -> float | None:
+def mean(result: Result, start: str, configuration: str, n: int, column: str, solids: str = "spheres") -> float | None:
     """A column of a configuration, averaged over seeds; None where it was not measured."""
     place: Parameters = {"start": start, "configuration": configuration, "n": n, "radii": "equal", "solids": solids}
     rows = result.cells.where(**place, verdict="exact")
@@ -268,7 +266,7 @@ def break_even(own_time: float, other_time: float, own_pairs: float, other_pairs
 
 
 @STUDY.claim(
-    "repaid-by-polygons", source=THESIS, printed="The same with a narrow phase of polygons, which the thesis leaves out."
+    "repaid-by-polygons", source=THESIS, printed="The same with a narrow phase of polygons, which the thesis lacks."
 )
 def repaid_by_polygons(result: Result) -> Finding:
     """Whole steps, measured: AoIP1 against brute force with the 256 triangles of each sphere tested."""
