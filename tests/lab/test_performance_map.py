@@ -83,3 +83,14 @@ def test_the_map_is_drawn_with_the_name_of_the_fastest_in_every_field() -> None:
     words = [text.get_text() for text in figure.axes[0].texts]
     assert words.count("grid") == words.count("tree") == 6
     assert "2.00x before tree" in words
+
+
+def test_the_maps_of_the_studies_lie_where_the_selectors_look() -> None:
+    from choque.broad import _auto_table
+    from choque.kinetic import _selector
+    from choque.lab import studies
+
+    for name, selector in (("comparison", _auto_table), ("kinetic", _selector)):
+        study = studies.find(name)
+        assert tuple(study.regions) == selector.COORDINATES
+        assert study.region_weights() == selector.WEIGHTS

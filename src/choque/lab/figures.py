@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = 3
+NARROWEST = 5.4
+"""Inches that a legend of six entries needs."""
 
 
 def curves(
@@ -30,28 +32,33 @@ def curves(
     """
     study, chosen = result.study, result.metric_named(metric)
     compared = list(series or result.samples.levels(study.compares))
-    signs = marks(compared)
-    usable = result.right.where(**where)
-    levels = usable.levels(panels)
+    levels = result.right.where(**where).levels(panels)
     if not levels:
         return empty_figure()
     figure, axes = _panels(levels)
     for axis, panel in zip(axes, levels, strict=False):
-        for level in usable.where(**{panels: panel}).levels(study.compares):
-            if level not in signs:
-                continue
-            places, middle = result.curve(level, metric=chosen.name, **{panels: panel}, **where)
-            if not len(places):
-                continue
-            options = signs[level].options()
-            axis.plot(places, [each.value for each in middle], label=str(level), **options)
-            lower, upper = [each.lower for each in middle], [each.upper for each in middle]
-            axis.fill_between(places, lower, upper, color=options["color"], alpha=0.18, linewidth=0)
-        axis.set(xscale="log", yscale="log", title=str(panel))
-        axis.margins(x=0.06, y=0.08)
+        _draw_curves(axis, result, compared, chosen.name, {**where, panels: panel})
+        axis.set_title(str(panel))
     for axis in axes:
-        _format(axis, chosen.unit)
+        format_axis(axis, chosen.unit)
     _label_edges(figure, axes, str(study.grows), chosen.title)
+    _legend(figure, axes, compared)
+    return figure
+
+
+def parts(result: Result, metrics: Sequence[str], *, series: Sequence[Any] | None = None, **where: Any) -> Figure:
+    """Several metrics of one setting as work grows: a panel for each, a line for each method, as in `curves`."""
+    compared = list(series or result.samples.levels(result.study.compares))
+    if not len(result.right.where(**where)):
+        return empty_figure()
+    figure, axes = _panels(metrics)
+    for axis, name in zip(axes, metrics, strict=False):
+        _draw_curves(axis, result, compared, name, where)
+        axis.set_title(name)
+    unit = result.metric_named(metrics[0]).unit
+    for axis in axes:
+        format_axis(axis, unit)
+    _label_edges(figure, axes, str(result.study.grows), "seconds" if unit == "s" else unit)
     _legend(figure, axes, compared)
     return figure
 
@@ -63,15 +70,16 @@ def stage_split(result: Result, *, panels: str, **where: Any) -> Figure:
     levels = cells.levels(panels)
     if not levels:
         return empty_figure()
+    stages = [stage for stage in result.stages if len(cells.numbers(stage))]  # other cells may have others
     figure, axes = _panels(levels, height=0.24 * len(cells.levels(study.compares)) + 0.7, share=False)
     for axis, panel in zip(axes, levels, strict=False):
         rows, size = _largest_shared(cells.where(**{panels: panel}), study.grows)
-        parts = {str(level): _stage_means(some, result.stages) for (level,), some in rows.groups(study.compares)}
+        parts = {str(level): _stage_means(some, stages) for (level,), some in rows.groups(study.compares)}
         # Bars are drawn from the bottom up.
         names = sorted(parts, key=lambda name: -sum(parts[name].values()))
         totals = np.array([sum(parts[name].values()) for name in names])
         left = np.zeros(len(names))
-        for index, stage in enumerate(result.stages):
+        for index, stage in enumerate(stages):
             shares = np.array([parts[name].get(stage, 0.0) for name in names]) / totals
             tone: dict[str, Any] = {"color": GREYS[index % len(GREYS)], "hatch": HATCHES[index % len(HATCHES)]}
             axis.barh(names, shares, left=left, label=stage, edgecolor="#333333", linewidth=0.5, **tone)
@@ -83,7 +91,7 @@ def stage_split(result: Result, *, panels: str, **where: Any) -> Figure:
         axis.set_xticks([0, 0.5, 1])
         axis.grid(False, axis="y")
         axis.tick_params(axis="y", length=0)
-    _legend(figure, axes, result.stages)
+    _legend(figure, axes, stages)
     return figure
 
 
@@ -104,6 +112,23 @@ def ratios(result: Result, *, columns: str, **where: Any) -> Figure:
             values[methods.index(row[study.compares]), column] = row["ratio"]
     order = np.argsort(np.median(np.where(np.isnan(values), np.inf, values), axis=1))
     return _number_grid(values[order], [str(methods[index]) for index in order], headings)
+
+
+def _draw_curves(axis: Axes, result: Result, compared: Sequence[Any], metric: str, where: dict[str, Any]) -> None:
+    """A line with its band for each of the ``compared`` that has right answers there."""
+    present = result.right.where(**where).levels(result.study.compares)
+    for level, mark in marks(compared).items():
+        if level not in present:
+            continue
+        places, middle = result.curve(level, metric=metric, **where)
+        if not len(places):
+            continue
+        options = mark.options()
+        axis.plot(places, [each.value for each in middle], label=str(level), **options)
+        lower, upper = [each.lower for each in middle], [each.upper for each in middle]
+        axis.fill_between(places, lower, upper, color=options["color"], alpha=0.18, linewidth=0)
+    axis.set(xscale="log", yscale="log")
+    axis.margins(x=0.06, y=0.08)
 
 
 def _number_grid(values: Any, rows: Sequence[str], columns: Sequence[str]) -> Figure:
@@ -147,7 +172,7 @@ def _panels(levels: Sequence[Any], height: float = 2.6, share: bool = True) -> t
     """Small multiples: a panel for each level, axes shared or each for itself with more room between."""
     columns = min(COLUMNS, max(len(levels), 1))
     rows = math.ceil(max(len(levels), 1) / columns)
-    figure = new_figure(3.1 * columns + 0.4, height * rows + 0.7)
+    figure = new_figure(max(3.1 * columns + 0.4, NARROWEST), height * rows + 0.7)
     grid = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False)
     if not share:
         layout: Any = figure.get_layout_engine()
@@ -180,7 +205,8 @@ def _legend(figure: Figure, axes: Sequence[Axes], order: Sequence[Any]) -> None:
     )
 
 
-def _format(axis: Axes, unit: str) -> None:
+def format_axis(axis: Axes, unit: str) -> None:
+    """Label logarithmic axes in round numbers, seconds as durations."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     for one in (axis.xaxis, axis.yaxis):

@@ -94,7 +94,7 @@ def performance_map(result: Result) -> PerformanceMap:
     names = tuple(result.study.regions)
     if not names:
         raise InvalidInput(f"The study {result.study.name!r} names no regions, so there is no map of it.")
-    return PerformanceMap(names, _places(result, names), result.study.region_weights)
+    return PerformanceMap(names, _places(result, names), result.study.region_weights())
 
 
 def held_out(result: Result) -> list[Score]:
@@ -122,7 +122,9 @@ def held_out(result: Result) -> list[Score]:
         words = ", ".join(str(value) for value in place.setting.values())
         choices = {f"{SELECTOR}, as it is": SELECTOR}
         if seen:
-            choices["this table"] = PerformanceMap(study.regions, seen, study.region_weights).choose(place.coordinates)
+            choices["this table"] = PerformanceMap(study.regions, seen, study.region_weights()).choose(
+                place.coordinates
+            )
         for chooser, method in choices.items():
             regret = place.regret(method)
             if regret is not None:

@@ -95,8 +95,8 @@ class Study:
     """Factors that only tell instances of the same thing apart; samples are paired on them."""
     regions: Sequence[str] = ()
     """Numeric columns that place a cell on the performance map; without any there is no map."""
-    region_weights: Mapping[str, float] | None = None
-    """How much a decade of each tells methods apart; 1 where nothing is said."""
+    region_weights: Callable[[], Mapping[str, float]] = dict
+    """Gives how much a decade of each tells methods apart; 1 where nothing is said."""
     plan: Plan = field(default_factory=Plan)
     quick_plan: Plan = field(default_factory=lambda: Plan(fewest=3, most=10, precision=0.1, budget=1.0, limit=20.0))
     listed: Callable[[Mapping[str, Sequence[Level]], bool], Iterable[Parameters]] | None = None

@@ -35,9 +35,7 @@ class Bullet(Engine):
         self._bullet: Any = self.library()
         self._client = self._bullet.connect(self._bullet.DIRECT)
         self._shapes: dict[tuple[float, ...], int] = {}
-        self._call(
-            "setPhysicsEngineParameter", fixedTimeStep=scene.dt, numSubSteps=0, numSolverIterations=ITERATIONS
-        )
+        self._call("setPhysicsEngineParameter", fixedTimeStep=scene.dt, numSubSteps=0, numSolverIterations=ITERATIONS)
         self._call("setGravity", 0.0, 0.0, 0.0)
         bodies = scene.bodies
         rotations = _quaternions(bodies.rotation)
@@ -108,7 +106,7 @@ def _outward(normal: NDArray[np.float64], offset: NDArray[np.float64]) -> NDArra
 
 
 def _quaternions(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rotations (n, 3, 3) as (n, 4) x, y, z, w: the eigenvector of Bar-Itzhack's symmetric matrix, no case distinctions."""
+    """Rotations (n, 3, 3) as (n, 4) x, y, z, w: an eigenvector of Bar-Itzhack's symmetric matrix."""
     r = rotation
     symmetric = np.empty((len(r), 4, 4))
     for i in range(3):

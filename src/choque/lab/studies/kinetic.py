@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kinetic._selector import COORDINATES, WEIGHTS
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
 from choque.lab.records import Row
@@ -84,6 +83,13 @@ def bytes_a_body(row: Row) -> float | None:
     return peak / n if isinstance(peak, int | float) and isinstance(n, int) and peak else None
 
 
+def what_tells_methods_apart() -> Mapping[str, float]:
+    """As for the selector, which consults a map of this study."""
+    from choque.kinetic._selector import WEIGHTS
+
+    return WEIGHTS
+
+
 STUDY = Study(
     name="kinetic",
     title="Direct, incremental or kinetic sweep-and-prune",
@@ -107,8 +113,8 @@ STUDY = Study(
         Metric("bytes", "bytes", "peak bytes a body", bytes_a_body),
         Metric("events", "events", "events of a run"),
     ),
-    regions=COORDINATES,
-    region_weights=WEIGHTS,
+    regions=("n", "density", "frames_per_second", "duration"),
+    region_weights=what_tells_methods_apart,
     listed=beside_the_matrix,
     plan=Plan(fewest=3, most=20, precision=0.05, budget=20.0, limit=240.0),
     quick_plan=Plan(fewest=3, most=10, precision=0.1, budget=0.3, patience=5.0, limit=20.0),
