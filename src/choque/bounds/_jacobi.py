@@ -89,10 +89,8 @@ def as_symmetric(matrix: ArrayLike) -> NDArray[np.float64]:
 @kernel
 def _clear(p: float, q: float, pq: float) -> tuple[float, float, float, float]:
     """The two diagonal elements after the rotation that clears ``pq`` between them, and its cosine and sine."""
-    ratio = (q - p) / (2.0 * pq)
-    tangent = 1.0 / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
-    if ratio < 0:
-        tangent = -tangent
+    difference, twice = q - p, 2.0 * pq
+    tangent = twice / (difference + math.copysign(math.sqrt(difference * difference + twice * twice), difference))
     cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
     return p - tangent * pq, q + tangent * pq, cosine, tangent * cosine
 

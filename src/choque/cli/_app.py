@@ -23,11 +23,13 @@ from choque.cli.doctor import doctor
 from choque.cli.explain import explain
 from choque.cli.methods import methods
 from choque.cli.pairs import pairs
+from choque.cli.picture import picture
 from choque.cli.replay import replay
 from choque.cli.run import run
 from choque.cli.scenes import scenes
 from choque.cli.test_scenes import test_scenes
 from choque.cli.video import video
+from choque.cli.view import view
 from choque.errors import ChoqueError
 
 VERBS: tuple[Callable[..., None], ...] = (
@@ -40,6 +42,8 @@ VERBS: tuple[Callable[..., None], ...] = (
     run,
     replay,
     test_scenes,
+    view,
+    picture,
     video,
     doctor,
     demo,

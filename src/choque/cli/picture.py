@@ -45,7 +45,7 @@ def picture(
     draft: Annotated[bool, typer.Option("--draft", help="Faster: no shadows, edges not smoothed.")] = False,
     option: Settings = None,
 ) -> None:
-    """Draw a picture of a scene, a recording, moving polygons or two volumes.
+    """Draw anything that can be watched as one picture.
 
     Try:
       choque picture mixed-box:1000 --frame 60 --fit box.png

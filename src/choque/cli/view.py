@@ -40,25 +40,25 @@ def view(
       choque view output/bowling--2024-05-01--12-00-00
     """
     from choque.cli._options import read_settings
-    from choque.view.studio_server import Studio, load_viser
+    from choque.view.studio_server import Studio
 
-    load_viser()
     given = read_settings(options)
-    shown = None
-    if things or study is not None:
-        from choque.view.studio_entries import find_view
+    # The page is served before anything is read: what shows bodies takes longer to load than all the rest.
+    with Studio(host, port) as studio:
+        shown = None
+        if things or study is not None:
+            from choque.view.studio_entries import find_view
 
-        shown = find_view(things or [], study=study, parameters=given)
-    studio = Studio(host, port)
-    typer.echo(f"The studio is at {studio.url}; Ctrl+C ends it.")
-    if host not in ("127.0.0.1", "localhost", "::1"):
-        typer.echo("Whoever reaches this address can watch and steer it.", err=True)
-    studio.open(shown)
-    if not no_browser:
-        import webbrowser
+            shown = find_view(things or [], study=study, parameters=given)
+        typer.echo(f"The studio is at {studio.url}; Ctrl+C ends it.")
+        if host not in ("127.0.0.1", "localhost", "::1"):
+            typer.echo("Whoever reaches this address can watch and steer it.", err=True)
+        studio.open(shown)
+        if not no_browser:
+            import webbrowser
 
-        webbrowser.open(studio.url)
-    try:
-        studio.run()
-    finally:
-        studio.stop()
+            webbrowser.open(studio.url)
+        try:
+            studio.run()
+        except KeyboardInterrupt:
+            typer.echo("The studio is closed.")

@@ -15,7 +15,7 @@ from choque.dynamics._shape_matching_kernels import commit, relax, rest_shapes, 
 from choque.errors import InvalidInput
 from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
-from choque.narrow._epa import new_polytope
+from choque.narrow._epa import Polytope, new_polytope
 from choque.narrow._shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes
 
 POLYTOPE_ROOM = 512
@@ -45,24 +45,24 @@ class ShapeMatching(Response):
 
     name: ClassVar[str] = "shape-matching"
     needs_candidates: ClassVar[bool] = True
-    """It does its own exact tests: `answer` takes the pairs of the broad phase."""
+    """It does its own exact tests, on the pairs of the broad phase."""
 
     def __init__(self, iterations: int = 10, damping: float = 0.95) -> None:
         if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
             raise InvalidInput(f"iterations is {iterations!r}; it must be a whole number of at least 1.")
         if isinstance(damping, bool) or not isinstance(damping, Real) or not 0 <= float(damping) <= 1:
             raise InvalidInput(f"damping is {damping!r}; it must be a number from 0 to 1.")
-        self.iterations = int(iterations)
-        self.damping = float(damping)
-        self.counts = np.zeros(5, np.int64)
+        self.iterations: int = int(iterations)
+        self.damping: float = float(damping)
+        self.counts: NDArray[np.int64] = np.zeros(5, np.int64)
         """(5,) tests, collisions, shapes matched, matches skipped and tests by GJK of the latest answer."""
-        self._axes = Axes()
-        self._polytope = new_polytope(POLYTOPE_ROOM)
+        self._axes: Axes = Axes()
+        self._polytope: Polytope = new_polytope(POLYTOPE_ROOM)
 
-    def respond(self, bodies: State, hulls: Any, candidates: Pairs, dt: float) -> int:  # type: ignore[override]  # noqa: ARG002
+    def respond(self, bodies: State, candidates: Pairs, dt: float) -> int:  # noqa: ARG002
         """Part the bodies of ``candidates`` (m, 2), rows of ``bodies``, in place; how many collisions were answered."""
         self.counts[:] = 0
-        shapes = Shapes(bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, hulls)
+        shapes = Shapes(bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, bodies.hulls)
         _check_kinds(shapes, bodies.static, candidates)
         if len(candidates) == 0:
             self._axes = Axes()
@@ -80,17 +80,22 @@ class ShapeMatching(Response):
         turn = np.zeros((len(used), 3, 3))
         moved = np.zeros(len(used), np.uint8)
         up = np.ascontiguousarray(bodies.rotation[used][:, :, 1], np.float64)
+        fixed = bodies.static[used] | (shapes.kind[used] == PLANE)
         relax(
-            self.iterations, cores, rows, ground, up, bodies.static[used] | (shapes.kind[used] == PLANE), axis, rest, mean,
-            turn, moved, self._polytope, self.counts,
-        )  # fmt: skip
+            self.iterations, cores, rows, ground, up, fixed, axis, rest, mean, turn, moved, self._polytope, self.counts
+        )
         commit(cores, used, start, mean, turn, moved, bodies.position, bodies.rotation)
         self._axes.remember(pairs, axis)
         return int(self.counts[1])
 
     def integrate(
-        self, bodies: State, dt: float, max_speed: float | None, max_spin: float | None, thread_count: int
-    ) -> None:  # noqa: ARG002
+        self,
+        bodies: State,
+        dt: float,
+        max_speed: float | None,  # noqa: ARG002
+        max_spin: float | None,  # noqa: ARG002
+        thread_count: int,  # noqa: ARG002
+    ) -> None:
         """Move all bodies by ``dt``, in place: velocity Verlet, damped; turning is what matching shapes does."""
         verlet(bodies.position, bodies.velocity, bodies.acceleration, bodies.static, float(dt), self.damping)
 
@@ -102,7 +107,9 @@ class ShapeMatching(Response):
         """Remember what `state` gave."""
         keys, axis = (np.asarray(state.get(name, np.empty(0))) for name in ("keys", "axis"))
         if keys.ndim != 1 or axis.shape != (len(keys), 3):
-            raise InvalidInput(f"Of shape matching, keys {keys.shape} and axis {axis.shape} do not fit: (m,) and (m, 3).")
+            raise InvalidInput(
+                f"Of shape matching, keys {keys.shape} and axis {axis.shape} do not fit: (m,) and (m, 3)."
+            )
         self._axes.keys = keys.astype(np.int64)
         self._axes.axis = np.ascontiguousarray(axis, np.float64)
 
@@ -114,6 +121,6 @@ def _check_kinds(shapes: Shapes, static: NDArray[np.bool_], candidates: Pairs) -
     if not is_fine.all():
         place = tuple(np.argwhere(~is_fine)[0])
         raise InvalidInput(
-            f"The body in row {candidates[place]} is a {KIND_NAMES[kind[place]]}; shape matching moves convex bodies only. "
-            "Use hulls, or the response 'impulse'."
+            f"The body in row {candidates[place]} is a {KIND_NAMES[kind[place]]}; shape matching moves convex bodies "
+            "only. Use hulls, or the response 'impulse'."
         )

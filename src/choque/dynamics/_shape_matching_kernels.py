@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs, Rows
 from choque.dynamics._polar import rotation_in
-from choque.dynamics._shape_matching_overlap import HELD, Overlap, find_overlap
+from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
 from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._convex_vectors import Vector, add, dot, point_of, scaled, store, subtract
 from choque.narrow._epa import Polytope
 from choque.narrow._gjk import new_simplex, start_axis
 from choque.narrow._support import Cores, support
 
 TESTS, COLLISIONS, MATCHES, SKIPPED, FRESH = range(5)
-"""What is counted: exact tests, collisions answered, shapes matched, shapes that no rotation was found for, and how many
-tests GJK answered anew."""
+"""What is counted: exact tests, collisions answered, shapes matched, shapes that no rotation was found for, and how
+many tests GJK answered anew."""
 
 
 @kernel
@@ -30,6 +31,8 @@ def rest_shapes(cores: Cores, rest: NDArray[np.float64], mean: NDArray[np.float6
     """Write the ``mean`` (n, 3) of each body's particles, and the particles around it, ``rest`` (P, 3)."""
     for body in range(len(cores.spans)):
         first, last = cores.spans[body, 0], cores.spans[body, 1]
+        if first == last:
+            continue  # a plane
         center = _mean(cores.points, first, last)
         store(mean, body, center)
         for row in range(first, last):
@@ -59,6 +62,7 @@ def relax(
     (n, 3, 3) follow the shapes; ``state`` (n,) is 1 where a shape was matched last, 2 where no rotation was found.
     A pair of which neither body moved since it was looked at would be answered as before, and is passed over.
     """
+    points, spans, place, graph = cores
     simplex = new_simplex()
     work, moment = np.empty((5, 3, 3)), np.empty((3, 3))
     version = np.zeros(len(cores.spans), np.int64)
@@ -76,52 +80,62 @@ def relax(
             if ground[pair]:
                 body, plane = (one, other) if ground[pair] == 2 else (other, one)
                 normal = point_of(up, plane)
-                level = dot(normal, subtract(point_of(cores.place, plane), point_of(cores.place, body)))
-                if fixed[body] or not _lift(cores, body, normal, level):
+                level = dot(normal, start_axis(place, plane, body))
+                if fixed[body] or not _lift(points, spans, graph, body, normal, level):
                     continue
                 counts[COLLISIONS] += 1
-                _match(cores, body, rest, mean, turn, state, version, work, moment, counts)
+                _match(points, spans, body, rest, mean, turn, state, version, work, moment, counts)
                 continue
-            overlap = find_overlap(cores, one, other, axis, held, held_depth, pair, simplex, polytope)
-            counts[FRESH] += overlap.is_fresh
+            is_known, overlap = recheck(points, spans, place, graph, one, other, axis, held, held_depth, pair)
+            if not is_known:
+                counts[FRESH] += 1
+                overlap = ask_anew(cores, one, other, axis, held, held_depth, pair, simplex, polytope)
             if not overlap.exists:
                 continue
             counts[COLLISIONS] += 1
-            _part(cores, one, other, overlap, fixed)
+            _part(points, spans, place, one, other, overlap, fixed)
             if not fixed[one]:
-                _match(cores, one, rest, mean, turn, state, version, work, moment, counts)
+                _match(points, spans, one, rest, mean, turn, state, version, work, moment, counts)
             if not fixed[other]:
-                _match(cores, other, rest, mean, turn, state, version, work, moment, counts)
+                _match(points, spans, other, rest, mean, turn, state, version, work, moment, counts)
         if is_quiet:
             break
 
 
-@kernel
-def _part(cores: Cores, one: Index, other: Index, overlap: Overlap, fixed: NDArray[np.bool_]) -> None:
+@part
+def _part(
+    points: Floats,
+    spans: Rows,
+    place: Floats,
+    one: Index,
+    other: Index,
+    overlap: Overlap,
+    fixed: NDArray[np.bool_],
+) -> None:
     """Move the particles of either body that lie beyond the deepest point of the other back to its level."""
     normal = overlap.normal
-    offset = dot(normal, start_axis(cores, one, other))
-    high = dot(normal, point_of(cores.points, overlap.deepest))
-    low = dot(normal, point_of(cores.points, overlap.other_deepest))
+    offset = dot(normal, start_axis(place, one, other))
+    high = dot(normal, point_of(points, overlap.deepest))
+    low = dot(normal, point_of(points, overlap.other_deepest))
     if not fixed[one]:
-        _press(cores.points, cores.spans[one, 0], cores.spans[one, 1], normal, low - offset)
+        _press(points, spans[one, 0], spans[one, 1], normal, low - offset)
     if not fixed[other]:
-        _press(cores.points, cores.spans[other, 0], cores.spans[other, 1], scaled(normal, -1.0), -(high + offset))
+        _press(points, spans[other, 0], spans[other, 1], scaled(normal, -1.0), -(high + offset))
 
 
-@kernel
-def _lift(cores: Cores, body: Index, up: Vector, level: float) -> bool:
+@part
+def _lift(points: Floats, spans: Rows, graph: Rows, body: Index, up: Vector, level: float) -> bool:
     """Move the particles of a body that lie below a plane up to it; whether there are any, or one lies on it."""
-    first, last = cores.spans[body, 0], cores.spans[body, 1]
+    first, last = spans[body, 0], spans[body, 1]
     down = (-up[0], -up[1], -up[2])
-    lowest = support(cores, body, down, first)
-    if not dot(point_of(cores.points, lowest), up) <= level:
+    lowest = support(points, spans, graph, body, down, first)
+    if not dot(point_of(points, lowest), up) <= level:
         return False
-    _press(cores.points, first, last, down, -level)
+    _press(points, first, last, down, -level)
     return True
 
 
-@kernel
+@part
 def _press(points: Floats, first: Index, last: Index, normal: Vector, level: float) -> None:
     """Move the points that reach beyond ``level`` along ``normal`` back to it."""
     for row in range(first, last):
@@ -132,7 +146,7 @@ def _press(points: Floats, first: Index, last: Index, normal: Vector, level: flo
             points[row, 2] -= beyond * normal[2]
 
 
-@kernel
+@part
 def _mean(points: Floats, first: Index, last: Index) -> Vector:
     """The mean of the rows first … last − 1."""
     x = y = z = 0.0
@@ -144,22 +158,22 @@ def _mean(points: Floats, first: Index, last: Index) -> Vector:
     return x * share, y * share, z * share
 
 
-@kernel
+@part
 def _match(
-    cores: Cores,
+    points: Floats,
+    spans: Rows,
     body: Index,
-    rest: Floats,
-    mean: Floats,
-    turn: Floats,
+    rest: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    turn: NDArray[np.float64],
     state: NDArray[np.uint8],
     version: Rows,
-    work: Floats,
-    moment: Floats,
+    work: NDArray[np.float64],
+    moment: NDArray[np.float64],
     counts: Rows,
 ) -> None:
     """Put the particles of a body where its rest shape fits them best; leave them when no rotation can be found."""
-    points = cores.points
-    first, last = cores.spans[body, 0], cores.spans[body, 1]
+    first, last = spans[body, 0], spans[body, 1]
     center = _mean(points, first, last)
     xx = xy = xz = yx = yy = yz = zx = zy = zz = 0.0
     for row in range(first, last):
@@ -226,7 +240,7 @@ def commit(
         position[row, 0], position[row, 1], position[row, 2] = place
 
 
-@kernel
+@part
 def _turned(rotation: Floats, vector: Vector) -> Vector:
     x, y, z = vector
     return (
@@ -236,7 +250,7 @@ def _turned(rotation: Floats, vector: Vector) -> Vector:
     )
 
 
-@kernel
+@part
 def _straighten(matrix: Floats) -> None:
     """Make the rows of a matrix that is nearly a rotation orthonormal, so that errors do not add up over frames."""
     first = matrix[0, 0], matrix[0, 1], matrix[0, 2]

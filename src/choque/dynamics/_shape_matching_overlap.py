@@ -2,8 +2,8 @@
 
 The first time GJK and EPA answer. What they found is held: the tetrahedron that proved the overlap and the face that is
 the way out, both as pairs of particles. As long as the same four pairs still hold the origin, the bodies overlap; as
-long as the same three are still a face of the difference, and no deeper one, they are the way out. Both are proved
-anew each time, by one point of either body, and where either fails GJK and EPA are asked again.
+long as the same three are still a face of the difference, and not much deeper, they are the way out. Both are looked at
+anew each time, by one particle of either body, and where either fails GJK and EPA are asked again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
-from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._convex_vectors import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
 from choque.narrow._epa import SOLVED, Polytope, epa_pair
 from choque.narrow._gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
@@ -25,6 +25,9 @@ HELD = 15
 
 LEVEL = 1e-9
 """A corner that lies beyond a face by at most this share of its distance from the origin lies on it."""
+
+DEEPER = 1.5
+"""A held face may come to lie this many times deeper than when EPA named it the nearest one."""
 
 
 class Overlap(NamedTuple):
@@ -37,45 +40,44 @@ class Overlap(NamedTuple):
     """The particle of the first that reaches farthest along the normal."""
     other_deepest: int
     """The particle of the second that reaches farthest the other way."""
-    is_fresh: bool
-    """Whether GJK was asked."""
 
 
-@kernel
-def find_overlap(
-    cores: Cores,
+@part
+def recheck(
+    points: Floats,
+    spans: Rows,
+    place: Floats,
+    graph: Rows,
     one: Index,
     other: Index,
     axis: Floats,
     held: Rows,
     held_depth: NDArray[np.float64],
     pair: Index,
-    simplex: Simplex,
-    polytope: Polytope,
-) -> Overlap:
-    """The overlap of two bodies; what proves them apart goes to ``axis``, from the second to the first.
-
-    A pair for which EPA comes to no end counts as not overlapping, this time.
-    """
+) -> tuple[bool, Overlap]:
+    """Whether what is held of a pair, or the axis that parted it, still answers; and the answer."""
+    offset = start_axis(place, one, other)
     if held[pair, 0]:
-        corner = _corner(cores, one, other, held, pair, 4)
-        edge = subtract(_corner(cores, one, other, held, pair, 5), corner)
-        normal = unit(cross(edge, subtract(_corner(cores, one, other, held, pair, 6), corner)))
-        a, b, reach = _farthest(cores, one, other, normal)
+        corner = _corner(points, offset, held, pair, 4)
+        edge = subtract(_corner(points, offset, held, pair, 5), corner)
+        normal = unit(cross(edge, subtract(_corner(points, offset, held, pair, 6), corner)))
+        a, b, reach = _farthest(points, spans, graph, one, other, offset, normal)
         depth = dot(reach, normal)
         slack = LEVEL * max(abs(reach[0]), abs(reach[1]), abs(reach[2]))
         if depth < -slack:
             store(axis, pair, scaled(normal, -1.0))
-            return Overlap(False, normal, a, b, False)
-        is_face = depth - dot(corner, normal) <= slack and depth <= held_depth[pair]
-        if is_face and _holds_origin(cores, one, other, held, pair):
-            held_depth[pair] = depth
-            return Overlap(True, normal, a, b, False)
-    return _ask(cores, one, other, axis, held, held_depth, pair, simplex, polytope)
+            return True, Overlap(False, normal, a, b)
+        is_face = bool(depth - dot(corner, normal) <= slack and depth <= DEEPER * held_depth[pair])
+        return is_face and _holds_origin(points, offset, held, pair), Overlap(True, normal, a, b)
+    toward = scaled(point_of(axis, pair), -1.0)
+    a, b, reach = _farthest(points, spans, graph, one, other, offset, toward)
+    depth = dot(reach, toward)
+    is_apart = depth < 0 and depth * depth > LEVEL * LEVEL * dot(reach, reach) * dot(toward, toward)
+    return is_apart, Overlap(False, toward, a, b)
 
 
-@kernel
-def _ask(
+@part
+def ask_anew(
     cores: Cores,
     one: Index,
     other: Index,
@@ -86,55 +88,62 @@ def _ask(
     simplex: Simplex,
     polytope: Polytope,
 ) -> Overlap:
-    """The overlap by GJK, started along the remembered axis, and EPA; what they found is held."""
+    """The overlap of two bodies by GJK, started along the remembered axis, and EPA; what they find is held.
+
+    What proves bodies apart goes to ``axis``, from the second to the first. A pair for which EPA comes to no end counts
+    as not overlapping, this time.
+    """
+    points, spans, place, graph = cores
+    offset = start_axis(place, one, other)
     start = point_of(axis, pair)
     if not dot(start, start) > 0:
-        start = start_axis(cores, one, other)
+        start = offset
     held[pair, 0] = 0
     verdict, _, found, count = gjk_pair(cores, one, other, start, 0.0, simplex)
-    if verdict == BEYOND or verdict == APART:
+    if verdict in (BEYOND, APART):
         store(axis, pair, found)
-        return Overlap(False, found, cores.spans[one, 0], cores.spans[other, 0], True)
-    _hold(held, pair, simplex, 0, 4)
+        return Overlap(False, found, spans[one, 0], spans[other, 0])
+    _hold(held, pair, simplex.rows, 0, 4)
     outcome, _, normal, depth = epa_pair(cores, one, other, simplex, count, polytope)
-    _hold(held, pair, simplex, 4, 3)
+    _hold(held, pair, simplex.rows, 4, 3)
     held[pair, 0] = verdict == INSIDE and outcome == SOLVED
     held_depth[pair] = depth
     store(axis, pair, scaled(normal, -1.0))
-    a, b, _ = _farthest(cores, one, other, normal)
-    return Overlap(outcome == SOLVED and depth > 0, normal, a, b, True)
+    a, b, _ = _farthest(points, spans, graph, one, other, offset, normal)
+    return Overlap(outcome == SOLVED and depth > 0, normal, a, b)
 
 
-@kernel
-def _hold(held: Rows, pair: Index, simplex: Simplex, place: Index, count: Index) -> None:
-    """Note ``count`` corners of the simplex from the held corner ``place`` on."""
+@part
+def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> None:
+    """Note the ``rows`` of ``count`` corners of a simplex from the held corner ``place`` on."""
     for corner in range(count):
-        held[pair, 2 * (place + corner) + 1] = simplex.rows[corner, 0]
-        held[pair, 2 * (place + corner) + 2] = simplex.rows[corner, 1]
+        held[pair, 2 * (place + corner) + 1] = rows[corner, 0]
+        held[pair, 2 * (place + corner) + 2] = rows[corner, 1]
 
 
-@kernel
-def _corner(cores: Cores, one: Index, other: Index, held: Rows, pair: Index, place: Index) -> Vector:
+@part
+def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Index) -> Vector:
     """The held corner ``place`` of the difference, where its particles are now."""
-    a = point_of(cores.points, held[pair, 2 * place + 1])
-    b = point_of(cores.points, held[pair, 2 * place + 2])
-    return add(subtract(a, b), start_axis(cores, one, other))
+    a = point_of(points, held[pair, 2 * place + 1])
+    b = point_of(points, held[pair, 2 * place + 2])
+    return add(subtract(a, b), offset)
 
 
-@kernel
-def _farthest(cores: Cores, one: Index, other: Index, normal: Vector) -> tuple[int, int, Vector]:
+@part
+def _farthest(
+    points: Floats, spans: Rows, graph: Rows, one: Index, other: Index, offset: Vector, normal: Vector
+) -> tuple[int, int, Vector]:
     """The particles whose difference lies farthest along ``normal``, and that difference."""
-    a = support(cores, one, normal, cores.spans[one, 0])
-    b = support(cores, other, scaled(normal, -1.0), cores.spans[other, 0])
-    corner = add(subtract(point_of(cores.points, a), point_of(cores.points, b)), start_axis(cores, one, other))
-    return a, b, corner
+    a = support(points, spans, graph, one, normal, spans[one, 0])
+    b = support(points, spans, graph, other, scaled(normal, -1.0), spans[other, 0])
+    return a, b, add(subtract(point_of(points, a), point_of(points, b)), offset)
 
 
-@kernel
-def _holds_origin(cores: Cores, one: Index, other: Index, held: Rows, pair: Index) -> bool:
+@part
+def _holds_origin(points: Floats, offset: Vector, held: Rows, pair: Index) -> bool:
     """Whether the held tetrahedron still has the origin inside."""
-    a, b = _corner(cores, one, other, held, pair, 0), _corner(cores, one, other, held, pair, 1)
-    c, d = _corner(cores, one, other, held, pair, 2), _corner(cores, one, other, held, pair, 3)
+    a, b = _corner(points, offset, held, pair, 0), _corner(points, offset, held, pair, 1)
+    c, d = _corner(points, offset, held, pair, 2), _corner(points, offset, held, pair, 3)
     bc, cd = cross(b, c), cross(c, d)
     first, second = dot(bc, d), -dot(a, cd)
     third, fourth = dot(cross(a, b), d), -dot(a, bc)

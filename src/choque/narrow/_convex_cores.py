@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from choque._types import Floats, Index, Pairs, Rows
 from choque.errors import InvalidInput
 from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._hulls import Hulls, Posed
 from choque.narrow._shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
 from choque.narrow._support import Cores
@@ -32,8 +33,8 @@ def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Co
     counts[is_hull] = np.diff(hulls.first)[hull[bodies[is_hull]]]
     cores = _room(counts, hulls)
     over_ranges(
-        _fill_shapes, len(bodies), thread_count, bodies, shapes.kind, shapes.position, shapes.rotation, shapes.size, hull,
-        hulls.points, hulls.first, cores.points, cores.spans, cores.place,
+        _fill_shapes, len(bodies), thread_count, bodies, shapes.kind, shapes.position, shapes.rotation, shapes.size,
+        hull, hulls.points, hulls.first, cores.points, cores.spans, cores.place,
     )  # fmt: skip
     return cores, place_of[pairs]
 
@@ -93,7 +94,7 @@ def _room(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
     return Cores(np.empty((total, 3)), spans, np.empty((len(counts), 4)), hulls.graph)
 
 
-@kernel
+@part
 def turn_points(
     points: Floats, first: Index, last: Index, rotation: Floats, scale: Floats, target: NDArray[np.float64], at: Index
 ) -> None:

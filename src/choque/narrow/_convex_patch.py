@@ -1,7 +1,7 @@
 """The middle of the region in which two overlapping bodies face each other.
 
-Where a face lies on a face, an edge on a face or an edge along an edge, the deepest points are not single: EPA names any
-of them. A body that rests on a face would tip about such a point. So the two flat parts are laid into one plane and
+Where a face lies on a face, an edge on a face or an edge along an edge, the deepest points are not single: EPA names
+any of them. A body that rests on a face would tip about such a point. So the two flat parts are laid into one plane and
 clipped against each other (Sutherland, Hodgman, "Reentrant polygon clipping", 1974).
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from choque._types import Floats, Index
-from choque.kernel import kernel
-from choque.narrow._convex_vectors import Vector, along, cross, dot, length, point_of, subtract, unit
+from choque.narrow._convex_kernel import part
+from choque.narrow._convex_vectors import Vector, along, cross, dot, point_of, subtract, unit
 from choque.narrow._support import Cores
 
 PATCH_ROOM = 64
@@ -21,7 +21,7 @@ LEVEL = 1e-7
 """Points that are at most this share of the distance to the body's deepest point higher than it are as deep."""
 
 
-@kernel
+@part
 def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, middle: Vector, room: Floats) -> Vector:
     """The middle of the common region of the flat parts that face each other, or ``middle`` where one has no extent.
 
@@ -48,7 +48,7 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
     return along(along(middle, right, x), up, y)
 
 
-@kernel
+@part
 def _flat_part(
     cores: Cores,
     body: Index,
@@ -97,7 +97,7 @@ def _flat_part(
     return count
 
 
-@kernel
+@part
 def _middle_of_edges(room: Floats) -> tuple[float, float]:
     """The middle of the common stretch of two parallel edges; of edges that cross, the point that is known: 0, 0."""
     x, y = room[1, 0] - room[0, 0], room[1, 1] - room[0, 1]
@@ -114,7 +114,7 @@ def _middle_of_edges(room: Floats) -> tuple[float, float]:
     return room[0, 0] + share * x, room[0, 1] + share * y
 
 
-@kernel
+@part
 def _middle_of_clipped(
     room: Floats, column: Index, count: Index, clip_column: Index, clip_count: Index
 ) -> tuple[float, float]:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs, Rows
 from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._convex_vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow._epa import FULL, Polytope, epa_pair, new_polytope
-from choque.narrow._gjk import APART, BEYOND, INSIDE, common_point, gjk_pair, new_simplex, start_axis, weights_of, witnesses
+from choque.narrow._gjk import (
+    APART,
+    BEYOND,
+    INSIDE,
+    common_point,
+    gjk_pair,
+    new_simplex,
+    start_axis,
+    weights_of,
+    witnesses,
+)
 from choque.narrow._support import Cores, support
 from choque.threads import ranges, run
 
@@ -45,26 +57,42 @@ class Probe:
     axis: NDArray[np.float64]
     """(k, 3) what proved bodies apart, from the second to the first; 0 where they meet."""
 
+    @classmethod
+    def room(cls, count: int) -> Self:
+        """Room for ``count`` pairs; memory that is not written to is not used."""
+        return cls(
+            meets=np.zeros(count, np.uint8),
+            depth=np.zeros(count),
+            normal=np.zeros((count, 3)),
+            first=np.zeros((count, 3)),
+            second=np.zeros((count, 3)),
+            iterations=np.zeros((count, 2), np.int64),
+            axis=np.zeros((count, 3)),
+        )
+
+    def part(self, first: int, last: int) -> Self:
+        """The rows first … last − 1, not copied."""
+        return type(self)(*(getattr(self, field.name)[first:last] for field in fields(self)))
+
 
 def probe_pairs(
-    cores: Cores, rows: Pairs, wanted: int, thread_count: int = 1, axis: NDArray[np.float64] | None = None
+    cores: Cores,
+    rows: Pairs,
+    wanted: int,
+    thread_count: int = 1,
+    axis: NDArray[np.float64] | None = None,
+    found: Probe | None = None,
 ) -> Probe:
     """Ask about pairs ``rows`` (k, 2) of ``cores``.
 
-    An ``axis`` (k, 3) that parts a pair clearly is believed under VERDICT and CONTACT; otherwise every query starts from
-    the positions alone, so that no answer depends on what is remembered. Under VERDICT only ``meets`` and ``axis`` are
-    filled, and under CONTACT the rest only of pairs that meet.
+    An ``axis`` (k, 3) that parts a pair clearly is believed under VERDICT and CONTACT; otherwise every query starts
+    from the positions alone, so that no answer depends on what is remembered. Under VERDICT only ``meets`` and
+    ``axis`` are filled, and under CONTACT the rest only of pairs that meet. ``found`` is room to write to.
     """
     count = len(rows)
-    found = Probe(
-        np.zeros(count, np.uint8),
-        np.zeros(count),
-        np.zeros((count, 3)),
-        np.zeros((count, 3)),
-        np.zeros((count, 3)),
-        np.zeros((count, 2), np.int64),
-        np.zeros((count, 3)) if axis is None else axis,
-    )
+    found = Probe.room(count) if found is None else found
+    if axis is not None:
+        found = replace(found, axis=axis)
     is_full = np.zeros(count, np.uint8)
     arrays = (found.axis, found.meets, found.depth, found.normal, found.first, found.second, found.iterations, is_full)
     shares = ranges(count, thread_count)
@@ -78,16 +106,17 @@ def probe_pairs(
     return found
 
 
-@kernel
+@part
 def _parts(cores: Cores, one: Index, other: Index, axis: Floats, row: Index, gap: float) -> bool:
     """Whether the bodies lie more than ``gap`` apart, and clearly so, along a remembered axis."""
     direction = point_of(axis, row)
     size = dot(direction, direction)
     if not size > 0:
         return False
-    a = support(cores, one, (-direction[0], -direction[1], -direction[2]), cores.spans[one, 0])
-    b = support(cores, other, direction, cores.spans[other, 0])
-    corner = add(subtract(point_of(cores.points, a), point_of(cores.points, b)), start_axis(cores, one, other))
+    points, spans, place, graph = cores
+    a = support(points, spans, graph, one, (-direction[0], -direction[1], -direction[2]), spans[one, 0])
+    b = support(points, spans, graph, other, direction, spans[other, 0])
+    corner = add(subtract(point_of(points, a), point_of(points, b)), start_axis(place, one, other))
     return dot(corner, direction) / math.sqrt(size) > gap + SAFE_GAP * (length(corner) + gap)
 
 
@@ -110,21 +139,22 @@ def _probe(
 ) -> None:
     """Fill the rows of pairs first … last − 1."""
     simplex = new_simplex()
-    stops_early = wanted == VERDICT or wanted == CONTACT
+    place = cores.place
+    stops_early = wanted in (VERDICT, CONTACT)
     for pair in range(first, last):
         one, other = rows[pair, 0], rows[pair, 1]
-        radius, other_radius = cores.place[one, 3], cores.place[other, 3]
+        radius, other_radius = place[one, 3], place[other, 3]
         reach = radius + other_radius
         meets[pair] = 0
         is_full[pair] = 0
         if stops_early and _parts(cores, one, other, axis, pair, reach):
             continue
-        start = start_axis(cores, one, other)
+        start = start_axis(place, one, other)
         verdict, steps, found, count = gjk_pair(cores, one, other, start, reach if stops_early else math.inf, simplex)
         iterations[pair, 0], iterations[pair, 1] = steps, 0
         apart = length(found) if verdict == APART else 0.0
         meets[pair] = verdict != BEYOND and apart <= reach
-        if verdict == BEYOND or verdict == APART:
+        if verdict in (BEYOND, APART):
             store(axis, pair, found)
         else:
             axis[pair, 0] = axis[pair, 1] = axis[pair, 2] = 0.0

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Pairs
-from choque.errors import InvalidInput
-from choque.narrow._convex_cores import cores_of_hulls, joined
-from choque.narrow._convex_probe import DEPTH, DISTANCE, VERDICT, probe_pairs
-from choque.narrow._hulls import Posed
-from choque.narrow._support import Cores
-from choque.threads import resolve_count
-
-Convex: TypeAlias = "Posed | ArrayLike"
-"""A convex body, or many: `Hulls.at`, or the vertices of one (v, 3) or of n bodies (n, v, 3), in any order."""
+from choque.narrow._convex_packing import Convex, ask
+from choque.narrow._convex_probe import DEPTH, DISTANCE, VERDICT
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +45,6 @@ class Penetration:
     """How many faces EPA looked at; 0 where it was not needed."""
 
 
-class Query(NamedTuple):
-    """Pairs of bodies, checked and packed."""
-
-    cores: Cores
-    rows: Pairs
-    is_single: bool
-    thread_count: int
-
-
 def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None) -> Closest:
     """Whether convex bodies collide, how far apart they are, and where they are nearest.
 
@@ -85,10 +68,9 @@ def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
     >>> gjk(cube, cube + [[[1, 0, 0]], [[1, 1, 2]]]).collide.tolist()
     [True, False]
     """
-    query = as_query(a, b, pairs, threads)
-    found = probe_pairs(query.cores, query.rows, DISTANCE, query.thread_count)
+    found, is_single = ask(a, b, pairs, DISTANCE, threads)
     distance, meets = np.maximum(-found.depth, 0.0), found.meets.astype(np.bool_)
-    if query.is_single:
+    if is_single:
         return Closest(bool(meets[0]), float(distance[0]), found.first[0], found.second[0], int(found.iterations[0, 0]))
     return Closest(meets, distance, found.first, found.second, found.iterations[:, 0])
 
@@ -97,9 +79,8 @@ def collide(
     a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None
 ) -> NDArray[np.bool_] | bool:
     """Whether convex bodies have a point in common, touching included: `gjk` without distances, twice as fast."""
-    query = as_query(a, b, pairs, threads)
-    meets = probe_pairs(query.cores, query.rows, VERDICT, query.thread_count).meets
-    return bool(meets[0]) if query.is_single else meets.astype(np.bool_)
+    found, is_single = ask(a, b, pairs, VERDICT, threads)
+    return bool(found.meets[0]) if is_single else found.meets.astype(np.bool_)
 
 
 def epa(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None) -> Penetration:
@@ -115,82 +96,9 @@ def epa(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
     >>> overlap.depth, overlap.normal.tolist()
     (0.25, [1.0, 0.0, 0.0])
     """
-    query = as_query(a, b, pairs, threads)
-    found = probe_pairs(query.cores, query.rows, DEPTH, query.thread_count)
-    if query.is_single:
+    found, is_single = ask(a, b, pairs, DEPTH, threads)
+    if is_single:
         return Penetration(
             float(found.depth[0]), found.normal[0], found.first[0], found.second[0], int(found.iterations[0, 1])
         )
     return Penetration(found.depth, found.normal, found.first, found.second, found.iterations[:, 1])
-
-
-def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None) -> Query:
-    """The bodies and pairs that a call is about, or `InvalidInput`."""
-    thread_count = resolve_count(threads, max(_count(a), _count(b)))
-    one, one_single = _as_cores(a, "a", thread_count)
-    other, other_single = _as_cores(b, "b", thread_count)
-    count, other_count = len(one.spans), len(other.spans)
-    if pairs is None:
-        if count != other_count and 1 not in (count, other_count):
-            raise InvalidInput(f"a has {count} bodies and b has {other_count}; give as many of both, one of either, or pairs.")
-        length = max(count, other_count) if count and other_count else 0
-        rows = np.empty((length, 2), np.int32)
-        rows[:, 0] = np.arange(length) if count > 1 else 0
-        rows[:, 1] = np.arange(length) if other_count > 1 else 0
-    else:
-        rows = _as_combinations(pairs, count, other_count)
-        thread_count = resolve_count(threads, len(rows))
-    rows[:, 1] += count
-    return Query(joined(one, other), rows, pairs is None and one_single and other_single, thread_count)
-
-
-def _as_combinations(pairs: ArrayLike, count: int, other_count: int) -> Pairs:
-    """(k, 2) rows of two sets of bodies."""
-    try:
-        given = np.asarray(pairs)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"pairs is not a rectangular array of whole numbers ({problem}).") from None
-    if given.size == 0:
-        return np.empty((0, 2), np.int32)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
-        raise InvalidInput(f"pairs has the shape {given.shape} and the type {given.dtype}; it must be (k, 2), integers.")
-    wrong = np.flatnonzero(((given < 0) | (given >= [count, other_count])).any(axis=1))
-    if len(wrong):
-        raise InvalidInput(
-            f"Pair {wrong[0]} is {given[wrong[0]].tolist()}; rows of a go from 0 to {count - 1}, of b to {other_count - 1}."
-        )
-    return np.array(given, np.int32, order="C")
-
-
-def _count(bodies: Convex) -> int:
-    if isinstance(bodies, Posed):
-        return len(bodies)
-    shape = np.shape(bodies) if isinstance(bodies, np.ndarray) else ()
-    return shape[0] if len(shape) == 3 else 1
-
-
-def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool]:
-    if isinstance(bodies, Posed):
-        return cores_of_hulls(bodies, thread_count), bodies.is_single
-    try:
-        points = np.array(bodies, np.float64, order="C")
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"{name} is neither Hulls.at(…) nor vertices (v, 3) or (n, v, 3): {problem}.") from None
-    is_single = points.ndim == 2
-    if is_single:
-        points = points[None]
-    if points.ndim != 3 or points.shape[2] != 3 or points.shape[1] == 0:
-        raise InvalidInput(f"{name} has the shape {np.shape(bodies)}; vertices must be (v, 3) or (n, v, 3), v ≥ 1.")
-    wrong = np.argwhere(~np.isfinite(points))
-    if len(wrong):
-        body, vertex = wrong[0][:2].tolist()
-        raise InvalidInput(f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite.")
-    count, size = points.shape[:2]
-    spans = np.empty((count, 3), np.int64)
-    spans[:, 0] = np.arange(count) * size
-    spans[:, 1] = spans[:, 0] + size
-    spans[:, 2] = -1
-    place = np.zeros((count, 4))
-    place[:, :3] = points[:, 0]
-    points = np.ascontiguousarray((points - points[:, :1]).reshape(-1, 3))
-    return Cores(points, spans, place, np.ones(1, np.int64)), is_single

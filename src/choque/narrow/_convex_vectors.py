@@ -6,69 +6,69 @@ import math
 from typing import TypeAlias
 
 from choque._types import Floats, Index
-from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 
 Vector: TypeAlias = tuple[float, float, float]
 
 
-@kernel
+@part
 def point_of(points: Floats, row: Index) -> Vector:
     """Row ``row`` of an array (n, 3)."""
     return points[row, 0], points[row, 1], points[row, 2]
 
 
-@kernel
+@part
 def add(a: Vector, b: Vector) -> Vector:
-    """a + b."""
+    """A + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@kernel
+@part
 def subtract(a: Vector, b: Vector) -> Vector:
-    """a − b."""
+    """A − b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@kernel
+@part
 def scaled(a: Vector, factor: float) -> Vector:
-    """a times a number."""
+    """A times a number."""
     return a[0] * factor, a[1] * factor, a[2] * factor
 
 
-@kernel
+@part
 def along(a: Vector, direction: Vector, factor: float) -> Vector:
-    """a + factor × direction."""
+    """A + factor × direction."""
     return a[0] + factor * direction[0], a[1] + factor * direction[1], a[2] + factor * direction[2]
 
 
-@kernel
+@part
 def dot(a: Vector, b: Vector) -> float:
-    """a · b."""
+    """A · b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@part
 def cross(a: Vector, b: Vector) -> Vector:
-    """a × b."""
+    """A × b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@part
 def length(a: Vector) -> float:
     """How long a is."""
     return math.sqrt(dot(a, a))
 
 
-@kernel
+@part
 def unit(a: Vector) -> Vector:
-    """a at length 1; of no length, the first axis."""
+    """A at length 1; of no length, the first axis."""
     size = math.sqrt(dot(a, a))
     if not size > 0:
         return 1.0, 0.0, 0.0
     return a[0] / size, a[1] / size, a[2] / size
 
 
-@kernel
+@part
 def store(target: Floats, row: Index, value: Vector) -> None:
     """Write a vector into row ``row`` of an array (n, 3)."""
     target[row, 0] = value[0]

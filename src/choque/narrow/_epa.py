@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
-from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._convex_vectors import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
-from choque.narrow._gjk import Simplex
+from choque.narrow._gjk import Simplex, start_axis
 from choque.narrow._support import Cores, support
 
 CONVERGED = 1e-11
@@ -30,6 +30,9 @@ SEEN = 1e-12
 
 NO_AREA = 1e-13
 """Twice the area of a face, as a share of the squared size of the difference, that gives no normal."""
+
+COPLANAR = 1 - 1e-10
+"""The cosine between the normals of faces in one plane, at least."""
 
 TETRAHEDRON = ((0, 1, 2, 2, 3, 1), (0, 2, 3, 0, 3, 2), (0, 3, 1, 1, 3, 0), (1, 3, 2, 2, 1, 0))
 """The corners of the first four faces, and the faces behind their edges."""
@@ -67,7 +70,7 @@ def new_polytope(corner_count: int = 96) -> Polytope:
     )
 
 
-@kernel
+@part
 def epa_pair(
     cores: Cores, one: Index, other: Index, simplex: Simplex, count: Index, polytope: Polytope
 ) -> tuple[int, int, Vector, float]:
@@ -76,9 +79,11 @@ def epa_pair(
     Takes the ``simplex`` of ``count`` corners that GJK ended with, and leaves in it the corners of the nearest face,
     which name the deepest points. Cores that lie in one plane have the depth 0.
     """
-    count = _fill_simplex(cores, one, other, simplex, count)
+    points, spans, place, graph = cores
+    offset = start_axis(place, one, other)
+    count = _fill_simplex(points, spans, graph, one, other, offset, simplex, count)
     if count < 4:
-        return SOLVED, 0, _flat_normal(cores, one, other, simplex, count), 0.0
+        return SOLVED, 0, _flat_normal(simplex, count, offset), 0.0
     corners, sources, planes, faces, sight = polytope
     reach = _start(simplex, corners, sources, planes, faces)
     corner_count, face_count = 4, 4
@@ -93,7 +98,9 @@ def epa_pair(
                 nearest, least = face, planes[face, 3]
         normal = planes[nearest, 0], planes[nearest, 1], planes[nearest, 2]
         ends = faces[nearest, 0], faces[nearest, 1], faces[nearest, 2]
-        corner, a, b = _farthest(cores, one, other, normal, sources[ends[0], 0], sources[ends[0], 1])
+        corner, a, b = _farthest(
+            points, spans, graph, one, other, offset, normal, sources[ends[0], 0], sources[ends[0], 1]
+        )
         depth = dot(corner, normal)
         if depth - least <= CONVERGED * reach:
             outcome = SOLVED
@@ -113,47 +120,87 @@ def epa_pair(
             break
         corner_count += 1
         face_count += added
-    for place in range(3):
-        row = ends[place]
-        store(simplex.corners, place, point_of(corners, row))
-        simplex.rows[place, 0], simplex.rows[place, 1] = sources[row, 0], sources[row, 1]
+    if outcome == SOLVED:
+        nearest = _face_below(corners, planes, faces, face_count, nearest, CONVERGED * reach)
+        ends = faces[nearest, 0], faces[nearest, 1], faces[nearest, 2]
+    for corner_place in range(3):
+        row = ends[corner_place]
+        store(simplex.corners, corner_place, point_of(corners, row))
+        simplex.rows[corner_place, 0], simplex.rows[corner_place, 1] = sources[row, 0], sources[row, 1]
     return outcome, iteration, normal, max(depth, 0.0)
 
 
-@kernel
+@part
+def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index, nearest: Index, slack: float) -> Index:
+    """Of the faces in the plane of the ``nearest`` one, that which the origin lies below: it has the deepest points."""
+    normal, least = point_of(planes, nearest), planes[nearest, 3]
+    point = scaled(normal, least)
+    best, most = nearest, -math.inf
+    for face in range(face_count):
+        if planes[face, 3] - least <= slack and dot(normal, point_of(planes, face)) > COPLANAR:
+            a, b = point_of(corners, faces[face, 0]), point_of(corners, faces[face, 1])
+            c = point_of(corners, faces[face, 2])
+            inner = min(
+                dot(cross(subtract(b, a), subtract(point, a)), normal),
+                dot(cross(subtract(c, b), subtract(point, b)), normal),
+                dot(cross(subtract(a, c), subtract(point, c)), normal),
+            )
+            if inner > most:
+                best, most = face, inner
+    return best
+
+
+@part
 def _farthest(
-    cores: Cores, one: Index, other: Index, direction: Vector, start: Index, other_start: Index
+    points: Floats,
+    spans: Rows,
+    graph: Rows,
+    one: Index,
+    other: Index,
+    offset: Vector,
+    direction: Vector,
+    start: Index,
+    other_start: Index,
 ) -> tuple[Vector, int, int]:
     """The corner of the difference farthest along ``direction``, and the points of the two bodies that make it."""
-    a = support(cores, one, direction, start)
-    b = support(cores, other, (-direction[0], -direction[1], -direction[2]), other_start)
-    offset = subtract(point_of(cores.place, one), point_of(cores.place, other))
-    return add(subtract(point_of(cores.points, a), point_of(cores.points, b)), offset), a, b
+    a = support(points, spans, graph, one, direction, start)
+    b = support(points, spans, graph, other, (-direction[0], -direction[1], -direction[2]), other_start)
+    return add(subtract(point_of(points, a), point_of(points, b)), offset), a, b
 
 
-@kernel
-def _fill_simplex(cores: Cores, one: Index, other: Index, simplex: Simplex, count: Index) -> int:
+@part
+def _fill_simplex(
+    points: Floats,
+    spans: Rows,
+    graph: Rows,
+    one: Index,
+    other: Index,
+    offset: Vector,
+    simplex: Simplex,
+    count: Index,
+) -> Index:
     """Add corners until the simplex has four that are not in one plane; how many it has, fewer only on a flat body.
 
     GJK may hold the origin with less than a tetrahedron, or with one that repeats a corner or is flat. The corner to
     replace is looked for on both sides of what the others span.
     """
+    corners, rows = simplex
     if count == 4:
-        if _stands_out(simplex, 3):
+        if _stands_out(corners, 3):
             return 4
         count = 3
-    if count == 3 and not _stands_out(simplex, 2):
+    if count == 3 and not _stands_out(corners, 2):
         count = 2
-    if count == 2 and not _stands_out(simplex, 1):
+    if count == 2 and not _stands_out(corners, 1):
         count = 1
     while count < 4:
         found = False
         for attempt in range(6):
-            direction = _way_out(simplex, count, attempt)
-            corner, a, b = _farthest(cores, one, other, direction, simplex.rows[0, 0], simplex.rows[0, 1])
-            store(simplex.corners, count, corner)
-            simplex.rows[count, 0], simplex.rows[count, 1] = a, b
-            if _stands_out(simplex, count):
+            direction = _way_out(corners, count, attempt)
+            corner, a, b = _farthest(points, spans, graph, one, other, offset, direction, rows[0, 0], rows[0, 1])
+            store(corners, count, corner)
+            rows[count, 0], rows[count, 1] = a, b
+            if _stands_out(corners, count):
                 found = True
                 break
         if not found:
@@ -162,14 +209,14 @@ def _fill_simplex(cores: Cores, one: Index, other: Index, simplex: Simplex, coun
     return count
 
 
-@kernel
-def _way_out(simplex: Simplex, count: Index, attempt: Index) -> Vector:
+@part
+def _way_out(corners: Floats, count: Index, attempt: Index) -> Vector:
     """One of six directions away from what the first ``count`` corners span."""
     sign = 1.0 if attempt % 2 == 0 else -1.0
     if count == 1:
         axis = attempt // 2
         return sign if axis == 0 else 0.0, sign if axis == 1 else 0.0, sign if axis == 2 else 0.0
-    a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
+    a, b = point_of(corners, 0), point_of(corners, 1)
     edge = unit(subtract(b, a))
     if count == 2:
         x, y, z = abs(edge[0]), abs(edge[1]), abs(edge[2])
@@ -182,48 +229,46 @@ def _way_out(simplex: Simplex, count: Index, attempt: Index) -> Vector:
         across = unit(cross(edge, least))
         angle = (attempt // 2) * math.pi / 3
         return scaled(add(scaled(across, math.cos(angle)), scaled(cross(edge, across), math.sin(angle))), sign)
-    return scaled(unit(cross(edge, unit(subtract(point_of(simplex.corners, 2), a)))), sign)
+    return scaled(unit(cross(edge, unit(subtract(point_of(corners, 2), a)))), sign)
 
 
-@kernel
-def _stands_out(simplex: Simplex, corner: Index) -> bool:
+@part
+def _stands_out(corners: Floats, corner: Index) -> bool:
     """Whether a corner lies clearly off what the corners before it span."""
-    a = point_of(simplex.corners, 0)
-    offset = subtract(point_of(simplex.corners, corner), a)
+    a = point_of(corners, 0)
+    offset = subtract(point_of(corners, corner), a)
     if corner == 1:
         return dot(offset, offset) > 1e-20 * (dot(a, a) + dot(offset, offset)) and dot(offset, offset) > 0
-    ab = subtract(point_of(simplex.corners, 1), a)
+    ab = subtract(point_of(corners, 1), a)
     if corner == 2:
         across = cross(ab, offset)
         return dot(across, across) > 1e-20 * dot(ab, ab) * max(dot(ab, ab), dot(offset, offset))
-    normal = cross(ab, subtract(point_of(simplex.corners, 2), a))
+    normal = cross(ab, subtract(point_of(corners, 2), a))
     height = dot(normal, offset)
     return height * height > 1e-20 * dot(normal, normal) * max(dot(ab, ab), dot(offset, offset))
 
 
-@kernel
-def _flat_normal(cores: Cores, one: Index, other: Index, simplex: Simplex, count: Index) -> Vector:
+@part
+def _flat_normal(simplex: Simplex, count: Index, offset: Vector) -> Vector:
     """A direction in which two bodies of one plane, or of less, do not overlap at all."""
-    normal = _way_out(simplex, count, 0) if count > 0 else (0.0, 1.0, 0.0)
-    toward = subtract(point_of(cores.place, other), point_of(cores.place, one))
-    return normal if dot(normal, toward) >= 0 else scaled(normal, -1.0)
+    normal = _way_out(simplex.corners, count, 0) if count > 0 else (0.0, 1.0, 0.0)
+    return normal if dot(normal, offset) <= 0 else scaled(normal, -1.0)
 
 
-@kernel
-def _start(
-    simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, faces: Rows
-) -> float:
+@part
+def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, faces: Rows) -> float:
     """Make the first four faces from a tetrahedron around the origin; the distance of its farthest corner."""
-    a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
-    c, d = point_of(simplex.corners, 2), point_of(simplex.corners, 3)
+    simplex_corners, rows = simplex
+    a, b = point_of(simplex_corners, 0), point_of(simplex_corners, 1)
+    c, d = point_of(simplex_corners, 2), point_of(simplex_corners, 3)
     # Seen from the last corner, the first three must turn clockwise, so that all faces below look outward.
     is_swapped = dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a)) > 0
     reach = 0.0
     for corner in range(4):
         source = 1 - corner if is_swapped and corner < 2 else corner
-        point = point_of(simplex.corners, source)
+        point = point_of(simplex_corners, source)
         store(corners, corner, point)
-        sources[corner, 0], sources[corner, 1] = simplex.rows[source, 0], simplex.rows[source, 1]
+        sources[corner, 0], sources[corner, 1] = rows[source, 0], rows[source, 1]
         sources[corner, 3] = 0
         reach = max(reach, length(point))
     for face in range(4):
@@ -234,20 +279,20 @@ def _start(
     return reach
 
 
-@kernel
+@part
 def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least: float) -> bool:
     """Write the plane of a face; False if its area is not above the ``least``, so that it has no normal."""
     a, b = point_of(corners, faces[face, 0]), point_of(corners, faces[face, 1])
     normal = cross(subtract(b, a), subtract(point_of(corners, faces[face, 2]), a))
     size = length(normal)
     faces[face, 6] = 0
-    share = 1.0 / size
+    share = 1.0 / size if size > 0 else 0.0
     planes[face, 0], planes[face, 1], planes[face, 2] = normal[0] * share, normal[1] * share, normal[2] * share
     planes[face, 3] = dot(normal, a) * share
     return size > least
 
 
-@kernel
+@part
 def _look(
     planes: Floats, faces: Rows, sight: Rows, nearest: Index, corner: Vector, hidden_mark: Index, slack: float
 ) -> tuple[int, int]:
@@ -277,7 +322,7 @@ def _look(
     return seen_count, rim_count
 
 
-@kernel
+@part
 def _grow(
     polytope: Polytope,
     corner: Index,

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Rows
+from choque._types import Floats, Index, Rows
 from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._convex_vectors import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 from choque.narrow._gjk_simplex import nearest_on_segment, nearest_on_tetrahedron, nearest_on_triangle
 from choque.narrow._support import Cores, support
@@ -50,21 +51,23 @@ def new_simplex() -> Simplex:
     return Simplex(np.zeros((4, 3)), np.zeros((4, 2), np.int64))
 
 
-@kernel
+@part
 def gjk_pair(
     cores: Cores, one: Index, other: Index, axis: Vector, gap: float, simplex: Simplex
 ) -> tuple[int, int, Vector, int]:
     """The verdict on two cores, the iterations, the axis from ``other`` to ``one``, and the corners of ``simplex``.
 
     Starts along ``axis``. As soon as an axis proves that the cores are more than ``gap`` apart, that is the answer,
-    with the axis that proved it; with an infinite gap the answer is the exact distance, which is the length of the axis.
+    with the axis that proved it; with an infinite gap the answer is the exact distance, the length of the axis.
     """
-    offset = subtract(point_of(cores.place, one), point_of(cores.place, other))
+    points, spans, place, graph = cores
+    corners, rows = simplex
+    offset = start_axis(place, one, other)
     nearest, size = axis, dot(axis, axis)
     if not size > 0:
         nearest, size = (1.0, 0.0, 0.0), 1.0
     a = b = c = d = (0.0, 0.0, 0.0)
-    a_one, a_other = cores.spans[one, 0], cores.spans[other, 0]
+    a_one, a_other = spans[one, 0], spans[other, 0]
     b_one = c_one = d_one = b_other = c_other = d_other = a_one
     count = 0
     reach = 0.0
@@ -72,9 +75,9 @@ def gjk_pair(
     iterations = 0
     while iterations < ITERATION_LIMIT:
         iterations += 1
-        a_one = support(cores, one, (-nearest[0], -nearest[1], -nearest[2]), a_one)
-        a_other = support(cores, other, nearest, a_other)
-        a = add(subtract(point_of(cores.points, a_one), point_of(cores.points, a_other)), offset)
+        a_one = support(points, spans, graph, one, (-nearest[0], -nearest[1], -nearest[2]), a_one)
+        a_other = support(points, spans, graph, other, nearest, a_other)
+        a = add(subtract(point_of(points, a_one), point_of(points, a_other)), offset)
         reach = max(reach, dot(a, a))
         progress = dot(nearest, a)
         proof = progress * progress if progress > 0 else 0.0
@@ -99,8 +102,8 @@ def gjk_pair(
         else:
             point, part = nearest_on_tetrahedron(a, b, c, d)
             if part == 15:
-                store(simplex.corners, 3, a)
-                simplex.rows[3, 0], simplex.rows[3, 1] = a_one, a_other
+                store(corners, 3, a)
+                rows[3, 0], rows[3, 1] = a_one, a_other
                 count = 4
                 verdict = INSIDE
                 break
@@ -123,28 +126,29 @@ def gjk_pair(
         count = (part & 1) + (part >> 1 & 1) + (part >> 2 & 1) + (part >> 3 & 1)
         if size <= TOUCHING * TOUCHING * reach:
             break
-    store(simplex.corners, 0, b)
-    store(simplex.corners, 1, c)
-    store(simplex.corners, 2, d)
-    simplex.rows[0, 0], simplex.rows[0, 1] = b_one, b_other
-    simplex.rows[1, 0], simplex.rows[1, 1] = c_one, c_other
-    simplex.rows[2, 0], simplex.rows[2, 1] = d_one, d_other
+    store(corners, 0, b)
+    store(corners, 1, c)
+    store(corners, 2, d)
+    rows[0, 0], rows[0, 1] = b_one, b_other
+    rows[1, 0], rows[1, 1] = c_one, c_other
+    rows[2, 0], rows[2, 1] = d_one, d_other
     return verdict, iterations, nearest, count
 
 
-@kernel
+@part
 def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
     """How much each of up to three corners counts in ``point``, which lies on their hull."""
     if count == 1:
         return 1.0, 0.0, 0.0
-    a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
+    corners = simplex.corners
+    a, b = point_of(corners, 0), point_of(corners, 1)
     ab = subtract(b, a)
     ap = subtract(point, a)
     if count == 2:
         size = dot(ab, ab)
         share = min(max(dot(ap, ab) / size, 0.0), 1.0) if size > 0 else 0.0
         return 1.0 - share, share, 0.0
-    ac = subtract(point_of(simplex.corners, 2), a)
+    ac = subtract(point_of(corners, 2), a)
     normal = cross(ab, ac)
     size = dot(normal, normal)
     if not size > 0:
@@ -154,24 +158,26 @@ def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
     return 1.0 - second - third, second, third
 
 
-@kernel
+@part
 def witnesses(cores: Cores, one: Index, other: Index, simplex: Simplex, weights: Vector) -> tuple[Vector, Vector]:
     """The points of the two cores, in the world, that the ``weights`` of three corners name."""
-    first, second = point_of(cores.place, one), point_of(cores.place, other)
+    points, _, place, _ = cores
+    rows = simplex.rows
+    first, second = point_of(place, one), point_of(place, other)
     for corner in range(3):
         if weights[corner] > 0:
-            first = add(first, scaled(point_of(cores.points, simplex.rows[corner, 0]), weights[corner]))
-            second = add(second, scaled(point_of(cores.points, simplex.rows[corner, 1]), weights[corner]))
+            first = add(first, scaled(point_of(points, rows[corner, 0]), weights[corner]))
+            second = add(second, scaled(point_of(points, rows[corner, 1]), weights[corner]))
     return first, second
 
 
-@kernel
-def start_axis(cores: Cores, one: Index, other: Index) -> Vector:
-    """Where a query starts that nothing is remembered of: from the centre of ``other`` to that of ``one``."""
-    return subtract(point_of(cores.place, one), point_of(cores.place, other))
+@part
+def start_axis(place: Floats, one: Index, other: Index) -> Vector:
+    """Where a query starts that nothing is remembered of: from the position of ``other`` to that of ``one``."""
+    return subtract(point_of(place, one), point_of(place, other))
 
 
-@kernel
+@part
 def common_point(cores: Cores, one: Index, other: Index, simplex: Simplex) -> Vector:
     """A point that both cores have, from a tetrahedron around the origin."""
     a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from choque.kernel import kernel
-from choque.narrow._convex_vectors import Vector, along, cross, dot, scaled, subtract
+from choque.narrow._convex_kernel import part
+from choque.narrow._convex_vectors import Vector, cross, dot, scaled, subtract
 
 FLAT = 1e-26
 """A tetrahedron whose squared volume is below this share of its squared edges is a triangle with a corner too many."""
@@ -19,9 +19,13 @@ Nearest: TypeAlias = tuple[Vector, int]
 """The nearest point, and as bits which of the corners a = 1, b = 2, c = 4, d = 8 span the part it lies on."""
 
 
-@kernel
+@part
 def nearest_on_segment(a: Vector, b: Vector) -> Nearest:
-    """On any segment."""
+    """On any segment.
+
+    Its inner point is written as (e × a) × e / e², which is square to the edge e whatever is rounded: a + t e would err
+    by roundings of a, too much where the bodies almost touch.
+    """
     edge = subtract(b, a)
     reach = -dot(a, edge)
     if not reach > 0:
@@ -29,10 +33,10 @@ def nearest_on_segment(a: Vector, b: Vector) -> Nearest:
     size = dot(edge, edge)
     if reach >= size:
         return b, 2
-    return along(a, edge, reach / size), 3
+    return scaled(cross(cross(edge, a), edge), 1.0 / size), 3
 
 
-@kernel
+@part
 def nearest_on_triangle(a: Vector, b: Vector, c: Vector) -> Nearest:
     """On any triangle: in its inside, or on one of the edges that the origin lies beyond."""
     ab, ac = subtract(b, a), subtract(c, a)
@@ -59,7 +63,7 @@ def nearest_on_triangle(a: Vector, b: Vector, c: Vector) -> Nearest:
     return best, corners
 
 
-@kernel
+@part
 def nearest_on_tetrahedron(a: Vector, b: Vector, c: Vector, d: Vector) -> Nearest:
     """On the tetrahedron whose newest corner is a; all four corners when the origin lies in it.
 

@@ -48,7 +48,9 @@ def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
         raise InvalidInput(f"{what} is empty; it needs at least one point.")
     wrong = np.flatnonzero(~np.isfinite(cloud).all(axis=1))
     if len(wrong):
-        raise InvalidInput(f"Point {wrong[0]} of {what[0].lower()}{what[1:]} is {cloud[wrong[0]].tolist()}; it must be finite.")
+        raise InvalidInput(
+            f"Point {wrong[0]} of {what[0].lower()}{what[1:]} is {cloud[wrong[0]].tolist()}; it must be finite."
+        )
     return cloud
 
 
@@ -94,40 +96,6 @@ def mass_of(faces: Faces) -> Mass:
     return Mass(volume, inner + centre, moments)
 
 
-def planes_of(faces: Faces) -> NDArray[np.float64]:
-    """(f, 4) the different planes of the faces, unit normal n outward and reach r, n · x ≤ r inside."""
-    corners = faces.points[faces.triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    areas = np.linalg.norm(normals, axis=1)
-    order = np.argsort(-areas, kind="stable")  # the largest triangle of a plane speaks for it
-    normals = normals[order] / areas[order, None]
-    reach = np.einsum("ti,ti->t", normals, corners[order, 0])
-    extent = float(np.ptp(faces.points, axis=0).max())
-    kept: list[int] = []
-    for row in range(len(normals)):
-        known = normals[kept] @ normals[row] > 1 - 1e-12 if kept else np.zeros(0, bool)
-        if not (known & (np.abs(reach[kept] - reach[row]) < 1e-9 * extent)).any():
-            kept.append(row)
-    return np.column_stack([normals[kept], reach[kept]])
-
-
-def edges_of(faces: Faces) -> NDArray[np.float64]:
-    """(e, 3) the directions of the edges between faces of different planes, of any length."""
-    corners = faces.points[faces.triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    starts = faces.triangles.reshape(-1)
-    ends = np.roll(faces.triangles, -1, axis=1).reshape(-1)
-    owner = np.repeat(np.arange(len(faces.triangles)), 3)
-    face_at = {(start, end): row for start, end, row in zip(starts.tolist(), ends.tolist(), owner.tolist(), strict=True)}
-    directions = [
-        faces.points[end] - faces.points[start]
-        for (start, end), row in face_at.items()
-        if start < end and normals[row] @ normals[face_at[end, start]] < 1 - 1e-12
-    ]
-    return np.array(directions).reshape(-1, 3)
-
-
 def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
     """The hull of few points: triples that have all points on one side, as fans where a face has more corners."""
     triples = np.array(list(combinations(range(len(cloud)), 3)))
@@ -154,7 +122,9 @@ def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray
     corners = cloud[members]
     middle = corners.mean(axis=0)
     first = corners[0] - middle
-    angles = np.arctan2((corners - middle) @ np.cross(normal, first) / np.linalg.norm(first), (corners - middle) @ first)
+    angles = np.arctan2(
+        (corners - middle) @ np.cross(normal, first) / np.linalg.norm(first), (corners - middle) @ first
+    )
     around = members[np.argsort(angles, kind="stable")]
     turned = np.roll(around, -1)
     edge, following = cloud[turned] - cloud[around], np.roll(cloud[turned], -1, axis=0) - cloud[turned]
@@ -172,7 +142,7 @@ def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
     except spatial.QhullError as problem:
         reason = str(problem).strip().splitlines()[0]
         raise InvalidInput(f"The hull of {len(cloud)} points could not be taken: {reason}") from None
-    triangles = hull.simplices.astype(np.int64)
+    triangles: NDArray[np.int64] = hull.simplices.astype(np.int64)
     corners = cloud[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inward = np.einsum("ti,ti->t", normals, hull.equations[:, :3]) < 0

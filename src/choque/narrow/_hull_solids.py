@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import permutations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque.errors import UnknownName
 from choque.narrow._hull_faces import Faces, hull_faces
@@ -33,29 +32,23 @@ def icosphere(splits: int = 1) -> Faces:
     start = [np.roll((0.0, one, other * golden), turn) for turn in range(3) for one in (-1, 1) for other in (-1, 1)]
     points, triangles = hull_faces(np.array(start) / np.hypot(1, golden))
     for _ in range(splits):
-        middle_of: dict[tuple[int, int], int] = {}
-        added = list(points)
-
-        def between(a: int, b: int, middle_of: dict[tuple[int, int], int] = middle_of, added: list[NDArray[np.float64]] = added) -> int:
-            key = (min(a, b), max(a, b))
-            if key not in middle_of:
-                middle_of[key] = len(added)
-                middle = added[a] + added[b]
-                added.append(middle / np.linalg.norm(middle))
-            return middle_of[key]
-
-        split = []
-        for a, b, c in triangles.tolist():
-            ab, bc, ca = between(a, b), between(b, c), between(c, a)
-            split += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        points, triangles = np.array(added), np.array(split)
+        edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        edges, edge_of = np.unique(edges, axis=0, return_inverse=True)
+        middle = points[edges].sum(axis=1)
+        ab, bc, ca = edge_of.reshape(-1, 3).T + len(points)
+        a, b, c = triangles.T
+        points = np.concatenate([points, middle / np.linalg.norm(middle, axis=1, keepdims=True)])
+        quarters = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
+        triangles = np.concatenate([np.column_stack(corners) for corners in quarters])
     return Faces(points, triangles)
 
 
 def _permuted(*corner: float) -> Faces:
     """The hull of all permutations and signs of one corner."""
     signs = product((-1.0, 1.0), repeat=3)
-    return hull_faces(sorted({tuple(np.multiply(order, sign) + 0.0) for sign in signs for order in permutations(corner)}))
+    return hull_faces(
+        sorted({tuple(np.multiply(order, sign) + 0.0) for sign in signs for order in permutations(corner)})
+    )
 
 
 _SOLIDS: dict[str, Callable[[], Faces]] = {

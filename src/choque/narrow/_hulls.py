@@ -63,6 +63,11 @@ class Posed:
     def __len__(self) -> int:
         return len(self.row)
 
+    def part(self, first: int, last: int) -> Self:
+        """The bodies first … last − 1."""
+        rows = slice(first, last)
+        return type(self)(self.hulls, self.row[rows], self.position[rows], self.rotation[rows], self.scale[rows])
+
 
 class Hulls:
     """Convex hulls, each around its centre of mass and along its principal axes.
@@ -168,7 +173,8 @@ class Hulls:
         Scaling along principal axes leaves them principal.
         """
         spread = self.spread[as_rows(row, len(self))] * np.square(np.asarray(scale, np.float64))
-        return np.asarray(mass, np.float64)[..., None] * (spread.sum(axis=1, keepdims=True) - spread)
+        moments: NDArray[np.float64] = spread.sum(axis=1, keepdims=True) - spread
+        return np.asarray(mass, np.float64)[..., None] * moments
 
     def at(
         self, position: ArrayLike, rotation: ArrayLike | None = None, scale: ArrayLike = 1.0, *, row: ArrayLike = 0
@@ -206,12 +212,8 @@ class Hulls:
             bad = int(np.argwhere(~(scales > 0))[0][0])
             raise InvalidInput(f"Row {bad} of scale is {scales[bad].tolist()}; every scale must be positive.")
         check_orthonormal(np.ascontiguousarray(turns), "rotation")
-        return Posed(
-            self,
-            as_rows(rows, len(self)).copy(),
-            *(np.ascontiguousarray(array) for array in (places, turns, scales)),
-            is_single=given.ndim == 1,
-        )
+        places, turns, scales = (np.ascontiguousarray(array) for array in (places, turns, scales))
+        return Posed(self, as_rows(rows, len(self)).copy(), places, turns, scales, is_single=given.ndim == 1)
 
 
 def _centred(faces: Faces) -> Hull:
@@ -267,5 +269,4 @@ def _read_vertices(path: Path) -> NDArray[np.float64]:
     read_head(path)
     trimesh = require("trimesh", extra="mesh", purpose="to read glTF meshes")
     with naming_damage(path):
-        vertices = np.asarray(trimesh.load(path, force="mesh").vertices, np.float64)
-    return vertices
+        return np.array(trimesh.load(path, force="mesh").vertices, np.float64)

@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
-from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
 from choque.narrow._convex_vectors import Vector
 
 SCAN_LIMIT = 40
-"""Up to so many points all are looked at; a climb along edges over more points looks at fewer (benchmarks/narrow.py)."""
+"""Up to so many points all are looked at; a climb along edges looks at fewer of more (benchmarks/narrow.py)."""
 
 
 class Cores(NamedTuple):
     """Convex bodies: the hull of some points around a position, made thicker all around by a radius.
 
     A sphere is one point, a capsule two, a tile four, a hull its vertices. Points are turned as the body is but
-    lie relative to its position, so that far from the origin nothing is lost.
+    lie relative to its position, so that far from the origin nothing is lost. Kernels unpack it at once and pass its
+    arrays on: each access to a member of a tuple counts references, which is slower than the arithmetic around it.
     """
 
     points: NDArray[np.float64]
@@ -34,22 +35,22 @@ class Cores(NamedTuple):
     for the end of the last; then the neighbours of all, numbered within their hull."""
 
 
-@kernel
-def support(cores: Cores, body: Index, direction: Vector, start: Index) -> int:
-    """The row of the point of ``body`` that lies farthest along ``direction``.
+@part
+def support(points: Floats, spans: Rows, graph: Rows, body: Index, direction: Vector, start: Index) -> Index:
+    """The row of the point of ``body`` that lies farthest along ``direction``; the arrays are those of `Cores`.
 
     Small clouds are scanned, and of equal points the first is taken. On large ones with known neighbours the climb
     goes from the row ``start`` along edges to ever farther points (Cameron, "Enhancing GJK", 1997); on a convex body
     it can only end at a farthest one.
     """
-    first, last, base = cores.spans[body, 0], cores.spans[body, 1], cores.spans[body, 2]
+    first, last, base = spans[body, 0], spans[body, 1], spans[body, 2]
     if last - first <= SCAN_LIMIT or base < 0:
-        return scan(cores.points, first, last, direction)
-    return climb(cores.points, first, base, cores.graph, direction, start)
+        return scan(points, first, last, direction)
+    return climb(points, first, base, graph, direction, start)
 
 
-@kernel
-def scan(points: Floats, first: Index, last: Index, direction: Vector) -> int:
+@part
+def scan(points: Floats, first: Index, last: Index, direction: Vector) -> Index:
     """The first of the rows first … last − 1 that lies farthest along ``direction``."""
     x, y, z = direction
     best, highest = first, -np.inf
@@ -60,8 +61,8 @@ def scan(points: Floats, first: Index, last: Index, direction: Vector) -> int:
     return best
 
 
-@kernel
-def climb(points: Floats, first: Index, base: Index, graph: Rows, direction: Vector, start: Index) -> int:
+@part
+def climb(points: Floats, first: Index, base: Index, graph: Rows, direction: Vector, start: Index) -> Index:
     """The row of a farthest point of the hull whose points start at row ``first``, by way of its edges."""
     x, y, z = direction
     best = start

@@ -94,7 +94,7 @@ def _plane_contacts(
         plane, body = places[pair, ground], places[pair, column]
         row = rows[pair, ground]
         up = rotation[row, 0, 1], rotation[row, 1, 1], rotation[row, 2, 1]
-        lowest = support(cores, body, (-up[0], -up[1], -up[2]), cores.spans[body, 0])
+        lowest = support(cores.points, cores.spans, cores.graph, body, (-up[0], -up[1], -up[2]), cores.spans[body, 0])
         least = dot(point_of(cores.points, lowest), up)
         offset = subtract(point_of(cores.place, body), point_of(cores.place, plane))
         low = least + dot(offset, up)

@@ -1,0 +1,23 @@
+"""Watch a world in the browser while the program that owns it goes on.
+
+The page shows the world as it is: what is played there has happened to it, and what happens here is seen there.
+Run it with a number of seconds to stay up for; Ctrl+C ends it earlier.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import choque
+from choque.view.studio import show
+
+scene = choque.scene.bodies("gas", 500, seed=1)
+world = scene.world(broad="sap-incremental")
+
+with show(world) as studio:
+    print(f"The studio is at {studio.url}. P plays, I shows boxes, T what the broad phase has built, click tells.")
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    time.sleep(seconds)
+    frame = studio.ask(lambda: world.frame)
+    print(f"After {seconds:g} s the world is in frame {frame}.")

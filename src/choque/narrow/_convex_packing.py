@@ -1,0 +1,157 @@
+"""What a query about convex bodies is given, checked and packed; then asked, in blocks where there is much of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from choque._types import Pairs
+from choque.errors import InvalidInput
+from choque.narrow._convex_cores import cores_of_hulls, joined
+from choque.narrow._convex_probe import Probe, probe_pairs
+from choque.narrow._hulls import Hulls, Posed
+from choque.narrow._support import Cores
+from choque.threads import block_supply, resolve_count, run
+
+BLOCK = 2_048
+"""Pairs of posed hulls that are turned and asked about at a time, so that their vertices stay in the cache."""
+
+Convex: TypeAlias = "Posed | ArrayLike"
+"""A convex body, or many: `Hulls.at`, or the vertices of one (v, 3) or of n bodies (n, v, 3), in any order."""
+
+
+class Query(NamedTuple):
+    """Pairs of bodies, checked and packed."""
+
+    cores: Cores
+    rows: Pairs
+    is_single: bool
+    thread_count: int
+
+
+def ask(a: Convex, b: Convex, pairs: ArrayLike | None, wanted: int, threads: int | None) -> tuple[Probe, bool]:
+    """What is ``wanted`` about bodies, and whether it is about a single pair."""
+    if pairs is None and isinstance(a, Posed) and isinstance(b, Posed) and max(len(a), len(b)) > BLOCK:
+        return _ask_in_blocks(a, b, wanted, threads), False
+    query = as_query(a, b, pairs, threads)
+    return probe_pairs(query.cores, query.rows, wanted, query.thread_count), query.is_single
+
+
+def _ask_in_blocks(a: Posed, b: Posed, wanted: int, threads: int | None) -> Probe:
+    count = _row_count(len(a), len(b))
+    found = Probe.room(count)
+    draw = block_supply(count, BLOCK)
+
+    def share(part: int) -> None:  # noqa: ARG001
+        while (block := draw()) is not None:
+            first, last = block
+            one, other = (bodies if len(bodies) == 1 else bodies.part(first, last) for bodies in (a, b))
+            query = as_query(one, other, None, 1)
+            probe_pairs(query.cores, query.rows, wanted, found=found.part(first, last))
+
+    run(share, resolve_count(threads, count))
+    return found
+
+
+def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None) -> Query:
+    """The bodies and pairs that a call is about, or `InvalidInput`."""
+    thread_count = resolve_count(threads, max(_count(a), _count(b)))
+    if isinstance(a, Posed) and isinstance(b, Posed):
+        count, other_count = len(a), len(b)
+        one_single, other_single = a.is_single, b.is_single
+        cores = cores_of_hulls(_beside(a, b), thread_count)
+    else:
+        one, one_single = _as_cores(a, "a", thread_count)
+        other, other_single = _as_cores(b, "b", thread_count)
+        count, other_count = len(one.spans), len(other.spans)
+        cores = joined(one, other)
+    if pairs is None:
+        length = _row_count(count, other_count)
+        rows = np.empty((length, 2), np.int32)
+        rows[:, 0] = np.arange(length) if count > 1 else 0
+        rows[:, 1] = np.arange(length) if other_count > 1 else 0
+    else:
+        rows = _as_combinations(pairs, count, other_count)
+        thread_count = resolve_count(threads, len(rows))
+    rows[:, 1] += count
+    return Query(cores, rows, pairs is None and one_single and other_single, thread_count)
+
+
+def _row_count(count: int, other_count: int) -> int:
+    """How many pairs there are, row by row, of so many bodies and so many others."""
+    if count != other_count and 1 not in (count, other_count):
+        raise InvalidInput(
+            f"a has {count} bodies and b has {other_count}; give as many of both, one of either, or pairs."
+        )
+    return max(count, other_count) if count and other_count else 0
+
+
+def _beside(a: Posed, b: Posed) -> Posed:
+    """The bodies of both, those of ``a`` first."""
+    hulls, shift = (a.hulls, 0) if a.hulls is b.hulls else (Hulls.join(a.hulls, b.hulls), len(a.hulls))
+    return Posed(
+        hulls,
+        np.concatenate([a.row, b.row + shift]),
+        np.concatenate([a.position, b.position]),
+        np.concatenate([a.rotation, b.rotation]),
+        np.concatenate([a.scale, b.scale]),
+    )
+
+
+def _as_combinations(pairs: ArrayLike, count: int, other_count: int) -> Pairs:
+    """(k, 2) rows of two sets of bodies."""
+    try:
+        given = np.asarray(pairs)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"pairs is not a rectangular array of whole numbers ({problem}).") from None
+    if given.size == 0:
+        return np.empty((0, 2), np.int32)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"pairs has the shape {given.shape} and the type {given.dtype}; it must be (k, 2), integers."
+        )
+    wrong = np.flatnonzero(((given < 0) | (given >= [count, other_count])).any(axis=1))
+    if len(wrong):
+        raise InvalidInput(
+            f"Pair {wrong[0]} is {given[wrong[0]].tolist()}; rows of a go from 0 to {count - 1}, "
+            f"of b to {other_count - 1}."
+        )
+    return np.array(given, np.int32, order="C")
+
+
+def _count(bodies: Convex) -> int:
+    if isinstance(bodies, Posed):
+        return len(bodies)
+    shape = np.shape(bodies) if isinstance(bodies, np.ndarray) else ()
+    return shape[0] if len(shape) == 3 else 1
+
+
+def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool]:
+    if isinstance(bodies, Posed):
+        return cores_of_hulls(bodies, thread_count), bodies.is_single
+    try:
+        points = np.array(bodies, np.float64, order="C")
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{name} is neither Hulls.at(…) nor vertices (v, 3) or (n, v, 3): {problem}.") from None
+    is_single = points.ndim == 2
+    if is_single:
+        points = points[None]
+    if points.ndim != 3 or points.shape[2] != 3 or points.shape[1] == 0:
+        raise InvalidInput(f"{name} has the shape {np.shape(bodies)}; vertices must be (v, 3) or (n, v, 3), v ≥ 1.")
+    wrong = np.argwhere(~np.isfinite(points))
+    if len(wrong):
+        body, vertex = wrong[0][:2].tolist()
+        raise InvalidInput(
+            f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite."
+        )
+    count, size = points.shape[:2]
+    spans = np.empty((count, 3), np.int64)
+    spans[:, 0] = np.arange(count) * size
+    spans[:, 1] = spans[:, 0] + size
+    spans[:, 2] = -1
+    place = np.zeros((count, 4))
+    place[:, :3] = points[:, 0]
+    points = np.ascontiguousarray((points - points[:, :1]).reshape(-1, 3))
+    return Cores(points, spans, place, np.ones(1, np.int64)), is_single

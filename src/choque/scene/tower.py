@@ -1,0 +1,162 @@
+"""The tower of convex bodies that the k-DOP study lets fall: one above the other, each turned its own way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import UnknownName
+from choque.narrow._hull_solids import solid, solid_names
+from choque.scene.checks import positive, whole_number
+from choque.scene.request import BodyRequest
+from choque.scene.rotations import rotations
+
+if TYPE_CHECKING:
+    from choque.world import World
+
+DAMPING = 0.95
+"""What a step leaves of a velocity: the response ``shape-matching`` has the same number."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The numbers of a tower: heights ``spacing · i + lowest`` for i = 1 … n, a step, and what pulls down."""
+
+    spacing: float
+    lowest: float
+    half_extent: float
+    """Of a body that is not elongated, along each axis."""
+    dt: float
+    mass: float
+    acceleration: float
+
+    def height(self, n: int) -> float:
+        """Where the topmost of ``n`` bodies starts."""
+        return self.spacing * n + self.lowest
+
+    def landing_frame(self, n: int, reach: float | None = None) -> int:
+        """After how many steps the topmost of ``n`` bodies, which hits nothing on its way, comes to the ground.
+
+        ``reach`` is how far the body goes below its centre; None for its half extent. By the closed form of damped
+        velocity Verlet: after s steps it has fallen (v + a dt²/2) s − v (1 − dˢ) / (1 − d), v = a dt² d / (1 − d).
+        """
+        fall = self.height(n) - (self.half_extent if reach is None else reach)
+        push = self.acceleration * self.dt**2
+        terminal = push * DAMPING / (1 - DAMPING)
+        frame = math.floor(fall / (terminal + push / 2))
+        while (terminal + push / 2) * frame - terminal * (1 - DAMPING**frame) / (1 - DAMPING) < fall:
+            frame += 1
+        return frame
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        # As printed: "9.8 per step" times a "physics speed" of 0.003, one unit of time a step, sizes taken for extents.
+        "thesis-text": Preset(10.0, 0.0, 1.0, 1.0, 1.0, 9.8 * 0.003),
+        # What lands where the thesis says that the last body lands: the numbers of the program that was published.
+        "reproduce": Preset(16.0, 10.0, 2.0, 0.09, 1.1, 9.8 / 1.1),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Tower:
+    """Equal convex bodies above one another over the ground at y = 0, turned at random.
+
+    Attributes
+    ----------
+    n
+        How many; the ground, which is body 0 of the world, comes on top.
+    seed
+        Decides the turns: the same for every preset and elongation.
+    preset
+        ``"reproduce"`` or ``"thesis-text"``, a key of `PRESETS`.
+    elongation
+        How many times longer than wide the bodies are, along their own y.
+    solid
+        Any of `choque.narrow` solids; the one of the thesis has 24 vertices and 26 faces.
+    half_extent
+        Half the width of a body; None for that of the preset.
+
+    Examples
+    --------
+    >>> tower = Tower(8, preset="thesis-text")
+    >>> tower.heights()[:3].tolist()
+    [10.0, 20.0, 30.0]
+    >>> world = tower.world(bounds="18-dop")
+    >>> world.step(tower.dt).bodies
+    9
+    """
+
+    n: int = 512
+    seed: int = 0
+    preset: str = "reproduce"
+    elongation: float = 1.0
+    solid: str = "rhombicuboctahedron"
+    half_extent: float | None = None
+
+    def __post_init__(self) -> None:
+        whole_number("n", self.n, smallest=1)
+        whole_number("seed", self.seed, smallest=0)
+        positive("elongation", self.elongation)
+        if self.half_extent is not None:
+            positive("half_extent", self.half_extent)
+        if self.preset not in PRESETS:
+            raise UnknownName("preset of a tower", str(self.preset), PRESETS)
+        if self.solid not in solid_names():
+            raise UnknownName("solid", str(self.solid), solid_names())
+
+    @property
+    def numbers(self) -> Preset:
+        """The numbers of the preset."""
+        return PRESETS[self.preset]
+
+    @property
+    def dt(self) -> float:
+        """Seconds of a step."""
+        return self.numbers.dt
+
+    @property
+    def scale(self) -> tuple[float, float, float]:
+        """The half extents of a body before it is turned."""
+        wide = self.numbers.half_extent if self.half_extent is None else float(self.half_extent)
+        return wide, wide * float(self.elongation), wide
+
+    def heights(self) -> NDArray[np.float64]:
+        """(n,) where the bodies start, lowest first."""
+        return np.arange(1.0, self.n + 1) * self.numbers.spacing + self.numbers.lowest
+
+    def rotation(self) -> NDArray[np.float64]:
+        """(n, 3, 3): up to a radian about each axis, as the published program draws them."""
+        random = BodyRequest("tower", self.n, self.seed).random()
+        return rotations(np.degrees(random.random((self.n, 3))))
+
+    def world(self, **options: Any) -> World:
+        """The tower in a new world, with ``sap-kdop`` and shape matching unless the ``options`` of `World` differ."""
+        from choque.narrow._hulls import Hulls
+        from choque.world import World
+
+        world = World(**{"broad": "sap-kdop", "response": "shape-matching", **options})
+        world.add_ground()
+        center = np.zeros((self.n, 3))
+        center[:, 1] = self.heights()
+        world.add_hulls(
+            Hulls.solids(self.solid),
+            center,
+            self.scale,
+            mass=self.numbers.mass,
+            acceleration=(0.0, -self.numbers.acceleration, 0.0),
+            rotation=self.rotation(),
+        )
+        return world
+
+    def landing_frame(self) -> int:
+        """After how many steps the topmost body would come to the ground if nothing lay there."""
+        lowest = (self.rotation()[-1] @ (solid(self.solid).points * self.scale).T)[1].min()
+        return self.numbers.landing_frame(self.n, -float(lowest))

@@ -1,0 +1,106 @@
+"""Pictures of the motion view, off screen: polygons, and beside them the sorted lists and the queue."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from choque.errors import InvalidInput, require
+from choque.files import replacing
+from choque.kinetic._trace import end_name
+from choque.view.kinetic_pictures import ARROW, INK, LOWER, PAPER, UPPER, _paint
+from choque.view.motion_panel import shown_rows
+from choque.view.motion_player import MotionPlayer
+from choque.view.motion_state import AXIS_NAMES, AxisList, MotionState
+from choque.view.motion_words import explain_next, short_effect
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FAINT = "#6b7689"
+WIDTH, LINE = 12.8, 0.23
+"""Inches: of the figure, whatever its pixels, and from one line of text to the next."""
+QUEUE_WRITTEN = 6
+"""How many events of the queue."""
+
+
+def draw_motion(path: str | os.PathLike[str], player: MotionPlayer, *, size: tuple[int, int] = (1280, 720)) -> None:
+    """Draw what the motion view shows now to a ``.png`` file, whole or not at all."""
+    if Path(path).suffix.lower() != ".png":
+        raise InvalidInput(f"The picture {path} must end in .png.")
+    data = motion_png(player, size=size)
+    with replacing(path) as handle:
+        handle.write(data)
+
+
+def motion_png(player: MotionPlayer, *, size: tuple[int, int] = (1280, 720)) -> bytes:
+    """Draw what the motion view shows now, as the bytes of a PNG file."""
+    if min(size) < 16 or max(size) > 8192:
+        raise InvalidInput(f"The picture size is {size[0]} × {size[1]}; each side must be 16 to 8192 pixels.")
+    require("matplotlib", extra="lab", purpose="to draw pictures")
+    from matplotlib.figure import Figure
+
+    height = WIDTH * size[1] / size[0]
+    figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
+    left = figure.add_axes((0.02, 0.04, 0.46, 0.9))
+    _paint(left, player.model, player.time, player.sweep)
+    right = figure.add_axes((0.51, 0.02, 0.48, 0.94))
+    right.set_axis_off()
+    line_count = max(int(0.94 * height / LINE), 1)
+    right.set(xlim=(0.0, 1.0), ylim=(line_count, 0.0))
+    _write(right, player.state(), line_count)
+    made = BytesIO()
+    figure.savefig(made, format="png", dpi=(size[0] + 0.01) / WIDTH)
+    return made.getvalue()
+
+
+def _write(axes: Axes, state: MotionState, line_count: int) -> None:
+    """Write the next event, the queue and the lists, from line 0 on."""
+    reason = textwrap.wrap(f"Next: {explain_next(state)}", 84)
+    for number, words in enumerate(reason):
+        _write_line(axes, number, [(words, 0.0, INK)])
+    at_line = len(reason) + 1
+    columns = (("queue of events", 0.0), ("axis", 0.22), ("ends", 0.3), ("then", 0.42))
+    _write_line(axes, at_line, [(words, at, FAINT) for words, at in columns])
+    for planned in state.queue[:QUEUE_WRITTEN]:
+        at_line += 1
+        color = ARROW if planned.time == state.queue[0].time else INK
+        ends = f"{end_name(planned.left)} {end_name(planned.right)}"
+        cells = (f"{planned.time:.4f}", AXIS_NAMES[planned.axis], ends, short_effect(planned))
+        _write_line(axes, at_line, [(word, at, color) for word, (_, at) in zip(cells, columns, strict=True)])
+    left = state.queue_length - len(state.queue[:QUEUE_WRITTEN])
+    if left:
+        at_line += 1
+        _write_line(axes, at_line, [(f"and {left:,} more", 0.0, FAINT)])
+    for line in state.lists:
+        _write_list(axes, state, line, at_line + 2, line_count)
+
+
+def _write_list(axes: Axes, state: MotionState, line: AxisList, at_line: int, line_count: int) -> None:
+    places = 0.5 * line.axis + np.array([0.0, 0.14, 0.28])
+    heads = (f"{AXIS_NAMES[line.axis]} list", "at", "fails")
+    _write_line(axes, at_line, [(head, place, FAINT) for head, place in zip(heads, places, strict=True)])
+    following = [planned.slot for planned in state.queue if planned.axis == line.axis]
+    begin, end = shown_rows(len(line.ends), min(following, default=0))
+    first_due = state.queue[0].time if state.queue else np.inf
+    for number, slot in enumerate(range(begin, end), start=at_line + 1):
+        if number >= line_count:
+            break
+        due = float(line.due[slot])
+        words = (
+            end_name(int(line.ends[slot])),
+            f"{line.position[slot]:.3f}",
+            f"{due:.3f}" if np.isfinite(due) else "never",
+        )
+        colors = (UPPER if line.ends[slot] & 1 else LOWER, INK, ARROW if due == first_due else FAINT)
+        _write_line(axes, number, list(zip(words, places, colors, strict=True)))
+
+
+def _write_line(axes: Axes, number: int, cells: list[tuple[str, float, str]]) -> None:
+    for words, place, color in cells:
+        axes.text(place, number, words, color=color, fontsize=8.5, va="top", ha="left")

@@ -1,0 +1,139 @@
+"""Cameras of the page: free, or centred on the bodies or on the one that was picked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.record import Cast, Poses
+from choque.scene import Camera
+from choque.view.world_camera import VIEW_ANGLE, directions, framing
+
+HOLD_SECONDS = 0.35
+"""So long after an arrow key was pressed, which viser turns the camera with, the camera is put back."""
+
+PANE = (660, 720)
+"""What is left of a page for the scene, between two panels; only the proportion counts."""
+
+ORIGIN = np.zeros(3)
+
+Place = NDArray[np.float64]
+
+
+class Cameras:
+    """The cameras of all tabs that are open.
+
+    At first they stand where the bodies that move fill the page, in the direction that the scene asks for. A centred
+    camera keeps looking at its target, the middle of the bodies or the one that is followed; it can be turned and moved
+    nearer and farther, not shifted. A free camera goes where it is taken.
+    """
+
+    def __init__(self, server: Any, camera: Camera, cast: Cast, poses: Poses) -> None:
+        self._server = server
+        self._wanted = camera
+        self._camera, self._middle = around_moving(cast, poses, camera)
+        self.target: Place = self._middle
+        self.is_centred = True
+        self._held: dict[int, tuple[Place, Place]] = {}
+        self._release = 0.0
+        initial = server.initial_camera
+        initial.up = (0.0, 1.0, 0.0)
+        initial.fov = float(np.radians(VIEW_ANGLE))
+        reach = max(self._camera.radius, camera.radius)
+        initial.near, initial.far = min(0.1, self._camera.radius * 1e-2), max(20 * reach, 500.0)
+        initial.look_at = tuple(self._middle)
+        initial.position = tuple(self._middle + away(self._camera))
+        self.show_all()
+
+    def show_all(self) -> None:
+        """Stand where all bodies that moved at the start can be seen."""
+        self._stand(self._middle, self._camera)
+
+    def stand_as_wanted(self) -> None:
+        """Stand where the scene says: so far from the origin."""
+        self._stand(ORIGIN, self._wanted)
+
+    def toggle(self) -> None:
+        """Centred to free and back."""
+        self.is_centred = not self.is_centred
+        self.follow(self.target)
+
+    def follow(self, target: Place | None) -> None:
+        """Look at ``target``, None for the middle of the bodies; a centred camera goes along, a free one stays."""
+        self.target = self._middle if target is None else np.asarray(target, np.float64)
+        if not self.is_centred:
+            return
+        for client in self._clients():
+            shift = self.target - client.camera.look_at
+            if np.abs(shift).max() > 1e-6:
+                with client.atomic():
+                    client.camera.position = tuple(client.camera.position + shift)
+                    client.camera.look_at = tuple(self.target)
+
+    def moved(self, client: Any) -> None:
+        """The camera of a tab was moved there: a centred one keeps looking at its target."""
+        if self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
+            client.camera.look_at = tuple(self.target)
+
+    def looked_at(self) -> Place:
+        """Where the camera of the first tab looks; the target if none is open."""
+        for client in self._clients():
+            found: Place = np.asarray(client.camera.look_at, np.float64)
+            return found
+        return self.target
+
+    def hold(self) -> None:
+        """Remember where the cameras are, because an arrow key that means something else is about to turn them."""
+        now = time.perf_counter()
+        if now > self._release:
+            self._held = {
+                client.client_id: (np.array(client.camera.position), np.array(client.camera.look_at))
+                for client in self._clients()
+            }
+        self._release = now + HOLD_SECONDS
+
+    def let_go(self) -> float | None:
+        """Put the cameras back once the arrow keys are still; gives the seconds until that is due, None for never."""
+        if not self._held:
+            return None
+        remaining = self._release - time.perf_counter()
+        if remaining > 0:
+            return remaining
+        held, self._held = self._held, {}
+        for client in self._clients():
+            if client.client_id in held:
+                _place(client, *held[client.client_id])
+        return None
+
+    def _stand(self, target: Place, camera: Camera) -> None:
+        self.target = target
+        for client in self._clients():
+            _place(client, target + away(camera), target)
+
+    def _clients(self) -> list[Any]:
+        return list(self._server.get_clients().values())
+
+
+def around_moving(cast: Cast, poses: Poses, camera: Camera) -> tuple[Camera, Place]:
+    """A camera in the direction of ``camera`` that sees all bodies but walls and floors, and where it looks."""
+    moving = replace(cast, drawn=cast.drawn & ~cast.static)
+    found, target = framing(moving if moving.drawn.any() else cast, poses, camera, PANE)
+    return found, np.array(target)
+
+
+def away(camera: Camera) -> Place:
+    """From what a camera looks at to where it stands."""
+    ahead, _, _ = directions(camera)
+    found: Place = -camera.radius * ahead
+    return found
+
+
+def _place(client: Any, position: Place, look_at: Place) -> None:
+    with client.atomic():
+        client.camera.up_direction = (0.0, 1.0, 0.0)
+        client.camera.position = tuple(position)  # which moves what is looked at along
+        client.camera.look_at = tuple(look_at)

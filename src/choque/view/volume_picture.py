@@ -1,0 +1,103 @@
+"""Pictures of two volumes, off screen: what the volume view shows, without a browser."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput
+from choque.files import replacing
+from choque.scene import Camera
+from choque.view import volume_shapes
+from choque.view.film import png_bytes
+from choque.view.volume_look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
+from choque.view.volume_pair import VolumePair, VolumePart
+from choque.view.volume_stage import VolumeStage, distance_to_see
+from choque.view.world_camera import directions
+
+
+@dataclass(frozen=True)
+class Eye:
+    """Where a picture is seen from [world, z up]."""
+
+    position: ArrayLike
+    target: ArrayLike
+
+
+def draw_volumes(
+    path: str | os.PathLike[str],
+    pair: VolumePair,
+    look: VolumeLook | None = None,
+    *,
+    eye: Eye | None = None,
+    size: tuple[int, int] = (1280, 720),
+) -> None:
+    """Draw two volumes and what they share to a ``.png`` file, whole or not at all."""
+    if Path(path).suffix.lower() != ".png":
+        raise InvalidInput(f"The picture {path} must end in .png.")
+    data = volume_png(pair, look, eye=eye, size=size)
+    with replacing(path) as handle:
+        handle.write(data)
+
+
+def volume_png(
+    pair: VolumePair,
+    look: VolumeLook | None = None,
+    *,
+    eye: Eye | None = None,
+    size: tuple[int, int] = (1280, 720),
+) -> bytes:
+    """Draw two volumes and what they share, as the bytes of a PNG file; seen from where both fill it unless told."""
+    look = look or VolumeLook()
+    eye = eye or usual_eye(pair, size)
+    with VolumeStage(eye.position, eye.target, size=size) as stage:
+        for which, part in enumerate(pair.parts):
+            _draw_part(stage, part, which, look, pair.shift if which else np.zeros(3))
+        if look.region:
+            region = pair.parts[0].volume & pair.moved()
+            vertices, faces = region.surface()
+            stage.add_mesh(vertices, faces, REGION_COLOR)
+        return png_bytes(stage.picture())
+
+
+def usual_eye(pair: VolumePair, size: tuple[int, int]) -> Eye:
+    """Where to stand so that both volumes fill a picture."""
+    lower, upper = pair.bounds()
+    middle = (lower + upper) / 2.0
+    corners = volume_shapes.box_edges(lower - middle, upper - middle).reshape(-1, 3)
+    return Eye(middle + max(distance_to_see(corners, DIRECTION, size), 1e-9) * DIRECTION, middle)
+
+
+def eye_of(camera: Camera, pair: VolumePair) -> Eye:
+    """Where a camera stands that looks at the middle of both: at yaw 0 in front, a negative pitch from above."""
+    lower, upper = pair.bounds()
+    middle = (lower + upper) / 2.0
+    ahead, _, _ = directions(camera)
+    return Eye(middle - camera.radius * np.array([ahead[0], -ahead[2], ahead[1]]), middle)
+
+
+def _draw_part(stage: VolumeStage, part: VolumePart, which: int, look: VolumeLook, shift: NDArray[np.float64]) -> None:
+    shown, volume = look.shown[which], part.volume
+    color, opacity = COLORS[which], 0.55 if look.region else 1.0
+    if "triangles" in shown:
+        stage.add_mesh(part.mesh.vertices + shift, part.mesh.faces, color, opacity=opacity)
+    if "triangle mesh" in shown:
+        stage.add_mesh(part.mesh.vertices + shift, part.mesh.faces, EDGE_COLOR, wireframe=True)
+    if shown & {"surface", "cubes"}:
+        vertices, faces = volume.surface()
+        stage.add_mesh(vertices + shift, faces, color, opacity=opacity)
+    if shown & {"surface mesh", "cube mesh"}:
+        vertices, faces = volume.surface()
+        stage.add_mesh(vertices + shift, faces, EDGE_COLOR, wireframe=True)
+    if "box" in shown:
+        stage.add_segments(volume_shapes.box_edges(*part.bounds()) + shift, BOX_COLOR)
+    for order in volume_shapes.ORDERS:
+        if f"brinks {order}" in shown:
+            stage.add_segments(volume_shapes.brinks(volume, order) + shift, BRINK_COLORS["xyz".index(order[2])])
+        if f"planes {order[0]}" in shown:
+            vertices, faces = volume_shapes.planes(volume, order[0])
+            stage.add_mesh(vertices + shift, faces, BRINK_COLORS["xyz".index(order[0])], opacity=0.3)

@@ -1,0 +1,153 @@
+"""Where a volume of the volume view comes from: a mesh, a grey or labelled scan, a voxel model, or a phantom."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput
+from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import read_mesh
+from choque.files.orientation import Scan
+from choque.files.scans import read_scan, select
+from choque.volumes import Volume, phantoms
+from choque.volumes._reading import kind_of
+from choque.volumes._voxelise import check_closed
+
+PHANTOM_SIZE = 48
+"""Voxels along each axis of a phantom whose size is not given."""
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeSource:
+    """What a volume is made from; exactly one of ``mesh``, ``scan`` and ``model`` is there."""
+
+    name: str
+    mesh: Mesh | None = None
+    scan: Scan | None = None
+    model: Volume | None = None
+
+    @property
+    def kind(self) -> str:
+        """``mesh``, ``scan`` or ``model``."""
+        return "mesh" if self.mesh is not None else "scan" if self.scan is not None else "model"
+
+    @property
+    def is_grey(self) -> bool:
+        """Whether a threshold makes sense: a scan with more than two values."""
+        return self.scan is not None and len(np.unique(self.scan.values.ravel()[:: self._stride])) > 2
+
+    @property
+    def can_fill(self) -> bool:
+        """Whether there is an inside to fill: a mesh without holes."""
+        if self.mesh is None:
+            return False
+        try:
+            check_closed(self.mesh)
+        except InvalidInput:
+            return False
+        return True
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The box around all of it [world]."""
+        if self.mesh is not None:
+            return self.mesh.vertices.min(axis=0), self.mesh.vertices.max(axis=0)
+        if self.scan is not None:
+            corner = np.array(self.scan.corner())
+            return corner, corner + np.array(self.scan.values.shape) * self.scan.spacing
+        assert self.model is not None
+        return self.model.bounds
+
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest finite value of a scan."""
+        if self.scan is None:
+            raise InvalidInput(f"{self.name} is no scan, so it has no grey values.")
+        values = self.scan.values
+        finite = values if values.dtype.kind != "f" else values[np.isfinite(values)]
+        if not finite.size:
+            raise InvalidInput(f"{self.name} has no finite value.")
+        return float(finite.min()), float(finite.max())
+
+    def first_threshold(self) -> float | None:
+        """A threshold to begin with, half-way between the dark and the bright half of a grey scan; None elsewhere.
+
+        By Ridler and Calvard's iteration ("Picture thresholding using an iterative selection method", 1978).
+        """
+        if not self.is_grey or self.scan is None:
+            return None
+        values = self.scan.values.ravel()[:: self._stride].astype(np.float64)
+        values = values[np.isfinite(values)]
+        threshold = float(values.mean())
+        for _ in range(50):
+            above = values > threshold
+            if above.all() or not above.any():
+                break
+            following = float(values[above].mean() + values[~above].mean()) / 2.0
+            if abs(following - threshold) <= 1e-6 * (abs(threshold) + 1.0):
+                break
+            threshold = following
+        return float(round(threshold)) if self.scan.values.dtype.kind in "iu" else threshold
+
+    def volume(self, *, like: Volume | None, voxels_per_unit: float | None, above: float | None, fill: bool) -> Volume:
+        """The voxels of it: those of ``like``, or so many to the unit; a scan or model keeps its own without either.
+
+        A mesh is taken conservatively, every voxel that a triangle touches, so that no collision of triangles is ever
+        missed by the voxels; with ``fill`` its inside as well. ``above`` is the threshold of a scan.
+        """
+        if self.mesh is not None:
+            return Volume.from_mesh(
+                self.mesh,
+                like=like,
+                voxels_per_unit=None if like is not None else voxels_per_unit,
+                fill="solid" if fill else "surface",
+                conservative=True,
+            )
+        own = self.model if self.model is not None else self._thresholded(above)
+        if like is not None:
+            return own if _fits(own, like) else own.resampled(like=like)
+        return own if voxels_per_unit is None else own.resampled(spacing=1.0 / voxels_per_unit)
+
+    def _thresholded(self, above: float | None) -> Volume:
+        assert self.scan is not None
+        mask = select(self.scan.values, above=above, name=self.name)
+        return Volume.from_voxels(mask, spacing=self.scan.spacing, origin=self.scan.corner())
+
+    @property
+    def _stride(self) -> int:
+        """How many voxels apart those are that statistics look at: some hundred thousand tell enough."""
+        assert self.scan is not None
+        return max(self.scan.values.size // 200_000, 1)
+
+
+def open_source(thing: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> VolumeSource:
+    """Open a file by its kind, or make a phantom: ``screw``, or ``screw:96`` for one of 96³ voxels."""
+    word = os.fspath(thing)
+    name, colon, size = word.partition(":")
+    if name in phantoms.names() and not Path(word).exists():
+        if colon and not size.isdecimal():
+            raise InvalidInput(f"The phantom is {word!r}; write its size as in {name}:64.")
+        return VolumeSource(name, model=phantoms.make(name, int(size) if colon else PHANTOM_SIZE))
+    path = Path(word)
+    kind = kind_of(path)
+    if kind == "mesh":
+        mesh = read_mesh(path)
+        if not len(mesh.faces):
+            raise InvalidInput(f"The mesh {path} has no triangles.")
+        return VolumeSource(path.name, mesh=mesh)
+    if kind == "scan":
+        return VolumeSource(path.name, scan=read_scan(path, axes=axes, world=world))
+    return VolumeSource(path.name, model=Volume.read(path))
+
+
+def _fits(volume: Volume, like: Volume) -> bool:
+    """Whether the voxels of both line up."""
+    try:
+        like.lattice.shift_to(volume.lattice)
+    except InvalidInput:
+        return False
+    return True

@@ -1,0 +1,213 @@
+"""Pictures of anything, off screen: which thing is drawn by whom, and what is on them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import choque
+from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
+from choque.files.boxes import write_boxes
+from choque.files.meshes import write_mesh
+from choque.kinetic import scenes
+from choque.scene import Camera
+from choque.view.film import Look
+from choque.view.motion_picture import motion_png
+from choque.view.motion_player import MotionPlayer
+from choque.view.picture import Request, draw_picture, kind_of_things
+from choque.view.volume_entry import find_pair
+from choque.view.volume_look import REGION_COLOR, VolumeLook
+from choque.volumes import phantoms
+
+SMALL = Look(size=(240, 160), smoothing=1, shadows=False)
+
+
+def pixels(data: bytes | Path) -> np.ndarray:
+    from PIL import Image
+
+    source = io.BytesIO(data) if isinstance(data, bytes) else data
+    return np.asarray(Image.open(source).convert("RGB")).astype(int)
+
+
+def reddish(image: np.ndarray) -> int:
+    """How many pixels are red as the region of collision is."""
+    return int(((image[..., 0] > 120) & (image[..., 1] < 90) & (image[..., 2] < 100)).sum())
+
+
+@pytest.mark.parametrize(
+    ("things", "kind"),
+    [
+        (["tres-objetos"], "kinetic"),
+        (["mixed-box:50"], "bodies"),
+        (["bowling"], "bodies"),
+        (["two-spheres"], "volumes"),
+        (["a.stl", "b.nii.gz"], "volumes"),
+        (["implant.stl"], "volumes"),
+        (["scan.nii.gz"], "volumes"),
+        (["screw:20"], "volumes"),
+        (["model.txt"], "kinetic"),
+        (["run.choque"], "recording"),
+        (["scene.dat"], "recording"),
+        (["boxes.npy"], "boxes"),
+        (["scene.xml"], "bodies"),
+    ],
+)
+def test_what_a_thing_is(things: list[str], kind: str) -> None:
+    assert kind_of_things(things) == kind
+
+
+def test_a_folder_is_a_recording_and_a_study_says_what_is_meant(tmp_path: Path) -> None:
+    assert kind_of_things([str(tmp_path)]) == "recording"
+    assert kind_of_things(["anything"], "kinetic") == "kinetic"
+    with pytest.raises(UnknownName, match="kinetic"):
+        kind_of_things(["anything"], "kinetics")
+
+
+def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
+    request = Request(time=1.7, look=Look(size=(400, 300)))
+    told = draw_picture(tmp_path / "a.png", ["tres-objetos"], request=request)
+    assert told == "tres-objetos at t = 1.7, 3 objects"
+    assert pixels(tmp_path / "a.png").shape == (300, 400, 3)
+    draw_picture(tmp_path / "b.png", ["tres-objetos"], request=Request(frame=170, look=Look(size=(400, 300))))
+    np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
+    draw_picture(tmp_path / "c.png", ["tres-objetos"], request=Request(time=3.0, look=Look(size=(400, 300))))
+    assert (pixels(tmp_path / "a.png") != pixels(tmp_path / "c.png")).any()
+
+
+def test_many_objects_have_a_picture_too() -> None:
+    player = MotionPlayer(scenes.make("aleatorio", n=150))
+    assert pixels(motion_png(player, size=(300, 200))).shape == (200, 300, 3)
+    nothing = MotionPlayer(scenes.make("aleatorio", n=0))
+    assert pixels(motion_png(nothing, size=(300, 200))).shape == (200, 300, 3)
+
+
+def test_boxes_are_drawn_with_their_pairs(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    write_boxes(tmp_path / "boxes.npy", np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[2.0, 2.0], [3.0, 3.0]]))
+    told = draw_picture(tmp_path / "out.png", [str(tmp_path / "boxes.npy")])
+    assert told.endswith("2 boxes, 1 pairs")
+
+
+class TestOffScreen:
+    """Those that need pyvista and something to draw with."""
+
+    @pytest.fixture(autouse=True)
+    def _graphics(self) -> None:
+        pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
+        from choque.view.world_stage import require_graphics
+
+        try:
+            require_graphics()
+        except ChoqueError as problem:
+            pytest.skip(str(problem))
+
+    def test_bodies_are_drawn_after_some_steps(self, tmp_path: Path) -> None:
+        for frame in (0, 30):
+            request = Request(frame=frame, look=SMALL)
+            told = draw_picture(tmp_path / f"{frame}.png", ["bowling"], request=request)
+            assert f"after {frame} steps" in told
+        first, later = pixels(tmp_path / "0.png"), pixels(tmp_path / "30.png")
+        assert first.shape == (160, 240, 3)
+        assert (first != later).any()
+
+    def test_the_world_is_the_one_that_the_scene_makes(self, tmp_path: Path) -> None:
+        from choque.view.film import draw_frame
+        from choque.view.picture import WorldFrame
+
+        scene = choque.scene.bodies("mixed-box", 40, 3)
+        world = scene.world()
+        for _ in range(5):
+            world.step(1.0 / scene.steps_per_second)
+        draw_frame(tmp_path / "a.png", WorldFrame(world, scene.name, scene.camera), look=SMALL)
+        request = Request(frame=5, parameters={"seed": 3}, look=SMALL)
+        draw_picture(tmp_path / "b.png", ["mixed-box:40"], request=request)
+        np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
+
+    def test_what_volumes_share_is_red_and_only_where_they_share(self, tmp_path: Path) -> None:
+        """F-003-45 off screen."""
+        reds = {}
+        for name, shift in (("together", [1.0, 0.0, 0.0]), ("apart", [3.0, 0.0, 0.0])):
+            request = Request(parameters={"shift": shift, "voxels_per_unit": 5}, look=SMALL)
+            told = draw_picture(tmp_path / f"{name}.png", ["two-spheres"], request=request)
+            reds[name] = reddish(pixels(tmp_path / f"{name}.png"))
+            assert told.endswith("collide" if name == "together" else "are apart")
+        assert reds["apart"] == 0
+        request = Request(
+            parameters={"shift": [1.0, 0.0, 0.0], "voxels_per_unit": 5},
+            look=SMALL,
+            volumes=VolumeLook((set(), set())),
+        )
+        draw_picture(tmp_path / "region.png", ["two-spheres"], request=request)
+        assert reddish(pixels(tmp_path / "region.png")) > 500
+        assert REGION_COLOR[0] > 200
+
+    def test_every_option_and_camera_draws_something(self, tmp_path: Path) -> None:
+        from choque.view.volume_look import OPTIONS
+        from choque.view.volume_picture import volume_png
+
+        pair = find_pair(["two-spheres"], {"voxels_per_unit": 4})
+        empty = pixels(volume_png(pair, VolumeLook((set(), set()), region=False), size=(120, 90)))
+        for name in OPTIONS:
+            shown = pixels(volume_png(pair, VolumeLook(({name}, set()), region=False), size=(120, 90)))
+            assert (np.abs(shown - empty).max(axis=2) > 25).sum() > 20, name
+        request = Request(look=Look(size=(120, 90), camera=Camera(8.0, -60.0, 30.0)))
+        draw_picture(tmp_path / "above.png", ["two-spheres"], request=request)
+        assert (np.abs(pixels(tmp_path / "above.png") - empty).max(axis=2) > 25).sum() > 200
+
+    def test_files_and_thresholds(self, tmp_path: Path) -> None:
+        write_mesh(tmp_path / "ball.off", *phantoms.sphere_mesh(8, 7))
+        np.save(tmp_path / "scan.npy", np.arange(512.0).reshape(8, 8, 8))
+        things = [str(tmp_path / "scan.npy"), str(tmp_path / "ball.off")]
+        request = Request(parameters={"threshold": 100.0, "shift": [4, 4, 4]}, look=SMALL)
+        assert draw_picture(tmp_path / "out.png", things, request=request).endswith("which collide")
+        with pytest.raises(InvalidInput, match="No voxel"):
+            draw_picture(tmp_path / "no.png", things, request=Request(parameters={"threshold": 1e6}, look=SMALL))
+        assert not (tmp_path / "no.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("things", "request_", "message"),
+    [
+        ([], Request(), "nothing to draw"),
+        (["tres-objetos"], Request(frame=-1), "counted from 0"),
+        (["tres-objetos", "bowling", "pile"], Request(), "two volumes"),
+        (["implant.stl"], Request(), "shows two"),
+        (["two-spheres"], Request(parameters={"threshold": 3}), "neither thing is a scan"),
+        (["bowling"], Request(parameters={"n": 3}), "takes no parameters"),
+        (["no-such-scene"], Request(), "no built-in scene"),
+        (["missing.npy"], Request(), "missing.npy"),
+    ],
+)
+def test_bad_requests_are_sentences(
+    tmp_path: Path, things: list[str], request_: Request, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ChoqueError, match=message):
+        draw_picture(tmp_path / "out.png", things, request=request_)
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_only_png_files_are_written(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"\.png"):
+        draw_picture(tmp_path / "out.jpg", ["tres-objetos"])
+
+
+def test_the_verb_draws_and_tells(tmp_path: Path) -> None:
+    import typer
+
+    from choque.cli.picture import picture
+
+    app = typer.Typer()
+    app.command()(picture)
+    output = tmp_path / "motion.png"
+    words = ["--study", "kinetic", "aleatorio", "--option", "n=5", "--time", "0.5", "--size", "300x200", str(output)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert "aleatorio at t = 0.5, 5 objects" in result.output
+    assert pixels(output).shape == (200, 300, 3)
+    for words in (["tres-objetos"], ["two-spheres", "x.png", "--show", "foo"], ["missing.choque", "x.png"]):
+        assert isinstance(CliRunner().invoke(app, words).exception, InvalidInput | UnreadableFile)

@@ -1,0 +1,221 @@
+"""The volume view in a studio and in a real browser: dragging, toggles, fineness, thresholds (F-003-43 to 45)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+from view_browser import choose_tab, eventually, open_page, scene_pixels, tick_box
+
+from choque.errors import InvalidInput
+from choque.files.meshes import write_mesh
+from choque.files.orientation import Scan
+from choque.kinetic import scenes
+from choque.view import studio_entries
+from choque.view.motion_view import MotionView
+from choque.view.studio import Studio, open_studio
+from choque.view.volume_entry import ENTRIES, EXAMPLES, is_volume, open_volumes
+from choque.view.volume_look import OPTIONS
+from choque.view.volume_pair import VolumePair
+from choque.view.volume_source import VolumeSource
+from choque.view.volume_view import VolumeView
+from choque.volumes import phantoms
+
+SPHERE = phantoms.sphere_mesh(8, 7)
+
+
+@pytest.fixture
+def opened() -> Iterator[tuple[Studio, VolumeView]]:
+    pair = VolumePair(VolumeSource("first", mesh=SPHERE), VolumeSource("second", mesh=SPHERE), voxels_per_unit=4.0)
+    pair.move_to((3.0, 0.0, 0.0))
+    view = VolumeView(pair)
+    with open_studio(view) as studio:
+        studio.ask(lambda: None)
+        yield studio, view
+
+
+def drag(view: VolumeView, studio: Studio, *places: tuple[float, float, float]) -> None:
+    """Move the handles as a browser does: grab, move, let go."""
+    for number, place in enumerate(places):
+        phase = "start" if number == 0 else "end" if number == len(places) - 1 else "update"
+        view._dragged(SimpleNamespace(target=SimpleNamespace(position=place), phase=phase))
+        studio.ask(view.tick)
+
+
+def test_dragging_through_contact_gives_one_notice_and_a_verdict(opened: tuple[Studio, VolumeView]) -> None:
+    """F-003-44, with handles that move in many small steps."""
+    studio, view = opened
+    assert view.log.notices == []
+    drag(view, studio, *[(x, 0.0, 0.0) for x in np.linspace(3.0, -3.0, 49)])
+    kinds = [notice.kind for notice in view.log.notices]
+    assert kinds.count("models collide") == kinds.count("models apart") == 1
+    assert "triangles collide" in kinds
+    assert "apart again" in view._events.content
+    assert "Do the voxels collide?" in view._answers.content
+
+
+def test_many_moves_of_the_handles_become_one_question(opened: tuple[Studio, VolumeView]) -> None:
+    studio, view = opened
+    asked = []
+    query = view.pair.query
+    view.pair.query = lambda: asked.append(1) or query()  # type: ignore[method-assign, func-returns-value]
+
+    def burst() -> None:
+        for x in np.linspace(3.0, 0.0, 200):
+            view.move_to((x, 0.0, 0.0))
+
+    studio.ask(burst)
+    studio.ask(view.tick)
+    assert view.pair.shift.tolist() == [0.0, 0.0, 0.0]
+    assert len(asked) == 1
+
+
+def test_handles_snap_to_voxels_when_they_are_let_go(opened: tuple[Studio, VolumeView]) -> None:
+    studio, view = opened
+    drag(view, studio, (3.0, 0.0, 0.0), (2.1, 0.06, 0.0), (2.1, 0.06, 0.0))
+    np.testing.assert_allclose(view._handles.position, [2.0, 0.0, 0.0])
+    studio.ask(lambda: view.move_by((-4, 0, 1)))
+    studio.ask(view.tick)
+    np.testing.assert_allclose(view.pair.shift, [1.0, 0.0, 0.25])
+    studio.ask(view.part_them)
+    studio.ask(view.tick)
+    assert view.verdict is not None
+    assert not view.verdict.models
+
+
+def test_every_option_draws_and_undraws(opened: tuple[Studio, VolumeView]) -> None:
+    """F-003-43: the fifteen options of the thesis, for each of the two volumes."""
+    studio, view = opened
+    studio.ask(lambda: view.move_to((1.0, 0.0, 0.0)))
+    studio.ask(view.tick)
+    nodes = view._drawing._nodes
+    for which, path in enumerate(("/first", "/second")):
+        for name in OPTIONS:
+            studio.ask(lambda which=which, name=name: view.show(which, name, True))
+            assert f"{path}/{name}" in nodes
+        studio.ask(lambda which=which: view.set_fill(which, False))
+        studio.ask(view.tick)
+        assert all(f"{path}/{name}" in nodes for name in OPTIONS)
+        for name in OPTIONS:
+            studio.ask(lambda which=which, name=name: view.show(which, name, False))
+            assert f"{path}/{name}" not in nodes
+    assert "/region" in nodes
+    studio.ask(lambda: view.show_region(False))
+    assert "/region" not in nodes
+    assert len(OPTIONS) + len(("fill interior", "collision region")) == 15
+
+
+def test_refused_numbers_leave_the_volumes_as_they_are(opened: tuple[Studio, VolumeView]) -> None:
+    studio, view = opened
+    with pytest.raises(InvalidInput, match="voxels"):
+        studio.ask(lambda: view.set_voxels_per_unit(1e9))
+    studio.ask(view.tick)
+    assert view._fineness.value == 4.0
+    studio.ask(lambda: view.set_voxels_per_unit(6.0))
+    studio.ask(view.tick)
+    assert view.pair.parts[0].volume.spacing[0] == pytest.approx(1 / 6)
+
+
+def test_examples_open_and_things_that_are_not_two_are_refused() -> None:
+    for name in EXAMPLES:
+        assert open_volumes([name], {}).pair.parts[0].volume.voxel_count > 0
+    assert ".stl" in ENTRIES["volumes"].suffixes
+    with pytest.raises(InvalidInput, match="two"):
+        open_volumes(["ball"], {})
+    with pytest.raises(InvalidInput, match="no parameter"):
+        open_volumes(["ball", "screw"], {"size": 3})
+
+
+def test_the_command_line_finds_volumes_and_motion(tmp_path: Path) -> None:
+    """``choque view scan.nii.gz implant.stl`` and ``choque view --study kinetic tres-objetos``."""
+    pytest.importorskip("nibabel")
+    scan, mesh = tmp_path / "scan.nii.gz", tmp_path / "implant.stl"
+    phantoms.make("ball", 10).write(scan)
+    write_mesh(mesh, *SPHERE)
+    found = studio_entries.find_view([str(scan), str(mesh)])
+    assert isinstance(found, VolumeView)
+    assert [part.source.kind for part in found.pair.parts] == ["scan", "mesh"]
+    assert isinstance(studio_entries.find_view(["screw:12", "ball:12"]), VolumeView)
+    assert isinstance(studio_entries.find_view(["tres-objetos"], study="kinetic"), MotionView)
+    model = tmp_path / "model.txt"
+    scenes.make("tres-objetos").write(model)
+    assert isinstance(studio_entries.find_view([str(model)]), MotionView)
+    with pytest.raises(InvalidInput, match="two"):
+        studio_entries.find_view([str(mesh)])
+
+
+def test_a_folder_of_dicom_slices_is_a_volume_and_others_are_not(tmp_path: Path) -> None:
+    assert not is_volume(str(tmp_path))
+    (tmp_path / "notes.md").write_text("no slice")
+    assert not is_volume(str(tmp_path))
+    (tmp_path / "slice0").write_bytes(bytes(128) + b"DICM")
+    assert is_volume(str(tmp_path))
+
+
+def test_in_a_browser_the_second_volume_is_dragged_into_the_first(opened: tuple[Studio, VolumeView]) -> None:
+    studio, view = opened
+    with open_page(studio.url) as page:
+        page.get_by_text("Do the voxels collide?").wait_for()
+        before = scene_pixels(page)
+        client = eventually(lambda: list(studio.server.get_clients().values()), "the connection")[0]
+        box = page.locator("canvas").first.bounding_box()
+        reach = view._handles.scale
+        grip = _pixel(client.camera, box, np.array(view._handles.position) + [0.5 * reach, 0.0, 0.0])
+        goal = _pixel(client.camera, box, np.array(view._handles.position) + [0.5 * reach - 2.0, 0.0, 0.0])
+        page.mouse.move(*grip)
+        page.wait_for_timeout(500)  # the page must see the pointer over the handle before it is pressed
+        page.mouse.down()
+        for share in np.linspace(0.1, 1.0, 8):
+            page.mouse.move(*(grip + share * (goal - grip)))
+            page.wait_for_timeout(100)
+        page.mouse.up()
+        eventually(lambda: view.pair.shift[0] < 2.0, "the drag")
+        assert view.pair.shift[1:].tolist() == [0.0, 0.0]
+        eventually(lambda: not view._is_held, "letting go")
+        page.get_by_text("the voxel models collide").first.wait_for()
+        eventually(lambda: np.abs(scene_pixels(page) - before).max() > 60, "a change of the picture")
+        choose_tab(page, "First")
+        for label, name in (("Surface", "surface"), ("Brinks along x", "brinks yzx"), ("Planes across z", "planes z")):
+            tick_box(page, label)
+            eventually(lambda name=name: name in view.look.shown[0], label)
+        tick_box(page, "Triangles")
+        eventually(lambda: "triangles" not in view.look.shown[0], "hiding the triangles")
+
+
+def test_in_a_browser_the_threshold_of_a_scan_is_moved() -> None:
+    at = np.arange(12) - 5.5
+    distance = np.sqrt(sum(axis**2 for axis in np.meshgrid(at, at, at, indexing="ij")))
+    scan = Scan((1000 - 100 * distance).astype(np.int16), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0))
+    view = VolumeView(VolumePair(VolumeSource("scan", scan=scan), VolumeSource("ball", mesh=SPHERE)))
+    before = view.pair.parts[0].above
+    assert before is not None
+    with open_studio(view) as studio, open_page(studio.url) as page:
+        choose_tab(page, "First")
+        page.get_by_text("Threshold").wait_for()
+        thumb = page.get_by_role("slider").locator("visible=true").first
+        thumb.focus()
+        for _ in range(5):
+            thumb.press("ArrowRight")
+        eventually(lambda: (view.pair.parts[0].above or 0) >= before + 4, "moving the threshold")
+        above = studio.ask(lambda: view.pair.parts[0].above)
+        assert view.pair.parts[0].volume.voxel_count == int((scan.values > above).sum())
+
+
+def _pixel(camera, box: dict[str, float], point: np.ndarray) -> np.ndarray:
+    """Where a point of the scene is on the page."""
+    ahead = camera.look_at - camera.position
+    ahead = ahead / np.linalg.norm(ahead)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    right = right / np.linalg.norm(right)
+    up = np.cross(right, ahead)
+    away = point - camera.position
+    scale = box["height"] / 2 / np.tan(camera.fov / 2) / (away @ ahead)
+    return np.array(
+        [box["x"] + box["width"] / 2 + away @ right * scale, box["y"] + box["height"] / 2 - away @ up * scale]
+    )
