@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         world,
     )
     from choque._pairs import explain, pairs
+    from choque.view.studio import show
     from choque.volumes import Volume
     from choque.world import World
 
@@ -54,6 +55,7 @@ __all__ = [
     "pairs",
     "record",
     "scene",
+    "show",
     "testing",
     "view",
     "volumes",
@@ -65,6 +67,7 @@ _MEMBERS = {
     "World": "choque.world",
     "explain": "choque._pairs",
     "pairs": "choque._pairs",
+    "show": "choque.view.studio",
 }
 
 

@@ -177,6 +177,13 @@ def test_what_is_not_there_is_refused_before_there_is_a_page(word: str, problem:
         find_view([word])
 
 
+def test_scenes_are_found_by_name_with_or_without_a_suffix() -> None:
+    for word in ("bowling", "bowling.xml", "mixed-box:50"):
+        view = find_view([word])
+        assert isinstance(view, WorldView)
+        assert view.title in word
+
+
 def test_the_command_ends_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from choque.scene.model import BoxScene, Motion
 from choque.scene.registry import generate, generator, names, parameters
 from choque.scene.request import BodyRequest, Request
 from choque.scene.saving import save
+from choque.scene.tower import Tower
 
 __all__ = [
     "METHOD_ALIASES",
@@ -24,6 +25,7 @@ __all__ = [
     "Config",
     "Motion",
     "Request",
+    "Tower",
     "bake",
     "bodies",
     "body_generator",

@@ -16,8 +16,11 @@ from choque.view.world_camera import VIEW_ANGLE, directions, framing
 HOLD_SECONDS = 0.35
 """So long after an arrow key was pressed, which viser turns the camera with, the camera is put back."""
 
-PANE = (660, 720)
-"""What is left of a page for the scene, between two panels; only the proportion counts."""
+PANE = 0.9
+"""Width over height of what two panels leave of a page, where nothing is known of it yet."""
+
+UNMOVED = 1e-3
+"""A camera that stands this near to where it was put, as a share of its distance, was not moved."""
 
 ORIGIN = np.zeros(3)
 
@@ -35,7 +38,9 @@ class Cameras:
     def __init__(self, server: Any, camera: Camera, cast: Cast, poses: Poses) -> None:
         self._server = server
         self._wanted = camera
-        self._camera, self._middle = around_moving(cast, poses, camera)
+        self._cast, self._poses = cast, poses
+        self._camera, self._middle = around_moving(cast, poses, camera, PANE)
+        self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: for which proportion, and where it stands
         self.target: Place = self._middle
         self.is_centred = True
         self._held: dict[int, tuple[Place, Place]] = {}
@@ -50,12 +55,16 @@ class Cameras:
         self.show_all()
 
     def show_all(self) -> None:
-        """Stand where all bodies that moved at the start can be seen."""
-        self._stand(self._middle, self._camera)
+        """Stand where all bodies that move can be seen as they were at the start."""
+        self.target = self._middle
+        for client in self._clients():
+            self._fit(client)
 
     def stand_as_wanted(self) -> None:
         """Stand where the scene says: so far from the origin."""
-        self._stand(ORIGIN, self._wanted)
+        self.target = ORIGIN
+        for client in self._clients():
+            _place(client, away(self._wanted), ORIGIN)
 
     def toggle(self) -> None:
         """Centred to free and back."""
@@ -75,8 +84,14 @@ class Cameras:
                     client.camera.look_at = tuple(self.target)
 
     def moved(self, client: Any) -> None:
-        """The camera of a tab was moved there: a centred one keeps looking at its target."""
-        if self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
+        """The camera of a tab was moved there, or its page has got another size.
+
+        One that nobody has moved goes on seeing all bodies; a centred one keeps looking at its target.
+        """
+        aspect, place = self._fitted.get(client.client_id, (0.0, client.camera.position))
+        if client.camera.aspect != aspect and _is_near(client.camera.position, place, self._camera.radius):
+            self._fit(client)
+        elif self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
             client.camera.look_at = tuple(self.target)
 
     def looked_at(self) -> Place:
@@ -109,19 +124,27 @@ class Cameras:
                 _place(client, *held[client.client_id])
         return None
 
-    def _stand(self, target: Place, camera: Camera) -> None:
-        self.target = target
-        for client in self._clients():
-            _place(client, target + away(camera), target)
+    def _fit(self, client: Any) -> None:
+        """Let a tab see all bodies, whatever its proportions."""
+        aspect = client.camera.aspect or PANE
+        camera, middle = around_moving(self._cast, self._poses, self._wanted, aspect)
+        position = middle + away(camera)
+        self._fitted[client.client_id] = aspect, position
+        if self.target is self._middle:
+            self.target = self._middle = middle
+        _place(client, position, middle)
 
     def _clients(self) -> list[Any]:
         return list(self._server.get_clients().values())
 
 
-def around_moving(cast: Cast, poses: Poses, camera: Camera) -> tuple[Camera, Place]:
-    """A camera in the direction of ``camera`` that sees all bodies but walls and floors, and where it looks."""
+def around_moving(cast: Cast, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
+    """A camera in the direction of ``camera`` that sees all bodies but walls and floors, and where it looks.
+
+    ``aspect`` is the width of the picture over its height.
+    """
     moving = replace(cast, drawn=cast.drawn & ~cast.static)
-    found, target = framing(moving if moving.drawn.any() else cast, poses, camera, PANE)
+    found, target = framing(moving if moving.drawn.any() else cast, poses, camera, (round(1000 * aspect), 1000))
     return found, np.array(target)
 
 
@@ -130,6 +153,10 @@ def away(camera: Camera) -> Place:
     ahead, _, _ = directions(camera)
     found: Place = -camera.radius * ahead
     return found
+
+
+def _is_near(one: Place, other: Place, distance: float) -> bool:
+    return float(np.linalg.norm(np.asarray(one) - other)) <= UNMOVED * distance
 
 
 def _place(client: Any, position: Place, look_at: Place) -> None:

@@ -111,7 +111,7 @@ def _pairs(findings: Findings, options: Options) -> Drawing:
     if options.picked is not None:
         shown = np.flatnonzero((pairs == options.picked).any(axis=1))
         note = f"{len(shown):,} candidates of body {findings.bodies.ids[options.picked]}."
-    return Drawing(_middles(findings)[pairs[shown]].astype(np.float32), note=note)
+    return Drawing(findings.bodies.position[pairs[shown]].astype(np.float32), note=note)
 
 
 def _contacts(findings: Findings, options: Options) -> Drawing:  # noqa: ARG001
@@ -213,11 +213,6 @@ def area_members(findings: Findings, options: Options, row: int) -> NDArray[np.i
 def _finite_boxes(findings: Findings) -> Boxes:
     boxes, kept = findings.bounds("box"), findings.is_bounded
     return Boxes(boxes.lower[kept], boxes.upper[kept])
-
-
-def _middles(findings: Findings) -> NDArray[np.floating[Any]]:
-    """Where lines to bodies end: their centres."""
-    return findings.bodies.position
 
 
 def _nearest(

@@ -79,7 +79,6 @@ class Page:
         self.gui.set_panel_label(title)
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(PANEL_WIDTH)
-        self._head = self.gui.add_html(f"<title>{title}</title>", visible=False)
         self._tabs = self.gui.add_tab_group()
 
     # Where things go

@@ -12,6 +12,8 @@ from choque.scene.body_registry import body_parameters, body_summary
 from choque.view.studio_entries import Entry
 from choque.view.studio_world import WorldView
 
+SUFFIXES = (".xml", ".toml")
+
 GENERATED = 1_000
 """How many bodies a generator makes where no number is given."""
 
@@ -23,7 +25,16 @@ def _scenes() -> dict[str, str]:
 def _open_scene(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
     _one(things)
     _refuse(parameters, things[0])
-    return WorldView(scene.load_bodies(things[0]))
+    return WorldView(scene.load_bodies(_built_in(things[0]) or things[0]))
+
+
+def _built_in(word: str) -> str | None:
+    """The built-in scene that a word names, with or without the suffix of its file; a file of that name goes first."""
+    path = Path(word)
+    if path.exists() or path.name != word:
+        return None
+    name = path.stem if path.suffix in SUFFIXES else word
+    return name if name in scene.built_in_names() else None
 
 
 def _generators() -> dict[str, str]:
@@ -67,8 +78,8 @@ ENTRIES = {
         about="Small scenes of bodies that come with the package.",
         things=_scenes,
         open=_open_scene,
-        suffixes=(".xml", ".toml"),
-        claims=lambda word: word in scene.built_in_names() and not Path(word).exists(),
+        suffixes=SUFFIXES,
+        claims=lambda word: _built_in(word) is not None,
         preview=scene.load_bodies,
     ),
     "generator": Entry(

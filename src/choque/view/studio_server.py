@@ -148,6 +148,7 @@ class Studio:
 
     def _greet(self, client: Any) -> None:
         client.camera.on_update(lambda _: self._camera_moved(client))
+        self._camera_moved(client)
 
     def _camera_moved(self, client: Any) -> None:
         view = self._view

@@ -66,15 +66,15 @@ class PileTrial(Trial):
         match_seconds = 0.0
         for frame in range(self.frames):
             if frame % COSTED_EVERY == 0:
-                match_seconds = seconds_a_match(world)
+                match_seconds = seconds_a_match(world, clock=self.clock)
             watch.skip()
             began = self.clock()
             report = world.step(self.tower.dt)
-            spent = self.clock() - began
-            parts = self._parts(world, report, match_seconds)
-            watch.divide(parts, report.total_seconds)
             # A world times its stages on the wall; shares of them hold on whatever clock the study has.
-            self.rows.append(self._row(world, report, parts, 1e3 * spent / report.total_seconds))
+            pace = (self.clock() - began) / report.total_seconds
+            parts = self._parts(world, report, match_seconds / pace)
+            watch.divide(parts, report.total_seconds)
+            self.rows.append(self._row(world, report, parts, 1e3 * pace))
             if self.landed is None:
                 untouched[world.contacts.pairs.reshape(-1)] = False
                 if not untouched[1:].any():
@@ -135,7 +135,7 @@ class PileTrial(Trial):
         return {name: value for name, value in facts.items() if value is not None}
 
     def _parts(self, world: World, report: StepReport, match_seconds: float) -> dict[str, float]:
-        """The seconds of each stage, which add up to those of the step."""
+        """The seconds of each stage on the wall, which add up to those of the step."""
         spent, stages = report.seconds, _broad_of(world).stage_seconds
         matching = min(int(_response_of(world).counts[2:4].sum()) * match_seconds, spent["response"])
         return {
