@@ -10,7 +10,7 @@ from choque.broad._cost_table import CostTable, Expectation, read_cost_table
 from choque.errors import InvalidInput
 
 SHIPPED = Path(__file__).with_name("method_table.json")
-"""A performance map of the study ``kinetic``, made by benchmarks/kinetic_table.py."""
+"""A performance map in the form of the study ``kinetic``; benchmarks/kinetic_table.py makes another."""
 
 METHODS = ("kinetic", "direct", "incremental")
 COORDINATES = ("n", "density", "frames_per_second", "duration")
