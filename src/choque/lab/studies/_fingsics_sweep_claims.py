@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.result import Result
@@ -78,7 +79,7 @@ def never_loses(result: Result) -> Finding:
     """The worst of all mixed boxes and capsule boxes."""
     worst: tuple[Estimate, str] | None = None
     for scene, n in [*((MIXED, n) for n in SIZES), *((capsules(ratio), ASPECT_COUNT) for ratio in RATIOS)]:
-        where = {"scene": scene, "n": n, "mode": "live"}
+        where: dict[str, Any] = {"scene": scene, "n": n, "mode": "live"}
         if all(len(finished(result, method=method, **where)) for method in (FILTERED, SAP)):
             ratio = result.ratio(FILTERED, SAP, **where)
             if worst is None or ratio.lower > worst[0].lower:
