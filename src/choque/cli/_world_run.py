@@ -116,6 +116,8 @@ def _tell(
         about = {"scene": plan.scene.name, "folder": None if folder is None else str(folder)}
         typer.echo(json.dumps({**about, **record_of(world, totals, energy)}))
         return
+    from choque.kernel import announcement
+
     terminal = console()
     settings = world.settings
     rules = " by the rules of the original" if settings.legacy else ""
@@ -129,6 +131,10 @@ def _tell(
     terminal.print(kinds_table(totals))
     for sentence in (str(totals.cost), energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
         terminal.print(sentence, markup=False, soft_wrap=True)
+    if announcement.told:
+        terminal.print(
+            "These times include compiling, which happens once; run it again for times to go by.", style="bold"
+        )
     if folder is not None:
         names = ", ".join(sorted(path.name for path in folder.iterdir()))
         terminal.print(f"Written to {folder}: {names}.", markup=False, soft_wrap=True)
