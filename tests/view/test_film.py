@@ -19,7 +19,7 @@ from choque.view import film, world_stage
 from choque.view.film import Look, draw_frame, film_frames, make_film, png_bytes
 from choque.view.world_boxes import axis_boxes, oriented_boxes
 from choque.view.world_camera import VIEW_ANGLE, directions, framing
-from choque.view.world_turns import quaternions
+from choque.view.world_turns import angle_and_axis, matrix_of, quaternions
 from choque.world import World
 
 pytest.importorskip("pyvista")
@@ -85,7 +85,7 @@ def test_which_frames_a_film_shows(recording: Recording) -> None:
     assert film_frames(recording, 60, speed=0.5) == [k // 2 for k in range(41)]
     assert film_frames(recording, 60, speed=100.0) == [0, 20]
     recording._dt = 1 / 120  # a recording at 120 gives every second frame to a film at 60, as the original does
-    assert film_frames(recording, film._rate_of(recording, None, Path("a.mp4"))) == list(range(0, 21, 2))
+    assert film_frames(recording, film.rate_of(120.0, None, Path("a.mp4"))) == list(range(0, 21, 2))
 
 
 def pixels(recording: Recording, tmp_path: Path, look: Look, index: int = 0) -> np.ndarray:
@@ -141,6 +141,17 @@ def test_quaternions_turn_as_their_matrices_do(seed: int) -> None:
     across = 2 * np.cross(axis, vector)
     turned = vector + w[:, np.newaxis] * across + np.cross(axis, across)
     assert turned == pytest.approx(np.einsum("nij,nj->ni", matrix, vector), abs=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_matrices_and_angles_are_those_of_their_quaternions(seed: int) -> None:
+    (matrix,) = rotations(1, seed)
+    assert matrix_of(quaternions(matrix[np.newaxis])[0]) == pytest.approx(matrix, abs=1e-6)
+    angle, axis = angle_and_axis(matrix)
+    assert 2 * np.cos(angle) + 1 == pytest.approx(np.trace(matrix), abs=1e-5)
+    assert matrix @ axis == pytest.approx(axis, abs=1e-5)
+    assert angle_and_axis(np.eye(3))[0] == 0.0
 
 
 def test_boxes_hold_their_bodies(world: World) -> None:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from view_browser import eventually, open_page, scene_pixels, tick_box
+from view_browser import Watched, until
 
 from choque.errors import InvalidInput, UnknownName
 from choque.kinetic import scenes
+from choque.view.eye import Eye
 from choque.view.motion_entry import ENTRIES, open_motion
 from choque.view.motion_view import MotionView
-from choque.view.studio import Studio, open_studio
+from choque.view.studio import Studio
 
 
 @pytest.fixture
-def opened() -> Iterator[tuple[Studio, MotionView]]:
+def opened(shared_studio: Studio) -> tuple[Studio, MotionView]:
     view = open_motion(["tres-objetos"], {})
-    with open_studio(view) as studio:
-        studio.ask(lambda: None)
-        yield studio, view
+    shared_studio.open(view)
+    shared_studio.ask(lambda: None)
+    return shared_studio, view
 
 
 def test_actions_move_the_player_and_the_panels_follow(opened: tuple[Studio, MotionView]) -> None:
@@ -48,7 +47,7 @@ def test_playing_goes_on_to_the_end_and_then_rests(opened: tuple[Studio, MotionV
     studio.ask(lambda: view.set_speed(4.0))
     studio.ask(lambda: view.player.seek(9.5))
     studio.ask(view.toggle)
-    eventually(lambda: studio.ask(lambda: not view.is_playing), "the end of playing")
+    until(lambda: studio.ask(lambda: not view.is_playing), "the end of playing")
     assert view.player.time == 10.0
     studio.ask(view.toggle)  # from the end: again from the start
     assert studio.ask(lambda: view.player.time) < 9.0
@@ -67,7 +66,7 @@ def test_playing_event_by_event_stops_at_every_event(opened: tuple[Studio, Motio
         seen.add(studio.ask(lambda: view.player.time))
         return len(seen) >= 4
 
-    eventually(collect, "playing four events")
+    until(collect, "playing four events")
     assert {round(time, 6) for time in seen} <= {0.0, 0.5, 0.6, round(2 / 3, 6), 0.8, round(5 / 6, 6), 1.0}
 
 
@@ -85,30 +84,39 @@ def test_the_chooser_knows_the_scenes_and_bad_input_is_a_sentence() -> None:
         open_motion(["tres-objetos", "aleatorio"], {})
 
 
-def test_in_a_browser_events_are_stepped_and_shown(opened: tuple[Studio, MotionView]) -> None:
+def test_in_a_browser_events_are_stepped_and_shown(watched: Watched) -> None:
+    """F-000-37."""
+    studio, page = watched.studio, watched.page
+    view = watched.show(open_motion(["tres-objetos"], {}))
+    page.get_by_text("Queue of events").wait_for()
+    before = watched.still()
+    for count in range(1, 4):
+        watched.press("k")
+        until(lambda count=count: studio.ask(lambda: view.player.sweep.counters.events) == count, "the event")
+    assert view.player.time == pytest.approx(2 / 3)
+    page.get_by_text("pair 0-1 began").wait_for()
+    until(watched.differs(before), "a change of the picture")
+    watched.press("j")
+    until(lambda: studio.ask(lambda: view.player.time) == pytest.approx(0.6), "the step back")
+    watched.tick_box("Boxes")
+    until(lambda: not view.shown["boxes"], "hiding the boxes")
+    frame = page.get_by_label("Frame", exact=True).locator("visible=true").first
+    frame.fill("400")
+    frame.press("Enter")
+    until(lambda: studio.ask(lambda: view.player.time) == pytest.approx(4.0), "frame 400")
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Play", exact=True).dispatch_event("click")
+    until(lambda: studio.ask(lambda: view.player.time) > 4.2, "playing")
+    page.get_by_role("button", name="Pause", exact=True).dispatch_event("click")
+    until(lambda: not view.is_playing, "the pause")
+    name, image = watched.saved_picture()
+    assert (name, image.shape) == ("choque-motion.png", (720, 1280, 3))
+
+
+def test_a_picture_shows_the_part_of_the_plane_that_the_camera_sees(opened: tuple[Studio, MotionView]) -> None:
     studio, view = opened
-    with open_page(studio.url) as page:
-        page.get_by_text("Queue of events").wait_for()
-        before = scene_pixels(page)
-        for count in range(1, 4):
-            page.keyboard.press("k")
-            eventually(lambda count=count: studio.ask(lambda: view.player.sweep.counters.events) == count, "the event")
-        assert view.player.time == pytest.approx(2 / 3)
-        page.get_by_text("pair 0-1 began").wait_for()
-        eventually(lambda: np.abs(scene_pixels(page) - before).max() > 60, "a change of the picture")
-        page.keyboard.press("j")
-        eventually(lambda: studio.ask(lambda: view.player.time) == pytest.approx(0.6), "the step back")
-        tick_box(page, "Boxes")
-        eventually(lambda: not view.shown["boxes"], "hiding the boxes")
-        frame = page.get_by_label("Frame", exact=True).locator("visible=true").first
-        frame.fill("400")
-        frame.press("Enter")
-        eventually(lambda: studio.ask(lambda: view.player.time) == pytest.approx(4.0), "frame 400")
-        page.keyboard.press("Tab")
-        page.get_by_role("button", name="Play", exact=True).dispatch_event("click")
-        eventually(lambda: studio.ask(lambda: view.player.time) > 4.2, "playing")
-        page.get_by_role("button", name="Pause", exact=True).dispatch_event("click")
-        eventually(lambda: not view.is_playing, "the pause")
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Save a picture").dispatch_event("click")
-        assert download.value.suggested_filename == "choque-motion.png"
+    (left, right), (bottom, top) = view.player.model.frame
+    middle = np.array([(left + right) / 2, (bottom + top) / 2, 0.0])
+    whole = studio.picture()
+    seen = [studio.picture(Eye(middle + [0.0, 0.0, height], middle)) for height in (view._distance(1.0), 1.0)]
+    assert len({whole, *seen}) == 3

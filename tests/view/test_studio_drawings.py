@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from choque.bounds import Boxes
 from choque.bounds._directions import directions
 from choque.record import Cast
 from choque.view import studio_meshes as meshes
-from choque.view.studio_bodies import COARSE, definition_for, parts_of
+from choque.view.studio_bodies import BLOCK, COARSE, Part, blocks_of, definition_for, parts_of
 from choque.view.studio_colors import APART, COLORINGS, STATIC, TOUCHING
 from choque.view.studio_findings import Findings
 from choque.view.studio_overlays import OVERLAYS, Options, area_members
@@ -83,7 +85,17 @@ def test_the_outline_of_a_sphere_lies_on_it() -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["bvh", "grid", "kd-tree", "octree", "bsp", "auto"])
+@pytest.mark.parametrize("count", [60, 9_000])
+def test_what_auto_builds_is_what_its_choice_builds(count: int) -> None:
+    lower = np.random.default_rng(2).uniform(-20, 20, (count, 3))
+    boxes = Boxes(lower, lower + 0.5)
+    found = structure_of("auto", boxes)
+    choice = re.match(r"auto works with (\S+)\. ", found.note)
+    assert choice is not None
+    np.testing.assert_array_equal(found.lower, structure_of(choice[1], boxes).lower)
+
+
+@pytest.mark.parametrize("method", ["bvh", "grid", "kd-tree", "octree", "bsp"])
 def test_a_structure_covers_the_bodies(method: str) -> None:
     """Every body is in a block or leaf as a whole, or has its lower corner in a cell."""
     generator = np.random.default_rng(1)
@@ -210,7 +222,9 @@ def test_pairs_and_members_of_a_picked_body(world: World) -> None:
     assert f"{len(findings.partners(row))}:" in told
 
 
-@pytest.mark.parametrize("mesh", [meshes.ball(8), meshes.capsule(2.0, 6), meshes.cube(), meshes.ball(COARSE)])
+@pytest.mark.parametrize(
+    "mesh", [meshes.ball(8), meshes.capsule(2.0, 6), meshes.cube(), meshes.ball(COARSE), meshes.capsule(2.0, COARSE)]
+)
 def test_meshes_are_closed_and_face_outward(mesh: meshes.Mesh) -> None:
     """Every edge is passed once in each direction, corners at the same place being one."""
     _, place = np.unique(np.round(mesh.points, 5), axis=0, return_inverse=True)
@@ -233,5 +247,36 @@ def test_every_drawn_body_is_in_parts_and_walls_are_apart() -> None:
     assert all(len(set(cast.static[part.rows].tolist())) == 1 for part in parts)
 
 
+def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
+    """F-001-45: parts of a rocket fill the same room; what is found among them is that of plain capsules."""
+    found = {}
+    for rocket in (False, True):
+        world = World("brute")
+        world.add_capsules([[0, 0, 0], [0.5, 0.2, 0]], 0.5, 2.0, rocket=rocket, velocity=[[1, 0, 0], [0, 0, 0]])
+        parts = list(parts_of(Cast.of(world.bodies), 8))
+        for _ in range(5):
+            world.step()
+        reach = max(float(np.abs(part.mesh.points[:, 2] * part.scale[0, 2]).max()) for part in parts)
+        found[rocket] = (len(parts), world.hash(), len(world.contacts), round(reach, 2))
+    assert (found[False][0], found[True][0]) == (1, 5)
+    assert found[False][1:3] == found[True][1:3]
+    assert found[True][3] >= found[False][3] == 1.5
+
+
 def test_more_bodies_are_drawn_coarser() -> None:
+    """F-001-44 (OBJECT_DEFINITION): vertices follow the number of bodies, down to 8 triangles for each of 100,000."""
     assert definition_for(100) > definition_for(10_000) > definition_for(100_000) == COARSE
+    assert len(meshes.ball(COARSE).triangles) == 8
+    assert len(meshes.capsule(2.0, COARSE).triangles) == 16
+    assert len(meshes.ball(definition_for(100)).triangles) >= 256
+
+
+def test_a_hundred_thousand_bodies_are_few_parts_in_blocks_of_one_draw_call_each() -> None:
+    """F-002-39: a mesh is one block up to `BLOCK` instances; no instance is lost or doubled beyond."""
+    count = BLOCK + 7
+    one = Part(np.arange(count), meshes.ball(2), np.ones((count, 3), np.float32))
+    few = Part(np.arange(9), meshes.cube(), np.ones((9, 3), np.float32))
+    blocks = list(blocks_of([few, one]))
+    assert [len(block.rows) for block in blocks] == [9, BLOCK, 7]
+    assert all(len(block.rows) == len(block.scale) for block in blocks)
+    np.testing.assert_array_equal(np.concatenate([block.rows for block in blocks[1:]]), one.rows)

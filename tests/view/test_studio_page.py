@@ -1,112 +1,27 @@
-"""The studio in a real browser: what is done on the page reaches the server, and what the server does is seen.
-
-Pictures are drawn in software here, so all tests share one page and look at few of them.
-"""
+"""Worlds and recordings in a real browser: what is done on the page reaches the server, and what it does is seen."""
 
 from __future__ import annotations
 
-import io
-import re
-import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
+from view_browser import Chromium, Watched, is_local, pixels, until
+
 from choque import scene
 from choque.record import Recorder, Recording
-from choque.view.studio import Studio, View, open_studio
+from choque.view.studio import Studio
 from choque.view.studio_chooser import Chooser
 from choque.view.studio_overlays import OVERLAYS
 from choque.view.studio_recording import RecordingView
 from choque.view.studio_world import WorldView
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
-
 NUMBERS = count(1)
-SIZE = {"width": 1000, "height": 560}
-PATIENCE = 30.0
-"""Seconds that something on the page may take on a busy machine."""
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    """Wait for something to become true."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.03)
-
-
-class Watched:
-    """A studio, a tab that shows it, and what the tab met."""
-
-    def __init__(self, studio: Studio, browser: Any) -> None:
-        self.studio, self.browser = studio, browser
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        self.page = self.new_tab()
-
-    def new_tab(self) -> Any:
-        tabs = len(self.studio.server.get_clients())
-        page = self.browser.new_page(viewport=SIZE)
-        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
-        page.on("pageerror", lambda problem: self.errors.append(str(problem)))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.goto(self.studio.url)
-        until(lambda: len(self.studio.server.get_clients()) == tabs + 1, "the tab to connect")
-        return page
-
-    def show(self, view: View | None) -> Any:
-        """Open a view and wait until the page has it."""
-        self.studio.open(view)
-        self.studio.ask(lambda: None)
-        assert self.studio.view is not None
-        self.page.get_by_text(self.studio.view.title).first.wait_for(timeout=1000 * PATIENCE)
-        return self.studio.view
-
-    def tab(self, label: str) -> None:
-        self.page.get_by_role("tab", name=label, exact=True).click()
-
-    def press(self, key: str) -> None:
-        self.page.evaluate("document.activeElement.blur()")
-        self.page.keyboard.press(key)
-
-    def choose(self, label: str, option: str) -> None:
-        """Take an option of a dropdown."""
-        field = self.page.get_by_label(label, exact=True).first
-        field.click()
-        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
-
-    def picture(self) -> np.ndarray:
-        """What is seen between the panels."""
-        from PIL import Image
-
-        area = {"x": 335, "y": 170, "width": 320, "height": 380}
-        return np.asarray(Image.open(io.BytesIO(self.page.screenshot(clip=area, timeout=1000 * PATIENCE))), np.int16)
-
-    def differs(self, before: np.ndarray, pixels: int = 20) -> Callable[[], bool]:
-        """A condition: what is seen differs from what was, in so many pixels."""
-        return lambda: int((np.abs(self.picture() - before).max(axis=2) > 24).sum()) >= pixels
-
-
-@pytest.fixture(scope="module")
-def watched() -> Iterator[Watched]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright, of the extra 'test', is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
-    arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
-    with open_studio() as studio, playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield Watched(studio, browser)
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +52,7 @@ def spheres() -> WorldView:
 
 def test_choosing_a_scene_opens_it_paused(watched: Watched) -> None:
     """F-001-32: the chooser, its description, and the page of a world."""
+    watched.show(None)
     watched.choose("Which", "cradle")
     chooser = watched.studio.view
     assert isinstance(chooser, Chooser)
@@ -153,8 +69,7 @@ def test_choosing_a_scene_opens_it_paused(watched: Watched) -> None:
 def test_playing_moves_pixels_and_pausing_holds_them(watched: Watched) -> None:
     """F-001-46: P and Space, and the button; what moves is seen to move."""
     view = watched.show(spheres())
-    time.sleep(1.0)
-    still = watched.picture()
+    still = watched.still()
     watched.press("p")
     until(lambda: view.run.frame > 20, "frames")
     until(watched.differs(still), "pixels that change")
@@ -174,24 +89,24 @@ def test_a_method_is_switched_on_the_page(watched: Watched) -> None:
     watched.choose("Broad phase", "grid")
     until(lambda: view.run.world.settings.broad == "grid", "the other method")
     watched.choose("Compare with", "sap-direct")
-    until(lambda: view.run._rival is not None, "the second method")
+    until(lambda: view.run.rival is not None, "the second method")
     watched.press("f")
-    watched.page.get_by_text("The same pairs in every frame").wait_for(timeout=1000 * PATIENCE)
+    watched.page.get_by_text("The same pairs in every frame").wait_for()
 
 
 def test_every_overlay_has_a_key_and_is_seen(watched: Watched) -> None:
     """F-001-43, F-002-39, F-004-36: I, O and the others; on adds lines to the picture."""
     view = watched.show(spheres())
-    time.sleep(1.0)
+    before = watched.still()
     for name, overlay in OVERLAYS.items():
         method = "sap-direct" if name == "sweep" else "bvh"
         watched.studio.ask(lambda method=method: view.switch(broad=method))  # type: ignore[misc]
-        before = watched.picture()
         watched.press(overlay.key.lower())
         until(lambda name=name: view.overlays.line_counts.get(name, 0) > 0, f"the lines of {name}")  # type: ignore[misc]
         until(watched.differs(before), f"pixels of {name}")
         watched.press(overlay.key.lower())
         until(lambda name=name: name not in view.overlays.line_counts, f"the end of {name}")  # type: ignore[misc]
+        until(lambda: not watched.differs(before)(), f"the picture without {name}")
 
 
 def test_red_turns_green_on_contact(watched: Watched) -> None:
@@ -209,23 +124,12 @@ def test_red_turns_green_on_contact(watched: Watched) -> None:
 
 def test_a_click_picks_the_body_that_is_there(watched: Watched) -> None:
     view = watched.show(spheres())
-    time.sleep(1.0)
-    (client,) = watched.studio.server.get_clients().values()
-    camera = client.camera
+    watched.still()
     body = 4
-    canvas = watched.page.locator("canvas").first.bounding_box()
-    ahead = camera.look_at - camera.position
-    ahead /= np.linalg.norm(ahead)
-    right = np.cross(ahead, [0, 1, 0])
-    right /= np.linalg.norm(right)
-    away = view.run.world.bodies.position[body] - camera.position
-    scale = canvas["height"] / 2 / np.tan(camera.fov / 2) / (away @ ahead)
-    x = canvas["x"] + canvas["width"] / 2 + scale * (away @ right)
-    y = canvas["y"] + canvas["height"] / 2 - scale * (away @ np.cross(right, ahead))
-    watched.page.mouse.click(x, y)
+    watched.page.mouse.click(*watched.pixel_of(view.run.world.bodies.position[body], up=(0.0, 1.0, 0.0)))
     until(lambda: view.picked == body, "the pick")
     watched.tab("Body")
-    watched.page.get_by_text(f"Body {body}", exact=True).wait_for(timeout=1000 * PATIENCE)
+    watched.page.get_by_text(f"Body {body}", exact=True).wait_for()
 
 
 def test_cameras_are_centred_or_free(watched: Watched) -> None:
@@ -242,14 +146,13 @@ def test_keys_are_listed_on_the_page(watched: Watched) -> None:
     watched.show(spheres())
     watched.tab("Keys")
     for words in ("Play or pause", "Slow motion", "Centred or free camera", "Boxes along the axes"):
-        watched.page.get_by_text(words).locator("visible=true").first.wait_for(timeout=1000 * PATIENCE)
+        watched.page.get_by_text(words).locator("visible=true").first.wait_for()
 
 
 def test_a_recording_is_scrubbed(watched: Watched, recorded: Path) -> None:
     """F-001-33, F-001-34: the slider, the keys of the original, and pixels that follow."""
     view = watched.show(RecordingView(Recording(recorded)))
-    time.sleep(1.0)
-    first = watched.picture()
+    first = watched.still()
     field = watched.page.locator("input[value='0']:visible").first
     field.fill("40")
     watched.page.keyboard.press("Enter")
@@ -272,7 +175,7 @@ def test_two_tabs_show_the_same_and_closing_one_harms_nothing(watched: Watched) 
     other = watched.new_tab()
     other.get_by_role("button", name="Play").click()
     until(lambda: view.run.frame > 5, "frames")
-    watched.page.get_by_role("button", name="Pause").wait_for(timeout=1000 * PATIENCE)
+    watched.page.get_by_role("button", name="Pause").wait_for()
     other.close()
     frame = view.run.frame
     until(lambda: view.run.frame > frame + 5, "frames after the tab was closed")
@@ -280,9 +183,63 @@ def test_two_tabs_show_the_same_and_closing_one_harms_nothing(watched: Watched) 
     watched.studio.ask(view.pause)
 
 
-def test_no_errors_and_no_request_that_leaves_the_machine(watched: Watched) -> None:
-    """The last of the module: what all that came before has met."""
-    # viser applies the updates of a batch after its removals, and says so when a view that was just updated is left.
-    assert [error for error in watched.errors if not error.startswith("Tried to update non-existent")] == []
-    others = [url for url in watched.requests if not re.match(r"(data:|blob:)?(http|ws)://127\.0\.0\.1|data:", url)]
-    assert others == []
+def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Path) -> None:
+    """Of a world and of a recording: from the camera of the tab, with the colours and overlays that are on."""
+    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
+    view = watched.show(spheres())
+    watched.studio.ask(lambda: view.set_coloring("contact"))
+    watched.studio.ask(lambda: view.toggle_overlay("boxes"))
+    (client,) = watched.studio.server.get_clients().values()
+    client.camera.position = client.camera.look_at + 0.5 * (client.camera.position - client.camera.look_at)
+    name, near = watched.saved_picture()
+    assert name == "choque-world.png"
+    assert near.shape[:2] == (client.camera.image_height // 2 * 2, client.camera.image_width // 2 * 2)
+    assert (near == OVERLAYS["boxes"].color).all(axis=2).sum() > 20
+    red, green, _ = np.moveaxis(near, 2, 0)
+    assert ((red > 2 * green) & (red > 90)).sum() > 200
+    far = pixels(watched.studio.picture(None, near.shape[1::-1]))
+    assert (np.abs(near - far).max(axis=2) > 24).mean() > 0.1  # seen from elsewhere
+    watched.show(RecordingView(Recording(recorded)))
+    name, seen = watched.saved_picture()
+    assert name == "choque-recording.png"
+    assert seen.std() > 10
+
+
+@pytest.fixture
+def without_webgl(chromium: Chromium) -> Iterator[object]:
+    browser = chromium.launch("--disable-gpu", "--disable-3d-apis")
+    yield browser.new_page()
+    browser.close()
+
+
+def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_studio: Studio) -> None:
+    """viser's own notice, a sentence with what to do, and a link to a picture of what is shown; nothing leaves."""
+    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
+    shared_studio.open(spheres())
+    page, requests = without_webgl, []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(shared_studio.url)
+    page.get_by_text("WebGL unavailable").wait_for()
+    page.get_by_text("Switch hardware acceleration on").wait_for()
+    link = page.get_by_role("link", name="a picture of what is shown now")
+    assert link.get_attribute("href") == "/picture.png"
+    image = page.locator("#choque-without-webgl img")
+    until(lambda: image.evaluate("image => image.naturalWidth") == 960, "the picture")
+    assert all(is_local(url) for url in requests)
+
+
+def test_with_webgl_there_is_no_notice(watched: Watched) -> None:
+    watched.show(spheres())
+    assert watched.page.locator("#choque-without-webgl").count() == 0
+
+
+def test_what_has_no_picture_says_so(shared_studio: Studio) -> None:
+    import urllib.error
+    import urllib.request
+
+    shared_studio.open(None)
+    with pytest.raises(urllib.error.HTTPError) as problem:
+        urllib.request.urlopen(f"{shared_studio.url}/picture.png")
+    assert problem.value.code == 404
+    assert "There is no picture of" in problem.value.read().decode()
+    problem.value.close()

@@ -15,8 +15,6 @@ import pytest
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
 from choque import cli
-from choque.cli import _app
-from choque.cli.view import view as view_verb
 from choque.errors import InvalidInput, MissingExtra, UnknownName
 from choque.view.studio import ENTRIES, Page, Studio, View, find_view, open_studio, show
 from choque.view.studio_chooser import Chooser
@@ -184,12 +182,8 @@ def test_scenes_are_found_by_name_with_or_without_a_suffix() -> None:
         assert view.title in word
 
 
-def test_the_command_ends_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_ends_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that is not a scene, a port in use: exit code 2 and one line."""
-    if view_verb not in _app.VERBS:
-        monkeypatch.setattr(_app, "VERBS", (*_app.VERBS, view_verb))
     broken = tmp_path / "broken.xml"
     broken.write_text("<config><unclosed></config>", encoding="utf-8")
     strange = tmp_path / "strange.xyz"

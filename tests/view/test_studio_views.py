@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 from choque import broad, scene
 from choque.errors import InvalidInput
 from choque.record import Recorder, Recording, open_frames, write_scene_dat
-from choque.view.studio import Studio, open_studio
+from choque.view.studio import Studio
 from choque.view.studio_recording import RecordingView
 from choque.view.studio_world import SUITING, WorldView
 from choque.world import World
@@ -34,10 +34,9 @@ def made() -> World:
     return scene.bodies("mixed-box", 60, 4).world(broad="sap-incremental")
 
 
-@pytest.fixture(scope="module")
-def studio() -> Iterator[Studio]:
-    with open_studio() as one:
-        yield one
+@pytest.fixture
+def studio(shared_studio: Studio) -> Studio:
+    return shared_studio
 
 
 @pytest.fixture

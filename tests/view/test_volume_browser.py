@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from view_browser import choose_tab, eventually, open_page, scene_pixels, tick_box
+from view_browser import Watched, until
 
 from choque.errors import InvalidInput
 from choque.files.meshes import write_mesh
@@ -19,32 +18,41 @@ from choque.files.orientation import Scan
 from choque.kinetic import scenes
 from choque.view import studio_entries
 from choque.view.motion_view import MotionView
-from choque.view.studio import Studio, open_studio
+from choque.view.studio import Studio
 from choque.view.volume_entry import ENTRIES, EXAMPLES, is_volume, open_volumes
 from choque.view.volume_look import OPTIONS
 from choque.view.volume_pair import VolumePair
 from choque.view.volume_source import VolumeSource
 from choque.view.volume_view import VolumeView
 from choque.volumes import phantoms
+from choque.volumes._turning import rotation_matrix
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 
 
-@pytest.fixture
-def opened() -> Iterator[tuple[Studio, VolumeView]]:
+def two_spheres() -> VolumeView:
     pair = VolumePair(VolumeSource("first", mesh=SPHERE), VolumeSource("second", mesh=SPHERE), voxels_per_unit=4.0)
     pair.move_to((3.0, 0.0, 0.0))
-    view = VolumeView(pair)
-    with open_studio(view) as studio:
-        studio.ask(lambda: None)
-        yield studio, view
+    return VolumeView(pair)
 
 
-def drag(view: VolumeView, studio: Studio, *places: tuple[float, float, float]) -> None:
-    """Move the handles as a browser does: grab, move, let go."""
+@pytest.fixture
+def opened(shared_studio: Studio) -> tuple[Studio, VolumeView]:
+    view = two_spheres()
+    shared_studio.open(view)
+    shared_studio.ask(lambda: None)
+    return shared_studio, view
+
+
+def drag(
+    view: VolumeView, studio: Studio, *places: tuple[float, float, float], turns: list[float] | None = None
+) -> None:
+    """Move the handles as a browser does: grab, move, turn about z by angles, let go."""
     for number, place in enumerate(places):
         phase = "start" if number == 0 else "end" if number == len(places) - 1 else "update"
-        view._dragged(SimpleNamespace(target=SimpleNamespace(position=place), phase=phase))
+        half = 0.0 if turns is None else turns[number] / 2
+        target = SimpleNamespace(position=place, wxyz=(np.cos(half), 0.0, 0.0, np.sin(half)))
+        view._dragged(SimpleNamespace(target=target, phase=phase))
         studio.ask(view.tick)
 
 
@@ -158,64 +166,74 @@ def test_a_folder_of_dicom_slices_is_a_volume_and_others_are_not(tmp_path: Path)
     assert is_volume(str(tmp_path))
 
 
-def test_in_a_browser_the_second_volume_is_dragged_into_the_first(opened: tuple[Studio, VolumeView]) -> None:
+def test_the_handles_turn_the_second_volume_and_the_cost_is_told(opened: tuple[Studio, VolumeView]) -> None:
+    """Free turns by the handles, quarter turns by buttons and keys; Home undoes both."""
     studio, view = opened
-    with open_page(studio.url) as page:
-        page.get_by_text("Do the voxels collide?").wait_for()
-        before = scene_pixels(page)
-        client = eventually(lambda: list(studio.server.get_clients().values()), "the connection")[0]
-        box = page.locator("canvas").first.bounding_box()
-        reach = view._handles.scale
-        grip = _pixel(client.camera, box, np.array(view._handles.position) + [0.5 * reach, 0.0, 0.0])
-        goal = _pixel(client.camera, box, np.array(view._handles.position) + [0.5 * reach - 2.0, 0.0, 0.0])
-        page.mouse.move(*grip)
-        page.wait_for_timeout(500)  # the page must see the pointer over the handle before it is pressed
-        page.mouse.down()
-        for share in np.linspace(0.1, 1.0, 8):
-            page.mouse.move(*(grip + share * (goal - grip)))
-            page.wait_for_timeout(100)
-        page.mouse.up()
-        eventually(lambda: view.pair.shift[0] < 2.0, "the drag")
-        assert view.pair.shift[1:].tolist() == [0.0, 0.0]
-        eventually(lambda: not view._is_held, "letting go")
-        page.get_by_text("the voxel models collide").first.wait_for()
-        eventually(lambda: np.abs(scene_pixels(page) - before).max() > 60, "a change of the picture")
-        choose_tab(page, "First")
-        for label, name in (("Surface", "surface"), ("Brinks along x", "brinks yzx"), ("Planes across z", "planes z")):
-            tick_box(page, label)
-            eventually(lambda name=name: name in view.look.shown[0], label)
-        tick_box(page, "Triangles")
-        eventually(lambda: "triangles" not in view.look.shown[0], "hiding the triangles")
+    start = view.pair.parts[1].volume
+    places = [(3.0, 0.0, 0.0)] * 3
+    drag(view, studio, *places, turns=[0.0, 0.3, 0.6])
+    np.testing.assert_allclose(view.pair.rotation[:2, :2], [[np.cos(0.6), -np.sin(0.6)], [np.sin(0.6), np.cos(0.6)]])
+    assert "34.38° about 0 0 1" in view._answers.content
+    assert view._handles.wxyz == pytest.approx([np.cos(0.3), 0.0, 0.0, np.sin(0.3)], abs=1e-6)
+    for _ in range(2):
+        studio.ask(lambda: view.turn_quarter("x"))
+    studio.ask(view.tick)
+    expected = np.diag([1.0, -1.0, -1.0]) @ rotation_matrix([0.0, 0.0, 0.6])
+    np.testing.assert_allclose(view.pair.rotation, expected, atol=1e-6)
+    studio.ask(view.move_back)
+    studio.ask(view.tick)
+    assert view.pair.parts[1].volume == start
+    assert "34.38" not in view._answers.content
 
 
-def test_in_a_browser_the_threshold_of_a_scan_is_moved() -> None:
+def test_in_a_browser_the_second_volume_is_dragged_and_turned(watched: Watched) -> None:
+    """F-003-44 by hand: dragged into the first, and turned by a key; F-003-43: what is drawn of it."""
+    page = watched.page
+    view = watched.show(two_spheres())
+    page.get_by_text("Do the voxels collide?").wait_for()
+    before = watched.still()
+    start, reach = np.array(view._handles.position), view._handles.scale
+    grip = watched.pixel_of(start + [0.5 * reach, 0.0, 0.0], up=(0.0, 0.0, 1.0))
+    goal = watched.pixel_of(start + [0.5 * reach - 2.0, 0.0, 0.0], up=(0.0, 0.0, 1.0))
+    page.mouse.move(*grip)
+    page.wait_for_timeout(500)  # the page must see the pointer over the handle before it is pressed
+    page.mouse.down()
+    for share in np.linspace(0.1, 1.0, 8):
+        page.mouse.move(*(grip + share * (goal - grip)))
+        page.wait_for_timeout(60)
+    page.mouse.up()
+    until(lambda: view.pair.shift[0] < 2.0, "the drag")
+    assert view.pair.shift[1:].tolist() == [0.0, 0.0]
+    until(lambda: not view._is_held, "letting go")
+    page.get_by_text("the voxel models collide").first.wait_for()
+    until(watched.differs(before), "a change of the picture")
+    watched.press("z")
+    page.get_by_text("90° about 0 0 1").wait_for()
+    watched.tab("First")
+    for label, name in (("Surface", "surface"), ("Brinks along x", "brinks yzx"), ("Planes across z", "planes z")):
+        watched.tick_box(label)
+        until(lambda name=name: name in view.look.shown[0], label)
+    watched.tick_box("Triangles")
+    until(lambda: "triangles" not in view.look.shown[0], "hiding the triangles")
+
+
+def test_in_a_browser_the_threshold_of_a_scan_is_moved_and_a_picture_saved(watched: Watched) -> None:
     at = np.arange(12) - 5.5
     distance = np.sqrt(sum(axis**2 for axis in np.meshgrid(at, at, at, indexing="ij")))
     scan = Scan((1000 - 100 * distance).astype(np.int16), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0))
-    view = VolumeView(VolumePair(VolumeSource("scan", scan=scan), VolumeSource("ball", mesh=SPHERE)))
+    view = watched.show(VolumeView(VolumePair(VolumeSource("scan", scan=scan), VolumeSource("ball", mesh=SPHERE))))
     before = view.pair.parts[0].above
-    assert before is not None
-    with open_studio(view) as studio, open_page(studio.url) as page:
-        choose_tab(page, "First")
-        page.get_by_text("Threshold").wait_for()
-        thumb = page.get_by_role("slider").locator("visible=true").first
-        thumb.focus()
-        for _ in range(5):
-            thumb.press("ArrowRight")
-        eventually(lambda: (view.pair.parts[0].above or 0) >= before + 4, "moving the threshold")
-        above = studio.ask(lambda: view.pair.parts[0].above)
-        assert view.pair.parts[0].volume.voxel_count == int((scan.values > above).sum())
-
-
-def _pixel(camera, box: dict[str, float], point: np.ndarray) -> np.ndarray:
-    """Where a point of the scene is on the page."""
-    ahead = camera.look_at - camera.position
-    ahead = ahead / np.linalg.norm(ahead)
-    right = np.cross(ahead, [0.0, 0.0, 1.0])
-    right = right / np.linalg.norm(right)
-    up = np.cross(right, ahead)
-    away = point - camera.position
-    scale = box["height"] / 2 / np.tan(camera.fov / 2) / (away @ ahead)
-    return np.array(
-        [box["x"] + box["width"] / 2 + away @ right * scale, box["y"] + box["height"] / 2 - away @ up * scale]
-    )
+    watched.tab("First")
+    watched.page.get_by_text("Threshold").wait_for()
+    thumb = watched.page.get_by_role("slider").locator("visible=true").first
+    thumb.focus()
+    for _ in range(5):
+        thumb.press("ArrowRight")
+    until(lambda: (view.pair.parts[0].above or 0) >= before + 4, "moving the threshold")
+    above = watched.studio.ask(lambda: view.pair.parts[0].above)
+    assert view.pair.parts[0].volume.voxel_count == int((scan.values > above).sum())
+    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
+    watched.tab("Volumes")
+    name, image = watched.saved_picture()
+    assert name == "choque-volumes.png"
+    assert image.std() > 10

@@ -18,9 +18,11 @@ from choque.view.volume_log import CollisionLog
 from choque.view.volume_pair import VolumePair
 from choque.view.volume_panel import log_html, part_html, verdict_html
 from choque.view.volume_source import VolumeSource, open_source
-from choque.view.volume_triangles import TriangleSearch
+from choque.view.volume_view import QUARTER_TURNS
+from choque.view.world_turns import angle_and_axis
 from choque.volumes import Volume, phantoms
 from choque.volumes._triangles import colliding_triangles
+from choque.volumes._turning import rotation_matrix
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 
@@ -76,9 +78,9 @@ def test_the_verdict_of_triangles_is_that_of_all_pairs_and_voxels_miss_none(
     pair.set_fill(0, fill)
     pair.move_to(shift)
     verdict = pair.query()
-    sound = Mesh(SPHERE.vertices, SPHERE.faces)
-    all_pairs = meeting_pairs(sound, pair.moved_mesh())
-    np.testing.assert_array_equal(TriangleSearch(sound).meeting(pair.moved_mesh()), all_pairs)
+    all_pairs = meeting_pairs(SPHERE, pair.moved_mesh())
+    if verdict.models:
+        np.testing.assert_array_equal(verdict.triangle_pairs, all_pairs)
     if len(all_pairs):
         assert verdict.models  # conservative voxels: no collision of triangles goes unnoticed
     if verdict.models:
@@ -114,6 +116,65 @@ def test_a_sphere_inside_another_collides_as_a_solid_but_no_triangles_meet() -> 
     pair.set_fill(0, False)  # hollow: the small one is in the cavity
     assert not pair.query().models
     assert "apart" in verdict_html(pair, pair.query())
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 999))
+def test_a_turned_mesh_is_voxelised_anew_and_its_triangles_turn_along(seed: int) -> None:
+    """Free turns, against the mesh turned by hand; the way back leads to the same voxels."""
+    random = np.random.default_rng(seed)
+    vector = random.normal(size=3)
+    bean = Mesh(SPHERE.vertices * [1.0, 0.5, 0.3] + 0.2, SPHERE.faces)
+    pair = VolumePair(VolumeSource("one", mesh=SPHERE), VolumeSource("two", mesh=bean), voxels_per_unit=6.0)
+    first, start = (part.volume for part in pair.parts)
+    pair.turn_to(vector)
+    middle = (bean.vertices.min(axis=0) + bean.vertices.max(axis=0)) / 2
+    turned = Mesh((bean.vertices - middle) @ rotation_matrix(vector).T + middle, bean.faces)
+    expected = Volume.from_mesh(turned, like=first, fill="solid", conservative=True)
+    assert pair.parts[1].volume == expected
+    np.testing.assert_allclose(pair.moved_mesh().vertices, turned.vertices + pair.shift)
+    assert pair.parts[0].volume is first
+    angle, axis = angle_and_axis(pair.rotation)
+    np.testing.assert_allclose(angle * axis, _shortest(vector), atol=1e-5)
+    assert f"{np.degrees(angle):.4g}°" in verdict_html(pair, pair.query())
+    pair.turn_to(np.eye(3))
+    assert pair.parts[1].volume == start
+    with pytest.raises(InvalidInput, match="rotation matrix"):
+        pair.turn_to(np.ones((3, 3)))
+    assert pair.parts[1].volume == start
+
+
+def _shortest(vector: np.ndarray) -> np.ndarray:
+    """The same rotation by at most half a turn."""
+    angle = np.linalg.norm(vector)
+    wound = (angle + np.pi) % (2 * np.pi) - np.pi
+    return vector / angle * wound
+
+
+@pytest.mark.parametrize("axis", "xyz")
+def test_quarter_turns_of_a_model_are_exact_and_four_are_none(axis: str) -> None:
+    random = np.random.default_rng(5)
+    model = Volume.from_voxels(random.random((5, 4, 6)) < 0.4)
+    pair = VolumePair(VolumeSource("one", model=model), VolumeSource("two", model=model))
+    start = pair.parts[1].volume
+    for count in range(1, 5):
+        pair.turn_to(np.linalg.matrix_power(QUARTER_TURNS[axis], count))
+        middle = np.rint((np.array(model.bounds[0]) + model.bounds[1]) / 2)
+        assert pair.parts[1].volume == model.turned(axis, count, about=middle)
+        assert pair.parts[1].volume.voxel_count == model.voxel_count
+    assert pair.parts[1].volume == start
+
+
+def test_a_turn_of_the_one_that_brings_the_lattice_leaves_the_lattice() -> None:
+    pair = VolumePair(VolumeSource("mesh", mesh=SPHERE), VolumeSource("scan", scan=grey_scan()))
+    first, second = (part.volume for part in pair.parts)
+    pair.turn_to([0.0, 0.4, 0.0])
+    assert pair.parts[0].volume is first
+    assert pair.spacing.tolist() == [0.5, 1.0, 2.0]
+    lattice = second.lattice
+    pivot = lattice.to_world(np.rint(lattice.to_lattice(pair.parts[1].middle)))
+    assert pair.parts[1].volume == second.rotated([0.0, 0.4, 0.0], about=pivot)
+    assert pair.parts[1].volume != second
 
 
 def test_voxels_per_unit_are_those_of_the_volumes_themselves() -> None:

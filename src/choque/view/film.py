@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import ceil, isfinite
 from pathlib import Path
@@ -101,18 +101,15 @@ def make_film(
         Called after each frame with how many are done and how many there are.
     """
     target, look = Path(path), look or Look()
-    if target.suffix.lower() not in SUFFIXES:
-        raise InvalidInput(f"The film {path} must end in {' or '.join(SUFFIXES)}.")
-    if not isfinite(speed) or speed <= 0:
-        raise InvalidInput(f"The speed is {speed!r}; it must be a number above 0.")
+    check_film(target, rate, speed)
     if frames.frame_count < 1:
         raise InvalidInput(f"The recording {frames.name!r} has no frames to show.")
-    chosen = _rate_of(frames, rate, target)
+    chosen = rate_of(frames.frames_per_second, rate, target)
     require_film(look)
     shown = film_frames(frames, chosen, speed)
     with _stage(frames, look) as stage:
         images = (_draw(stage, frames, index, look) for index in shown)
-        _encode(target, images, look.size, chosen, len(shown), tell)
+        write_film(target, images, look.size, chosen, len(shown), tell)
     return len(shown)
 
 
@@ -163,14 +160,22 @@ def png_bytes(image: NDArray[np.uint8]) -> bytes:
     )
 
 
-def _rate_of(frames: Frames, rate: int | None, target: Path) -> int:
+def check_film(target: Path, rate: int | None, speed: float) -> None:
+    """Refuse a film with another suffix, rate or speed than films have."""
+    if target.suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"The film {target} must end in {' or '.join(SUFFIXES)}.")
+    if not isfinite(speed) or speed <= 0:
+        raise InvalidInput(f"The speed is {speed!r}; it must be a number above 0.")
     if rate is not None and rate not in RATES:
         raise InvalidInput(f"The film was asked for {rate} frames a second; it may have 25, 30, 60 or 120.")
+
+
+def rate_of(own: float, rate: int | None, target: Path) -> int:
+    """Frames a second of a film: as asked for, or the ``own`` of what is filmed, 60 at most; a GIF has 25."""
     if target.suffix.lower() == ".gif":
         return GIF_RATE
     if rate is not None:
         return rate
-    own = frames.frames_per_second
     return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
 
 
@@ -203,8 +208,15 @@ def _show_boxes(stage: WorldStage, cast: Cast, poses: Poses, look: Look) -> None
         stage.show_boxes("oriented", oriented_boxes(cast, poses), ORIENTED_COLOR)
 
 
-def _encode(target: Path, images: Any, size: tuple[int, int], rate: int, total: int, tell: Tell | None) -> None:
-    """Hand the images to ffmpeg; the film takes the place of ``target`` once it is complete."""
+def write_film(
+    target: Path,
+    images: Iterable[NDArray[np.uint8]],
+    size: tuple[int, int],
+    rate: int,
+    total: int,
+    tell: Tell | None = None,
+) -> None:
+    """Hand ``images`` (height, width, 3) to ffmpeg; the film takes the place of ``target`` once it is complete."""
     writer = require("imageio_ffmpeg", extra="video", purpose="to make films")
     if not target.resolve().parent.is_dir():
         raise InvalidInput(f"The film {target} cannot be written: there is no folder {target.resolve().parent}.")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import textwrap
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
 from choque.files import replacing
 from choque.kinetic._trace import end_name
+from choque.view.eye import SIZE
+from choque.view.film import png_bytes
 from choque.view.kinetic_pictures import ARROW, INK, LOWER, PAPER, UPPER, _paint
 from choque.view.motion_panel import shown_rows
 from choque.view.motion_player import MotionPlayer
@@ -29,7 +31,11 @@ QUEUE_WRITTEN = 6
 """How many events of the queue."""
 
 
-def draw_motion(path: str | os.PathLike[str], player: MotionPlayer, *, size: tuple[int, int] = (1280, 720)) -> None:
+Window = tuple[tuple[float, float], tuple[float, float]]
+"""From where to where a picture shows the plane, along x and along y."""
+
+
+def draw_motion(path: str | os.PathLike[str], player: MotionPlayer, *, size: tuple[int, int] = SIZE) -> None:
     """Draw what the motion view shows now to a ``.png`` file, whole or not at all."""
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
@@ -38,25 +44,39 @@ def draw_motion(path: str | os.PathLike[str], player: MotionPlayer, *, size: tup
         handle.write(data)
 
 
-def motion_png(player: MotionPlayer, *, size: tuple[int, int] = (1280, 720)) -> bytes:
+def motion_png(player: MotionPlayer, *, size: tuple[int, int] = SIZE, window: Window | None = None) -> bytes:
     """Draw what the motion view shows now, as the bytes of a PNG file."""
+    return png_bytes(motion_image(player, size=size, window=window))
+
+
+def motion_image(
+    player: MotionPlayer, *, size: tuple[int, int] = SIZE, window: Window | None = None
+) -> NDArray[np.uint8]:
+    """Draw what the motion view shows now: (height, width, 3) red, green and blue, the top row first.
+
+    ``window`` is the part of the plane to show; None for the frame of the model.
+    """
     if min(size) < 16 or max(size) > 8192:
         raise InvalidInput(f"The picture size is {size[0]} × {size[1]}; each side must be 16 to 8192 pixels.")
     require("matplotlib", extra="lab", purpose="to draw pictures")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     height = WIDTH * size[1] / size[0]
-    figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
+    figure = Figure(figsize=(WIDTH, height), dpi=(size[0] + 0.01) / WIDTH, facecolor=PAPER)
     left = figure.add_axes((0.02, 0.04, 0.46, 0.9))
     _paint(left, player.model, player.time, player.sweep)
+    if window is not None:
+        left.set(xlim=window[0], ylim=window[1])
     right = figure.add_axes((0.51, 0.02, 0.48, 0.94))
     right.set_axis_off()
     line_count = max(int(0.94 * height / LINE), 1)
     right.set(xlim=(0.0, 1.0), ylim=(line_count, 0.0))
     _write(right, player.state(), line_count)
-    made = BytesIO()
-    figure.savefig(made, format="png", dpi=(size[0] + 0.01) / WIDTH)
-    return made.getvalue()
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    image: NDArray[np.uint8] = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+    return image
 
 
 def _write(axes: Axes, state: MotionState, line_count: int) -> None:

@@ -89,8 +89,7 @@ def state_of(model: Model, sweep: Sweep) -> MotionState:
     """Read the state of ``sweep``, which runs over ``model``. O(n log n)."""
     lower, upper = sweep.boxes()
     velocity = sweep.velocity()
-    # The order itself, not one sorted anew: at the time of an event it is the one just after the exchange.
-    orders = sweep._lists.order
+    orders = sweep.order()
     count = 2 * len(model)
     due = np.full((len(orders), count), np.inf)
     for (axis, slot), time in sweep.certificates().items():
@@ -98,8 +97,7 @@ def state_of(model: Model, sweep: Sweep) -> MotionState:
     position = np.stack((lower, upper), axis=1).reshape(count, len(orders))
     speed = np.repeat(velocity, 2, axis=0)
     lists = tuple(
-        AxisList(axis, order.copy(), position[order, axis], speed[order, axis], due[axis])
-        for axis, order in enumerate(orders)
+        AxisList(axis, order, position[order, axis], speed[order, axis], due[axis]) for axis, order in enumerate(orders)
     )
     queue, length = _queue(lists, model.interval[1])
     polygons = [np.asarray(polygon) for polygon in model.polygons_at(sweep.time)]

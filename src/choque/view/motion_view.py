@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from choque.kinetic import Model
+from choque.view.eye import Eye
 from choque.view.motion_drawing import MotionDrawing
 from choque.view.motion_panel import lists_html, queue_html, why_html
 from choque.view.motion_player import MotionPlayer
 from choque.view.motion_state import MotionState
-from choque.view.page_scene import Lens, give_back, light_evenly, look_from
+from choque.view.page_scene import Lens, Stand, give_back, light_evenly
 from choque.view.studio_page import Page
 from choque.view.studio_view import View
 
@@ -32,6 +33,8 @@ FRAMES_SENT = 30.0
 class MotionView(View):
     """A kinetic scene, played by time, by frames or by events."""
 
+    picture_name = "choque-motion.png"
+
     def __init__(self, model: Model) -> None:
         self.player = MotionPlayer(model)
         self.title = f"Motion: {model.name or 'a model'}"
@@ -45,7 +48,7 @@ class MotionView(View):
 
     def open(self, page: Page) -> None:
         """Build the page."""
-        self._page = page
+        self._page, self._stand = page, Stand(page.server)
         with page.tab("Motion"):
             self._build_controls(page)
         with page.side_tab("Why"):
@@ -59,6 +62,10 @@ class MotionView(View):
         self._drawing = MotionDrawing(page.scene, self.player.model)
         self._look()
         self._is_stale = True
+
+    def camera_moved(self, client: Any) -> None:
+        """Keep all in sight when a page changes its size."""
+        self._stand.moved(client)
 
     def close(self) -> None:
         """Give the page back as it was."""
@@ -89,7 +96,7 @@ class MotionView(View):
             for name, is_on in self.shown.items():
                 self._boxes[name] = page.checkbox(name.capitalize(), is_on, partial(self.show, name))
         page.button("Look from above", self._look, hint="F")
-        page.button("Save a picture", self.save_picture, hint="PNG, as 'choque picture' draws it")
+        page.picture_button()
         page.button("Choose something else", page.home)
 
     def _build_keys(self, page: Page) -> None:
@@ -149,11 +156,15 @@ class MotionView(View):
         self.shown[name] = self._boxes[name].value = on
         self._is_stale = True
 
-    def save_picture(self) -> None:
-        """Send the picture of what is shown to the browser."""
+    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
+        """A PNG of the part of the plane that is seen, with the lists and the queue; its size is its own."""
         from choque.view.motion_picture import motion_png
 
-        self._page.server.send_file_download("choque-motion.png", motion_png(self.player), save_immediately=True)
+        window = None
+        if eye is not None:
+            middle, reach = np.asarray(eye.target)[:2], float(np.linalg.norm(eye.away)) * math.tan(FIELD_OF_VIEW / 2.0)
+            window = ((middle[0] - reach, middle[0] + reach), (middle[1] - reach, middle[1] + reach))
+        return motion_png(self.player, window=window)
 
     def tick(self) -> float | None:
         """Play on, and show what has changed."""
@@ -221,7 +232,7 @@ class MotionView(View):
         (left, right), (bottom, top) = self.player.model.frame
         middle = np.array([(left + right) / 2.0, (bottom + top) / 2.0, 0.0])
         lens = Lens(FIELD_OF_VIEW, far=4.0 * self._distance(0.3))
-        look_from(self._page.server, lambda aspect: middle + np.array([0.0, 0.0, self._distance(aspect)]), middle, lens)
+        self._stand.look_from(lambda aspect: middle + np.array([0.0, 0.0, self._distance(aspect)]), middle, lens)
 
     def _distance(self, aspect: float) -> float:
         """How far the camera must be to see the whole frame in a window of ``aspect``, width over height."""

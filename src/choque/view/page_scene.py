@@ -7,12 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from choque.view.world_camera import VIEW_ANGLE
 
 NARROW = 0.62
 """Width over height of what two panels leave of a small page; wider ones show more."""
+
+UNMOVED = 1e-3
+"""A camera that stands this near to where it was put, as a share of its distance, was not moved."""
 
 NEAR, FAR = 0.1, 1000.0
 """From where to where cameras see in views that say nothing about it."""
@@ -36,16 +40,40 @@ def light_evenly(scene: Any) -> None:
     scene.add_light_hemisphere("/light/sky", intensity=1.4, sky_color=(235, 240, 255), ground_color=(96, 92, 90))
 
 
-def look_from(server: Any, place: Callable[[float], ArrayLike], target: ArrayLike, lens: Lens) -> None:
-    """Put the cameras of all tabs, those that will be opened too, where ``place`` says for a width over height."""
-    first = server.initial_camera
-    first.fov, first.near, first.far, first.up = lens.angle, lens.near, lens.far, lens.up
-    first.look_at, first.position = target, place(NARROW)
-    for client in server.get_clients().values():
+class Stand:
+    """Where the cameras of all tabs were put; one that nobody moved since is put right when its page changes size."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._fitted: dict[int, tuple[float, NDArray[np.float64]]] = {}  # of each tab: for which proportion, and where
+        self._put: Callable[[Any], None] | None = None
+
+    def look_from(self, place: Callable[[float], ArrayLike], target: ArrayLike, lens: Lens) -> None:
+        """Put all cameras, those of tabs that will be opened too, where ``place`` says for a width over height."""
+        first = self._server.initial_camera
+        first.fov, first.near, first.far, first.up = lens.angle, lens.near, lens.far, lens.up
+        first.look_at, first.position = target, place(NARROW)
+
+        def put(client: Any) -> None:
+            camera = client.camera
+            position = np.asarray(place(camera.aspect), np.float64)
+            self._fitted[client.client_id] = camera.aspect, position
+            with client.atomic():
+                _fit(camera, lens)
+                camera.position, camera.look_at = position, target
+
+        self._put = put
+        for client in self._server.get_clients().values():
+            put(client)
+
+    def moved(self, client: Any) -> None:
+        """The camera of a tab was moved there, or its page has got another size."""
         camera = client.camera
-        with client.atomic():
-            _fit(camera, lens)
-            camera.position, camera.look_at = place(camera.aspect), target
+        aspect, position = self._fitted.get(client.client_id, (0.0, np.asarray(camera.position)))
+        reach = float(np.linalg.norm(position - np.asarray(camera.look_at)))
+        is_there = float(np.linalg.norm(np.asarray(camera.position) - position)) <= UNMOVED * reach
+        if self._put is not None and camera.aspect != aspect and is_there:
+            self._put(client)
 
 
 def give_back(server: Any) -> None:

@@ -44,7 +44,8 @@ class Request:
     time
         Of moving polygons; None for the time of ``frame``.
     parameters
-        Of a generator or a kinetic scene; of volumes ``voxels_per_unit``, ``threshold`` and ``shift``.
+        Of a generator or a kinetic scene; of volumes ``voxels_per_unit``, ``threshold``, ``shift`` and ``turn``, an
+        axis as long as the angle in degrees.
     look
         Size and camera; and how bodies are drawn.
     volumes
@@ -128,7 +129,7 @@ class WorldFrame:
 
 
 def _draw_bodies(path: Path, things: Sequence[str], request: Request) -> str:
-    scene = _body_scene(things[0], request.parameters)
+    scene = body_scene(things[0], request.parameters)
     world = scene.world()
     for _ in range(request.frame):
         world.step(1.0 / scene.steps_per_second)
@@ -137,19 +138,20 @@ def _draw_bodies(path: Path, things: Sequence[str], request: Request) -> str:
     return f"{scene.name} after {request.frame:,} steps, {len(world):,} bodies"
 
 
-def _body_scene(word: str, parameters: Mapping[str, Any]) -> BodyScene:
+def body_scene(word: str, parameters: Mapping[str, Any]) -> BodyScene:
+    """The scene of bodies that a word names: a generator with its parameters, a built-in scene or a file."""
     name, colon, number = word.partition(":")
     if name in choque.scene.body_names() and not Path(word).exists():
         if colon and not number.isdecimal():
             raise InvalidInput(f"The scene is {word!r}; write the number of bodies as in mixed-box:1000.")
         given = dict(parameters)
         return choque.scene.bodies(name, int(number) if colon else GENERATED, given.pop("seed", 0), **given)
-    _refuse(parameters, word)
+    refuse_parameters(parameters, word)
     return choque.scene.load_bodies(word)
 
 
 def _draw_recording(path: Path, things: Sequence[str], request: Request) -> str:
-    _refuse(request.parameters, things[0])
+    refuse_parameters(request.parameters, things[0])
     frames = open_frames(things[0])
     draw_frame(path, frames, request.frame, look=request.look)
     return f"frame {request.frame:,} of {frames.name}"
@@ -158,7 +160,7 @@ def _draw_recording(path: Path, things: Sequence[str], request: Request) -> str:
 def _draw_boxes(path: Path, things: Sequence[str], request: Request) -> str:
     from choque.view.scene_picture import draw_scene
 
-    _refuse(request.parameters, things[0])
+    refuse_parameters(request.parameters, things[0])
     scene = choque.scene.load_boxes(things[0])
     lower, upper = scene.frame(request.frame)
     pairs = choque.pairs(lower, upper)
@@ -181,26 +183,17 @@ def _draw_kinetic(path: Path, things: Sequence[str], request: Request) -> str:
 
 
 def _draw_volumes(path: Path, things: Sequence[str], request: Request) -> str:
-    from choque.view.volume_entry import find_pair
-    from choque.view.volume_picture import Eye, draw_volumes, eye_of
+    from choque.view.volume_picture import draw_volumes, eye_of, pair_of
 
-    given = dict(request.parameters)
-    shift, threshold = given.pop("shift", None), given.pop("threshold", None)
-    pair = find_pair(things, given)
-    if threshold is not None:
-        greys = [which for which, part in enumerate(pair.parts) if part.source.kind == "scan"]
-        if not greys:
-            raise InvalidInput("A threshold was given, but neither thing is a scan.")
-        pair.set_threshold(greys[0], float(threshold))
-    if shift is not None:
-        pair.move_to(shift)
-    eye: Eye | None = None if request.look.camera is None else eye_of(request.look.camera, pair)
+    pair = pair_of(things, request.parameters)
+    eye = None if request.look.camera is None else eye_of(request.look.camera, pair)
     draw_volumes(path, pair, request.volumes, eye=eye, size=request.look.size)
     collide = "collide" if pair.parts[0].volume.collides(pair.moved()) else "are apart"
     return f"{pair.parts[0].source.name} and {pair.parts[1].source.name}, which {collide}"
 
 
-def _refuse(parameters: Mapping[str, Any], thing: str) -> None:
+def refuse_parameters(parameters: Mapping[str, Any], thing: str) -> None:
+    """Refuse parameters for something that has none."""
     if parameters:
         raise InvalidInput(f"{thing} takes no parameters, and {', '.join(parameters)} was given.")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,17 @@ from choque.view.studio_meshes import Mesh
 from choque.view.world_meshes import TILE_THICKNESS
 from choque.view.world_turns import quaternions
 
-DEFINITIONS = ((500, 16), (3_000, 10), (12_000, 7), (50_000, 5))
+DEFINITIONS = ((500, 16), (3_000, 10), (12_000, 7), (30_000, 5), (60_000, 3))
 """Up to how many drawn bodies round ones have how many latitudes; beyond the last `COARSE`."""
 
-COARSE = 3
+COARSE = 2
 
 CAPSULES_APART = 12
 """Up to so many proportions capsules are drawn exactly; more are sorted into classes a tenth apart."""
+
+BLOCK = 50_000
+"""Up to so many instances of a mesh are one block, sent and drawn at once; viser builds a tree over more, anew for each
+picture."""
 
 GROUND_SIDE = 400.0
 
@@ -57,12 +61,14 @@ class BodiesLayer:
     """Draws one cast of bodies after the other.
 
     Bodies that move and bodies that do not are in different instances, so that walls and floors are sent once; poses
-    and colours that are as they were are not sent again.
+    and colours that are as they were are not sent again. What is sent of all bodies with one mesh is one array of
+    positions and, of what is seen to turn, one of quaternions, in float32.
     """
 
     def __init__(self, scene: Any, name: str = "/bodies") -> None:
         self._scene, self._name = scene, name
         self._cast: Cast | None = None
+        self._color: NDArray[np.uint8] | None = None
         self._parts: list[tuple[Part, Any]] = []
         self._opacity: float | None = None
         self.definition = DEFINITIONS[0][1]
@@ -74,18 +80,23 @@ class BodiesLayer:
         if self._cast is None or self.definition >= DEFINITIONS[1][1]:
             return ""
         return (
-            f"{len(self._cast):,} bodies: round ones are drawn with coarser shapes ({self.definition} latitudes); "
-            "their places and sizes are exact."
+            f"So many bodies are drawn with coarser shapes ({self.definition} latitudes to a ball); their places and "
+            "sizes are exact."
         )
 
     def set_see_through(self, value: bool) -> None:
         """Let what is inside and behind be seen, or not."""
-        self._opacity = SEE_THROUGH if value else None
-        for _, handle in self._parts:
-            handle.opacity = self._opacity
+        opacity = SEE_THROUGH if value else None
+        if opacity != self._opacity:
+            self._opacity = opacity
+            for _, handle in self._parts:
+                handle.opacity = opacity
 
     def show(self, cast: Cast, poses: Poses, color: NDArray[np.uint8]) -> None:
         """Put the bodies in place, in these colours (n, 3); a new cast takes the place of the one before."""
+        is_colored_anew = self._color is None or not np.array_equal(color, self._color)
+        if is_colored_anew:
+            self._color = color.copy()
         if cast is not self._cast:
             self._engage(cast, poses, color)
             return
@@ -93,7 +104,7 @@ class BodiesLayer:
             handle.batched_positions = _places(part, poses)
             if part.turns:
                 handle.batched_wxyzs = quaternions(poses.rotation[part.rows])
-            if part.tint is None:
+            if part.tint is None and is_colored_anew:
                 handle.batched_colors = np.ascontiguousarray(color[part.rows])
 
     def _engage(self, cast: Cast, poses: Poses, color: NDArray[np.uint8]) -> None:
@@ -103,7 +114,7 @@ class BodiesLayer:
         self.definition = definition_for(int(np.count_nonzero(cast.drawn)))
         self._parts = [
             (part, self._add(f"{self._name}/{number}", part, poses, color))
-            for number, part in enumerate(parts_of(cast, self.definition))
+            for number, part in enumerate(blocks_of(parts_of(cast, self.definition)))
         ]
 
     def _add(self, name: str, part: Part, poses: Poses, color: NDArray[np.uint8]) -> Any:
@@ -130,6 +141,14 @@ class BodiesLayer:
 def definition_for(count: int) -> int:
     """How many latitudes round bodies are drawn with when there are ``count`` of them."""
     return next((definition for most, definition in DEFINITIONS if count <= most), COARSE)
+
+
+def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same instances, each part in blocks."""
+    for part in parts:
+        for first in range(0, len(part.rows), BLOCK):
+            block = slice(first, first + BLOCK)
+            yield replace(part, rows=part.rows[block], scale=part.scale[block])
 
 
 def parts_of(cast: Cast, definition: int) -> Iterator[Part]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from choque.view.studio_recent import Recent
 from choque.world import Comparison, Cost
-
-SMOOTHING = 0.1
-"""The weight of the latest frame in mean times."""
 
 RED, GREEN = "#ff5c5c", "#7bd88f"
 
@@ -20,7 +18,7 @@ class SecondMethod:
 
     def clear(self) -> None:
         """Forget what was."""
-        self._mean: tuple[float, float] | None = None
+        self._seconds = (Recent(), Recent())
         self._latest: Comparison | None = None
         self.first_difference: Comparison | None = None
         """The first frame in which the pairs differed."""
@@ -30,10 +28,8 @@ class SecondMethod:
     def note(self, comparison: Comparison) -> None:
         """Add one frame."""
         self._latest = comparison
-        if self._mean is None:
-            self._mean = comparison.seconds
-        before, now = self._mean, comparison.seconds
-        self._mean = tuple(old + SMOOTHING * (new - old) for old, new in zip(before, now, strict=True))  # type: ignore[assignment]
+        for recent, seconds in zip(self._seconds, comparison.seconds, strict=True):
+            recent.note(seconds)
         if comparison.pairs_differ and self.first_difference is None:
             self.first_difference = comparison
         if comparison.contacts_differ and self.first_wrong is None:
@@ -41,16 +37,16 @@ class SecondMethod:
 
     def html(self, same_bounds: bool) -> str:
         """Both methods side by side, and whether they agree."""
-        latest, mean = self._latest, self._mean
-        if latest is None or mean is None:
+        latest = self._latest
+        if latest is None:
             return "<div>Play, or step: both are given the same bodies.</div>"
         rows = "".join(
             f"<tr><td>{escape(latest.methods[k])}</td><td>{latest.seconds[k] * 1e3:.2f}</td>"
-            f"<td>{mean[k] * 1e3:.2f}</td><td>{latest.pairs[k]:,}</td><td>{latest.contacts[k]:,}</td></tr>"
-            for k in range(2)
+            f"<td>{recent.usual * 1e3:.2f}</td><td>{latest.pairs[k]:,}</td><td>{latest.contacts[k]:,}</td></tr>"
+            for k, recent in enumerate(self._seconds)
         )
         table = (
-            '<table style="width:100%;text-align:left"><tr><th>method</th><th>ms</th><th>mean ms</th>'
+            '<table style="width:100%;text-align:left"><tr><th>method</th><th>ms</th><th>usual</th>'
             f"<th>pairs</th><th>contacts</th></tr>{rows}</table>"
         )
         return table + self._verdict(same_bounds)

@@ -26,7 +26,7 @@ def ball(definition: int) -> Mesh:
 
 def capsule(ratio: float, definition: int) -> Mesh:
     """A capsule of radius 1 along z whose cylinder is ``ratio`` long."""
-    half = max(definition // 2, 2)
+    half = max(definition // 2, 2) if definition > 2 else 1
     shift = np.array([0.0, ratio / 2])
     top = _profile(np.linspace(0.0, np.pi / 2, half + 1)) + shift
     bottom = _profile(np.linspace(-np.pi / 2, 0.0, half + 1)) - shift

@@ -166,6 +166,10 @@ class OverlaysLayer:
         """Whether lines that are on run inside bodies."""
         return any(OVERLAYS[name].is_inside for name in self.on)
 
+    def drawings(self, findings: Findings) -> list[tuple[str, Drawing]]:
+        """Each overlay that is on, by name, as it is drawn for these findings."""
+        return [(name, overlay.draw(findings, self.options)) for name, overlay in OVERLAYS.items() if name in self.on]
+
     def show(self, findings: Findings) -> None:
         """Draw what is on for these findings, and take away what is not."""
         for name, overlay in OVERLAYS.items():

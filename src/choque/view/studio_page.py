@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from choque.view.eye import page_eye
+
 if TYPE_CHECKING:
     from choque.view.studio_server import Studio
     from choque.view.studio_view import View
@@ -168,6 +170,18 @@ class Page:
     def html(self, content: str = "") -> Html:
         """HTML; ``content`` can be set."""
         return Html(self.gui, content)
+
+    def picture_button(self) -> Any:
+        """A button that saves a picture of the view, seen from where the camera of the tab is that it is pressed in."""
+        made = self.gui.add_button("Save a picture", hint="A PNG, seen as here, as 'choque picture' draws it.")
+        made.on_click(lambda event: self.do(lambda: self._send_picture(event.client)))
+        return made
+
+    def _send_picture(self, client: Any) -> None:
+        view = self.studio.view
+        if view is not None and client is not None:
+            image = view.picture(*page_eye(client))
+            client.send_file_download(view.picture_name, image, save_immediately=True)
 
     # Keys
 

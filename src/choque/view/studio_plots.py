@@ -20,6 +20,9 @@ STAGE_COLORS = ("#8e9aaf", "#4aa8ff", "#ffb03b", "#ff6b6b", "#7bd88f")
 COUNT_COLORS = ("#4aa8ff", "#c58cff", "#ff6b6b")
 HEIGHT = 190
 
+OUTLIER = 6.0
+"""Times are cut off at so many times what is usual: a step in which something was loaded would flatten all others."""
+
 
 class RunPlots:
     """Keeps the latest reports of a run and draws them now and then."""
@@ -46,6 +49,8 @@ class RunPlots:
             return
         columns = list(np.ascontiguousarray(table.T))
         middle = 1 + len(STAGES)
+        longest = OUTLIER * float(np.median(table[:, 1:middle].max(axis=1)))
+        columns[1:middle] = [np.minimum(column, longest) for column in columns[1:middle]]
         self._stages.data = tuple(columns[:middle])
         self._counts.data = (columns[0], *columns[middle:])
 

@@ -41,6 +41,8 @@ class RecordingView(BodiesView):
         A recording of Choque's or a scene.dat of the original. One that was cut off is shown up to there.
     """
 
+    picture_name = "choque-recording.png"
+
     def __init__(self, frames: Recording | SceneDat) -> None:
         self.replay = Replay(frames)
         self.title = frames.name
@@ -197,6 +199,7 @@ class RecordingView(BodiesView):
                 page.button("Simulate it again", self.verify)
                 self._verdict_text = page.text()
                 self._jump = page.button("Jump to the first difference", self.jump_to_difference, visible=False)
+            page.picture_button()
             page.button("Choose something else", page.home)
         page.key(("P", "space"), "Play or pause", self.toggle)
         for back, forward, by in SEEK_KEYS:
@@ -230,7 +233,7 @@ class RecordingView(BodiesView):
             cut = "<br><b style='color:#ffb03b'>It was cut off; this is what was written whole.</b>"
         return (
             f"<b>Frame {replay.frame:,}</b> of {replay.last_frame:,}, {replay.time:.2f} s, {state}<br>"
-            f"{len(self.cast()):,} bodies, {frames.frames_per_second:g} frames a second{cut}"
+            f"{len(self.cast()):,} bodies, {frames.frames_per_second:g} frames a second{cut}{self.coarse_html()}"
         )
 
     # Verifying, in a thread of its own

@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any, Self
 
 from choque.errors import ChoqueError, InvalidInput, require
+from choque.view.eye import SIZE, Eye
+from choque.view.studio_http import answered_first, answering
 from choque.view.studio_page import Page
 from choque.view.studio_view import View
 
@@ -52,7 +54,8 @@ class Studio:
         self._thread: threading.Thread | None = None
         self._stopping = False
         self._view: View | None = None
-        with _quiet():
+        self._is_open = False  # whether the view is built, so that it can be told of cameras
+        with _quiet(), answered_first(answering(lambda size: self.picture(None, size))):
             self.server = viser.ViserServer(host=host, port=chosen, verbose=False)
         _dress(self.server)
         _stay_here(self.server)
@@ -99,6 +102,17 @@ class Studio:
         if problem is not None:
             raise problem
         return found
+
+    def picture(self, eye: Eye | None = None, size: tuple[int, int] = SIZE) -> bytes:
+        """A PNG of what is shown, drawn without a browser; may be called from any thread but the studio's own."""
+
+        def draw() -> bytes:
+            if self._view is None:
+                raise InvalidInput("Nothing is shown yet.")
+            return self._view.picture(eye, size)
+
+        image: bytes = self.ask(draw)
+        return image
 
     def run(self) -> None:
         """Do what is asked for, and tick the view, until `stop`; the caller's thread is the studio's from now on."""
@@ -152,7 +166,7 @@ class Studio:
 
     def _camera_moved(self, client: Any) -> None:
         view = self._view
-        if view is not None:
+        if view is not None and self._is_open:
             view.camera_moved(client)
 
     def _show(self, view: View | None) -> None:
@@ -171,12 +185,13 @@ class Studio:
             self._show(None)
             return
         page.finish()
+        self._is_open = True
 
     def _leave(self) -> None:
         """Close the view and clear the page."""
         if self._view is None:
             return
-        view, self._view = self._view, None
+        view, self._view, self._is_open = self._view, None, False
         try:
             view.close()
         finally:

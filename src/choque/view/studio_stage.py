@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from choque.errors import InvalidInput
 from choque.record import Cast, Poses
 from choque.scene import Camera
+from choque.view.eye import Eye
 from choque.view.studio_bodies import BodiesLayer
 from choque.view.studio_cameras import Cameras
 from choque.view.studio_colors import COLORINGS, PICKED
@@ -48,6 +49,7 @@ class BodiesView(View):
     def set_up(self, page: Page, camera: Camera) -> None:
         """Prepare the scene; controls follow."""
         self.page = page
+        self._camera = camera
         self.bodies_layer = BodiesLayer(page.scene)
         self.overlays = OverlaysLayer(page.scene)
         self.cameras = Cameras(page.server, camera, self.cast(), self.poses())
@@ -73,10 +75,7 @@ class BodiesView(View):
         findings, cast = self.look(), self.cast()
         row = self._picked_row(findings)
         self.overlays.options.picked, self.overlays.options.target = row, self.cameras.looked_at()
-        color = COLORINGS[self.coloring][0](findings)
-        if row is not None:
-            color = color.copy()
-            color[row] = PICKED
+        color = self._colors(findings)
         with self.page.server.atomic():
             self.bodies_layer.set_see_through(self.is_see_through or self.overlays.is_inside)
             self.bodies_layer.show(cast, self.poses(), color)
@@ -84,13 +83,35 @@ class BodiesView(View):
         if self.is_following and row is not None:
             self.cameras.follow(findings.bodies.position[row].astype(np.float64))
 
+    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:
+        """A PNG of the bodies in their colours, with the overlays that are on."""
+        from choque.view.studio_picture import Lines, bodies_png
+
+        findings = self.look()
+        drawings = self.overlays.drawings(findings)
+        lines = [
+            Lines(each.lines, OVERLAYS[name].color if each.colors is None else each.colors) for name, each in drawings
+        ]
+        return bodies_png(
+            self.cast(),
+            self.poses(),
+            self._colors(findings),
+            lines,
+            eye=self._camera if eye is None else eye,
+            size=size,
+            is_see_through=self.is_see_through or self.overlays.is_inside,
+        )
+
     def tell_notes(self) -> None:
         """Bring the sentences of the panels up to date."""
         lines = [f"**{OVERLAYS[name].word}:** {note}" for name, note in self.overlays.notes.items() if note]
-        coarse = self.bodies_layer.note
         self._overlay_notes.content = "\n\n".join(lines)
-        self._coarse_note.content = f"*{coarse}*" if coarse else ""
         self._body_text.content = self._about_picked()
+
+    def coarse_html(self) -> str:
+        """A line for the status, where bodies are drawn coarser than they are."""
+        note = self.bodies_layer.note
+        return f"<br><span style='color:#ffb03b'>{note}</span>" if note else ""
 
     # Controls
 
@@ -98,7 +119,6 @@ class BodiesView(View):
         """Colours, overlays and cameras."""
         page = self.page
         with page.tab("Show"):
-            self._coarse_note = page.text()
             self.color_choice = page.choice("Colour by", list(COLORINGS), self.coloring, self.set_coloring)
             self._color_note = page.text(COLORINGS[self.coloring][1])
             self._see_through = page.checkbox(
@@ -112,7 +132,7 @@ class BodiesView(View):
                 self._overlay_notes = page.text()
             with page.folder("Camera"):
                 self._centred = page.checkbox("Centred", True, lambda _: self.toggle_camera())
-                page.checkbox("Follow the picked body", False, self._set_following)
+                page.checkbox("Follow picked", False, self._set_following, hint="The camera goes along with the body.")
                 page.buttons("Stand", ("to see all", "as the scene says"), self._stand)
         page.key("V", "See through bodies, or not", self.toggle_see_through)
         page.key("C", "Centred or free camera", self.toggle_camera)
@@ -165,6 +185,14 @@ class BodiesView(View):
         bodies = self.look().bodies
         row = body_on_ray(bodies, origin, direction)
         self.pick(None if row is None else int(bodies.ids[row]))
+
+    def _colors(self, findings: Findings) -> NDArray[np.uint8]:
+        """(n, 3) of the bodies, the picked one in its own."""
+        color, row = COLORINGS[self.coloring][0](findings), self._picked_row(findings)
+        if row is not None:
+            color = color.copy()
+            color[row] = PICKED
+        return color
 
     def _picked_row(self, findings: Findings) -> int | None:
         if self.picked is None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from choque.errors import InvalidInput
+
 if TYPE_CHECKING:
+    from choque.view.eye import Eye
     from choque.view.studio_page import Page
 
 
@@ -19,6 +22,9 @@ class View(ABC):
     title: str = "Choque"
     """What is shown, in a few words; the title of the page."""
 
+    picture_name: str = "choque.png"
+    """What a picture of it is called when the page saves one."""
+
     @abstractmethod
     def open(self, page: Page) -> None:
         """Build panels, keys and scene on an empty ``page``."""
@@ -26,6 +32,10 @@ class View(ABC):
     def tick(self) -> float | None:
         """Do what is due; give the seconds until the next call, None for not before something is done on the page."""
         return None
+
+    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
+        """A PNG of what is shown, drawn without the page; seen from where all of it is in sight unless told."""
+        raise InvalidInput(f"There is no picture of “{self.title}”; open a scene, a recording, a motion or volumes.")
 
     def camera_moved(self, client: Any) -> None:  # noqa: B027
         """The camera of a tab was moved there; called in a thread of viser's, and only for what cannot wait."""

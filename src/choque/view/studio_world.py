@@ -18,6 +18,7 @@ from choque.view.studio_events import Events
 from choque.view.studio_findings import Findings
 from choque.view.studio_page import Page
 from choque.view.studio_plots import RunPlots
+from choque.view.studio_recent import Recent
 from choque.view.studio_stage import FRAMES_A_SECOND, BodiesView
 from choque.world import Run, StepReport, World, bounds_names
 from choque.world._detection import Detection
@@ -40,9 +41,6 @@ NARROW_RULES = ("exact", "legacy")
 PANELS_A_SECOND = 4.0
 """How often panels and plots are brought up to date while a run plays."""
 
-SMOOTHING = 0.1
-"""The weight of the latest frame in mean times."""
-
 
 class WorldView(BodiesView):
     """Shows a run and sends it commands; all computing happens there.
@@ -55,6 +53,7 @@ class WorldView(BodiesView):
         Arguments of the world that a scene is put into.
     """
 
+    picture_name = "choque-world.png"
     run: Run
 
     def __init__(self, thing: BodyScene | World | Run, **options: Any) -> None:
@@ -71,10 +70,11 @@ class WorldView(BodiesView):
         """Make the run and build the page."""
         self.run = self._make_run()
         self.events, self.second = Events(), SecondMethod()
-        self._due = self._shown = self._told = 0.0
+        self._due = self._drawn = self._picture_due = self._told = 0.0
         self._pace = 1.0
-        self.seconds = {"step": 0.0, "send": 0.0, "picture": 0.0}
-        """Mean seconds of a step, of handing a frame to the server, and between two frames."""
+        self._is_warm = False
+        self.seconds = {name: Recent() for name in ("step", "send", "picture")}
+        """Of a step, of handing a frame to the server, and between two frames."""
         self.steps_since_change = 0
         self.run.observers.append(self._observe)
         self.set_up(page, self._thing.camera if isinstance(self._thing, BodyScene) else Camera())
@@ -87,8 +87,10 @@ class WorldView(BodiesView):
 
     def tick(self) -> float | None:
         """Make the step that is due, draw what is due, and say when the next one is."""
-        now = time.perf_counter()
         run = self.run
+        if not self._is_warm:
+            self._warm_up()
+        now = time.perf_counter()
         if run.playing and run.finished:
             self.pause()
         if run.playing and now >= self._due:
@@ -99,11 +101,10 @@ class WorldView(BodiesView):
             now = time.perf_counter()
         waits = [] if (held := self.cameras.let_go()) is None else [held]
         if self.is_stale:
-            draw_at = self._shown + 1 / FRAMES_A_SECOND if run.playing else now
-            if now >= draw_at:
+            if not run.playing or now >= self._picture_due:
                 self._draw(now)
             else:
-                waits.append(draw_at - now)
+                waits.append(self._picture_due - now)
         if run.playing:
             waits.append(max(0.0, self._due - time.perf_counter()))
         return min(waits) if waits else None
@@ -229,6 +230,7 @@ class WorldView(BodiesView):
             with page.folder("A second method beside it"):
                 self._second_choice = page.choice("Compare with", [NONE, *broad.names()], NONE, self.compare)
                 self._second_text = page.html()
+            page.picture_button()
             page.button("Choose something else", page.home)
         page.key(("P", "space"), "Play or pause", self.toggle)
         page.key("F", "One step forward", self.step)
@@ -290,21 +292,24 @@ class WorldView(BodiesView):
         self.plots.note(report)
         self.events.note(world, report)
         self.steps_since_change += 1
-        self._mean("step", report.total_seconds)
+        self.seconds["step"].note(report.total_seconds)
         if self.run.comparison is not None:
             self.second.note(self.run.comparison)
 
-    def _mean(self, name: str, seconds: float) -> None:
-        before = self.seconds[name]
-        self.seconds[name] = seconds if not before else before + SMOOTHING * (seconds - before)
+    def _warm_up(self) -> None:
+        """Make a step in a copy, so that what is loaded or compiled for the first one is there when it is made."""
+        self._is_warm = True
+        self.run.world.copy().step(self.run.dt)
 
     def _draw(self, now: float) -> None:
         self.present()
         ended = time.perf_counter()
-        self._mean("send", ended - now)
-        if self.run.playing and self._shown:
-            self._mean("picture", now - self._shown)
-        self._shown = now
+        self.seconds["send"].note(ended - now)
+        if self.run.playing and self._drawn:
+            self.seconds["picture"].note(now - self._drawn)
+        self._drawn = now
+        # A picture that came late puts the next one off by half as long as usual at most.
+        self._picture_due = max(self._picture_due, now - 0.5 / FRAMES_A_SECOND) + 1 / FRAMES_A_SECOND
         if not self.run.playing or ended - self._told > 1 / PANELS_A_SECOND:
             self._tell()
 
@@ -317,22 +322,22 @@ class WorldView(BodiesView):
         self.plots.draw()
         self._events_text.content = self.events.html()
         self._cost_text.content = cost_html(world.cost, self.steps_since_change)
-        if run._rival is None:
+        if run.rival is None:
             self._second_text.content = "None is chosen."
         else:
-            self._second_text.content = self.second.html(run._rival.bound is world._detection.bound)
+            self._second_text.content = self.second.html(run.rival.bound is world.detection.bound)
         self._tell_state()
 
     def _tell_state(self) -> None:
         self._play.label = "Pause" if self.run.playing else "Play"
 
     def _status_html(self) -> str:
-        world, means = self.run.world, self.seconds
+        world, usual = self.run.world, {name: recent.usual for name, recent in self.seconds.items()}
         state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
-        rate = f"{1 / means['picture']:.0f} pictures a second; " if means["picture"] and self.run.playing else ""
+        rate = f"{1 / usual['picture']:.0f} pictures a second; " if usual["picture"] and self.run.playing else ""
         found = f"{len(world.pairs):,} candidates, {len(world.contacts):,} contacts" if world.frame else "not run yet"
         return (
             f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"
-            f"<span style='opacity:0.7'>{rate}a step takes {means['step'] * 1e3:.1f} ms, sending a picture "
-            f"{means['send'] * 1e3:.1f} ms</span>"
+            f"<span style='opacity:0.7'>{rate}a step takes {usual['step'] * 1e3:.1f} ms, sending a picture "
+            f"{usual['send'] * 1e3:.1f} ms</span>{self.coarse_html()}"
         )

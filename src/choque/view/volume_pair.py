@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from choque.errors import InvalidInput
 from choque.files.mesh_arrays import Mesh
 from choque.view.volume_source import VolumeSource
-from choque.view.volume_triangles import TriangleSearch
-from choque.volumes import Volume
+from choque.volumes import TriangleSearch, Volume
+from choque.volumes._turning import rotation_matrix
 
 FIRST_VOXELS = 32
 """How many voxels the longest side of two meshes gets where nothing else says how fine they are."""
@@ -45,17 +45,38 @@ class VolumePart:
         self.source = source
         self.above = source.first_threshold()
         self.fill = source.can_fill
+        self.rotation = np.eye(3)
+        """By which it is turned about the middle of its source."""
         self.volume: Volume = _NOTHING
         self.mesh: Mesh = _NO_MESH
         self.seconds = 0.0
         """How long it took to make the voxels."""
 
+    @property
+    def middle(self) -> NDArray[np.float64]:
+        """The middle of its source, which turning leaves in place [world]."""
+        lower, upper = self.source.bounds
+        return (lower + upper) / 2.0
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether it stands otherwise than in its source."""
+        return not np.array_equal(self.rotation, np.eye(3))
+
     def rebuild(self, like: Volume | None, voxels_per_unit: float | None) -> None:
-        """Make the voxels anew; refused, and nothing changed, where the source does not allow it."""
+        """Make the voxels anew; refused, and nothing changed, where the source does not allow it.
+
+        A mesh is turned first, and its voxels are those of the turned one. Voxels that a scan or model brings are asked
+        for by the centres of the turned ones; by quarter turns, where they are cubes, each goes to one of them.
+        """
         begin = perf_counter()
-        volume = self.source.volume(like=like, voxels_per_unit=voxels_per_unit, above=self.above, fill=self.fill)
+        source = self.source if not self.is_turned else self.source.turned(self.rotation, self.middle)
+        volume = source.volume(like=like, voxels_per_unit=voxels_per_unit, above=self.above, fill=self.fill)
+        if self.is_turned and source.mesh is None:
+            lattice = volume.lattice
+            volume = volume.rotated(self.rotation, about=lattice.to_world(np.rint(lattice.to_lattice(self.middle))))
         self.seconds = perf_counter() - begin
-        self.mesh = self.source.mesh if self.source.mesh is not None else Mesh(*volume.surface())
+        self.mesh = source.mesh if source.mesh is not None else Mesh(*volume.surface())
         self.volume = volume
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -66,10 +87,11 @@ class VolumePart:
 
 
 class VolumePair:
-    """Two sources on one lattice, the second moved by whole voxels.
+    """Two sources on one lattice, the second moved by whole voxels and turned.
 
     Where neither brings voxels of its own, and wherever `voxels_per_unit` is set, voxels are cubes of that size; else
-    they are those of the first that has some. Moving costs nothing; all else makes voxels anew.
+    they are those of the first that has some. Moving costs nothing. All else makes voxels anew, always from the source,
+    so that errors never add up.
     """
 
     def __init__(self, one: VolumeSource, two: VolumeSource, *, voxels_per_unit: float | None = None) -> None:
@@ -122,13 +144,15 @@ class VolumePair:
         part.fill = bool(fill)
         self.rebuild()
 
-    def rebuild(self) -> None:
-        """Make the voxels of both anew: first of the one that brings the lattice."""
+    def rebuild(self, *, only_second: bool = False) -> None:
+        """Make the voxels of both anew, first of the one that brings the lattice; or of the second on its lattice."""
         first, second = self.parts
         if self.voxels_per_unit is None and first.source.kind == "mesh":
             first, second = second, first
-        first.rebuild(None, self.voxels_per_unit)
-        second.rebuild(first.volume, None)
+        if not only_second or first is self.parts[1]:
+            first.rebuild(None, self.voxels_per_unit)
+        if not only_second or second is self.parts[1]:
+            second.rebuild(first.volume, None)
         self.move_to(self.shift)
 
     def move_to(self, shift: ArrayLike) -> NDArray[np.float64]:
@@ -138,6 +162,24 @@ class VolumePair:
             raise InvalidInput(f"The place to move to is {shift!r}; give three finite numbers.")
         self.shift = np.rint(wanted / self.spacing) * self.spacing
         return self.shift
+
+    @property
+    def rotation(self) -> NDArray[np.float64]:
+        """(3, 3) how the second is turned, about the middle of its source."""
+        return self.parts[1].rotation
+
+    def turn_to(self, rotation: ArrayLike) -> None:
+        """Turn the second to a rotation, counted from its source; a matrix (3, 3), or an axis times an angle [radians].
+
+        Makes its voxels anew, which `VolumePart.seconds` says the time of.
+        """
+        part = self.parts[1]
+        before, part.rotation = part.rotation, rotation_matrix(rotation)
+        try:
+            self.rebuild(only_second=True)
+        except InvalidInput:
+            part.rotation = before
+            raise
 
     def moved(self) -> Volume:
         """The second where it is now."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
+
 from choque.view.volume_log import CollisionLog
 from choque.view.volume_pair import Verdict, VolumePair, VolumePart
 from choque.view.volume_shapes import CUBES_MOST
+from choque.view.world_turns import angle_and_axis
 
 YES, NO, MAYBE = "#ff6b5e", "#6fcf97", "#f0b357"
 _SIGNS = {"models collide": "●", "models apart": "○", "triangles collide": "▲", "triangles apart": "△"}
@@ -36,6 +39,7 @@ def verdict_html(pair: VolumePair, verdict: Verdict) -> str:
             )
         )
     lines.append(_answer("Moved by", " ".join(f"{value:.4g}" for value in pair.shift), "inherit"))
+    lines.append(_answer("Turned by", _turn_words(pair), "inherit"))
     times = "".join(
         f'<tr><td style="opacity:0.7">{escape(_QUESTIONS[name])}</td>'
         f'<td style="text-align:right;white-space:nowrap">{_duration(seconds)}</td></tr>'
@@ -74,6 +78,15 @@ def part_html(part: VolumePart, color: tuple[int, int, int]) -> str:
         f"{volume.voxel_count:,} voxels of {spacing}<br>{len(volume.model):,} extreme vertices, "
         f"{len(part.mesh.faces):,} triangles<br>made in {_duration(part.seconds)}{note}"
     )
+
+
+def _turn_words(pair: VolumePair) -> str:
+    """The angle, the axis, and what making the voxels anew took; a turn is the only move that costs something."""
+    part = pair.parts[1]
+    if not part.is_turned:
+        return "nothing"
+    angle, axis = angle_and_axis(part.rotation)
+    return f"{np.degrees(angle):.4g}° about {' '.join(f'{each:.2g}' for each in axis)}, in {_duration(part.seconds)}"
 
 
 _QUESTIONS = {"voxels": "Do the voxels collide?", "triangles": "Do triangles meet?", "region": "What is shared?"}

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
 from choque.files import replacing
 from choque.scene import Camera
 from choque.view import volume_shapes
+from choque.view.eye import SIZE, Eye
 from choque.view.film import png_bytes
 from choque.view.volume_look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
 from choque.view.volume_pair import VolumePair, VolumePart
 from choque.view.volume_stage import VolumeStage, distance_to_see
 from choque.view.world_camera import directions
-
-
-@dataclass(frozen=True)
-class Eye:
-    """Where a picture is seen from [world, z up]."""
-
-    position: ArrayLike
-    target: ArrayLike
 
 
 def draw_volumes(
@@ -34,7 +28,7 @@ def draw_volumes(
     look: VolumeLook | None = None,
     *,
     eye: Eye | None = None,
-    size: tuple[int, int] = (1280, 720),
+    size: tuple[int, int] = SIZE,
 ) -> None:
     """Draw two volumes and what they share to a ``.png`` file, whole or not at all."""
     if Path(path).suffix.lower() != ".png":
@@ -49,9 +43,20 @@ def volume_png(
     look: VolumeLook | None = None,
     *,
     eye: Eye | None = None,
-    size: tuple[int, int] = (1280, 720),
+    size: tuple[int, int] = SIZE,
 ) -> bytes:
     """Draw two volumes and what they share, as the bytes of a PNG file; seen from where both fill it unless told."""
+    return png_bytes(volume_image(pair, look, eye=eye, size=size))
+
+
+def volume_image(
+    pair: VolumePair,
+    look: VolumeLook | None = None,
+    *,
+    eye: Eye | None = None,
+    size: tuple[int, int] = SIZE,
+) -> NDArray[np.uint8]:
+    """Draw two volumes and what they share: (height, width, 3) red, green and blue, the top row first."""
     look = look or VolumeLook()
     eye = eye or usual_eye(pair, size)
     with VolumeStage(eye.position, eye.target, size=size) as stage:
@@ -61,7 +66,40 @@ def volume_png(
             region = pair.parts[0].volume & pair.moved()
             vertices, faces = region.surface()
             stage.add_mesh(vertices, faces, REGION_COLOR)
-        return png_bytes(stage.picture())
+        return stage.picture()
+
+
+def pair_of(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
+    """The pair that ``things`` name, where and as the parameters say: those of `find_pair`, and those of a picture.
+
+    These are ``threshold``, of the first scan; ``shift``, where the second is; ``turn``, an axis as long as the angle
+    in degrees, by which it is turned.
+    """
+    from choque.view.volume_entry import find_pair
+
+    given = dict(parameters)
+    shift, threshold, turn = (given.pop(name, None) for name in ("shift", "threshold", "turn"))
+    pair = find_pair(things, given)
+    if threshold is not None:
+        greys = [which for which, part in enumerate(pair.parts) if part.source.kind == "scan"]
+        if not greys:
+            raise InvalidInput("A threshold was given, but neither thing is a scan.")
+        pair.set_threshold(greys[0], float(threshold))
+    if turn is not None:
+        pair.turn_to(_radians(turn))
+    if shift is not None:
+        pair.move_to(shift)
+    return pair
+
+
+def _radians(turn: Any) -> NDArray[np.float64]:
+    try:
+        vector = np.radians(np.asarray(turn, np.float64))
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise InvalidInput(f"The turn is {turn!r}; give an axis as long as the angle in degrees, as in turn=[0,0,30].")
+    return vector
 
 
 def usual_eye(pair: VolumePair, size: tuple[int, int]) -> Eye:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +92,13 @@ class VolumeSource:
                 break
             threshold = following
         return float(round(threshold)) if self.scan.values.dtype.kind in "iu" else threshold
+
+    def turned(self, rotation: NDArray[np.float64], about: NDArray[np.float64]) -> VolumeSource:
+        """The same with its triangles turned about a point [world]; voxels that it brings stay as they are."""
+        if self.mesh is None:
+            return self
+        vertices = (self.mesh.vertices - about) @ rotation.T + about
+        return replace(self, mesh=Mesh(vertices, self.mesh.faces))
 
     def volume(self, *, like: Volume | None, voxels_per_unit: float | None, above: float | None, fill: bool) -> Volume:
         """The voxels of it: those of ``like``, or so many to the unit; a scan or model keeps its own without either.

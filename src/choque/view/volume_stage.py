@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import require
-from choque.scene import Camera
-from choque.view.world_camera import MARGIN, VIEW_ANGLE, directions
+from choque.view.world_camera import MARGIN, VIEW_ANGLE, camera_at, directions
 from choque.view.world_stage import WorldStage
 
 
@@ -63,29 +62,14 @@ class VolumeStage(WorldStage):
             render=False,
         )
 
-    def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int]) -> None:
+    def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
         """Draw lines between two ends each (m, 2, 3)."""
-        if len(ends):
-            lines = np.arange(2 * len(ends)).reshape(-1, 2)
-            self._draw_lines(
-                upright(np.asarray(ends, np.float64).reshape(-1, 3)), lines, [part / 255 for part in color]
-            )
+        super().add_segments(upright(np.asarray(ends, np.float64)), color)
 
 
 def upright(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Points (…, 3) of a world whose z points up, in the stage's, where y does."""
     return np.stack((points[..., 0], points[..., 2], -points[..., 1]), axis=-1)
-
-
-def camera_at(position: NDArray[np.float64], target: NDArray[np.float64]) -> Camera:
-    """The camera that stands at ``position`` and looks at ``target`` [stage]."""
-    away = position - target
-    radius = float(np.linalg.norm(away))
-    if not radius > 0.0:
-        return Camera()
-    ahead = -away / radius
-    pitch, yaw = np.arcsin(np.clip(ahead[1], -1.0, 1.0)), np.arctan2(-ahead[0], -ahead[2])
-    return Camera(radius, float(np.degrees(pitch)), float(np.degrees(yaw)))
 
 
 def distance_to_see(corners: NDArray[np.float64], direction: NDArray[np.float64], size: tuple[int, int]) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.view import volume_shapes
-from choque.view.page_scene import Lens, give_back, light_evenly, look_from
+from choque.view.eye import Eye
+from choque.view.page_scene import Lens, Stand, give_back, light_evenly
 from choque.view.studio_page import Page
 from choque.view.studio_view import View
 from choque.view.volume_drawing import VolumeDrawing
@@ -19,6 +20,7 @@ from choque.view.volume_look import COLORS, DIRECTION, GROUPS, OPTIONS, VolumeLo
 from choque.view.volume_pair import Verdict, VolumePair, VolumePart
 from choque.view.volume_panel import log_html, part_html, verdict_html
 from choque.view.volume_stage import distance_to_see
+from choque.view.world_turns import matrix_of, quaternions
 
 STEP_KEYS = {
     "L": ("a voxel along +x", (1, 0, 0)),
@@ -30,9 +32,18 @@ STEP_KEYS = {
 }
 """Letters, as viser turns the camera by the arrows."""
 
+QUARTER_TURNS = {
+    "x": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    "y": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
+    "z": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+}
+"""A quarter turn about each axis, which is exact where voxels are cubes."""
+
 
 class VolumeView(View):
-    """Two volumes, the second with handles to drag it by."""
+    """Two volumes, the second with handles to drag and turn it by."""
+
+    picture_name = "choque-volumes.png"
 
     def __init__(self, pair: VolumePair) -> None:
         self.pair = pair
@@ -42,12 +53,13 @@ class VolumeView(View):
         self.look = VolumeLook()
         self._start = pair.shift
         self._wanted: NDArray[np.float64] | None = None
+        self._wanted_turn: NDArray[np.float64] | None = None
         self._is_new = True
         self._is_held = False
 
     def open(self, page: Page) -> None:
         """Build the page."""
-        self._page = page
+        self._page, self._stand = page, Stand(page.server)
         self.pair.query()  # the first question makes what later ones use again; the times shown are of those
         page.scene.set_up_direction("+z")
         light_evenly(page.scene)
@@ -67,6 +79,10 @@ class VolumeView(View):
         self._look()
         self._is_new = True
 
+    def camera_moved(self, client: Any) -> None:
+        """Keep all in sight when a page changes its size."""
+        self._stand.moved(client)
+
     def close(self) -> None:
         """Give the page back as it was."""
         self._page.scene.set_up_direction("+y")
@@ -74,7 +90,7 @@ class VolumeView(View):
 
     def _build_common(self, page: Page) -> None:
         first, second = self.pair.parts
-        page.text(f"**{first.source.name}** stays; drag **{second.source.name}** by its handles.")
+        page.text(f"**{first.source.name}** stays; drag and turn **{second.source.name}** by its handles.")
         self._fineness = page.number(
             "Voxels per unit",
             self._per_unit(),
@@ -91,10 +107,13 @@ class VolumeView(View):
             "Place", tuple(self.pair.shift.tolist()), step=float(self.pair.spacing.min()), hint="Of the second volume."
         )
         self._place.on_update(self._placed)
+        page.buttons(
+            "Quarter turn", tuple(QUARTER_TURNS), self.turn_quarter, hint="Of the second volume, about an axis."
+        )
         page.button("Back to the start", self.move_back, hint="Home")
         page.button("Push it free", self.part_them, hint="The shortest push along one axis that ends the collision.")
         page.button("Look at both", self._look, hint="F")
-        page.button("Save a picture", self.save_picture, hint="PNG, seen as here")
+        page.picture_button()
         page.button("Choose something else", page.home)
 
     def _build_part(self, page: Page, which: int, part: VolumePart) -> None:
@@ -124,17 +143,18 @@ class VolumeView(View):
     def _build_keys(self, page: Page) -> None:
         for key, (words, step) in STEP_KEYS.items():
             page.key(key, f"move the second by {words}", partial(self.move_by, step))
+        for axis in QUARTER_TURNS:
+            page.key(axis.upper(), f"turn the second by a quarter about {axis}", partial(self.turn_quarter, axis))
         page.key("home", "back to the start", self.move_back)
         page.key("R", "collision region", lambda: self.show_region(not self.look.region))
         page.key("F", "look at both", self._look)
 
     def _build_handles(self, page: Page) -> None:
         lower, upper = self.pair.parts[1].source.bounds
-        self._middle = (lower + upper) / 2.0
+        self._middle = self.pair.parts[1].middle
         self._handles = page.scene.add_transform_controls(
             "/handles",
             scale=0.7 * float((upper - lower).max()),
-            disable_rotations=True,
             depth_test=False,
             translation_limits=((-1e9, 1e9),) * 3,
             position=self._middle + self.pair.shift,
@@ -153,8 +173,18 @@ class VolumeView(View):
         self.move_to(start + np.array(voxels) * self.pair.spacing)
 
     def move_back(self) -> None:
-        """Move the second volume to where it was at first."""
+        """Move and turn the second volume to where it was at first."""
         self.move_to(self._start)
+        self.turn_to(np.eye(3))
+
+    def turn_to(self, rotation: NDArray[np.float64]) -> None:
+        """Turn the second volume to a rotation (3, 3), counted from how its file has it."""
+        self._wanted_turn = rotation
+
+    def turn_quarter(self, axis: str) -> None:
+        """Turn the second volume by a quarter about an axis of the world."""
+        start = self.pair.rotation if self._wanted_turn is None else self._wanted_turn
+        self.turn_to(QUARTER_TURNS[axis] @ start)
 
     def part_them(self) -> None:
         """Push the second volume out of the first, the shortest way along one axis."""
@@ -190,31 +220,30 @@ class VolumeView(View):
         self.look.region = self._region.value = on
         self._drawing.draw_region(None if self.verdict is None else self.verdict.region)
 
-    def save_picture(self) -> None:
-        """Send a picture of what is shown to the browser, seen as the first page that is open sees it."""
-        from choque.view.volume_picture import Eye, volume_png
+    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:
+        """A PNG of what is shown."""
+        from choque.view.volume_picture import volume_png
 
-        clients = list(self._page.server.get_clients().values())
-        eye = Eye(clients[0].camera.position, clients[0].camera.look_at) if clients else None
-        image = volume_png(self.pair, self.look, eye=eye)
-        self._page.server.send_file_download("choque-volumes.png", image, save_immediately=True)
+        return volume_png(self.pair, self.look, eye=eye, size=size)
 
     def tick(self) -> float | None:
         """Follow the handles to where they are by now, however often they moved, and ask whether the two collide."""
-        if self._wanted is None and not self._is_new:
+        if self._wanted is None and self._wanted_turn is None and not self._is_new:
             return None
         before = self.pair.shift
         if self._wanted is not None:
             wanted, self._wanted = self._wanted, None
             self.pair.move_to(wanted)
+        is_turned = self._follow_turn()
         is_new, self._is_new = self._is_new, False
-        has_changed = is_new or self.verdict is None or not np.array_equal(before, self.pair.shift)
+        has_changed = is_new or is_turned or self.verdict is None or not np.array_equal(before, self.pair.shift)
         if has_changed:
             self.verdict = self.pair.query()
             self.log.observe(self.verdict, self.pair.shift)
         with self._page.server.atomic():
             if is_new:
                 self._drawing.redraw(0)
+            if is_new or is_turned:
                 self._drawing.redraw(1)
             if has_changed and self.verdict is not None:
                 self._drawing.follow()
@@ -222,15 +251,25 @@ class VolumeView(View):
                 self._tell(self.verdict)
             if not self._is_held:
                 self._handles.position = self._middle + self.pair.shift
+                self._handles.wxyz = quaternions(self.pair.rotation[np.newaxis])[0]
         return None
+
+    def _follow_turn(self) -> bool:
+        """Turn the second volume as wanted; tells whether it stands otherwise now."""
+        wanted, self._wanted_turn = self._wanted_turn, None
+        if wanted is None or np.allclose(wanted, self.pair.rotation, atol=1e-6):
+            return False
+        self.pair.turn_to(wanted)
+        return True
 
     def _dragged(self, event: Any) -> None:
         """Called by viser in a thread of its own, for every small move of the handles."""
         place, phase = np.array(event.target.position, np.float64), event.phase
+        turn = matrix_of(np.array(event.target.wxyz, np.float64))
 
         def follow() -> None:
             self._is_held = phase != "end"
-            self._wanted = place - self._middle
+            self._wanted, self._wanted_turn = place - self._middle, turn
 
         self._page.do(follow)
 
@@ -261,4 +300,4 @@ class VolumeView(View):
             return np.asarray(middle + max(far, 1e-9) * DIRECTION)
 
         lens = Lens(near=0.01 * reach, far=50.0 * reach, up=(0.0, 0.0, 1.0))
-        look_from(self._page.server, place, middle, lens)
+        self._stand.look_from(place, middle, lens)

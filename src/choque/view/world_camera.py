@@ -61,6 +61,17 @@ def directions(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return ahead, right, np.cross(right, ahead)
 
 
+def camera_at(position: NDArray[np.float64], target: NDArray[np.float64]) -> Camera:
+    """The camera that stands at ``position`` and looks at ``target``, +y being up."""
+    away = position - target
+    radius = float(np.linalg.norm(away))
+    if not radius > 0.0:
+        return Camera()
+    ahead = -away / radius
+    pitch, yaw = np.arcsin(np.clip(ahead[1], -1.0, 1.0)), np.arctan2(-ahead[0], -ahead[2])
+    return Camera(radius, float(np.degrees(pitch)), float(np.degrees(yaw)))
+
+
 def outline(cast: Cast, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points (k, 3) and reaches (k,) whose spheres hold all drawn bodies: the corners of tiles, the rest by centres."""
     drawn = cast.drawn & (cast.kind != PLANE)

@@ -40,6 +40,9 @@ COARSEST, FINEST = 6, 24
 TRIANGLES = 400_000
 """Round bodies are drawn as finely as fits into this many triangles."""
 
+PEELS = 4
+"""How many bodies behind each other are told apart where they are seen through; each costs as much as a picture."""
+
 _OVER = np.array([0.0, 1.0, 0.0, 0.0], np.float32)
 """Half a turn about x, which carries the cap at one end of a capsule to the other."""
 
@@ -101,6 +104,7 @@ class WorldStage:
         self._plotter = _plotter(max(size) * smoothing)
         self._overlay = _overlay(self._plotter)
         self._camera, self._target = camera or Camera(), np.array(target, float)
+        self._opacity = 1.0
         self._cast: Cast | None = None
         self._parts: list[_Part] = []
         self._actors: list[Any] = []
@@ -108,6 +112,10 @@ class WorldStage:
         self._aim()
         if axes:
             self._add_axes()
+
+    def set_opacity(self, opacity: float) -> None:
+        """Let bodies that are shown from now on be seen through, 1 for not at all; they cast no shadows then."""
+        self._opacity = opacity
 
     def show(self, cast: Cast, poses: Poses) -> None:
         """Put the bodies in place; a new cast takes the place of the one before."""
@@ -132,14 +140,37 @@ class WorldStage:
             lines = (starts[:, np.newaxis, np.newaxis] + ends).reshape(-1, 2)
             self._wires[name] = self._draw_lines(corners.reshape(-1, 3), lines, [part / 255 for part in color])
 
-    def _draw_lines(self, points: NDArray[Any], lines: NDArray[Any], color: Sequence[float]) -> Any:
-        """Draw ``lines`` (m, 2) between points (k, 3), over the bodies that they lie in front of, without shadows."""
+    def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
+        """Draw lines between two ends each (m, 2, 3), in one colour or in that of each end (m, 2, 3)."""
+        if not len(ends):
+            return
+        lines = np.arange(2 * len(ends)).reshape(-1, 2)
+        each = color.reshape(-1, 3) if isinstance(color, np.ndarray) else None
+        plain = (1.0, 1.0, 1.0) if isinstance(color, np.ndarray) else [part / 255 for part in color]
+        self._draw_lines(np.asarray(ends).reshape(-1, 3), lines, plain, each)
+
+    def _draw_lines(
+        self,
+        points: NDArray[Any],
+        lines: NDArray[Any],
+        color: Sequence[float],
+        each: NDArray[np.uint8] | None = None,
+    ) -> Any:
+        """Draw ``lines`` (m, 2) between points (k, 3), over the bodies that they lie in front of, without shadows.
+
+        ``each`` has the colours (k, 3) of the points where they are not the same.
+        """
         pyvista = _pyvista()
         from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
 
         wire = pyvista.PolyData(np.ascontiguousarray(points, np.float32))
         wire.lines = np.column_stack((np.full(len(lines), 2), lines)).ravel()
         mapper = vtkPolyDataMapper()
+        if each is not None:
+            wire.point_data["color"] = np.ascontiguousarray(each)
+            mapper.SetScalarModeToUsePointFieldData()
+            mapper.SelectColorArray("color")
+            mapper.SetColorModeToDirectScalars()
         mapper.SetInputData(wire)
         actor = vtkActor()
         actor.SetMapper(mapper)
@@ -231,6 +262,7 @@ class WorldStage:
         actor = vtkActor()
         actor.SetMapper(mapper)
         surface = actor.GetProperty()
+        surface.SetOpacity(self._opacity)
         surface.SetAmbient(0.22)
         surface.SetDiffuse(0.85)
         surface.SetSpecular(0.28)
@@ -253,7 +285,9 @@ class WorldStage:
         self._plotter.add_light(pyvista.Light(light_type="headlight", intensity=0.38))
         far = float(np.linalg.norm(np.array(self._plotter.camera.position) - center)) + 2.0 * reach
         self._plotter.camera.clipping_range = (max(far * 1e-4, 0.02), max(far, 500.0))
-        if self._shadows:
+        if self._opacity < 1.0:
+            self._plotter.enable_depth_peeling(PEELS)
+        elif self._shadows:
             self._plotter.enable_shadows()
             shadows = self._plotter.renderer._render_passes._shadow_map_pass
             shadows.GetShadowMapBakerPass().SetResolution(max(self._size) * self._smoothing)

@@ -13,6 +13,7 @@ from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._pyramid import Pyramid
 from choque.volumes._scene import Scene
+from choque.volumes._triangle_search import TriangleSearch
 from choque.volumes._two_phase import MeshVerdict, meshes_collide
 from choque.volumes._volume import Collision, Volume
 
@@ -25,6 +26,7 @@ __all__ = [
     "Pyramid",
     "Scene",
     "SweepCounters",
+    "TriangleSearch",
     "Volume",
     "baselines",
     "meshes_collide",

@@ -1,0 +1,113 @@
+"""What the studio answers over HTTP beside viser: its page, with a notice for browsers without WebGL, and a picture.
+
+viser draws with WebGL and builds its panels once that is there; without it the page says so and stays empty. The notice
+adds what to do, and the picture of what is shown, drawn by the studio itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from choque.errors import ChoqueError
+
+PICTURE_PATH = "/picture.png"
+
+PICTURE_SIZE = (960, 540)
+
+PATIENCE = 120.0
+"""Seconds that a picture may take, which is drawn before the browser is answered."""
+
+Answer = Callable[[str, bool], Awaitable[Any]]
+"""Given a path and whether the browser unpacks gzip, a response or None."""
+
+NOTICE = """<script>
+addEventListener("DOMContentLoaded", () => {
+  if (document.createElement("canvas").getContext("webgl2")) return;
+  const notice = document.createElement("div");
+  notice.id = "choque-without-webgl";
+  notice.style = "position:fixed;inset:auto 0 0 0;max-height:80%;padding:1em 1.2em;overflow:auto;z-index:999;" +
+    "background:#1d2433;color:#e8ecf3;font:15px/1.5 sans-serif;border-top:3px solid #4096ff";
+  notice.innerHTML = `<b>This browser has no WebGL, which the studio draws with.</b> Switch hardware acceleration on in
+    its settings, or open this address in another browser. Without either, here is
+    <a href="PICTURE" style="color:#8cc0ff">a picture of what is shown now</a>; load it again for a new one.
+    <code>choque picture</code> and <code>choque video</code> draw without a browser.
+    <img src="PICTURE" alt="" onerror="this.remove()" style="display:block;max-width:100%;margin-top:0.8em">`;
+  document.body.append(notice);
+});
+</script>""".replace("PICTURE", PICTURE_PATH)
+
+
+@contextmanager
+def answered_first(answer: Answer) -> Iterator[None]:
+    """Let servers of websockets that are started meanwhile ask ``answer`` before they answer a request themselves."""
+    from websockets.asyncio import server as sockets
+
+    serve: Any = sockets.serve
+
+    def serve_more(*given: Any, process_request: Any = None, **options: Any) -> Any:
+        async def process(connection: Any, request: Any) -> Any:
+            if request.headers.get("Upgrade") != "websocket":
+                path = request.path.partition("?")[0]
+                found = await answer(path, "gzip" in request.headers.get("Accept-Encoding", ""))
+                if found is not None:
+                    return found
+            return None if process_request is None else process_request(connection, request)
+
+        return serve(*given, process_request=process, **{**options, "open_timeout": PATIENCE})
+
+    sockets.serve = serve_more  # type: ignore[assignment, misc]
+    try:
+        yield
+    finally:
+        sockets.serve = serve  # type: ignore[misc]
+
+
+def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
+    """Answer for the page and for its picture; ``draw`` gives a PNG of a size, or raises a `ChoqueError`."""
+
+    async def answer(path: str, unpacks: bool) -> Any:
+        if path in ("/", "/index.html"):
+            content = _page(unpacks)
+            return _response(HTTPStatus.OK, "text/html; charset=utf-8", content, "gzip" if unpacks else "identity")
+        if path != PICTURE_PATH:
+            return None
+        try:
+            image = await asyncio.get_running_loop().run_in_executor(None, draw, PICTURE_SIZE)
+        except ChoqueError as problem:
+            return _response(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(problem).encode())
+        return _response(HTTPStatus.OK, "image/png", image)
+
+    return answer
+
+
+@lru_cache(maxsize=2)
+def _page(packed: bool) -> bytes:
+    """The page of viser with the notice at the end of its head."""
+    import viser
+
+    source = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
+    head, end, rest = source.partition("</head>")
+    content = (head + NOTICE + end + rest).encode()
+    return gzip.compress(content, 6) if packed else content
+
+
+def _response(status: HTTPStatus, kind: str, content: bytes, encoding: str = "identity") -> Any:
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    headers = Headers(
+        {
+            "Content-Type": kind,
+            "Content-Length": str(len(content)),
+            "Content-Encoding": encoding,
+            "Cache-Control": "no-store",
+        }
+    )
+    return Response(int(status), status.phrase, headers, content)
