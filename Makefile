@@ -2,9 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all lint type format bench clean
+.PHONY: demo test test-all lint type format bench docs wheel-test clean
 
-demo: .venv/demo.stamp  ## run every method on a moving scene, check it, draw it
+demo: .venv/demo.stamp  ## the tour: everything in a minute, with pictures and a page of it all
 	$(BIN)/choque demo
 
 test: .venv/test.stamp  ## every proof at a reduced count, in minutes
@@ -26,6 +26,13 @@ format: .venv/lint.stamp
 bench: .venv/bench.stamp  ## the figures against the other libraries, on this machine
 	$(BIN)/python benchmarks/figures.py
 
+docs: .venv/docs.stamp  ## the documentation, into output/docs; a warning is an error
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs 2 -d output/docs.cache docs output/docs
+	@echo "Open output/docs/index.html"
+
+wheel-test: .venv/build.stamp  ## a wheel and an sdist, each installed and tried in an environment of its own
+	$(BIN)/python .ci/wheel_test.py
+
 clean:
 	rm -rf .venv output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -36,7 +43,7 @@ clean:
 
 .venv/demo.stamp: .venv/pip.stamp pyproject.toml
 	@echo "Installing Choque and what it draws with into .venv …"
-	$(BIN)/python -m pip install --quiet --editable '.[lab]'
+	$(BIN)/python -m pip install --quiet --editable '.[lab,video]'
 	touch $@
 
 .venv/test.stamp: .venv/pip.stamp pyproject.toml
@@ -46,6 +53,15 @@ clean:
 
 .venv/lint.stamp: .venv/test.stamp pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[lint]'
+	touch $@
+
+.venv/docs.stamp: .venv/pip.stamp pyproject.toml
+	@echo "Installing Choque and what its documentation is made with into .venv …"
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+.venv/build.stamp: .venv/pip.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet 'build>=1.2'
 	touch $@
 
 .venv/bench.stamp: .venv/test.stamp pyproject.toml

@@ -147,3 +147,16 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def test_a_forked_process_makes_its_own_pool() -> None:
     done = subprocess.run([sys.executable, "-c", FORK], timeout=60, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_thread_aside_works_in_order_and_beside_the_caller() -> None:
+    begun, done = threading.Event(), []
+    worker = threads.aside("test")
+    first = worker.submit(lambda: begun.wait(20) and done.append(threading.current_thread().name))
+    second = worker.submit(lambda: done.append("second"))
+    begun.set()  # the caller went on while the first still waited
+    first.result(20)
+    second.result(20)
+    worker.shutdown()
+    assert done[0].startswith("choque-test")
+    assert done[1:] == ["second"]

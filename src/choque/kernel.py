@@ -41,11 +41,12 @@ class _Announcement(event.Listener):
     """Says once per process that kernels are being compiled, so that the first call is not a silence."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.count = 0
+        """How many kernels this process has compiled so far, not counting those it found on disk."""
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002
-        if not self.told:
-            self.told = True
+        self.count += 1
+        if self.count == 1:
             print("choque: compiling kernels for this machine, once; later runs load them.", file=sys.stderr)  # noqa: T201
 
     def on_end(self, event: Any) -> None:

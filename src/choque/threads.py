@@ -76,6 +76,14 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
     return [*(future.result() for future in pending), own]
 
 
+def aside(name: str) -> ThreadPoolExecutor:
+    """A thread of its own that does what it is handed, in order, while the caller goes on; shut it down in the end.
+
+    For work that waits for a disk. The shared pool is not for it: a kernel would wait for its share behind the disk.
+    """
+    return ThreadPoolExecutor(1, thread_name_prefix=f"choque-{name}")
+
+
 def streams(thread_count: int, total: int) -> int:
     """How many of ``thread_count`` threads are worth waking for one light pass over ``total`` items."""
     return thread_count if total >= STREAM_SERIAL_BELOW else 1

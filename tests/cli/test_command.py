@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import choque
-from choque.cli._app import VERBS
+from choque.cli._app import FAMILIES, GROUPS, verb_name
 
 if TYPE_CHECKING:
     from conftest import Command
 
-NAMES = [verb.__name__.replace("_", "-") for verb in VERBS]
+NAMES = [verb_name(verb) for verbs in GROUPS.values() for verb in verbs]
+MEMBERS = [(verb_name(family), name) for family, verbs in FAMILIES.items() for name in verbs]
 
 
 def in_shell(*arguments: str, code: str = "import sys; from choque.cli import main; sys.exit(main())") -> list[str]:
@@ -26,7 +27,17 @@ def test_help_lists_every_verb(command: Command) -> None:
     text = command.succeeds("--help")
     for name in NAMES:
         assert f"\n  {name} " in text
-    assert "..." not in text.partition("Commands:")[2], "a summary is too long for a terminal of 80 columns"
+    listed = text.partition("Options:")[2]
+    assert all(f"\n{heading}:\n" in listed for heading in GROUPS)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "--install-completion" in text
+
+
+@pytest.mark.parametrize("family", [verb_name(family) for family in FAMILIES])
+def test_the_summaries_of_a_family_fit_on_a_line(command: Command, family: str) -> None:
+    listed = command.succeeds(family, "--help").partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed, "a summary is too long for a terminal of 80 columns"
 
 
 def test_no_arguments_ask_for_help(command: Command) -> None:
@@ -37,6 +48,13 @@ def test_no_arguments_ask_for_help(command: Command) -> None:
 def test_the_help_of_each_verb_has_an_example(command: Command, name: str) -> None:
     text = command.succeeds(name, "--help")
     assert f"  Try:\n    choque {name}" in text
+
+
+@pytest.mark.parametrize(("family", "name"), MEMBERS)
+def test_the_help_of_each_verb_of_a_family_has_an_example(command: Command, family: str, name: str) -> None:
+    text = command.succeeds(family, name, "--help")
+    assert "  Try:\n    choque " in text
+    assert f"choque {family} {name}" in text.partition("Try:")[2]
 
 
 def test_version(command: Command) -> None:
@@ -63,6 +81,14 @@ def test_help_loads_nothing_heavy() -> None:
         (["bake", "uniform"], "--output"),
         (["methods", "surplus"], "'choque methods --help'"),
         (["--verson"], "--version"),
+        (["volume", "colide"], "collide"),
+        (["kinetic", "run", "tres-objeto"], "tres-objetos"),
+        (["kinetic", "run", "tres-objetos", "--method", "kintic"], "kinetic"),
+        (["lab", "run", "comparisn"], "comparison"),
+        (["run", "bowlin"], "bowling"),
+        (["run", "bowling", "--broad", "sap-ob"], "sap-obb"),
+        (["bake", "unform", "--output", "a.npy"], "uniform"),
+        (["volume", "boolean", "mins", "a.evm", "b.evm", "c.evm"], "minus"),
     ],
 )
 def test_wrong_words_get_a_suggestion(command: Command, arguments: list[str], suggestion: str) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import choque
-from choque.cli import doctor
+from choque.broad import _brute
+from choque.cli import _kernels, _warm_up, doctor
 
 if TYPE_CHECKING:
     from conftest import Command
@@ -18,12 +19,17 @@ def test_what_it_says(command: Command) -> None:
     assert f"choque {choque.__version__}" in text
     assert "11,811 pairs in the reference scene, as it must be" in text
     assert "matplotlib" in text
+    for words in ("off screen", "ffmpeg", "browser", "cards", "kernels", "the studio in the browser"):
+        assert words in text
 
 
 def test_json(command: Command) -> None:
     report = json.loads(command.succeeds("doctor", "--json"))
     assert report["check"] == {"pairs": 11_811, "expected": 11_811, "right": True}
     assert report["kernels"]["writable"] in (True, False)
+    for room in report["kernels"]["rooms"].values():
+        assert 0 <= room["compiled"] <= room["kernels"]
+    assert all(set(thing) == {"found", "words"} for thing in report["surroundings"].values())
     assert "warm-up" not in report
 
 
@@ -50,7 +56,41 @@ def test_a_wrong_self_check_is_exit_code_1(command: Command, monkeypatch: pytest
 
 
 def test_the_warm_up_is_reported(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.lab.warm_up.warm_up", lambda **_: {"lost": "ImportError: gone"})
+    monkeypatch.setattr("choque.cli._warm_up.warm_up", lambda _: {"lost": "ImportError: gone"})
     outcome = command("doctor", "--warm-up")
     assert outcome.code == 1
     assert "failed: lost: ImportError: gone" in outcome.out
+
+
+@pytest.mark.parametrize("station", list(_warm_up.STATIONS))
+def test_a_station_of_the_warm_up_works(station: str, thorough: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not thorough:  # the other float type of every kernel takes a minute to compile
+        monkeypatch.setattr(_warm_up, "FLOAT_TYPES", ("float64",))
+    _warm_up.STATIONS[station]()
+
+
+def test_the_warm_up_goes_through_all_and_tells_how_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RuntimeError("out of\norder")
+
+    monkeypatch.setattr(_warm_up, "STATIONS", {"one": lambda: None, "two": fail, "three": lambda: None})
+    monkeypatch.setattr("choque.lab.warm_up.warm_up", lambda names, progress: progress(0, len(names), "boxes") or {})
+    told: list[tuple[int, int, str]] = []
+    assert _warm_up.warm_up(lambda *step: told.append(step)) == {"two": "RuntimeError: out of order"}
+    assert [about for _, _, about in told] == [
+        "compiling boxes",
+        "compiling one",
+        "compiling two",
+        "compiling three",
+        "",
+    ]
+    assert told[-1][0] == told[-1][1]
+
+
+@pytest.mark.skipif(not hasattr(_brute._emit_rows, "py_func"), reason="nothing is compiled")
+def test_a_kernel_is_on_disk_once_it_was_called() -> None:
+    choque.pairs([[0, 0]] * 3, [[1, 1]] * 3, method="brute")
+    assert _kernels._is_on_disk(_brute._emit_rows)
+    census = _kernels.census()
+    assert census["rooms"]["broad"]["compiled"] >= 1
+    assert set(census["rooms"]) == set(_kernels.ROOMS)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from datetime import datetime
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
-from choque.record import Log, Totals, benchmark, new_folder, read_log
+from choque.record import Log, Totals, benchmark, logs, new_folder, read_log
 from choque.record.expected import compare_logs, find_cases
 from choque.record.logs import COLUMNS, write_log
 from choque.record.totals import mechanical_energy
@@ -139,17 +140,18 @@ def test_bad_logs(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_a_log_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = Log(tmp_path / "log.csv")
-    log.add((1.0, 2, 3.0, 4, 5.0, 6.0, 7.0))
+    row, real = (1.0, 2, 3.0, 4, 5.0, 6.0, 7.0), logs.write_bytes
 
-    class Full:
-        def write(self, _: str) -> int:
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def write_half(handle: FileIO, data: bytes) -> None:
+        real(handle, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    handle, log._handle = log._handle, Full()
-    with pytest.raises(ChoqueError, match=r"the disk is full\. It has 1 rows"):
-        log.add((1.0, 2, 3.0, 4, 5.0, 6.0, 7.0))
-    handle.close()
+    with Log(tmp_path / "log.csv") as log:
+        log.add(row)
+        monkeypatch.setattr(logs, "write_bytes", write_half)
+        with pytest.raises(ChoqueError, match=r"the disk is full\. Its 1 rows stay readable"):
+            log.add(row)
+    assert len(read_log(tmp_path / "log.csv")["NPCDTests"]) == 1
     with pytest.raises(InvalidInput, match="already"):
         Log(tmp_path / "log.csv")
 

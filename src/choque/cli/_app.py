@@ -1,4 +1,4 @@
-"""The command itself: its verbs in the order of its help, and how it fails.
+"""The command itself: its verbs in the groups of its help, and how it fails.
 
 A verb is a function in a file of its own, with its options as annotated parameters; what it needs it imports when it
 runs. Its docstring is its help, and the lines under ``Try:`` are shown as they stand.
@@ -13,6 +13,7 @@ from inspect import getdoc
 from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
 
 from choque import __version__
 from choque.cli import interest, kinetic, lab, volume
@@ -32,28 +33,23 @@ from choque.cli.video import video
 from choque.cli.view import view
 from choque.errors import ChoqueError
 
-VERBS: tuple[Callable[..., None], ...] = (
-    pairs,
-    explain,
-    methods,
-    scenes,
-    bake,
-    bench,
-    run,
-    replay,
-    test_scenes,
-    view,
-    picture,
-    video,
-    doctor,
-    demo,
-)
+Verb = Callable[..., None]
 
-FAMILIES: dict[str, tuple[Callable[..., None], dict[str, Callable[..., None]]]] = {
-    "kinetic": (kinetic.kinetic, kinetic.VERBS),
-    "volume": (volume.volume, volume.VERBS),
-    "interest": (interest.interest, interest.VERBS),
-    "lab": (lab.lab, lab.VERBS),
+GROUPS: dict[str, tuple[Verb, ...]] = {
+    "Start here": (demo, doctor, scenes, methods),
+    "Boxes": (pairs, explain, bake, bench),
+    "Worlds of bodies": (run, replay, test_scenes),
+    "Motion, solids, areas": (kinetic.kinetic, volume.volume, interest.interest),
+    "Pictures": (view, picture, video),
+    "Studies": (lab.lab,),
+}
+"""The verbs as the help lists them."""
+
+FAMILIES: dict[Verb, dict[str, Verb]] = {
+    kinetic.kinetic: kinetic.VERBS,
+    volume.volume: volume.VERBS,
+    interest.interest: interest.VERBS,
+    lab.lab: lab.VERBS,
 }
 """Verbs with verbs of their own: ``choque lab run``."""
 
@@ -93,20 +89,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
+class Grouped(TyperGroup):
+    """The command, whose help lists its verbs in `GROUPS`."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write one section a group, all in the same two columns."""
+        width = max(len(name) for name in self.commands)
+        for heading, verbs in GROUPS.items():
+            names = [verb_name(verb) for verb in verbs]
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name.ljust(width), self.commands[name].get_short_help_str(formatter.width)) for name in names]
+                )
+
+
 def build() -> typer.Typer:
     """The command with all its verbs."""
     # Plain help, because that of rich takes longer to load than all the rest.
-    app = typer.Typer(name="choque", rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = typer.Typer(name="choque", cls=Grouped, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(help=_help(choque))(choque)
-    for verb in VERBS:
-        app.command(help=_help(verb))(verb)
-    for name, (family, verbs) in FAMILIES.items():
-        branch = typer.Typer(rich_markup_mode=None)
-        branch.callback(help=_help(family))(family)
-        for verb_name, verb in verbs.items():
-            branch.command(verb_name, help=_help(verb))(verb)
-        app.add_typer(branch, name=name)
+    for verb in (verb for verbs in GROUPS.values() for verb in verbs):
+        if verb in FAMILIES:
+            branch = typer.Typer(rich_markup_mode=None)
+            branch.callback(help=_help(verb))(verb)
+            for name, member in FAMILIES[verb].items():
+                branch.command(name, help=_help(member))(member)
+            app.add_typer(branch, name=verb_name(verb))
+        else:
+            app.command(verb_name(verb), help=_help(verb))(verb)
     return app
+
+
+def verb_name(verb: Verb) -> str:
+    """What a verb is called in the shell."""
+    return verb.__name__.replace("_", "-")
 
 
 def _show_version(wanted: bool) -> None:
@@ -123,14 +139,16 @@ def choque(
     """Find, follow and answer collisions.
 
     Try:
-      choque pairs boxes.npy          every overlapping pair of the boxes in a file
+      choque demo                     a tour of everything, in a minute
+      choque pairs boxes.npy          every overlapping pair of boxes in a file
       choque run bowling --record     simulate a scene of bodies and keep it
-      choque bench uniform mixed      which method is fastest on which scene, here
       choque VERB --help              what a verb does, with an example
+
+    Tab completes names after 'choque --install-completion' (bash, zsh, fish).
     """
 
 
-def _help(verb: Callable[..., None]) -> str:
+def _help(verb: Verb) -> str:
     # The mark keeps the parser from joining the lines that follow it.
     return (getdoc(verb) or "").replace("Try:\n", "\b\nTry:\n")
 

@@ -9,17 +9,32 @@ from typing import Annotated, Any
 
 import typer
 
+from choque.cli._completion import complete_methods
 from choque.errors import InvalidInput
 
 BoxesFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Boxes: .npy, .npz, .csv, .parquet or .aabbs.", show_default=False)
+]
+Method = Annotated[
+    str,
+    typer.Option("--method", metavar="NAME", help="See 'choque methods'.", autocompletion=complete_methods),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "--methods",
+        metavar="NAME,…",
+        help="Which methods; all unless given.",
+        show_default=False,
+        autocompletion=complete_methods,
+    ),
 ]
 Frame = Annotated[int, typer.Option("--frame", metavar="K", help="Which frame of a moving scene, from 0.")]
 HalfOpen = Annotated[bool, typer.Option("--half-open", help="Boxes that only touch do not overlap.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", metavar="N", help="How many threads to use; all unless given.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="KEY=VALUE", help="An option of the method or scene; may be repeated."),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+from choque.cli._json import print_json
 
 if TYPE_CHECKING:
     from choque.record import Totals
@@ -46,12 +45,15 @@ class Plan:
 def run_once(plan: Plan, as_json: bool) -> None:
     """Run a scene once, keep what is asked for, and tell what came of it.
 
+    What it needs is compiled or loaded before the clock starts.
     An interrupt ends the run early, with everything written that was to be; it is then raised again, unless
     interrupting is the only way to end it.
     """
-    from choque.cli._terminal import progress
+    from choque.cli._terminal import progress, waiting
+    from choque.kernel import announcement
     from choque.record import Log, Recorder, Totals
     from choque.record.folders import run_folder
+    from choque.record.rehearsal import rehearse
     from choque.record.totals import mechanical_energy
     from choque.world import Run
 
@@ -60,7 +62,9 @@ def run_once(plan: Plan, as_json: bool) -> None:
 
         require_film(Look(**plan.film))  # before the run, not after it
     world, totals = plan.make_world(), Totals()
-    start = mechanical_energy(world)
+    with waiting(f"Getting ready for {plan.scene.name}: what it needs is loaded, or compiled once …"):
+        rehearse(world, plan.dt)
+    compiled, start = announcement.count, mechanical_energy(world)
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False
     with ExitStack() as stack:
@@ -83,7 +87,8 @@ def run_once(plan: Plan, as_json: bool) -> None:
             interrupted = True
     if folder is not None:
         _finish(plan, folder)
-    _tell(plan, world, totals, (start, mechanical_energy(world)), folder, as_json)
+    compiled_late = announcement.count - compiled
+    _tell(plan, world, totals, (start, mechanical_energy(world)), folder, compiled_late, as_json)
     if interrupted and plan.steps is not None:
         raise KeyboardInterrupt
 
@@ -107,17 +112,21 @@ def _finish(plan: Plan, folder: Path) -> None:
 
 
 def _tell(
-    plan: Plan, world: World, totals: Totals, energy: tuple[float, float], folder: Path | None, as_json: bool
+    plan: Plan,
+    world: World,
+    totals: Totals,
+    energy: tuple[float, float],
+    folder: Path | None,
+    compiled_late: int,
+    as_json: bool,
 ) -> None:
     from choque.cli._terminal import console
     from choque.cli._worlds import energy_sentence, kinds_table, record_of, stages_table
 
     if as_json:
         about = {"scene": plan.scene.name, "folder": None if folder is None else str(folder)}
-        typer.echo(json.dumps({**about, **record_of(world, totals, energy)}))
+        print_json({**about, **record_of(world, totals, energy)})
         return
-    from choque.kernel import announcement
-
     terminal = console()
     settings = world.settings
     rules = " by the rules of the original" if settings.legacy else ""
@@ -131,9 +140,9 @@ def _tell(
     terminal.print(kinds_table(totals))
     for sentence in (str(totals.cost), energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
         terminal.print(sentence, markup=False, soft_wrap=True)
-    if announcement.told:
+    if compiled_late:
         terminal.print(
-            "These times include compiling, which happens once; run it again for times to go by.", style="bold"
+            f"{compiled_late} kernels were compiled on the way, once; run it again for times to go by.", style="bold"
         )
     if folder is not None:
         names = ", ".join(sorted(path.name for path in folder.iterdir()))
@@ -169,7 +178,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
             "hash": f"{result.hash:016x}",
             "milliseconds": totals.milliseconds(),
         }
-        typer.echo(json.dumps({**told, "tests": totals.tests // runs, "contacts": totals.contacts // runs}))
+        print_json({**told, "tests": totals.tests // runs, "contacts": totals.contacts // runs})
         return
     terminal = console()
     terminal.print((folder / "summary.txt").read_text().rstrip(), markup=False, soft_wrap=True)

@@ -7,11 +7,18 @@ from typing import Annotated
 
 import typer
 
+from choque.cli._completion import complete_box_scenes
+from choque.cli._json import AsJson, print_json
 from choque.cli._options import Settings, read_settings
 
 
 def bake(
-    name: Annotated[str, typer.Argument(metavar="SCENE", help="See 'choque scenes'.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE", help="See 'choque scenes'.", show_default=False, autocompletion=complete_box_scenes
+        ),
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -27,6 +34,7 @@ def bake(
     dimension: Annotated[int, typer.Option("--dimension", metavar="D", help="2 or 3.")] = 3,
     dtype: Annotated[str, typer.Option("--dtype", metavar="TYPE", help="float32 or float64.")] = "float32",
     option: Settings = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make a scene of boxes and write it to a file.
 
@@ -47,5 +55,9 @@ def bake(
             choque.files.write_boxes(output, *scene.frame(0))
         else:
             choque.scene.bake(scene, output)
+    if as_json:
+        about = {"boxes": scene.box_count, "dimension": scene.dimension, "frames": frames, "dtype": dtype}
+        print_json({"output": output, "scene": name, **about, "seed": seed, "parameters": parameters})
+        return
     what = f"{scene.box_count:,} boxes in {scene.dimension}D, {frames} frame{'s' if frames > 1 else ''}"
     typer.echo(f"{output}: {name}, {what}, seed {seed}")

@@ -7,21 +7,25 @@ from typing import Annotated
 
 import typer
 
-from choque.cli._options import AsJson, Threads, listed
+from choque.cli._completion import complete_box_scenes
+from choque.cli._json import AsJson, print_json
+from choque.cli._options import Methods, Threads, listed
 
 
 def bench(
     scene: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SCENE", help="See 'choque scenes'; uniform unless given.", show_default=False),
+        typer.Argument(
+            metavar="SCENE",
+            help="See 'choque scenes'; uniform unless given.",
+            show_default=False,
+            autocompletion=complete_box_scenes,
+        ),
     ] = None,
     n: Annotated[
         str, typer.Option("--n", metavar="N,…", help="How many boxes; several joined by commas.")
     ] = "1000,10000",
-    method: Annotated[
-        list[str] | None,
-        typer.Option("--method", metavar="NAME,…", help="Which methods; all unless given.", show_default=False),
-    ] = None,
+    method: Methods = None,
     peers: Annotated[bool, typer.Option("--peers", help="Add every other library that is installed.")] = False,
     dimension: Annotated[int, typer.Option("--dimension", metavar="D", help="2 or 3.")] = 3,
     frames: Annotated[int, typer.Option("--frames", metavar="K", help="More than 1 measures updates.")] = 1,
@@ -70,7 +74,7 @@ def bench(
             progress=tell,
         )
     if as_json:
-        typer.echo(table.to_json())
+        print_json({"machine": table.machine, "rows": table.rows})
     else:
         terminal = console()
         terminal.print(render(table, terminal.width))

@@ -1,130 +1,99 @@
-"""``choque demo``: every method on a moving scene, checked, timed and drawn."""
+"""``choque demo``: the tour, stop by stop, with a picture of each and one page of all."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from choque.cli._json import AsJson, print_json
+
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
-    from choque.bounds import Boxes
-    from choque.cli._performance import Performance
+    from choque.cli.tour import Shown, Stop
 
-FOLDER = Path("output")
-BOXES = 20_000
-FRAMES = 5
-CHECKED = (0, 2, 4)
-"""The frames whose pairs the oracle finds too, by testing all 200 million."""
-
-READY = 5_000
-"""How many of the boxes a method meets first, untimed, so that its kernels are compiled or loaded."""
+OUTPUT, REPORT = Path("output"), "report.html"
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", metavar="FOLDER", help="Where the picture goes.")] = FOLDER,
-    n: Annotated[int, typer.Option("--n", metavar="N", help="How many boxes.")] = BOXES,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="FOLDER", help="Where to; a new folder in 'output' unless given.", show_default=False
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Less of everything, in a few seconds.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Run every method on a moving scene, check it and draw it.
+    """Take the tour: everything Choque does, in a minute.
 
-    Seconds, once the kernels are compiled; the very first run compiles them, for a minute or so.
+    Bodies fall and are filmed, a million boxes are answered, motion is followed from event to event, two solids
+    collide, a crowd looks around, and every method is checked. The very first run compiles for some minutes before it.
+    The exit code is 1 if an answer was wrong.
 
     Try:
       choque demo
-      choque demo --output pictures
+      choque demo --quick --output pictures
     """
     from time import perf_counter
 
-    import choque
     from choque.cli._terminal import console
+    from choque.cli.tour import STOPS
+    from choque.cli.tour.report import write_report
+    from choque.errors import require
+    from choque.lab.machine import processor_name
+    from choque.record.folders import run_folder
 
-    begin = perf_counter()
-    folder = _folder(output)
-    if n < 2:
-        raise choque.errors.InvalidInput(f"A scene of {n} boxes was asked for; give at least 2.")
-    scene = choque.scene.generate("moving", n, frames=FRAMES)
-    frames = [choque.bounds.Boxes(*frame) for frame in scene.frames()]
+    require("matplotlib", extra="lab", purpose="to draw the pictures of the tour")
+    folder = run_folder(output, OUTPUT, "demo")
     terminal = console()
-    terminal.print(f"{n:,} boxes in 3D, all of them moving, {FRAMES} frames; each method follows them.")
-    performances = _run(frames)
-    terminal.print(_table(performances))
-    for remark in (*_remarks(performances), _draw(folder / "demo.png", frames[-1])):
-        terminal.print(remark, markup=False, soft_wrap=True)
-    terminal.print(f"{perf_counter() - begin:.1f} s in all.")
-    if not all(each.is_right for each in performances):
+    _make_ready(STOPS)
+    begin = perf_counter()
+    seen: dict[str, Shown] = {}
+    for number, stop in enumerate(STOPS, start=1):
+        seen[stop.title] = _visit(stop, folder, quick)
+        if not as_json:
+            _tell(terminal, f"{number}. {stop.title}", seen[stop.title])
+    write_report(folder / REPORT, seen, processor_name())
+    right = all(shown.is_right for shown in seen.values())
+    if as_json:
+        stops = {
+            title: {**shown.facts, "picture": shown.picture, "right": shown.is_right} for title, shown in seen.items()
+        }
+        print_json({"folder": folder, "report": folder / REPORT, "right": right, "stops": stops})
+    else:
+        terminal.print(f"{perf_counter() - begin:.0f} s in all. The pictures are in {folder}/, and all of it is in")
+        terminal.print(f"{folder / REPORT}", style="bold", soft_wrap=True)
+    if not right:
         raise typer.Exit(1)
 
 
-def _folder(output: Path) -> Path:
-    from choque.errors import InvalidInput
-
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise InvalidInput(f"The folder {output} cannot be made: {reason}. Give another with --output.") from problem
-    return output
-
-
-def _run(frames: list[Boxes]) -> list[Performance]:
-    """Try all methods, the fastest first in the list; the bar tells what is being waited for."""
-    import choque
-    from choque.cli._performance import perform
+def _make_ready(stops: tuple[Stop, ...]) -> None:
+    """Compile or load what the stops need, with a bar, so that none of it is in their times."""
     from choque.cli._terminal import progress
-    from choque.testing.oracle import overlapping_pairs
 
-    names = choque.broad.names()
-    some = [choque.bounds.Boxes(boxes.lower[:READY], boxes.upper[:READY]) for boxes in frames[:2]]
-    performances, expected = [], {}
-    total = 2 * len(names) + len(CHECKED)
     with progress() as tell:
-        for done, name in enumerate(names):
-            tell(done, total, f"compiling or loading {name}")
-            perform(name, some, {})
-        for done, index in enumerate(CHECKED, start=len(names)):
-            tell(done, total, f"the oracle tests every pair of frame {index}")
-            expected[index] = overlapping_pairs(frames[index].lower, frames[index].upper)
-        for done, name in enumerate(names, start=len(names) + len(CHECKED)):
-            tell(done, total, f"running {name}")
-            performances.append(perform(name, frames, expected))
-    return sorted(performances, key=lambda each: (not each.is_right, each.update + each.search))
+        for done, stop in enumerate(stops):
+            tell(done, len(stops), f"loading, or compiling once: {stop.title.lower()}")
+            stop.ready()
 
 
-def _table(performances: list[Performance]) -> Table:
+def _visit(stop: Stop, folder: Path, quick: bool) -> Shown:
+    from choque.cli._terminal import progress
+
+    with progress() as tell:
+        return stop.show(folder, quick, lambda done, total: tell(done, total, stop.title.lower()))
+
+
+def _tell(terminal: Console, title: str, shown: Shown) -> None:
+    from rich.padding import Padding
     from rich.text import Text
 
-    from choque.cli._terminal import plain_table, size
-    from choque.lab.table import COLOURS, duration
-
-    headings = ("method", "pairs>", "create>", "update>", "search>", "tests>", "peak>", "verdict")
-    table = plain_table(*headings, gap=1)  # to fit a terminal of 80 columns
-    for each in performances:
-        stages = (duration(seconds) for seconds in (each.create, each.update, each.search))
-        figures = (f"{each.pair_count:,}", *stages, f"{each.tests / 1e6:.3g} M", size(each.peak_bytes))
-        table.add_row(
-            Text(each.method, style="bold"),
-            *(figures if each.verdict.judgement != "failed" else [""] * len(figures)),
-            Text(each.verdict.judgement, style=COLOURS[each.verdict.judgement]),
-        )
-    return table
-
-
-def _remarks(performances: list[Performance]) -> list[str]:
-    frames = ", ".join(map(str, CHECKED))
-    notes = [f"{each.method}: {each.verdict.note}." for each in performances if each.verdict.note]
-    return [f"Frames {frames} were checked against the oracle, which tests every pair in NumPy.", *notes]
-
-
-def _draw(path: Path, boxes: Boxes) -> str:
-    import choque
-    from choque.view import draw_scene
-
-    pairs = choque.pairs(boxes.lower, boxes.upper)
-    title = "A moving scene and its colliding pairs"
-    try:
-        draw_scene(path, boxes.lower, boxes.upper, pairs, title=title)
-    except choque.errors.MissingExtra as problem:
-        return f"No picture: {problem}"
-    return f"The scene and its colliding pairs are drawn in {path}."
+    lines: list[tuple[str, Any]] = [(shown.sentence, "" if shown.is_right else "red")]
+    lines += [(f"{shown.picture.name}; go on with: {shown.try_next}", "dim")]
+    terminal.print(Text(title, style="bold"))
+    for line, style in lines:
+        terminal.print(Padding(Text(line, style=style), (0, 0, 0, 3), expand=False))
+    terminal.print()

@@ -1,20 +1,32 @@
-"""``choque doctor``: what is installed, what is missing, and whether it works here."""
+"""``choque doctor``: what is installed, what is compiled, what is missing, and whether it works here."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Annotated, Any
 
 import typer
 
-from choque.cli._options import AsJson
+from choque.cli._json import AsJson, print_json
 
 REFERENCE_BOXES, REFERENCE_PAIRS = 10_000, 11_811
 """The public reference scene and its pairs."""
 
 FOR_DEVELOPERS = {"test", "lint", "docs"}
 """Extras that users of the library have no need of."""
+
+BRINGS = {
+    "gpu": "the sweep on a CUDA card",
+    "images": "labelled image stacks",
+    "lab": "pictures, tables and reports",
+    "mesh": "checks and repairs of meshes",
+    "peers": "other libraries to compare with",
+    "scale": "studies on many machines",
+    "video": "films and pictures of worlds",
+    "view": "the studio in the browser",
+    "volumes": "medical scans: NIfTI, NRRD, TIFF, DICOM",
+}
+"""What an extra is for."""
 
 
 def doctor(
@@ -29,15 +41,18 @@ def doctor(
       choque doctor
       choque doctor --warm-up
     """
+    from choque.cli._kernels import census
+    from choque.cli._surroundings import surroundings
     from choque.lab import machine
 
     report: dict[str, Any] = {"machine": machine.describe(["typer", "rich"]), "extras": extras()}
+    report["surroundings"] = surroundings()
     if warm_up:
         report["warm-up"] = compile_all()
-    report["kernels"] = kernel_cache()
     report["check"] = self_check()
+    report["kernels"] = census()
     if as_json:
-        typer.echo(json.dumps(report))
+        print_json(report)
     else:
         _show(report)
     if not report["check"]["right"] or report.get("warm-up", {}).get("failed"):
@@ -65,23 +80,9 @@ def extras() -> dict[str, dict[str, Any]]:
         installed = versions(libraries)
         missing = [library for library in libraries if library not in installed]
         command = f"pip install 'choque[{extra_name}]'" if missing else None
-        found[extra_name] = {"installed": installed, "missing": missing, "command": command}
+        about = {"brings": BRINGS.get(extra_name, ""), "installed": installed, "missing": missing}
+        found[extra_name] = {**about, "command": command}
     return found
-
-
-def kernel_cache() -> dict[str, Any]:
-    """Where compiled kernels are kept, and whether new ones can be; no folder if compiling is switched off."""
-    import os
-    from pathlib import Path
-
-    from choque.broad import _filter
-
-    statistics = getattr(_filter.keep_allowed, "stats", None)
-    if statistics is None:
-        return {"folder": None, "writable": False}
-    folder = Path(statistics.cache_path)
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    return {"folder": str(folder), "writable": os.access(nearest, os.W_OK)}
 
 
 def self_check() -> dict[str, Any]:
@@ -97,39 +98,48 @@ def compile_all() -> dict[str, Any]:
     from time import perf_counter
 
     from choque.cli._terminal import progress
-    from choque.lab.warm_up import warm_up
+    from choque.cli._warm_up import warm_up
 
     begin = perf_counter()
     with progress() as tell:
-        failed = warm_up(progress=lambda done, total, about: tell(done, total, f"compiling {about}"))
+        failed = warm_up(tell)
     return {"seconds": round(perf_counter() - begin, 1), "failed": failed}
 
 
 def _show(report: dict[str, Any]) -> None:
-    machine = report["machine"]
+    from choque.cli._terminal import console, plain_table
+
+    machine, check = report["machine"], report["check"]
     lines = [("machine", ", ".join(str(machine[key]) for key in ("processor", "system", "architecture")))]
     lines += [
         ("", f"{machine['cores']} cores, {machine['threads available']} threads used, {machine['memory [GiB]']} GiB")
     ]
     named = ("choque", "python", "numpy", "numba", "typer", "rich")
     lines += [("versions", ", ".join(f"{key} {machine[key]}" for key in named if key in machine))]
-    for name, extra in report["extras"].items():
-        have = ", ".join(f"{library} {version}" for library, version in extra["installed"].items()) or "nothing"
-        lines += [(f"{name}", have)]
-        if extra["missing"]:
-            lines += [("", f"missing: {', '.join(extra['missing'])}; get them with: {extra['command']}")]
-    lines += [("kernels", _cache_words(report["kernels"]))]
+    lines += [(name, thing["words"]) for name, thing in report["surroundings"].items()]
+    lines += [("kernels", _kernel_words(report["kernels"], warmed_up="warm-up" in report))]
     if "warm-up" in report:
-        lines += [("", f"all compiled in {report['warm-up']['seconds']} s")]
+        lines += [("", f"what every room needs was compiled or loaded in {report['warm-up']['seconds']} s")]
         lines += [("", f"failed: {about}: {reason}") for about, reason in report["warm-up"]["failed"].items()]
-    check = report["check"]
     verdict = "as it must be" if check["right"] else f"WRONG, it must be {check['expected']:,}"
     lines += [("check", f"{check['pairs']:,} pairs in the reference scene, {verdict}")]
     for word, text in lines:
-        typer.echo(f"{word:<10}{text}")
+        typer.echo(f"{word:<12}{text}")
+    table = plain_table("extra", "brings", "installed", "missing")
+    for name, extra in report["extras"].items():
+        have = ", ".join(f"{library} {version}" for library, version in extra["installed"].items()) or "nothing"
+        lacks = f"{', '.join(extra['missing'])}: {extra['command']}" if extra["missing"] else "nothing"
+        table.add_row(name, extra["brings"], have, lacks.replace("[", r"\["))
+    console().print(table)
 
 
-def _cache_words(cache: dict[str, Any]) -> str:
-    if cache["folder"] is None:
+def _kernel_words(kernels: dict[str, Any], *, warmed_up: bool) -> str:
+    if kernels["folder"] is None:
         return "not compiled: NUMBA_DISABLE_JIT is set"
-    return f"kept in {cache['folder']}" + ("" if cache["writable"] else ", which cannot be written")
+    rooms = kernels["rooms"].values()
+    done, total = (sum(room[key] for room in rooms) for key in ("compiled", "kernels"))
+    cold = ", ".join(name for name, room in kernels["rooms"].items() if room["compiled"] < room["kernels"])
+    sooner = "" if warmed_up else ", or now by 'choque doctor --warm-up'"
+    left = f"; the others, in {cold}, when they are first used{sooner}" if cold else ""
+    place = "" if kernels["writable"] else f"; {kernels['folder']} cannot be written, so each run compiles again"
+    return f"{done} of {total} are compiled{left}{place}"

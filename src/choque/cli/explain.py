@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import typer
 
-from choque.cli._options import AsJson, BoxesFile, Frame, HalfOpen, Threads
+from choque.cli._json import AsJson, print_json
+from choque.cli._options import BoxesFile, Frame, HalfOpen, Threads
 
 
 def explain(
@@ -16,11 +15,13 @@ def explain(
 
     Try:
       choque explain boxes.npy
+      choque explain scene.aabbs --frame 3 --json
     """
-    from dataclasses import asdict
-
     import choque
 
     lower, upper = choque.files.read_boxes(file, frame)
     choice = choque.explain(lower, upper, closed=not half_open, threads=threads)
-    typer.echo(json.dumps(asdict(choice)) if as_json else str(choice))
+    if as_json:
+        print_json(choice)
+    else:
+        typer.echo(str(choice))

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from choque.cli._json import AsJson, print_json
+
 ConfigFile = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Lines of key = value; see 'interest config'.", show_default=False),
@@ -28,21 +30,29 @@ def run(
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="Write a row for each step as CSV.", show_default=False)
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Run a configuration and tell the mean of candidate pairs and of milliseconds a step; without one, the defaults.
+    """Run a configuration: candidate pairs and milliseconds a step.
+
+    Without one, the defaults.
 
     Try:
+      choque interest run
       choque interest run --config run.txt --log steps.csv
     """
     from choque.cli._terminal import progress
     from choque.lab.interest_config import InterestConfig, read_config
-    from choque.lab.interest_run import run_config
+    from choque.lab.interest_run import COLUMNS, run_config
 
     chosen = InterestConfig() if config is None else read_config(config)
     with progress() as tell:
         found = run_config(chosen, lambda done, total: tell(done, total, "steps"))
     if log is not None:
         found.write(log)
+    if as_json:
+        means = {name: found.column(name).mean() for name in COLUMNS if name != "step"}
+        print_json({"config": chosen, "milliseconds": found.mean_milliseconds, "means": means})
+        return
     typer.echo(
         f"{chosen.configuration}, {chosen.objects:,} objects, {chosen.scenario}, {chosen.steps:,} steps: "
         f"{found.mean_pairs:,.1f} candidate pairs and {found.mean_milliseconds:.3f} ms a step, "
@@ -55,6 +65,7 @@ def config(
     output: Annotated[
         Path, typer.Argument(metavar="FILE", help="Where to write the configuration.", show_default=False)
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Write a configuration with every key at its default, to be edited.
 
@@ -63,7 +74,12 @@ def config(
     """
     from choque.lab.interest_config import InterestConfig, write_config
 
-    write_config(InterestConfig(), output)
+    defaults = InterestConfig()
+    write_config(defaults, output)
+    if as_json:
+        print_json({"output": output, "config": defaults})
+    else:
+        typer.echo(f"{output}: every key at its default")
 
 
 VERBS: dict[str, Callable[..., None]] = {"run": run, "config": config}

@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from choque.cli._options import listed
+from choque.cli._completion import complete_studies
+from choque.cli._json import AsJson, print_json
+from choque.cli._lab_results import tell_comparison, tell_result
+from choque.cli._options import Methods, listed
 
 if TYPE_CHECKING:
-    from choque.lab import Comparison, Result
+    from choque.lab import Result, Study
 
 INTERRUPTED = 130
 
 StudyName = Annotated[
-    str, typer.Argument(metavar="STUDY", help="See 'choque lab list'; or a file that defines one.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="See 'choque lab list'; or a file that defines one.",
+        show_default=False,
+        autocompletion=complete_studies,
+    ),
 ]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a run.", show_default=False)]
 Cluster = Annotated[
@@ -36,7 +45,7 @@ def lab() -> None:
     """
 
 
-def list_studies() -> None:
+def list_studies(as_json: AsJson = False) -> None:
     """List the studies, with what each compares.
 
     Try:
@@ -47,12 +56,24 @@ def list_studies() -> None:
     from choque.cli._terminal import console, plain_table
     from choque.lab import names, studies
 
+    found = [studies.find(name) for name in names()]
+    if as_json:
+        print_json([_about(study) for study in found])
+        return
     table = plain_table("study", "what it asks", "factors", "claims>")
-    for name in names():
-        study = studies.find(name)
+    for study in found:
         factors = ", ".join(factor.name for factor in study.factors)
-        table.add_row(Text(name, style="bold"), Text(study.title), Text(factors), str(len(study.claims)))
+        table.add_row(Text(study.name, style="bold"), Text(study.title), Text(factors), str(len(study.claims)))
     console().print(table)
+
+
+def _about(study: Study) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "title": study.title,
+        "factors": [factor.name for factor in study.factors],
+        "claims": [claim.id for claim, _ in study.claims],
+    }
 
 
 def run(
@@ -64,10 +85,7 @@ def run(
             "--output", metavar="FOLDER", help="Where to; a new folder in 'output' unless given.", show_default=False
         ),
     ] = None,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option("--methods", metavar="NAME,…", help="Which methods; all unless given.", show_default=False),
-    ] = None,
+    methods: Methods = None,
     factor: Annotated[
         list[str] | None,
         typer.Option(
@@ -84,6 +102,7 @@ def run(
     clock: Annotated[
         str, typer.Option("--clock", metavar="NAME", help="wall, or processor for a machine that others keep busy.")
     ] = "wall",
+    as_json: AsJson = False,
 ) -> None:
     """Measure a study, judge its claims and write its report.
 
@@ -112,10 +131,10 @@ def run(
             progress=tell,
         )
 
-    _show(_watched(study, work))
+    tell_result(_watched(study, work), as_json)
 
 
-def resume(folder: Folder, cluster: Cluster = None) -> None:
+def resume(folder: Folder, cluster: Cluster = None, as_json: AsJson = False) -> None:
     """Go on with an interrupted run.
 
     Try:
@@ -123,10 +142,10 @@ def resume(folder: Folder, cluster: Cluster = None) -> None:
     """
     from choque.lab import resume as go_on
 
-    _show(_watched(folder.name, lambda tell: go_on(folder, cluster=cluster, progress=tell)))
+    tell_result(_watched(folder.name, lambda tell: go_on(folder, cluster=cluster, progress=tell)), as_json)
 
 
-def report(folder: Folder) -> None:
+def report(folder: Folder, as_json: AsJson = False) -> None:
     """Write the report of a run again, from its raw samples.
 
     Try:
@@ -137,7 +156,7 @@ def report(folder: Folder) -> None:
 
     with waiting("Writing the report …"):
         result = write(folder)
-    _show(result)
+    tell_result(result, as_json)
 
 
 def compare(
@@ -146,6 +165,7 @@ def compare(
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="SHARE", help="How much a counter may grow.")
     ] = 0.05,
+    as_json: AsJson = False,
 ) -> None:
     """Compare two runs of a study by their counters and verdicts.
 
@@ -157,7 +177,7 @@ def compare(
     from choque.lab import compare as compare_runs
 
     comparison = compare_runs(before, after, threshold=threshold)
-    _show_comparison(comparison)
+    tell_comparison(comparison, as_json)
     if comparison.regressions:
         raise typer.Exit(1)
 
@@ -204,53 +224,3 @@ def _level(text: str) -> str | int | float:
         except ValueError:
             continue
     return text
-
-
-def _show(result: Result) -> None:
-    from rich.text import Text
-
-    from choque.cli._terminal import console, plain_table
-
-    colours = {"confirmed": "green", "refuted": "red", "not testable here": "dim"}
-    if result.claims:
-        table = plain_table("claim", "verdict", "measured", "note")
-        for claim in result.claims:
-            verdict = claim.verdict or ""
-            table.add_row(claim.id, Text(verdict, style=colours[verdict]), Text(claim.measured or ""), Text(claim.note))
-        console().print(table)
-    wrong = result.cells.where(verdict=("wrong", "failed"))
-    for row in wrong:
-        levels = ", ".join(str(row.get(factor.name)) for factor in result.study.factors)
-        typer.echo(f"{row['verdict']}: {levels}: {row['note']}")
-    late = len(result.cells.where(verdict="cut off"))
-    typer.echo(f"{len(result.cells)} cells, {len(wrong)} wrong or failed, {late} cut off by their time limit")
-    typer.echo(f"report  {result.folder / 'report.html'}")
-    if len(wrong):
-        raise typer.Exit(1)
-
-
-def _show_comparison(comparison: Comparison) -> None:
-    from choque.cli._terminal import console, plain_table
-
-    shown = sorted(comparison.changes, key=lambda change: (not change.is_regression, -(change.ratio or 0.0)))
-    if shown:
-        table = plain_table("cell", "figure", "before>", "after>", "ratio>", "")
-        for change in shown[:40]:
-            ratio = "" if change.ratio is None else f"{change.ratio:.3f}"
-            mark = "[red]regression[/]" if change.is_regression else ""
-            table.add_row(change.cell, change.figure, _figure(change.before), _figure(change.after), ratio, mark)
-        console().print(table)
-        if len(shown) > 40:
-            typer.echo(f"… and {len(shown) - 40} more")
-    lacking = f", {comparison.missing} of A missing in B" if comparison.missing else ""
-    pace = (
-        ""
-        if comparison.time_ratio is None
-        else f"; times of B are {comparison.time_ratio:.2f}x those of A, in the middle"
-    )
-    count, limit = len(comparison.regressions), comparison.threshold
-    typer.echo(f"{comparison.cells} cells compared{lacking}: {count} regressions beyond {limit:.0%}{pace}")
-
-
-def _figure(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int | float) else str(value)

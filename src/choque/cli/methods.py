@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-import typer
-
-from choque.cli._options import AsJson
+from choque.cli._json import AsJson, print_json
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ def methods(as_json: AsJson = False) -> None:
 
     found = [describe(name) for name in choque.broad.names()]
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in found]))
+        print_json(found)
         return
 
     from rich.text import Text

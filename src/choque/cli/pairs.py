@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from choque.cli._options import AsJson, BoxesFile, Frame, HalfOpen, Settings, Threads, read_settings
+from choque.cli._json import AsJson, print_json
+from choque.cli._options import BoxesFile, Frame, HalfOpen, Method, Settings, Threads, read_settings
 
 if TYPE_CHECKING:
     from choque._types import Pairs
@@ -37,7 +37,7 @@ class Answer:
 
 def pairs(
     file: BoxesFile,
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help="See 'choque methods'.")] = "auto",
+    method: Method = "auto",
     output: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="Write the pairs: .npy, .csv or .parquet.", show_default=False),
@@ -65,7 +65,7 @@ def pairs(
     if output is not None:
         choque.files.write_pairs(output, answer.pairs)
     if as_json:
-        typer.echo(json.dumps(_record(answer, file, frame, output)))
+        print_json(_record(answer, file, frame, output))
     else:
         _summarise(answer, file, output)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from choque.cli._options import Settings, read_settings
+from choque.cli._recordings import as_far_as_it_goes
 
 if TYPE_CHECKING:
     from choque.view.volume_look import VolumeLook
@@ -70,8 +71,9 @@ def picture(
         camera=_camera(camera),
     )
     request = Request(frame, time, read_settings(option), look, _volume_look(show, not no_region))
-    told = draw_picture(Path(output), things, study=study, request=request)
-    typer.echo(f"{output}: {told}")
+    with as_far_as_it_goes(things):
+        told = draw_picture(Path(output), things, study=study, request=request)
+        typer.echo(f"{output}: {told}")
 
 
 def _volume_look(show: str | None, region: bool) -> VolumeLook:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from choque.cli._options import AsJson, Threads
+from choque.cli._json import AsJson, print_json
+from choque.cli._options import Threads
+from choque.cli._recordings import RecordingPath, opened
 
 if TYPE_CHECKING:
     from choque.record import Recording, SceneDat
 
 
 def replay(
-    recording: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="A recording, a scene.dat, or a folder with one.", show_default=False),
-    ],
+    recording: RecordingPath,
     verify: Annotated[
         bool, typer.Option("--verify", help="Simulate it again and name the first frame that differs.")
     ] = False,
@@ -30,34 +28,47 @@ def replay(
 ) -> None:
     """Tell what a recording holds, and whether it repeats.
 
+    The exit code is 1 if it does not repeat, and 2 if its end is missing; the frames that are there are used.
+
     Try:
       choque replay output/bowling--2024-05-01--12-00-00
       choque replay recording.choque --verify
       choque replay recording.choque --scene-dat scene.dat
     """
-    from choque.cli._terminal import progress
-    from choque.errors import InvalidInput
-    from choque.record import Recording, open_frames, write_scene_dat
-    from choque.record import verify as simulate_again
-
-    frames = open_frames(recording)
-    told = _about(frames)
-    if verify:
-        if not isinstance(frames, Recording):
-            raise InvalidInput(f"{frames.path} is a scene.dat, which holds poses alone; it cannot be simulated again.")
-        with progress() as tell:
-            found = simulate_again(frames, threads=threads, tell=lambda done, total: tell(done, total, frames.name))
-        told |= {"verified": found.is_equal, "first_difference": found.first_difference, "verdict": str(found)}
-    if scene_dat is not None:
-        with progress() as tell:
-            write_scene_dat(scene_dat, frames, tell=lambda done, total: tell(done, total, str(scene_dat)))
-        told["written"] = str(scene_dat)
-    if as_json:
-        typer.echo(json.dumps(told))
-    else:
-        _print(told)
+    with opened(recording) as frames:
+        told = _about(frames)
+        if verify:
+            told |= _verified(frames, threads)
+        if scene_dat is not None:
+            _write(scene_dat, frames)
+            told["written"] = str(scene_dat)
+        if as_json:
+            print_json(told)
+        else:
+            _print(told)
     if told.get("verified") is False:
         raise typer.Exit(1)
+
+
+def _verified(frames: Recording | SceneDat, threads: int | None) -> dict[str, Any]:
+    """What came of simulating it again."""
+    from choque.cli._terminal import progress
+    from choque.errors import InvalidInput
+    from choque.record import Recording, verify
+
+    if not isinstance(frames, Recording):
+        raise InvalidInput(f"{frames.path} is a scene.dat, which holds poses alone; it cannot be simulated again.")
+    with progress() as tell:
+        found = verify(frames, threads=threads, tell=lambda done, total: tell(done, total, frames.name))
+    return {"verified": found.is_equal, "first_difference": found.first_difference, "verdict": str(found)}
+
+
+def _write(path: Path, frames: Recording | SceneDat) -> None:
+    from choque.cli._terminal import progress
+    from choque.record import write_scene_dat
+
+    with progress() as tell:
+        write_scene_dat(path, frames, tell=lambda done, total: tell(done, total, str(path)))
 
 
 def _about(frames: Recording | SceneDat) -> dict[str, Any]:
@@ -93,8 +104,6 @@ def _print(told: dict[str, Any]) -> None:
         rules = ", ".join(f"{name} {world[name]}" for name in ("broad", "narrow", "response", "dtype") if name in world)
         typer.echo(f"Made with {rules}; seed {told['seed']}; Choque {versions.get('choque')}, {told['recorded']}.")
         typer.echo(f"Hash of the last state: {told['last_hash']}.")
-        if not told["complete"]:
-            typer.echo("It was not finished: its end is missing, and these are the frames that were written whole.")
     if "verdict" in told:
         typer.echo(told["verdict"])
     if "written" in told:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from choque.cli._options import AsJson, Settings, Threads, read_settings
+from choque.cli._completion import complete_body_scenes, complete_broad_phases
+from choque.cli._json import AsJson
+from choque.cli._options import Settings, Threads, read_settings
 
 if TYPE_CHECKING:
     from choque.cli._world_run import Plan
@@ -27,6 +29,7 @@ def run(
             metavar="SCENE",
             help="An .xml or .toml file, a built-in scene, or a generator: mixed-box:1000.",
             show_default=False,
+            autocompletion=complete_body_scenes,
         ),
     ] = None,
     frames: Annotated[
@@ -37,7 +40,12 @@ def run(
     ] = None,
     broad: Annotated[
         str | None,
-        typer.Option("--broad", metavar="NAME", help="See 'choque methods'; NONE, AABB, OBB, SAP, SAPOBB too."),
+        typer.Option(
+            "--broad",
+            metavar="NAME",
+            help="See 'choque methods'; NONE, AABB, OBB, SAP, SAPOBB too.",
+            autocompletion=complete_broad_phases,
+        ),
     ] = None,
     bounds: Annotated[
         str | None, typer.Option("--bounds", metavar="KIND", help="box, oriented, sphere, 18-dop …")

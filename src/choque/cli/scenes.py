@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import typer
-
-from choque.cli._options import AsJson
+from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +39,7 @@ def scenes(as_json: AsJson = False) -> None:
     """
     listed = _listed()
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in listed]))
+        print_json(listed)
         return
 
     from choque.cli._terminal import console

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from choque.cli._options import AsJson
+from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
     from choque.cli._terminal import Tell
@@ -50,7 +49,7 @@ def test_scenes(
     with progress() as tell:
         results = _built_in(logs, tell) if folder is None else _expected(cases, logs, tell)
     if as_json:
-        typer.echo(json.dumps({"folder": str(logs), "scenes": results}))
+        print_json({"folder": str(logs), "scenes": results})
     else:
         table = plain_table("scene", "rows>", "tests>", "collisions>", "verdict")
         for result in results:

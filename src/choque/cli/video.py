@@ -1,4 +1,4 @@
-"""``choque video``: a film or a picture of a recording, without a window."""
+"""``choque video``: a film of anything that can be watched, without a window."""
 
 from __future__ import annotations
 
@@ -7,18 +7,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from choque.cli._options import Settings, read_settings
+from choque.cli._recordings import as_far_as_it_goes
+
 if TYPE_CHECKING:
     from choque.scene import Camera
 
 
 def video(
-    recording: Annotated[
-        Path,
-        typer.Argument(metavar="RECORDING", help="A recording, a scene.dat, or a folder with one.", show_default=False),
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="THING... FILE",
+            help="A recording, a scene, a generator with :n, a kinetic scene, or two volumes; then the .mp4 or .gif to "
+            "write, or a .png for one frame.",
+            show_default=False,
+        ),
     ],
-    output: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to: .mp4, .gif, or .png for one frame.", show_default=False)
-    ],
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="NAME", help="Say outright what it is: kinetic or volumes.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds", metavar="S", help="How long; of worlds and volumes 5, all of a motion, unless given."
+        ),
+    ] = None,
     fps: Annotated[
         int | None,
         typer.Option("--fps", metavar="N", help="25, 30, 60 or 120; the recording's own unless given, 60 at most."),
@@ -29,23 +43,34 @@ def video(
     camera: Annotated[
         str | None, typer.Option("--camera", metavar="RAD,PITCH,YAW", help="In the place of the scene's; degrees.")
     ] = None,
-    fit: Annotated[bool, typer.Option("--fit", help="Stand where the bodies fill the picture.")] = False,
-    boxes: Annotated[bool, typer.Option("--boxes", help="Show boxes along the axes.")] = False,
-    oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Show oriented boxes.")] = False,
-    axes: Annotated[bool, typer.Option("--axes", help="Show the axes.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Of bodies: stand where they fill the picture.")] = False,
+    boxes: Annotated[bool, typer.Option("--boxes", help="Of bodies: show boxes along the axes.")] = False,
+    oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Of bodies: show oriented boxes.")] = False,
+    axes: Annotated[bool, typer.Option("--axes", help="Of bodies: show the axes.")] = False,
     draft: Annotated[bool, typer.Option("--draft", help="Faster: no shadows, edges not smoothed.")] = False,
+    option: Settings = None,
 ) -> None:
-    """Make a film of a recording.
+    """Make a film of anything that can be watched.
+
+    A scene is simulated while it is filmed. Of two volumes the camera goes round both, or, with --option to=[x,y,z],
+    the second goes there from --option shift=[x,y,z].
 
     Try:
       choque video output/bowling--2024-05-01--12-00-00 bowling.mp4 --fit
       choque video recording.choque slow.gif --speed 0.25 --size 640x360
-      choque video recording.choque still.png --frame 90 --boxes
+      choque video mixed-box:1000 box.mp4 --seconds 8 --fit
+      choque video --study kinetic tres-objetos motion.gif
+      choque video vertebra-and-screw drive.mp4 --option to=[8,-10,8] --seconds 4
     """
     from choque.cli._terminal import progress
-    from choque.record import open_frames
-    from choque.view.film import Look, draw_frame, make_film
+    from choque.errors import InvalidInput
+    from choque.view.film import Look
+    from choque.view.film_any import FilmRequest, film_anything
+    from choque.view.picture import Request, draw_picture
 
+    if len(words) < 2:
+        raise InvalidInput("Give what to film and the .mp4, .gif or .png file to write, in this order.")
+    *things, output = words
     look = Look(
         size=_size(size),
         fit=fit,
@@ -56,16 +81,21 @@ def video(
         smoothing=1 if draft else 2,
         camera=_camera(camera),
     )
-    frames = open_frames(recording)
-    if output.suffix.lower() == ".png":
-        draw_frame(output, frames, frame, look=look)
-        typer.echo(f"{output}: frame {frame} of {frames.name}")
-        return
-    with progress() as tell:
-        count = make_film(
-            output, frames, rate=fps, speed=speed, look=look, tell=lambda done, total: tell(done, total, output.name)
-        )
-    typer.echo(f"{output}: {count:,} frames of {frames.name}")
+    given = read_settings(option)
+    with as_far_as_it_goes(things):
+        if Path(output).suffix.lower() == ".png":
+            told = draw_picture(Path(output), things, study=study, request=Request(frame, None, given, look))
+        else:
+            request = FilmRequest(seconds, fps, speed, given, look)
+            with progress() as tell:
+                told = film_anything(
+                    output,
+                    things,
+                    study=study,
+                    request=request,
+                    tell=lambda done, total: tell(done, total, Path(output).name),
+                )
+        typer.echo(f"{output}: {told}")
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -11,6 +11,7 @@ head, up to the first that is not whole. So whatever stopped a run, what was wri
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import weakref
@@ -58,27 +59,34 @@ class Block:
 
 def write_start(handle: FileIO) -> None:
     """Write the mark and the version."""
-    _write(handle, _START.pack(MARK, VERSION, 0))
+    write_bytes(handle, _START.pack(MARK, VERSION, 0))
 
 
 def write_block(handle: FileIO, kind: bytes, payload: bytes) -> int:
     """Append a block; give the place of its head."""
     start = handle.tell()
-    _write(handle, _BLOCK.pack(kind, zlib.crc32(payload), len(payload)))
-    _write(handle, payload)
+    write_bytes(handle, _BLOCK.pack(kind, zlib.crc32(payload), len(payload)))
+    write_bytes(handle, payload)
     return start
 
 
 def write_tail(handle: FileIO, index_start: int) -> None:
     """Write what says that the recording is complete."""
-    _write(handle, _TAIL.pack(END_MARK, index_start))
+    write_bytes(handle, _TAIL.pack(END_MARK, index_start))
 
 
-def _write(handle: FileIO, data: bytes) -> None:
+def write_bytes(handle: FileIO, data: bytes) -> None:
     """Write all of ``data``; the system may take it in several bites."""
     left = memoryview(data)
     while left:
         left = left[handle.write(left) :]
+
+
+def reason_of(problem: OSError | ValueError) -> str:
+    """Why a file cannot be written, in a few words."""
+    if getattr(problem, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    return str(getattr(problem, "strerror", None) or problem).lower()
 
 
 class BlockFile:

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,35 +15,16 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.frame_store import checked_frame
-from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile
+from choque.record._blocks import BlockFile
 from choque.record._cast import Cast
 from choque.record._chunks import Chunk, ChunkHead, unpack, unpack_columns
+from choque.record._contents import PlacedChunk, Segment, read_contents
 from choque.record._frames import Poses
-from choque.record._tables import unpack_table
 from choque.scene.body_scene import Camera
 
 SUFFIX = ".choque"
 KEPT_CHUNKS = 2
 """How many chunks stay unpacked: enough to play both ways across a border."""
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """Frames from ``first`` on, all of the bodies of ``cast``; ``state`` is the saved world at the first of them."""
-
-    first: int
-    cast: Cast
-    state: bytes
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """Where a chunk is and what it holds."""
-
-    first: int
-    frame_count: int
-    segment: int
-    block: Block
 
 
 class Recording:
@@ -54,7 +34,8 @@ class Recording:
     ----------
     path
         A file that ends in ``.choque``, or a folder with one such file. A recording whose end is missing, because a
-        run was interrupted or a disk was full, is read up to its last whole chunk; `complete` is then False.
+        run was interrupted or a disk was full, is read up to its last whole chunk; `complete` is then False, and
+        `truncated` says what is left.
 
     Attributes
     ----------
@@ -76,16 +57,11 @@ class Recording:
 
     def _read_contents(self) -> None:
         with self._naming():
-            first = self._file.block_at(FIRST_BLOCK)
-            if first is None or first.kind != HEADER:
-                raise UnreadableFile("it ends within its header, so nothing was recorded")
-            self.header: Mapping[str, Any] = unpack_table(self._file.read(first))[0]
+            contents = read_contents(self._file)
+            self.header: Mapping[str, Any] = contents.header
+            self.complete = contents.complete
             self._camera, self._dt = _camera(self.header), _step(self.header)
-            placed = self._indexed()
-            self.complete = placed is not None
-            segments, self._chunks = placed if placed is not None else self._scanned()
-            self._segments = [self._read_segment(block) for block in segments]
-            self._check_order()
+        self._segments, self._chunks = contents.segments, contents.chunks
         self._firsts = [chunk.first for chunk in self._chunks]
 
     @property
@@ -118,6 +94,18 @@ class Recording:
     def frame_count(self) -> int:
         """How many frames can be read; frame 0 is the state before the first step."""
         return self._chunks[-1].first + self._chunks[-1].frame_count if self._chunks else 0
+
+    @property
+    def truncated(self) -> str:
+        """What is left of a recording whose end is missing, in a sentence; empty for a complete one."""
+        if self.complete:
+            return ""
+        if not self._chunks:
+            return f"The recording {self.path} is cut off before its first frames: nothing of it can be shown."
+        return (
+            f"The recording {self.path} is cut off after frame {self.frame_count - 1:,}: its first "
+            f"{self.frame_count:,} frames are whole, and what came after them is missing."
+        )
 
     @property
     def segments(self) -> list[Segment]:
@@ -161,7 +149,7 @@ class Recording:
         state = "" if self.complete else ", incomplete"
         return f"<Recording {self.name!r}: {self.frame_count} frames{state}>"
 
-    def _placed(self, index: int) -> tuple[int, _Placed]:
+    def _placed(self, index: int) -> tuple[int, PlacedChunk]:
         number = bisect_right(self._firsts, index) - 1
         return number, self._chunks[number]
 
@@ -177,7 +165,7 @@ class Recording:
             self._unpacked[number] = unpack(payload, len(self._segments[placed.segment].cast))
         return self._unpacked[number]
 
-    def _payload(self, placed: _Placed) -> bytes:
+    def _payload(self, placed: PlacedChunk) -> bytes:
         payload = self._file.read(placed.block)
         head = ChunkHead.read(payload)
         if (head.first, head.frame_count, head.segment) != (placed.first, placed.frame_count, placed.segment):
@@ -191,58 +179,8 @@ class Recording:
                 parts.append(unpack_columns(self._payload(placed))[which])
         return np.concatenate(parts) if parts else np.empty(0, (np.float64, np.float64, np.uint64)[which])
 
-    def _indexed(self) -> tuple[list[Block], list[_Placed]] | None:
-        """What the index says; None if there is none, or one that does not fit the file."""
-        index = self._file.index_block()
-        if index is None:
-            return None
-        arrays = unpack_table(self._file.read(index))[1]
-        chunks, segments = arrays.get("chunks"), arrays.get("segments")
-        if chunks is None or segments is None or chunks.shape[1:] != (4,) or segments.shape[1:] != (2,):
-            return None
-        bodies = [self._file.block_at(int(place)) for _, place in segments]
-        poses = [self._file.block_at(int(row[3])) for row in chunks]
-        if not _all_of(bodies, SEGMENT) or not _all_of(poses, FRAMES):
-            return None
-        placed = [
-            _Placed(int(row[0]), int(row[1]), int(row[2]), block)
-            for row, block in zip(chunks, poses, strict=True)
-            if block is not None
-        ]
-        return [block for block in bodies if block], placed
-
-    def _scanned(self) -> tuple[list[Block], list[_Placed]]:
-        """What is there in full, found without an index; it ends at the first chunk that is damaged."""
-        segments: list[Block] = []
-        chunks: list[_Placed] = []
-        for block in self._file.scan():
-            if block.kind == SEGMENT:
-                segments.append(block)
-            elif block.kind == FRAMES:
-                try:
-                    head = ChunkHead.read(self._file.read(block))
-                except UnreadableFile:
-                    break
-                chunks.append(_Placed(head.first, head.frame_count, head.segment, block))
-        return segments, chunks
-
-    def _read_segment(self, block: Block) -> Segment:
-        values, arrays = unpack_table(self._file.read(block))
-        first, state = values.get("first"), arrays.pop("state", None)
-        if type(first) is not int or first < 0 or state is None or state.dtype != np.uint8:
-            raise UnreadableFile("its bodies are damaged")
-        return Segment(first, Cast.from_arrays(arrays), state.tobytes())
-
-    def _check_order(self) -> None:
-        """Refuse chunks that do not follow one another, or that are of no segment."""
-        expected = 0
-        for chunk in self._chunks:
-            if chunk.first != expected or chunk.frame_count < 1 or chunk.segment >= len(self._segments):
-                raise UnreadableFile("its chunks do not follow one another")
-            expected += chunk.frame_count
-
     @contextmanager
-    def _naming(self, placed: _Placed | None = None) -> Iterator[None]:
+    def _naming(self, placed: PlacedChunk | None = None) -> Iterator[None]:
         """Name the file, and the frames that are lost, in whatever is wrong."""
         try:
             yield
@@ -251,10 +189,6 @@ class Recording:
                 raise
             where = f" in frames {placed.first} to {placed.first + placed.frame_count - 1}" if placed else ""
             raise UnreadableFile(f"The recording {self.path} is damaged{where}: {problem}.") from problem
-
-
-def _all_of(blocks: list[Block | None], kind: bytes) -> bool:
-    return all(block is not None and block.kind == kind for block in blocks)
 
 
 def _file_of(path: Path) -> Path:

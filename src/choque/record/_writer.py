@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choque import threads
 from choque.errors import ChoqueError, InvalidInput
-from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, write_start, write_tail
+from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, reason_of, write_block, write_start, write_tail
 from choque.record._cast import Cast
 from choque.record._chunks import Chunk, frames_per_chunk
 from choque.record._tables import pack_table
@@ -36,7 +36,7 @@ class Writer:
         self.path = Path(path)
         self.frame_count = 0
         self._handle = _create(self.path)
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="choque-recording")
+        self._worker = threads.aside("recording")
         self._pending: Future[None] | None = None
         self._failure: RecordingFailed | None = None
         self._cast: Cast | None = None
@@ -143,15 +143,12 @@ class Writer:
     def _give_up(self, problem: OSError) -> RecordingFailed:
         """Cut the file after the last whole block, so that its bytes are free again, and say what is left."""
         kept = sum(count for _, count, _, _ in self._chunks)
-        reason = (
-            "the disk is full" if problem.errno in (errno.ENOSPC, errno.EDQUOT) else str(problem.strerror or problem)
-        )
         with suppress(OSError):
             self._handle.truncate(self._whole)
         self._handle.close()
         self._worker.shutdown(wait=False)
         return RecordingFailed(
-            f"The recording {self.path} could not be written on: {reason.lower()}. Its first {kept:,} frames stay "
+            f"The recording {self.path} could not be written on: {reason_of(problem)}. Its first {kept:,} frames stay "
             "readable; free some space and record again."
         )
 
@@ -163,5 +160,4 @@ def _create(path: Path) -> FileIO:
     except FileExistsError as problem:
         raise InvalidInput(f"There is a file {path} already; give a recording another name.") from problem
     except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise InvalidInput(f"The recording {path} cannot be written: {reason.lower()}.") from problem
+        raise InvalidInput(f"The recording {path} cannot be written: {reason_of(problem)}.") from problem

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
-import errno
 import os
 from collections.abc import Iterable
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
-from typing import Self, TextIO
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
 from choque.files.source import describe, is_text, read_head
+from choque.record._blocks import reason_of, write_bytes
 from choque.world import StepReport, World
 
 COLUMNS = ("BPCDTime", "NPCDTests", "NPCDTime", "Collisions", "CRTime", "DrawTime", "TotalTime")
@@ -68,14 +70,15 @@ class Log:
         self.close()
 
     def _write(self, line: str) -> None:
+        whole = self._handle.tell()
         try:
-            self._handle.write(line + "\n")
+            write_bytes(self._handle, f"{line}\n".encode())
         except OSError as problem:
-            full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
-            reason = "the disk is full" if full else str(problem.strerror or problem).lower()
+            with suppress(OSError):
+                self._handle.truncate(whole)  # a row is there in full or not at all
             raise ChoqueError(
-                f"The log {self.path} could not be written on: {reason}. It has {self.row_count:,} rows; free some "
-                "space and run again."
+                f"The log {self.path} could not be written on: {reason_of(problem)}. Its {self.row_count:,} rows stay "
+                "readable; free some space and run again."
             ) from problem
 
 
@@ -116,11 +119,11 @@ def read_log(path: str | os.PathLike[str]) -> dict[str, NDArray[np.float64]]:
     return {name: table[:, column] for column, name in enumerate(names)}
 
 
-def _create(path: Path) -> TextIO:
+def _create(path: Path) -> FileIO:
     try:
-        return path.open("x", buffering=1, newline="\n", encoding="utf-8")
+        # Not buffered: a failed write then fails where it was asked for, and leaves nothing to fail once more.
+        return path.open("xb", buffering=0)
     except FileExistsError as problem:
         raise InvalidInput(f"There is a file {path} already; give a log another name.") from problem
     except (OSError, ValueError) as problem:
-        reason = (getattr(problem, "strerror", None) or str(problem)).lower()
-        raise InvalidInput(f"The log {path} cannot be written: {reason}.") from problem
+        raise InvalidInput(f"The log {path} cannot be written: {reason_of(problem)}.") from problem

@@ -1,0 +1,53 @@
+"""Second stop: a million boxes, every overlapping pair of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+
+from choque.cli.tour._stop import Shown, Stop, Tell
+
+COUNT, QUICK = 1_000_000, 20_000
+READY = (5_000, 100_000)
+"""Few and many enough for the methods that ``auto`` takes."""
+
+
+def ready() -> None:
+    """Compile what ``auto`` takes for many boxes."""
+    import choque
+
+    for count in READY:
+        choque.pairs(*choque.scene.generate("uniform", count).frame(0))
+
+
+def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+    """Find all pairs, and check those of a sample of boxes by testing them against all others."""
+    import choque
+    from choque.view import draw_scene
+
+    tell(0, 2)
+    lower, upper = choque.scene.generate("uniform", QUICK if quick else COUNT).frame(0)
+    choice = choque.explain(lower, upper)
+    begin = perf_counter()
+    pairs = choque.pairs(lower, upper)
+    seconds = perf_counter() - begin
+    tell(1, 2)
+    picture = folder / "boxes.png"
+    draw_scene(picture, lower, upper, pairs, title=f"A cut through {len(lower):,} boxes")
+    sample = range(0, len(lower), len(lower) // 50)
+    met = sum(int(((lower <= upper[row]) & (upper >= lower[row])).all(axis=1).sum()) - 1 for row in sample)
+    found = sum(int((pairs == row).sum()) for row in sample)
+    check = "equals" if met == found else "DIFFERS from"
+    return Shown(
+        sentence=(
+            f"{len(lower):,} boxes, all {len(pairs):,} overlapping pairs in {seconds:.2f} s by {choice.method}; what "
+            f"was found for {len(sample)} of the boxes {check} what testing them against all others finds."
+        ),
+        picture=picture,
+        try_next="choque bench uniform mixed",
+        facts={"boxes": len(lower), "pairs": len(pairs), "seconds": seconds, "method": choice.method},
+        is_right=met == found,
+    )
+
+
+BOXES = Stop("A million boxes", ready, show)

@@ -1,0 +1,52 @@
+"""Third stop: polygons on known paths, followed from event to event instead of from frame to frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from choque.cli.tour._stop import Shown, Stop, Tell
+
+OBJECTS, FRAMES_PER_SECOND = 14, 24
+
+
+def ready() -> None:
+    """Compile what following motion needs."""
+    from choque.cli._warm_up import use_kinetic
+
+    use_kinetic()
+
+
+def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+    """Run a scene of the thesis by events and by frames, and draw what the events look like on one axis."""
+    from choque.kinetic import scenes, simulation
+    from choque.view.kinetic_pictures import draw_space_time
+
+    tell(0, 2)
+    random = scenes.make("aleatorio", n=OBJECTS // 2 if quick else OBJECTS, occupancy=0.1)
+    model = replace(random, frames_per_second=FRAMES_PER_SECOND)
+    begin = perf_counter()
+    result = simulation(model, "kinetic").run()
+    seconds = perf_counter() - begin
+    frames = simulation(model, "direct").run().frames
+    seen = {tuple(pair) for _, pairs in frames for pair in pairs.tolist()}
+    began = {tuple(pair) for _, kind, pair in result.events if kind == "began"}
+    missed = len(began - seen)
+    tell(1, 2)
+    picture = folder / "motion.png"
+    draw_space_time(picture, model)
+    start, end = model.interval
+    return Shown(
+        sentence=(
+            f"{len(model)} polygons in motion for {end - start:g} s: {len(result.events)} times a pair began or ended "
+            f"to overlap, each computed, none sampled, in {1e3 * seconds:.1f} ms. Whoever looks {FRAMES_PER_SECOND} "
+            f"times a second instead never sees {missed} of the {len(began)} pairs that met."
+        ),
+        picture=picture,
+        try_next="choque kinetic run tres-objetos --trace",
+        facts={"objects": len(model), "events": len(result.events), "seconds": seconds, "missed_by_frames": missed},
+    )
+
+
+MOTION = Stop("Events, not frames", ready, show)

@@ -1,0 +1,119 @@
+"""``--json``: every verb that a program may read has it, and prints one JSON value and nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import typer
+
+import choque
+from choque.cli._app import FAMILIES, GROUPS, build, verb_name
+from choque.cli._json import plain
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+WITHOUT = {"view", "picture", "video"}
+"""They open a browser, or write a picture and say so."""
+
+VERBS = {verb_name(verb) for verbs in GROUPS.values() for verb in verbs if verb not in FAMILIES} | {
+    f"{verb_name(family)} {name}" for family, verbs in FAMILIES.items() for name in verbs
+}
+
+ASKED = {
+    "pairs": "pairs boxes.npy",
+    "explain": "explain boxes.npy",
+    "methods": "methods",
+    "scenes": "scenes",
+    "bake": "bake uniform --n 20 --output a.npy",
+    "bench": "bench --n 100 --method brute --repetitions 1",
+    "run": "run bounce --frames 2",
+    "replay": "replay recorded",
+    "test-scenes": "test-scenes scenes",
+    "doctor": "doctor",
+    "kinetic run": "kinetic run tres-objetos --contacts --trace",
+    "kinetic scenes": "kinetic scenes",
+    "kinetic from-labels": "kinetic from-labels stack.tif --output contacts.csv",
+    "kinetic synthetic-stack": "kinetic synthetic-stack other.tif --frames 2 --size 64 --objects 4",
+    "volume info": "volume info ball.evm",
+    "volume collide": "volume collide ball.evm far.evm --report",
+    "volume convert": "volume convert ball.evm ball.npy",
+    "volume boolean": "volume boolean and ball.evm far.evm none.evm",
+    "volume mesh": "volume mesh ball.evm ball.off",
+    "interest run": "interest run --config interest.txt",
+    "interest config": "interest config new.txt",
+    "lab list": "lab list",
+}
+"""One call of each that takes little time. Those of a study are in tests/lab, the tour in test_demo."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the calls read."""
+    from choque.kinetic import labels
+    from choque.lab.interest_config import InterestConfig, write_config
+
+    folder = tmp_path_factory.mktemp("json")
+    np.save(folder / "boxes.npy", np.array([[0, 0, 1, 1], [1, 0, 2, 1]], np.float32))
+    world = choque.World()
+    world.add_spheres([0, 0, 0])
+    choque.record.Recorder(folder / "recorded", world).close()
+    (folder / "recorded").rename(folder / "recorded.choque")
+    labels.write_stack(folder / "stack.tif", labels.synthetic_stack(frames=2, size=64, objects=4))
+    ball = choque.volumes.phantoms.make("ball", 8)
+    ball.write(folder / "ball.evm")
+    ball.translated([20, 0, 0]).write(folder / "far.evm")
+    write_config(InterestConfig(steps=2, objects=20), folder / "interest.txt")
+    (folder / "scenes" / "scenes").mkdir(parents=True)
+    scene = '<config><objects><sphere pos="0,3,0"/></objects></config>'
+    (folder / "scenes" / "scenes" / "drop.xml").write_text(scene)
+    return folder
+
+
+def test_every_verb_that_a_program_may_read_has_it() -> None:
+    command = typer.main.get_command(build())
+    found = set()
+    for name in VERBS:
+        verb = command
+        for word in name.split():
+            verb = verb.commands[word]
+        if any("--json" in parameter.opts for parameter in verb.params):
+            found.add(name)
+    assert VERBS - found == WITHOUT
+    assert set(ASKED) | {"demo", "lab run", "lab resume", "lab report", "lab compare"} == found
+
+
+@pytest.mark.parametrize("name", list(ASKED))
+def test_it_prints_json_alone(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(folder)
+    words = ASKED[name].replace("recorded", "recorded.choque").split()
+    out = command.succeeds(*words, "--json")
+    assert len(out.splitlines()) == 1
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    assert json.loads(out, parse_constant=refuse)
+
+
+@dataclass
+class Point:
+    place: tuple[float, float]
+
+
+def test_what_json_does_not_know() -> None:
+    given = {
+        1: math.nan,
+        "a": np.arange(2),
+        "b": np.float32(math.inf),
+        "c": Path("x"),
+        "d": Point((1.0, math.nan)),
+        "e": {3},
+    }
+    assert plain(given) == {"1": None, "a": [0, 1], "b": None, "c": "x", "d": {"place": [1.0, None]}, "e": [3]}
