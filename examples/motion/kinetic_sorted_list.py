@@ -1,0 +1,56 @@
+"""
+A list that stays sorted
+========================
+
+Points on a line, each with its own motion. Between two neighbours stands a certificate,
+"left is not behind right", with the time at which it fails. Keeping the list sorted costs as
+much as its order changes, and no more.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import choque
+from choque.lab.style import COLOURS, SETTINGS
+
+# %%
+# Seven runners, the slower the further ahead; one accelerates.
+start = np.array([0.0, 1, 2, 3, 4, 5, 6])
+speed = np.array([2.0, 1.2, 1.5, 0.8, 0.9, 0.3, 0.4])
+push = np.array([0.0, 0.0, 0, 0.5, 0, 0, 0])
+runners = choque.kinetic.SortedList(start, velocity=speed, acceleration=push)
+for certificate in runners.certificates()[:3]:
+    print(certificate)
+
+# %%
+# Each meeting at its time, as the order becomes another one.
+overtakings = []
+for meeting in runners.advance(until=6.0):
+    overtakings.append((meeting.time, runners.positions()[meeting.after[0]]))
+    if len(overtakings) <= 3:
+        print(
+            f"t = {meeting.time:.4f}: {meeting.before} become {meeting.after}, "
+            f"order {runners.order.tolist()}"
+        )
+print(f"{runners.exchanges} exchanges until t = {runners.time:g}")
+
+# %%
+# What a kinetic data structure promises, counted: it is responsive, efficient, local and
+# compact.
+audit = runners.audit()
+print(
+    f"{audit.responsive:.2f} certificates an exchange; "
+    f"an element is in at most {audit.local}; {audit.stale} are stale"
+)
+
+# %%
+# The paths and the meetings.
+plt.rcParams.update(SETTINGS)
+figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
+time = np.linspace(0, 6, 100)[:, None]
+for row, path in enumerate((start + speed * time + push * time**2 / 2).T):
+    axes.plot(time, path, color=COLOURS[row + 1], label=str(row))
+axes.plot(*np.array(overtakings).T, "o", color=COLOURS[0], zorder=3)
+axes.set(xlabel="time", ylabel="place", title=f"{len(overtakings)} meetings")
+axes.legend(ncols=7, loc="upper left")
+plt.show()
