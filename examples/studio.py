@@ -1,4 +1,8 @@
-"""Watch a world in the browser while the program that owns it goes on.
+"""
+A world in the browser
+======================
+
+Watch a world while the program that owns it goes on.
 
 The page shows the world as it is: what is played there has happened to it, and what happens here is seen there.
 Run it with a number of seconds to stay up for; Ctrl+C ends it earlier.
@@ -11,15 +15,18 @@ import time
 
 import choque
 
-# %% A world of its own
+# %%
+# A world of its own.
 scene = choque.scene.bodies("gas", 500, seed=1)
 world = scene.world(broad="sap-incremental")
 
-# %% The page: a thread of its own serves it while this program goes on
+# %%
+# The page: a thread of its own serves it while this program goes on.
 studio = choque.show(world)
 print(f"The studio is at {studio.url}. P plays, I shows boxes, T what the broad phase has built, click tells.")
 
-# %% What is played there happens here
+# %%
+# What is played there happens here.
 seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
 time.sleep(seconds)
 frame = studio.ask(lambda: world.frame)

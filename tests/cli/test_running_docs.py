@@ -15,7 +15,7 @@ from choque.cli.video import video
 from choque.record.logs import COLUMNS
 from choque.scene.formats.config_txt import RUN_MODES
 
-PAGE = Path(__file__).parents[2] / "docs" / "running.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "running.md"
 
 
 @pytest.fixture(scope="module")

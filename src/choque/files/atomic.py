@@ -28,7 +28,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         handle = partial.open("xb")
     except OSError as problem:
-        raise InvalidInput(f"The file {path} cannot be written: {_reason(problem)}.") from problem
+        raise InvalidInput(f"The file {path} cannot be written: {reason_of(problem)}.") from problem
     try:
         with handle:
             yield handle
@@ -37,7 +37,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         partial.replace(target)
     except OSError as problem:
         raise ChoqueError(
-            f"The file {path} could not be written: {_reason(problem)}. Nothing was changed; free some space "
+            f"The file {path} could not be written: {reason_of(problem)}. Nothing was changed; free some space "
             "or choose another place, and try again."
         ) from problem
     finally:
@@ -60,7 +60,8 @@ def _writable_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _reason(problem: OSError) -> str:
-    if problem.errno in _FULL:
+def reason_of(problem: OSError | ValueError) -> str:
+    """Why a file cannot be written, in a few words."""
+    if getattr(problem, "errno", None) in _FULL:
         return "the disk is full"
-    return (problem.strerror or str(problem) or type(problem).__name__).lower()
+    return (getattr(problem, "strerror", None) or str(problem) or type(problem).__name__).lower()

@@ -34,6 +34,8 @@ def read_head(path: Path) -> bytes:
             raise UnreadableFile(f"{path} is a device or a pipe; give the name of an ordinary file.")
         with path.open("rb") as handle:
             head = handle.read(HEAD_LENGTH)
+    except UnreadableFile:
+        raise
     except FileNotFoundError as problem:
         raise UnreadableFile(f"There is no file {path}.") from problem
     except PermissionError as problem:

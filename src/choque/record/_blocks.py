@@ -11,7 +11,6 @@ head, up to the first that is not whole. So whatever stopped a run, what was wri
 
 from __future__ import annotations
 
-import errno
 import os
 import struct
 import weakref
@@ -80,13 +79,6 @@ def write_bytes(handle: FileIO, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[handle.write(left) :]
-
-
-def reason_of(problem: OSError | ValueError) -> str:
-    """Why a file cannot be written, in a few words."""
-    if getattr(problem, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full"
-    return str(getattr(problem, "strerror", None) or problem).lower()
 
 
 class BlockFile:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from choque import threads
 from choque.errors import ChoqueError, InvalidInput
-from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, reason_of, write_block, write_start, write_tail
+from choque.files.atomic import reason_of
+from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, write_start, write_tail
 from choque.record._cast import Cast
 from choque.record._chunks import Chunk, frames_per_chunk
 from choque.record._tables import pack_table

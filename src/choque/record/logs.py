@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
+from choque.files.atomic import reason_of
 from choque.files.source import describe, is_text, read_head
-from choque.record._blocks import reason_of, write_bytes
+from choque.record._blocks import write_bytes
 from choque.world import StepReport, World
 
 COLUMNS = ("BPCDTime", "NPCDTests", "NPCDTime", "Collisions", "CRTime", "DrawTime", "TotalTime")

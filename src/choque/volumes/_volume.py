@@ -152,9 +152,9 @@ class Volume:
     def __repr__(self) -> str:
         if self.is_empty():
             return f"<Volume: empty, voxels of {self.spacing}>"
-        lower, upper = self.bounds
+        lower, upper = (tuple(float(f"{value:.9g}") for value in corner) for corner in self.bounds)
         return (
-            f"<Volume: {self.volume():.6g} in the box {lower.tolist()} to {upper.tolist()}, voxels of {self.spacing}, "
+            f"<Volume: {self.volume():.6g} in the box {lower} to {upper}, voxels of {self.spacing}, "
             f"{len(self.model)} vertices>"
         )
 
