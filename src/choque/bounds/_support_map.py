@@ -28,7 +28,7 @@ class SupportMap:
     values
         (groups, 6, r + 1, r + 1): the faces +x, −x, +y, −y, +z, −z; on each, the two axes that follow cyclically.
     sizes
-        (groups,) the greatest |x| + |y| + |z| of a point: what rounding is measured by.
+        (groups,) the greatest ``|x| + |y| + |z|`` of a point: what rounding is measured by.
 
     Notes
     -----

@@ -1,0 +1,108 @@
+"""Parts of pages that the package itself dictates: methods, scenes and verbs, as they are registered.
+
+A line ``% generated: methods`` in a page stands for the part of that name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import typer
+from sphinx.application import Sphinx
+from sphinx.ext.napoleon import NumpyDocstring
+
+import choque
+from choque.cli._app import build
+
+MARK = re.compile(r"^% generated: (?P<part>[a-z-]+)$", re.MULTILINE)
+
+
+def methods(app: Sphinx) -> Iterator[str]:
+    """Every broad phase by its name, with the whole docstring of its class."""
+    common = choque.broad.options_of(choque.broad.BroadPhase)
+    for name in choque.broad.names():
+        method = choque.broad.find(name)
+        text = str(NumpyDocstring(inspect.getdoc(method) or "", app.config, app, "class", name, method))
+        own = [option for option in choque.broad.options_of(method) if option not in common]
+        yield f"(method-{name})=\n### `{name}`\n"
+        yield from ("```{eval-rst}", text, "```\n")
+        if own and ":param" not in text:
+            yield f"Options of its own: {', '.join(f'`{option}`' for option in own)}.\n"
+
+
+def scenes(app: Sphinx) -> Iterator[str]:  # noqa: ARG001
+    """Scenes of boxes and of bodies, each with its parameters."""
+    scene = choque.scene
+    sorts = {
+        "Boxes": (scene.names(), scene.parameters),
+        "Bodies, by a generator": (scene.body_names(), scene.body_parameters),
+        "Bodies, ready made": (scene.built_in_names(), lambda _: {}),
+    }
+    for sort, (names, parameters) in sorts.items():
+        yield f"### {sort}\n\n| name | what it is | parameters |\n| --- | --- | --- |"
+        for name in names:
+            listed = ", ".join(f"`{key}={value}`" for key, value in parameters(name).items())
+            yield f"| `{name}` | {cell(scene.describe(name))} | {listed} |"
+        yield ""
+
+
+def commands(app: Sphinx) -> Iterator[str]:  # noqa: ARG001
+    """Every verb with its help and its options."""
+    root: Any = typer.main.get_command(build())
+    for name, command in root.commands.items():
+        if hasattr(command, "commands"):
+            yield f"## `choque {name}`\n\n{prose(command.help)}\n"
+            for verb, inner in command.commands.items():
+                yield from one_command(f"choque {name} {verb}", inner, "###")
+        else:
+            yield from one_command(f"choque {name}", command, "##")
+
+
+def one_command(name: str, command: Any, heading: str) -> Iterator[str]:
+    """The section of one verb."""
+    yield f"{heading} `{name}`\n\n{prose(command.help)}\n"
+    yield "| | |\n| --- | --- |"
+    for each in command.params:
+        if each.param_type_name == "argument":
+            yield f"| `{place(each)}` | {cell(getattr(each, 'help', None) or '')} |"
+        else:
+            written = ", ".join(f"`{spelling}`" for spelling in (*each.opts, *each.secondary_opts))
+            yield f"| {written} | {cell(each.help or '')} |"
+    yield ""
+
+
+def place(argument: Any) -> str:
+    """The word that stands for an argument."""
+    word = (argument.metavar or argument.name).upper() + ("..." if argument.nargs == -1 else "")
+    return word if argument.required else f"[{word.strip('[]')}]"
+
+
+def cell(text: str) -> str:
+    """Text that a cell of a table can hold."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+
+
+def prose(text: str | None) -> str:
+    """The help of a verb as Markdown: what stands under ``Try:`` becomes lines to copy."""
+    clean = inspect.cleandoc((text or "").replace("\b", ""))
+    words, _, lines = clean.partition("Try:")
+    tried = [line.strip() for line in lines.splitlines() if line.strip()]
+    block = "\n\n```sh\n" + "\n".join(tried) + "\n```" if tried else ""
+    return words.strip().replace("<", "&lt;") + block
+
+
+PARTS: dict[str, Callable[[Sphinx], Iterator[str]]] = {"methods": methods, "scenes": scenes, "commands": commands}
+
+
+def fill(app: Sphinx, name: str, source: list[str]) -> None:  # noqa: ARG001
+    """Put each part in the place of its mark."""
+    source[0] = MARK.sub(lambda mark: "\n".join(PARTS[mark["part"]](app)), source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Tell Sphinx."""
+    app.connect("source-read", fill)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,62 @@
+"""The pages of the documentation as tests see them: blocks of code, what they are said to print, and links."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+BLOCK = re.compile(r"^```(?P<language>[a-z]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!\\)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+SKIPPED = re.compile(r"<!-- not run: [^>]+ -->\s*$")
+"""A comment before a block that no test runs says why."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of Python, and what the block of text right after it says that it prints.
+
+    A block ``{code-block} text`` is shown and not compared: times, and choices that follow from times.
+    """
+
+    code: str
+    expected: str | None
+    line: int
+
+
+def python_blocks(text: str) -> list[Block]:
+    """The blocks of Python that are run, in their order."""
+    found = list(BLOCK.finditer(text))
+    blocks = []
+    for here, following in zip_longest(found, found[1:]):
+        if here["language"] != "python" or SKIPPED.search(text[: here.start()]):
+            continue
+        is_answered = (
+            following is not None
+            and following["language"] == "text"
+            and not text[here.end() : following.start()].strip()
+        )
+        line = text.count("\n", 0, here.start()) + 2
+        blocks.append(Block(here["text"], following["text"] if following is not None and is_answered else None, line))
+    return blocks
+
+
+def shell_lines(text: str) -> list[str]:
+    """The commands of the package in blocks of shell, continued lines joined, comments dropped."""
+    lines = []
+    for block in BLOCK.finditer(text):
+        if block["language"] == "sh":
+            joined = block["text"].replace("\\\n", " ")
+            lines += [line.strip() for line in joined.splitlines() if line.strip().startswith("choque ")]
+    return lines
+
+
+def links(text: str) -> list[str]:
+    """Where links and pictures lead, those out of the repository and anchors left out."""
+    prose = BLOCK.sub("", text)
+    targets = [found["target"].partition("#")[0] for found in LINK.finditer(prose)]
+    return [target for target in targets if target and "://" not in target]

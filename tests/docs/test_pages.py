@@ -1,0 +1,61 @@
+"""What the pages say is true: code runs and prints what is shown, commands parse, links lead somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from pages import DOCS, ROOT, links, python_blocks, shell_lines
+
+from choque.cli._app import build
+
+WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if python_blocks(path.read_text())]
+WITH_COMMANDS = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if shell_lines(path.read_text())]
+TOP = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    checker, names = doctest.OutputChecker(), {"__name__": "__main__"}
+    for block in python_blocks(page.read_text()):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), names)
+        if block.expected is not None:
+            same = checker.check_output(block.expected, printed.getvalue(), doctest.ELLIPSIS)
+            where = f"{name_of(page)}, the block at line {block.line}"
+            assert same, f"{where} printed\n{printed.getvalue()}\nand the page says\n{block.expected}"
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
+def test_the_commands_of_a_page_parse(page: Path) -> None:
+    root: Any = typer.main.get_command(build())
+    for line in shell_lines(page.read_text()):
+        command, words = root, shlex.split(line, comments=True)[1:]
+        while hasattr(command, "commands") and words and not words[0].startswith("-"):
+            assert words[0] in command.commands, f"{name_of(page)}: there is no verb {words[0]!r} in {line!r}"
+            command, words = command.commands[words[0]], words[1:]
+        if "--help" not in words and command is not root:
+            command.make_context(line, words)
+
+
+@pytest.mark.parametrize("page", TOP, ids=name_of)
+def test_the_links_of_the_first_pages_lead_somewhere(page: Path) -> None:
+    missing = [target for target in links(page.read_text()) if not (page.parent / target).exists()]
+    assert not missing
+
+
+def test_code_is_found_with_what_it_prints() -> None:
+    text = "```python\nprint(1)\n```\n\n```text\n1\n```\n\n<!-- not run: a browser -->\n\n```python\nshow()\n```\n"
+    assert [(block.code, block.expected, block.line) for block in python_blocks(text)] == [("print(1)\n", "1\n", 2)]

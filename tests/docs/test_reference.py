@@ -1,0 +1,70 @@
+"""The public names are exactly those that the reference documents."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pages import DOCS
+
+import choque
+
+REFERENCE = DOCS / "reference"
+ROOMS = [name for name in choque.__all__ if isinstance(getattr(choque, name), ModuleType)]
+BY_PATH = {"choque.kinetic.labels", "choque.view.film"}
+"""Modules that users import by their own path, because few need them; documented beside the façades."""
+
+ENTRY = re.compile(
+    r"^\.\. (?:auto(?:class|exception|function|data)|py:(?:class|data)):: (?P<names>[\w.]+(?:\n +[A-Z]\w*)*)", re.M
+)
+MODULE = re.compile(r"^\.\. automodule:: (?P<name>[\w.]+)", re.M)
+
+
+def documented(page: Path) -> list[str]:
+    """The names of classes, functions and data that a page describes, and the modules inside its room."""
+    text = page.read_text()
+    names = [name for found in ENTRY.finditer(text) for name in found["names"].split()]
+    inside = [found["name"] for found in MODULE.finditer(text) if found["name"].count(".") == 2]
+    return names + [name.rpartition(".")[2] for name in inside if name not in BY_PATH]
+
+
+def public(room: ModuleType) -> list[str]:
+    """What a room offers: its ``__all__``, or whatever is defined in it where it is one file."""
+    if hasattr(room, "__all__"):
+        return list(room.__all__)
+    members = inspect.getmembers(room, lambda value: inspect.isclass(value) or inspect.isfunction(value))
+    return [name for name, value in members if not name.startswith("_") and value.__module__ == room.__name__]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_documented_name_by_name(room: str) -> None:
+    page = REFERENCE / f"{room}.md"
+    assert page.exists(), f"choque.{room} has no page in docs/reference"
+    assert sorted(documented(page)) == sorted(public(importlib.import_module(f"choque.{room}")))
+
+
+def test_the_facade_is_documented() -> None:
+    assert sorted(documented(REFERENCE / "choque.md")) == sorted(set(choque.__all__) - set(ROOMS))
+
+
+def test_every_page_is_listed_and_none_is_about_a_room_that_is_not_there() -> None:
+    pages = {path.stem for path in REFERENCE.glob("*.md")} - {"index"}
+    assert pages == {*ROOMS, "choque", "commands"}
+    listed = re.findall(r"^(\w+)$", (REFERENCE / "index.md").read_text(), re.M)
+    assert pages <= set(listed)
+
+
+@pytest.mark.parametrize("name", sorted(BY_PATH))
+def test_what_is_imported_by_its_path_is_there(name: str) -> None:
+    room = name.split(".")[1]
+    assert (importlib.import_module(name).__doc__ or "").strip()
+    assert f".. automodule:: {name}\n" in (REFERENCE / f"{room}.md").read_text()
+
+
+def test_what_is_internal_is_not_documented() -> None:
+    text = "\n".join(path.read_text() for path in REFERENCE.glob("*.md"))
+    assert not re.findall(r"^\.\. auto\w+:: choque\.(?:kernel|memory|threads|_\w+)", text, re.M)
