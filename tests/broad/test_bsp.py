@@ -6,59 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from partition_scenes import (
     coincident,
-    crowd_far_away,
-    extreme,
     is_subset,
     oracle,
     scattered,
-    small_scenes,
-    touching,
 )
 
-from choque import threads
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.errors import InvalidInput, UnknownName
 
 PLANES = ["axis", "random", "principal"]
-
-
-@pytest.mark.parametrize("planes", PLANES)
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("closed", [True, False])
-@pytest.mark.parametrize("thread_count", [1, 2])
-def test_equals_the_oracle(monkeypatch, planes, dimension, dtype, closed, thread_count):
-    monkeypatch.setattr(threads, "SERIAL_BELOW", 1)
-    for boxes in (scattered(400, dimension, dtype), touching(dimension, dtype)):
-        tree = create("bsp", boxes, planes=planes, closed=closed, threads=thread_count, leaf_size=4)
-        np.testing.assert_array_equal(tree.pairs(), oracle(boxes, closed))
-
-
-@pytest.mark.parametrize("planes", PLANES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("closed", [True, False])
-@pytest.mark.parametrize("depth", [None, 5])
-def test_legal_extremes_are_right(planes, dtype, closed, depth):
-    for dimension in (2, 3):
-        boxes = extreme(dtype, dimension)
-        tree = create("bsp", boxes, planes=planes, closed=closed, leaf_size=2, depth=depth)
-        np.testing.assert_array_equal(tree.pairs(), oracle(boxes, closed))
-
-
-@given(
-    boxes=small_scenes(),
-    closed=st.booleans(),
-    planes=st.sampled_from(PLANES),
-    depth=st.sampled_from([None, 2, 5]),
-    seed=st.integers(0, 1000),
-)
-def test_any_plane_covers_all_true_pairs(boxes, closed, planes, depth, seed):
-    """F-004-15."""
-    options = {"closed": closed, "planes": planes, "depth": depth, "seed": seed, "leaf_size": 1}
-    expected = oracle(boxes, closed)
-    np.testing.assert_array_equal(create("bsp", boxes, **options).pairs(), expected)
-    assert is_subset(expected, create("bsp", boxes, test=False, **options).pairs())
 
 
 @given(seed=st.integers(0, 10_000))
@@ -128,38 +85,6 @@ def test_the_principal_plane_is_across_the_longest_spread():
     together = {(i, j) for i in range(22) for j in range(i + 1, 22) if first_half[i] == first_half[j]}
     together |= {(min(i, j), max(i, j)) for i in both for j in range(22) if i != j}
     assert {tuple(pair) for pair in tree.pairs().tolist()} == together
-
-
-@pytest.mark.parametrize("size", [0.4, 0.0])
-@pytest.mark.parametrize("planes", PLANES)
-def test_identical_boxes_do_not_fill_the_memory(size, planes):
-    boxes = coincident(3000, size)
-    tree = create("bsp", boxes, planes=planes)
-    assert tree.leaf_count == 1
-    assert tree.counters.peak_bytes < 150 * len(boxes)
-
-
-def test_a_flat_scene_is_parted_on_the_axes_that_it_has():
-    boxes = scattered(3000, 2)
-    flat = Boxes(np.insert(boxes.lower, 0, 0.0, axis=1), np.insert(boxes.upper, 0, 5.0, axis=1))
-    tree = create("bsp", flat)
-    np.testing.assert_array_equal(tree.pairs(), oracle(flat))
-    assert tree.counters.tests < 3000 * 150
-
-
-@pytest.mark.parametrize("planes", ["axis", "random"])
-def test_a_crowd_far_away_is_still_parted(planes):
-    boxes = crowd_far_away()
-    tree = create("bsp", boxes, planes=planes)
-    np.testing.assert_array_equal(tree.pairs(), oracle(boxes))
-    assert tree.counters.tests < 2000 * 400
-
-
-def test_groups_and_static_bodies_are_left_out_of_raw_counts():
-    boxes = coincident(10)
-    tree = create("bsp", boxes, depth=3, static=np.arange(10) < 5)
-    assert len(tree.pairs()) == 35
-    assert tree.counters.duplicates == 3 * 35
 
 
 def test_bad_options_are_a_sentence():

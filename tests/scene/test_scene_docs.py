@@ -9,7 +9,7 @@ import pytest
 from choque import scene
 from choque.scene.formats import choque_toml, config_txt, fingsics_xml
 
-PAGE = Path(__file__).parents[2] / "docs" / "scenes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "scenes.md"
 
 
 @pytest.fixture(scope="module")

@@ -86,8 +86,9 @@ def test_bundles_that_do_not_help_are_given_up() -> None:
     mask = np.indices((24, 24, 24)).sum(axis=0) % 2 == 0
     one, two = ExtremeVertices.from_mask(mask), ExtremeVertices.from_mask(~mask)
     found = np.zeros(8, np.int64)
-    sections = *one.sections("xyz"), *two.sections("xyz")
-    answer = _bundles.bundles_overlap(*one.bundles("xyz"), *two.bundles("xyz"), *sections, 0, 0, 0, found)
+    bundles = one.bundles("xyz").arrays, two.bundles("xyz").arrays
+    sections = one.sections("xyz").arrays, two.sections("xyz").arrays
+    answer = _bundles.bundles_overlap(*bundles, *sections, (0, 0, 0), found)
     assert answer == _bundles.UNDECIDED
     assert search(one, two, (0, 0, 0)).overlap is None
     assert search(one, two, (1, 0, 0)).overlap is not None

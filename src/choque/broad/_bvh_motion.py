@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from choque._types import Index, Keys, Rows
 from choque.broad._bvh_pairs import mark_hits
 from choque.broad._records import boxes_meet
+from choque.broad._tree_stack import block_of, entry_of, level_of, push_marked
 from choque.kernel import kernel
 
 FATTENING = 0.1
@@ -47,7 +48,7 @@ def enter_movers(
             for bound in range(3):
                 low = min(previous[m, bound], records[row, bound])
                 high = max(previous[m, bound + 3], records[row, bound + 3])
-                margin = max(high - low, 0) * 0.1
+                margin = max(high - low, 0) * FATTENING
                 if low < lanes[block, bound, lane]:
                     lanes[block, bound, lane] = low - margin
                     grew = True
@@ -87,7 +88,7 @@ def emit_changes(
     mask = np.empty(16, np.uint8)
     words = mask.view(np.uint64)
     top = level_first.size - 2
-    stack = np.empty(16 * level_first.size, np.int64)  # block b of level l as l << 56 | b
+    stack = np.empty(16 * level_first.size, np.int64)
     written: Index = 0
     tests = 0
     for m in range(first, last):
@@ -103,20 +104,17 @@ def emit_changes(
             max(previous[m, 4], records[i, 4]),
             max(previous[m, 5], records[i, 5]),
         )
-        stack[0] = top << 56
+        stack[0] = entry_of(top, 0)
         depth: Index = 1
         while depth > 0:
             depth -= 1
-            level: Index = stack[depth] >> 56
-            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
+            level, block = level_of(stack[depth]), block_of(stack[depth])
             mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
             tests += 16
             if words[0] | words[1] == 0:
                 continue
             if level > 0:
-                for k in range(16):
-                    stack[depth] = ((level - 1) << 56) | (block * 16 + k)
-                    depth += np.int64(mask[k])
+                depth = push_marked(stack, depth, level, block, 0, mask)
                 continue
             if written + 16 > chunk.size:
                 return m, begin, tests

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index, Keys
+from choque.broad._tree_stack import block_of, entry_of, level_of, push_marked
 from choque.kernel import inlined, kernel
 
 
@@ -35,7 +36,7 @@ def emit_blocks(
     near, own_near, mask = np.empty(16, np.uint8), np.empty(16, np.uint8), np.empty(16, np.uint8)
     near_words, mask_words = near.view(np.uint64), mask.view(np.uint64)
     top = level_first.size - 2
-    stack = np.empty(16 * level_first.size, np.int64)  # block b of level l as l << 56 | b
+    stack = np.empty(16 * level_first.size, np.int64)
     written: Index = 0
     tests = 0
     for own in range(first, last):
@@ -44,12 +45,11 @@ def emit_blocks(
         parent, lane = level_first[1] + own // 16, own % 16
         x0, y0, z0 = lanes[parent, 0, lane], lanes[parent, 1, lane], lanes[parent, 2, lane]
         x1, y1, z1 = lanes[parent, 3, lane], lanes[parent, 4, lane], lanes[parent, 5, lane]
-        stack[0] = top << 56
+        stack[0] = entry_of(top, 0)
         depth: Index = 1
         while depth > 0:
             depth -= 1
-            level: Index = stack[depth] >> 56
-            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
+            level, block = level_of(stack[depth]), block_of(stack[depth])
             place = level_first[level] + block
             tests += 16
             mark_hits(lanes, place, x0, y0, z0, x1, y1, z1, near)
@@ -58,9 +58,7 @@ def emit_blocks(
             # Blocks before the own one have met it already.
             start = max((own >> (4 * (level - 1))) - block * 16, 0)
             if level > 1:
-                for k in range(start, 16):
-                    stack[depth] = ((level - 1) << 56) | (block * 16 + k)
-                    depth += np.int64(near[k])
+                depth = push_marked(stack, depth, level, block, start, near)
                 continue
             for k in range(start, 16):
                 if near[k] == 0:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from choque._types import Floats, Keys, Rows
-from choque.broad._brute import padded_columns
+from choque.broad._columns import BLOCK, is_any, mark_overlaps, padded_columns
 from choque.broad._emission import Sink
 from choque.broad._sweep_order import Order
 from choque.kernel import kernel
@@ -67,7 +67,7 @@ def _sweep(
     """Test box i against those of ``other`` from ``starts[i]`` on that start before it ends, 64 at once."""
     count = other_rows.size
     x0, y0, z0, x1, y1, z1 = other[0], other[1], other[2], other[3], other[4], other[5]
-    mask = np.empty(64, np.uint8)
+    mask = np.empty(BLOCK, np.uint8)
     words = mask.view(np.uint64)
     written = 0
     tests = 0
@@ -78,21 +78,17 @@ def _sweep(
         tested = 0
         j = starts[i]
         while j < count and x0[j] <= a1:
-            if written + 64 > chunk.size:
+            if written + BLOCK > chunk.size:
                 return i, begin, tests
-            # Slices keep the index from wrapping around, so that the loop is vectorised.
-            s0, t0, u0 = x0[j : j + 64], y0[j : j + 64], z0[j : j + 64]
-            s1, t1, u1 = x1[j : j + 64], y1[j : j + 64], z1[j : j + 64]
-            for k in range(64):
-                mask[k] = (s0[k] <= a1) & (s1[k] >= a0) & (t0[k] <= b1) & (t1[k] >= b0) & (u0[k] <= c1) & (u1[k] >= c0)
-            if words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7]:
-                for k in range(64):
+            mark_overlaps(x0, y0, z0, x1, y1, z1, j, a0, b0, c0, a1, b1, c1, mask)
+            if is_any(words):
+                for k in range(BLOCK):
                     if mask[k]:
                         found = np.uint64(other_rows[j + k])
                         chunk[written] = (min(row, found) << np.uint64(32)) | max(row, found)
                         written += 1
-            tested += _count_started(s0, min(64, count - j), a1)
-            j += 64
+            tested += _count_started(x0[j:], min(BLOCK, count - j), a1)
+            j += BLOCK
         tests += tested
     return last, written, tests
 

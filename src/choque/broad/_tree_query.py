@@ -14,6 +14,7 @@ from choque.broad._bvh_pairs import mark_hits
 from choque.broad._bvh_tree import Tree
 from choque.broad._emission import Sink
 from choque.broad._sorting import sorted_pairs
+from choque.broad._tree_stack import block_of, entry_of, level_of, push_marked
 from choque.errors import InvalidInput
 from choque.kernel import kernel
 
@@ -130,7 +131,7 @@ def _emit_queries(
     """Emission kernel; a unit is a record."""
     mask = np.empty(16, np.uint8)
     words = mask.view(np.uint64)
-    stack = np.empty(16 * level_first.size, np.int64)  # block b of level l as l << 56 | b
+    stack = np.empty(16 * level_first.size, np.int64)
     written: Index = 0
     tests = 0
     for i in range(first, last):
@@ -143,20 +144,17 @@ def _emit_queries(
             records[i, 4],
             records[i, 5],
         )
-        stack[0] = (level_first.size - 2) << 56
+        stack[0] = entry_of(level_first.size - 2, 0)
         depth: Index = 1
         while depth > 0:
             depth -= 1
-            level: Index = stack[depth] >> 56
-            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
+            level, block = level_of(stack[depth]), block_of(stack[depth])
             mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
             tests += 16
             if words[0] | words[1] == 0:
                 continue
             if level > 0:
-                for k in range(16):
-                    stack[depth] = ((level - 1) << 56) | (block * 16 + k)
-                    depth += np.int64(mask[k])
+                depth = push_marked(stack, depth, level, block, 0, mask)
                 continue
             if written + 16 > chunk.size:
                 return i, begin, tests
@@ -203,12 +201,11 @@ def _emit_rays(
     tests = 0
     for i in range(first, last):
         begin = written
-        stack[0] = (level_first.size - 2) << 56
+        stack[0] = entry_of(level_first.size - 2, 0)
         depth = 1
         while depth > 0:
             depth -= 1
-            level: Index = stack[depth] >> 56
-            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
+            level, block = level_of(stack[depth]), block_of(stack[depth])
             tests += 16
             if level == 0 and written + 16 > chunk.size:
                 return i, begin, tests
@@ -216,7 +213,7 @@ def _emit_rays(
                 if _ray_entry(rays, i, longest, lanes, level_first[level] + block, k) == np.inf:
                     continue
                 if level > 0:
-                    stack[depth] = ((level - 1) << 56) | (block * 16 + k)
+                    stack[depth] = entry_of(level - 1, block * 16 + k)
                     depth += 1
                 else:
                     chunk[written] = (np.uint64(i) << np.uint64(32)) | np.uint64(rows[block * 16 + k])
@@ -239,22 +236,21 @@ def _cast(
     stack = np.empty(16 * level_first.size, np.int64)
     entries = np.empty(16 * level_first.size, np.float64)
     for i in range(first, last):
-        stack[0] = (level_first.size - 2) << 56
+        stack[0] = entry_of(level_first.size - 2, 0)
         entries[0] = 0.0
         depth = 1
         while depth > 0:
             depth -= 1
             if entries[depth] > distance[i]:
                 continue
-            level: Index = stack[depth] >> 56
-            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
+            level, block = level_of(stack[depth]), block_of(stack[depth])
             floor = depth
             for k in range(16):
                 entry = _ray_entry(rays, i, longest, lanes, level_first[level] + block, k)
                 if entry == np.inf or entry > distance[i]:
                     continue
                 if level > 0:
-                    depth = push_nearest(stack, entries, floor, depth, ((level - 1) << 56) | (block * 16 + k), entry)
+                    depth = push_nearest(stack, entries, floor, depth, entry_of(level - 1, block * 16 + k), entry)
                     continue
                 row = np.int32(rows[block * 16 + k])
                 if entry < distance[i] or found[i] < 0 or row < found[i]:
@@ -291,15 +287,14 @@ def _nearest(
     stack = np.empty(16 * level_first.size, np.int64)
     keys = np.empty(16 * level_first.size, np.float64)
     for i in range(first, last):
-        stack[0] = (level_first.size - 2) << 56
+        stack[0] = entry_of(level_first.size - 2, 0)
         keys[0] = 0.0
         depth = 1
         while depth > 0:
             depth -= 1
             if keys[depth] > distance[i, count - 1]:
                 continue
-            level: Index = stack[depth] >> 56
-            block: Index = stack[depth] & 0xFFFFFFFFFFFFFF
+            level, block = level_of(stack[depth]), block_of(stack[depth])
             place = level_first[level] + block
             floor = depth
             for k in range(16):
@@ -316,7 +311,7 @@ def _nearest(
                 if squared > distance[i, count - 1]:
                     continue
                 if level > 0:
-                    depth = push_nearest(stack, keys, floor, depth, ((level - 1) << 56) | (block * 16 + k), squared)
+                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * 16 + k), squared)
                 else:
                     _insert(found, distance, i, np.int32(rows[block * 16 + k]), squared)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from choque.kinetic import _events
 from choque.kinetic._certificates import certify_all
+from choque.kinetic._heap import Queue
 from choque.kinetic._lists import Lists
 
 
@@ -37,14 +38,12 @@ def audit(lists: Lists) -> Audit:
     axes, count = lists.order.shape
     exchanges = int(lists.totals[_events.EXCHANGES])
     changing = int(lists.totals[_events.MIXED]) if lists.paired else exchanges
-    due = np.isfinite(lists.failures[: axes * count]).reshape(axes, count)
-    beside = due.astype(np.int64)
-    beside[:, 1:] += due[:, :-1]
-    fresh, place = np.full(lists.due.size, np.inf), np.empty_like(lists.place)
-    certify_all(
-        lists.paths, lists.order, fresh, np.empty_like(lists.heap), place, lists.walls, lists.now,
-        lists.closed, lists.paired, lists.curved,
-    )  # fmt: skip
+    scheduled = np.isfinite(lists.failures[: axes * count]).reshape(axes, count)
+    beside = scheduled.astype(np.int64)
+    beside[:, 1:] += scheduled[:, :-1]
+    due, heap, place = lists.queue
+    fresh = Queue(np.full(due.size, np.inf), np.empty_like(heap), np.empty_like(place))
+    certify_all(lists.motion._replace(queue=fresh), lists.now)
     with np.errstate(invalid="ignore"):
         places = np.take_along_axis(lists.positions(), lists.order.astype(np.int64), axis=1)
         beyond = places[:, :-1] - places[:, 1:]
@@ -52,7 +51,7 @@ def audit(lists: Lists) -> Audit:
         responsive=int(lists.totals[_events.SCHEDULED]) / max(exchanges, 1),
         efficient=changing / max(exchanges, 1),
         local=int(beside.max(initial=0)),
-        compact=int(due.sum()),
-        stale=int((fresh[place] != np.maximum(lists.failures, lists.now)).sum()) if count else 0,
+        compact=int(scheduled.sum()),
+        stale=int((fresh.due[fresh.place] != np.maximum(lists.failures, lists.now)).sum()) if count else 0,
         disorder=float(np.nanmax(beyond, initial=0.0)),
     )

@@ -12,6 +12,7 @@ from choque.errors import InvalidInput
 from choque.kinetic import _billiards_kernels as _kernels
 from choque.kinetic import _events
 from choque.kinetic._checks import as_table, as_time
+from choque.kinetic._lists import events_of
 from choque.kinetic._sweep import Sweep
 
 _OVERLAP_MOST = 1e-9
@@ -156,14 +157,10 @@ class Billiards:
     def _play(self, until: float, most: int) -> None:
         lists = self._sweep._lists
         while True:
-            room = self._event_room
             lists.totals[_events.EVENT_ROWS] = 0
-            status = _kernels.play(
-                until, most, self._radius, self._mass, self._who, self._when, self._tally, self._struck, lists.closed,
-                lists.paired, lists.curved, lists.tolerance, lists.paths, lists.order, lists.rank, lists.due,
-                lists.heap, lists.place, lists.walls, lists.clock, lists.totals, lists.instant, lists.picks,
-                np.empty(room), np.empty(room, np.uint8), np.empty((room, 2), np.int32),
-            )  # fmt: skip
+            balls = _kernels.Balls(self._radius, self._mass, self._who, self._when, self._tally, self._struck)
+            events = events_of(self._event_room)
+            status = _kernels.play(until, most, balls, lists.tolerance, lists.motion, lists.journal, events)
             if status == _kernels.DONE:
                 return
             if status == _events.INSTANT_FULL:

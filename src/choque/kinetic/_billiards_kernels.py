@@ -8,16 +8,17 @@ points.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import kernel
 from choque.kinetic import _events
-from choque.kinetic._certificates import Paths, certify_ends
-from choque.kinetic._events import advance
+from choque.kinetic._certificates import Motion, Paths, certify_ends
+from choque.kinetic._events import Events, Journal, advance
 from choque.kinetic._heap import Numbers, Times
+from choque.narrow._convex_kernel import part
 
 DONE, CANDIDATES_FULL = 10, 11
 """What `play` returns beside the values of `choque.kinetic._events.advance`."""
@@ -29,77 +30,55 @@ _STOPPED, _REACHED, _EACH_NEWS = _events.STOPPED, _events.REACHED, _events.EACH_
 _EVENT_ROWS, _ROWS = _events.EVENT_ROWS, _events.ROWS
 
 
-@kernel
-def play(
-    until: float,
-    most: int,
-    radius: Times,
-    mass: Times,
-    who: Numbers,
-    when: Times,
-    tally: NDArray[np.int64],
-    struck: NDArray[np.int64],
-    closed: bool,
-    paired: bool,
-    curved: bool,
-    tolerance: float,
-    paths: Paths,
-    order: Numbers,
-    rank: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    walls: Times,
-    clock: Times,
-    totals: NDArray[np.int64],
-    instant: NDArray[np.int64],
-    picks: NDArray[np.int64],
-    times: Times,
-    kinds: NDArray[np.uint8],
-    pairs: Numbers,
-) -> int:
-    """Go on to ``until``, or until ``most`` collisions have happened in all.
+class Balls(NamedTuple):
+    """What the balls are, and which of them may collide next."""
 
-    Parameters
-    ----------
-    who, when
-        (capacity, 2) and (capacity,) the candidates and the times at which they collide.
-    tally
-        How many candidates there are, how many collisions there were, which candidate is next (−1: none).
-    struck
-        (4,) working space for the end points of two balls.
-    """
-    slots = order.shape[0] * order.shape[1]
+    radius: Times
+    mass: Times
+    who: Numbers
+    """(capacity, 2) the candidates."""
+    when: Times
+    """(capacity,) the times at which they collide."""
+    tally: NDArray[np.int64]
+    """How many candidates there are, how many collisions there were, which candidate is next (−1: none)."""
+    struck: NDArray[np.int64]
+    """(4,) the end points of the two balls that collided last."""
+
+
+@part
+def play(
+    until: float, most: int, balls: Balls, tolerance: float, motion: Motion, journal: Journal, events: Events
+) -> int:
+    """Go on to ``until``, or until ``most`` collisions have happened in all."""
+    when, tally, struck = balls.when, balls.tally, balls.struck
+    clock, totals, instant = journal.clock, journal.totals, journal.instant
+    slots = motion.order.size
     while tally[COLLISIONS] < most:
-        if tally[CANDIDATES] + times.size > when.size:
+        if tally[CANDIDATES] + events.times.size > when.size:
             return CANDIDATES_FULL
         following = tally[NEXT]
         target = until if following < 0 or when[following] > until else when[following]
-        status = advance(
-            target, np.int64(_EACH_NEWS), closed, paired, curved, tolerance, paths, order, rank, due, heap, place,
-            walls, clock, totals, instant, picks, times, kinds, pairs,
-        )  # fmt: skip
+        status = advance(target, np.int64(_EACH_NEWS), tolerance, motion, journal, events)
         if status == _STOPPED:
             for row in range(totals[_EVENT_ROWS]):
-                if kinds[row] == 1:
-                    _enter(np.int64(pairs[row, 0]), np.int64(pairs[row, 1]), radius, who, when, tally, paths, clock[0])
+                a, b = np.int64(events.pairs[row, 0]), np.int64(events.pairs[row, 1])
+                if events.kinds[row] == 1:
+                    _enter(a, b, balls, motion.paths, clock[0])
                 else:
-                    _leave(np.int64(pairs[row, 0]), np.int64(pairs[row, 1]), who, when, tally)
+                    _leave(a, b, balls)
             totals[_EVENT_ROWS] = 0
             for row in range(totals[_ROWS]):
                 if instant[row, 0] >= slots:
-                    _predict_again(
-                        instant[row, 1] >> 1, instant[row, 1] >> 1, radius, who, when, tally, paths, clock[0]
-                    )
+                    _predict_again(instant[row, 1] >> 1, instant[row, 1] >> 1, balls, motion.paths, clock[0])
             _choose(when, tally)
         elif status != _REACHED:
             return status
         elif following >= 0 and when[following] <= until:
-            a, b = np.int64(who[following, 0]), np.int64(who[following, 1])
-            _collide(a, b, radius, mass, paths, clock[0])
+            a, b = np.int64(balls.who[following, 0]), np.int64(balls.who[following, 1])
+            _collide(a, b, balls, motion.paths, clock[0])
             struck[0], struck[1], struck[2], struck[3] = 2 * a, 2 * a + 1, 2 * b, 2 * b + 1
-            certify_ends(struck, paths, order, rank, due, heap, place, walls, clock[0], closed, paired, curved)
-            _predict_again(a, b, radius, who, when, tally, paths, clock[0])
+            certify_ends(struck, motion, clock[0])
+            _predict_again(a, b, balls, motion.paths, clock[0])
             _choose(when, tally)
             tally[COLLISIONS] += 1
         else:
@@ -107,7 +86,7 @@ def play(
     return DONE
 
 
-@kernel
+@part
 def collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) -> float:
     """When two balls touch while they approach; at least ``now``, infinity if never."""
     reach = radius[a] + radius[b]
@@ -128,22 +107,21 @@ def collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) 
     return now + max(wait, 0.0)
 
 
-@kernel
-def _collide(a: Index, b: Index, radius: Times, mass: Times, paths: Paths, now: float) -> None:
+@part
+def _collide(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
     """Exchange momentum along the line of centres, without loss, and begin the paths of both anew."""
-    axes = paths.shape[0]
-    across = np.empty(axes)
-    length = 0.0
-    approach = 0.0
-    for axis in range(axes):
-        across[axis] = _centre(paths, axis, b, now) - _centre(paths, axis, a, now)
-        length += across[axis] * across[axis]
-        approach += across[axis] * (_speed(paths, axis, b, now) - _speed(paths, axis, a, now))
+    radius, mass = balls.radius, balls.mass
+    length = approach = 0.0
+    for axis in range(paths.shape[0]):
+        across = _centre(paths, axis, b, now) - _centre(paths, axis, a, now)
+        length += across * across
+        approach += across * (_speed(paths, axis, b, now) - _speed(paths, axis, a, now))
     impulse = 2.0 * mass[a] * mass[b] / (mass[a] + mass[b]) * approach / length
-    for axis in range(axes):
+    for axis in range(paths.shape[0]):
+        across = _centre(paths, axis, b, now) - _centre(paths, axis, a, now)
         for body in (a, b):
             centre, speed = _centre(paths, axis, body, now), _speed(paths, axis, body, now)
-            share = impulse / mass[body] * across[axis]
+            share = float(impulse / mass[body] * across)
             speed += share if body == a else -share
             for side in range(2):
                 paths[axis, 2 * body + side, 0] = centre + (2 * side - 1) * radius[body]
@@ -151,7 +129,7 @@ def _collide(a: Index, b: Index, radius: Times, mass: Times, paths: Paths, now: 
                 paths[axis, 2 * body + side, 3] = now
 
 
-@kernel
+@part
 def _centre(paths: Paths, axis: Index, body: Index, now: float) -> float:
     step = now - paths[axis, 2 * body, 3]
     middle = 0.5 * (paths[axis, 2 * body, 0] + paths[axis, 2 * body + 1, 0])
@@ -159,24 +137,24 @@ def _centre(paths: Paths, axis: Index, body: Index, now: float) -> float:
     return place
 
 
-@kernel
+@part
 def _speed(paths: Paths, axis: Index, body: Index, now: float) -> float:
     speed: float = paths[axis, 2 * body, 1] + 2.0 * paths[axis, 2 * body, 2] * (now - paths[axis, 2 * body, 3])
     return speed
 
 
-@kernel
-def _enter(
-    a: Index, b: Index, radius: Times, who: Numbers, when: Times, tally: NDArray[np.int64], paths: Paths, now: float
-) -> None:
+@part
+def _enter(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
+    who, tally = balls.who, balls.tally
     last = tally[CANDIDATES]
     who[last, 0], who[last, 1] = a, b
-    when[last] = collision_time(a, b, radius, paths, now)
+    balls.when[last] = collision_time(a, b, balls.radius, paths, now)
     tally[CANDIDATES] += 1
 
 
-@kernel
-def _leave(a: Index, b: Index, who: Numbers, when: Times, tally: NDArray[np.int64]) -> None:
+@part
+def _leave(a: Index, b: Index, balls: Balls) -> None:
+    who, when, tally = balls.who, balls.when, balls.tally
     last = tally[CANDIDATES] - 1
     for row in range(last + 1):
         if who[row, 0] == a and who[row, 1] == b:
@@ -185,18 +163,17 @@ def _leave(a: Index, b: Index, who: Numbers, when: Times, tally: NDArray[np.int6
             return
 
 
-@kernel
-def _predict_again(
-    a: Index, b: Index, radius: Times, who: Numbers, when: Times, tally: NDArray[np.int64], paths: Paths, now: float
-) -> None:
+@part
+def _predict_again(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
     """Predict the collisions of the candidates in which ``a`` or ``b`` takes part."""
-    for row in range(tally[CANDIDATES]):
+    who = balls.who
+    for row in range(balls.tally[CANDIDATES]):
         first, second = np.int64(who[row, 0]), np.int64(who[row, 1])
         if (first == a) | (second == a) | (first == b) | (second == b):
-            when[row] = collision_time(first, second, radius, paths, now)
+            balls.when[row] = collision_time(first, second, balls.radius, paths, now)
 
 
-@kernel
+@part
 def _choose(when: Times, tally: NDArray[np.int64]) -> None:
     """Find the candidate that collides first."""
     best = -1

@@ -13,19 +13,45 @@ exact.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import inlined, kernel
-from choque.kinetic._heap import Numbers, Times, build, reschedule
+from choque.kernel import inlined
+from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
+from choque.narrow._convex_kernel import part
 
 Paths = NDArray[np.float64]
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
 
 
-@kernel
+class Motion(NamedTuple):
+    """End points that move, their order on every axis, and when it fails.
+
+    The kernels that it is handed to are parts, which borrow: counting references to its arrays would cost as much as
+    the exchanges.
+    """
+
+    paths: Paths
+    order: Numbers
+    """(axes, ends) the end points of each axis from left to right."""
+    rank: Numbers
+    """(axes, ends) the slot of each end point in ``order``."""
+    walls: Times
+    """(2, axes) the walls that bodies bounce from; of no size where there are none."""
+    queue: Queue
+    """A certificate for each slot of each axis and, where there are walls, one for each body and axis."""
+    closed: bool
+    """The topology: boxes that touch overlap."""
+    paired: bool
+    """Whether the ends come in twos, as those of bodies."""
+    curved: bool
+    """Whether any end point has an acceleration."""
+
+
+@part
 def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
     """When gap + slope·s + curve·s² passes from positive to negative; infinity if never after ``elapsed``.
 
@@ -48,14 +74,13 @@ def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
 
 
 @inlined
-def _failure_time(
-    paths: Paths, axis: Index, left: Index, right: Index, now: float, closed: bool, paired: bool
-) -> float:
+def _failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
     """When ``right`` falls behind ``left``, its neighbour on the line; at least ``now``, infinity if never.
 
     Two ends that share one path for ever keep the order of the topology: closed, lower before upper; half-open, the
     reverse.
     """
+    paths = motion.paths
     p0, v0, c0, since = paths[axis, left, 0], paths[axis, left, 1], paths[axis, left, 2], paths[axis, left, 3]
     p1, v1, c1, later = paths[axis, right, 0], paths[axis, right, 1], paths[axis, right, 2], paths[axis, right, 3]
     if since < later:
@@ -70,19 +95,19 @@ def _failure_time(
     gap, slope, curve = p1 - p0, v1 - v0, c1 - c0
     if slope == 0.0 and curve == 0.0:
         side = left & 1
-        crossed = paired and gap == 0.0 and side != right & 1 and (side == 1) == closed and left >> 1 != right >> 1
-        return now if crossed else math.inf
+        crossed = gap == 0.0 and side != right & 1 and (side == 1) == motion.closed and left >> 1 != right >> 1
+        return now if crossed and motion.paired else math.inf
     time = since + descent(gap, slope, curve, now - since)
     return time if time > now else now
 
 
-@kernel
-def failure_time(paths: Paths, axis: Index, left: Index, right: Index, now: float, closed: bool, paired: bool) -> float:
+@part
+def failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
     """The same, called and not pasted: for the places that are seldom reached, which so compile faster."""
-    return _failure_time(paths, axis, left, right, now, closed, paired)
+    return _failure_time(motion, axis, left, right, now)
 
 
-@kernel
+@part
 def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float) -> float:
     """When an upper end and the lower end next to it touch and part without passing; infinity if not after ``now``."""
     if left & 1 == 0 or right & 1 == 1 or left >> 1 == right >> 1:
@@ -104,50 +129,40 @@ def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float)
 
 
 @inlined
-def certify_pasted(
-    paths: Paths,
-    order: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    axis: Index,
-    slot: Index,
-    now: float,
-    closed: bool,
-    paired: bool,
-    curved: bool,
-) -> int:
+def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
+    """When something happens between two neighbours: they pass each other, or touch so that closed boxes meet."""
+    time = _failure_time(motion, axis, left, right, now)
+    if motion.curved and motion.paired and motion.closed and time == math.inf:
+        time = graze_time(motion.paths, axis, left, right, now)
+    return time
+
+
+@inlined
+def certify_pasted(motion: Motion, axis: Index, slot: Index, now: float) -> int:
     """Schedule the certificate of one slot, for its two neighbours as they are now; 1 if it fails some day."""
+    order = motion.order
     count = order.shape[1]
     if slot < 0 or slot + 1 >= count:
         return 0
-    left, right = order[axis, slot], order[axis, slot + 1]
-    time = _failure_time(paths, axis, left, right, now, closed, paired)
-    if curved and paired and closed and time == math.inf:
-        time = graze_time(paths, axis, left, right, now)
-    reschedule(due, heap, place, axis * count + slot, time)
+    time = _slot_time(motion, axis, order[axis, slot], order[axis, slot + 1], now)
+    reschedule(motion.queue, axis * count + slot, time)
     return 1 if time < math.inf else 0
 
 
-@kernel
-def certify(
-    paths: Paths,
-    order: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    axis: Index,
-    slot: Index,
-    now: float,
-    closed: bool,
-    paired: bool,
-    curved: bool,
-) -> int:
+@part
+def certify(motion: Motion, axis: Index, slot: Index, now: float) -> int:
     """The same, called and not pasted."""
-    return certify_pasted(paths, order, due, heap, place, axis, slot, now, closed, paired, curved)
+    return certify_pasted(motion, axis, slot, now)
 
 
-@kernel
+@part
+def certify_around(motion: Motion, axis: Index, end: Index, now: float) -> int:
+    """Schedule the certificates on both sides of an end point; how many fail some day."""
+    slot = np.int64(motion.rank[axis, end])
+    return certify(motion, axis, slot - 1, now) + certify(motion, axis, slot, now)
+
+
+@part
 def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -> float:
     """When a body meets the wall it heads for; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
     p, v, c, since = paths[axis, 2 * row, 0], paths[axis, 2 * row, 1], paths[axis, 2 * row, 2], paths[axis, 2 * row, 3]
@@ -158,20 +173,10 @@ def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -
     return time if time > now else now
 
 
-@kernel
-def certify_all(
-    paths: Paths,
-    order: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    walls: Times,
-    now: float,
-    closed: bool,
-    paired: bool,
-    curved: bool,
-) -> int:
+@part
+def certify_all(motion: Motion, now: float) -> int:
     """Schedule every slot and, where there are walls, every body; how many certificates fail some day."""
+    order, due = motion.order, motion.queue.due
     axes, count = order.shape
     scheduled = 0
     for axis in range(axes):
@@ -179,44 +184,27 @@ def certify_all(
             time = math.inf
             if slot + 1 < count:
                 left, right = np.int64(order[axis, slot]), np.int64(order[axis, slot + 1])
-                time = failure_time(paths, axis, left, right, now, closed, paired)
-                if curved and paired and closed and time == math.inf:
-                    time = graze_time(paths, axis, left, right, now)
+                time = _slot_time(motion, axis, left, right, now)
             due[axis * count + slot] = time
             scheduled += time < math.inf
-    if walls.size > 0:
+    if motion.walls.size > 0:
         for axis in range(axes):
             for row in range(count // 2):
-                due[axes * count + axis * (count // 2) + row] = wall_time(paths, axis, row, walls, now)
-    build(due, heap, place)
+                due[axes * count + axis * (count // 2) + row] = wall_time(motion.paths, axis, row, motion.walls, now)
+    build(motion.queue)
     return scheduled
 
 
-@kernel
-def certify_ends(
-    ends: NDArray[np.int64],
-    paths: Paths,
-    order: Numbers,
-    rank: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    walls: Times,
-    now: float,
-    closed: bool,
-    paired: bool,
-    curved: bool,
-) -> int:
+@part
+def certify_ends(ends: NDArray[np.int64], motion: Motion, now: float) -> int:
     """Schedule again every certificate of some end points that have new paths on all axes; how many fail some day."""
-    axes, count = order.shape
+    axes, count = motion.order.shape
     scheduled = 0
     for k in range(ends.size):
         for axis in range(axes):
-            slot = np.int64(rank[axis, ends[k]])
-            for near in range(slot - 1, slot + 1):
-                scheduled += certify(paths, order, due, heap, place, axis, near, now, closed, paired, curved)
-            if walls.size > 0:
+            scheduled += certify_around(motion, axis, ends[k], now)
+            if motion.walls.size > 0:
                 row = ends[k] >> 1
                 wall = axes * count + axis * (count // 2) + row
-                reschedule(due, heap, place, wall, wall_time(paths, axis, row, walls, now))
+                reschedule(motion.queue, wall, wall_time(motion.paths, axis, row, motion.walls, now))
     return scheduled

@@ -12,14 +12,16 @@ alone began and ended at once.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import inlined, kernel
-from choque.kinetic._certificates import Paths, certify, certify_pasted, failure_time, wall_time
+from choque.kernel import inlined
+from choque.kinetic._certificates import Motion, certify_around, certify_pasted, failure_time, wall_time
 from choque.kinetic._heap import Numbers, Times, reschedule
+from choque.narrow._convex_kernel import part
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = 0, 1, 2, 3
 """What `advance` returns."""
@@ -32,61 +34,50 @@ OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, S
 """Places in ``totals``."""
 
 
-@kernel
-def advance(
-    until: float,
-    mode: Index,
-    closed: bool,
-    paired: bool,
-    curved: bool,
-    tolerance: float,
-    paths: Paths,
-    order: Numbers,
-    rank: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    walls: Times,
-    clock: Times,
-    totals: NDArray[np.int64],
-    instant: NDArray[np.int64],
-    picks: NDArray[np.int64],
-    times: Times,
-    kinds: NDArray[np.uint8],
-    pairs: Numbers,
-) -> int:
-    """Handle all that fails up to ``until``.
+class Journal(NamedTuple):
+    """What time it is, what has been counted, and what has happened at the latest instant."""
 
-    Parameters
-    ----------
-    clock
-        (now, the instant that is open).
-    instant
-        (k, 4) what happened at the latest instant: certificate, left end, right end before the exchange, packed pair or
-        −1. A certificate −1 − c means that the two of c touched without passing; one beyond the slots is that of a
-        wall, its ends those of the body.
-    times, kinds, pairs
-        Where pairs of bodies that began (1) and ended (0) are written.
-    """
-    count = order.shape[1]
-    slots = order.shape[0] * count
+    clock: Times
+    """(now, the instant that is open)."""
+    totals: NDArray[np.int64]
+    instant: NDArray[np.int64]
+    """(k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
+    the two of c touched without passing; one beyond the slots is that of a wall, its ends those of the body."""
+    picks: NDArray[np.int64]
+    """(k,) working space: rows of ``instant``."""
+
+
+class Events(NamedTuple):
+    """Where pairs of bodies that began (1) and ended (0) are written."""
+
+    times: Times
+    kinds: NDArray[np.uint8]
+    pairs: Numbers
+
+
+@part
+def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal: Journal, events: Events) -> int:
+    """Handle all that fails up to ``until``."""
+    clock, totals = journal.clock, journal.totals
+    due, heap = motion.queue.due, motion.queue.heap
+    slots = motion.order.size
     while True:
         time = due[0]
         if totals[OPEN] == 1:
             if time <= min(clock[1] + tolerance, until):
-                if totals[ROWS] == instant.shape[0]:
+                if totals[ROWS] == journal.instant.shape[0]:
                     return INSTANT_FULL
                 clock[0] = time
                 if heap[0] < slots:
-                    _exchange(closed, paired, curved, paths, order, rank, due, heap, place, time, totals, instant)
+                    _exchange(motion, journal, time)
                 else:
-                    _bounce(closed, paired, curved, paths, order, rank, due, heap, place, walls, time, totals, instant)
+                    _bounce(motion, journal, time)
                 totals[ROWS] += 1
                 continue
-            if totals[EVENT_ROWS] + 2 * totals[ROWS] > times.size:
+            if totals[EVENT_ROWS] + 2 * totals[ROWS] > events.times.size:
                 return EVENTS_FULL
             reported, multiple = totals[EVENT_ROWS], totals[MULTIPLE]
-            bounced = _close(slots, count, closed, rank, clock[1], totals, instant, picks, times, kinds, pairs)
+            bounced = _close(motion, journal, events)
             totals[OPEN] = 0
             if (
                 mode == EACH_INSTANT
@@ -103,68 +94,44 @@ def advance(
 
 
 @inlined
-def _exchange(
-    closed: bool,
-    paired: bool,
-    curved: bool,
-    paths: Paths,
-    order: Numbers,
-    rank: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    now: float,
-    totals: NDArray[np.int64],
-    instant: NDArray[np.int64],
-) -> None:
+def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     """Exchange the two neighbours whose certificate fails first and schedule the three slots they now touch."""
+    order, rank, queue = motion.order, motion.rank, motion.queue
+    totals, instant = journal.totals, journal.instant
     count = order.shape[1]
-    certificate = np.int64(heap[0])
+    certificate = np.int64(queue.heap[0])
     axis = np.int64(certificate >= count) + np.int64(certificate >= 2 * count)
     slot = certificate - axis * count
     left, right = np.int64(order[axis, slot]), np.int64(order[axis, slot + 1])
     a, b = left >> 1, right >> 1
-    mixed = paired and (left ^ right) & 1 == 1 and a != b
+    mixed = motion.paired and (left ^ right) & 1 == 1 and a != b
     row = totals[ROWS]
     instant[row, 0], instant[row, 1], instant[row, 2] = certificate, left, right
     instant[row, 3] = (min(a, b) << 32) | max(a, b) if mixed else -1
     again = math.inf
-    if curved:
-        time = failure_time(paths, axis, left, right, now, closed, paired)
+    if motion.curved:
+        time = failure_time(motion, axis, left, right, now)
         if time > now:
             instant[row, 0] = -1 - certificate  # they only touch
-            reschedule(due, heap, place, certificate, time)
+            reschedule(queue, certificate, time)
             return
-        again = failure_time(paths, axis, right, left, now, closed, paired)
+        again = failure_time(motion, axis, right, left, now)
     order[axis, slot], order[axis, slot + 1] = right, left
     rank[axis, right], rank[axis, left] = slot, slot + 1
-    reschedule(due, heap, place, certificate, again)
-    scheduled = certify_pasted(paths, order, due, heap, place, axis, slot - 1, now, closed, paired, curved)
-    scheduled += certify_pasted(paths, order, due, heap, place, axis, slot + 1, now, closed, paired, curved)
+    reschedule(queue, certificate, again)
+    scheduled = certify_pasted(motion, axis, slot - 1, now)
+    scheduled += certify_pasted(motion, axis, slot + 1, now)
     totals[SCHEDULED] += scheduled + (again < math.inf)
     totals[EXCHANGES] += 1
     totals[MIXED] += mixed
 
 
-@kernel
-def _bounce(
-    closed: bool,
-    paired: bool,
-    curved: bool,
-    paths: Paths,
-    order: Numbers,
-    rank: Numbers,
-    due: Times,
-    heap: Numbers,
-    place: Numbers,
-    walls: Times,
-    now: float,
-    totals: NDArray[np.int64],
-    instant: NDArray[np.int64],
-) -> None:
+@part
+def _bounce(motion: Motion, journal: Journal, now: float) -> None:
     """Turn the body that reaches a wall first back from it and schedule all that this changes."""
-    axes, count = order.shape
-    certificate = np.int64(heap[0])
+    paths, totals, instant = motion.paths, journal.totals, journal.instant
+    axes, count = motion.order.shape
+    certificate = np.int64(motion.queue.heap[0])
     axis = (certificate - axes * count) // (count // 2)
     row = (certificate - axes * count) % (count // 2)
     line = totals[ROWS]
@@ -175,34 +142,23 @@ def _bounce(
         paths[axis, end, 0] += (paths[axis, end, 1] + paths[axis, end, 2] * step) * step
         paths[axis, end, 1] = -(paths[axis, end, 1] + 2.0 * paths[axis, end, 2] * step)
         paths[axis, end, 3] = now
-    time = wall_time(paths, axis, row, walls, now)
+    time = wall_time(paths, axis, row, motion.walls, now)
     if time <= now:
         # It is pushed into the wall and cannot leave it: it rests there.
         for end in range(2 * row, 2 * row + 2):
             paths[axis, end, 1] = paths[axis, end, 2] = 0.0
         time = math.inf
-    reschedule(due, heap, place, certificate, time)
+    reschedule(motion.queue, certificate, time)
     for end in range(2 * row, 2 * row + 2):
-        slot = np.int64(rank[axis, end])
-        for near in range(slot - 1, slot + 1):
-            certify(paths, order, due, heap, place, axis, near, now, closed, paired, curved)
+        certify_around(motion, axis, end, now)
 
 
-@kernel
-def _close(
-    slots: int,
-    count: Index,
-    closed: bool,
-    rank: Numbers,
-    time: float,
-    totals: NDArray[np.int64],
-    instant: NDArray[np.int64],
-    picks: NDArray[np.int64],
-    times: Times,
-    kinds: NDArray[np.uint8],
-    pairs: Numbers,
-) -> bool:
+@part
+def _close(motion: Motion, journal: Journal, events: Events) -> bool:
     """Judge an instant: count its meetings, write the pairs that began and ended; whether a body bounced."""
+    rank, totals, instant, picks = motion.rank, journal.totals, journal.instant, journal.picks
+    count, slots = motion.order.shape[1], motion.order.size
+    time = journal.clock[1]
     rows = totals[ROWS]
     if rows == 1 and 0 <= instant[0, 0] < slots:
         totals[INSTANTS] += 1
@@ -219,9 +175,9 @@ def _close(
                         return False
                 elif not _overlap(rank, axis, a, b):
                     return False
-            _write(time, instant[0, 1] & 1, a, b, totals, times, kinds, pairs)
+            _write(time, instant[0, 1] & 1, a, b, totals, events)
         return False
-    bounced = _count_meetings(slots, count, totals, instant, picks)
+    bounced = _count_meetings(slots, count, journal)
     chosen = np.int64(0)
     for row in range(rows):
         if instant[row, 3] >= 0:
@@ -233,16 +189,15 @@ def _close(
         last = first + 1
         while last < chosen and instant[picks[last], 3] == instant[picks[first], 3]:
             last += 1
-        _report(first, last, instant, picks, count, closed, rank, time, totals, times, kinds, pairs)
+        _report(first, last, motion, journal, events)
         first = last
     return bounced
 
 
-@kernel
-def _count_meetings(
-    slots: Index, count: Index, totals: NDArray[np.int64], instant: NDArray[np.int64], picks: NDArray[np.int64]
-) -> bool:
+@part
+def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
     """Join the exchanges of an instant that share an end point into meetings and count them; whether a body bounced."""
+    totals, instant, picks = journal.totals, journal.instant, journal.picks
     rows = totals[ROWS]
     bounced = False
     # Typed numbers throughout: a kernel would be compiled once more for each literal that it is called with.
@@ -272,22 +227,11 @@ def _count_meetings(
     return bounced
 
 
-@kernel
-def _report(
-    first: Index,
-    last: Index,
-    instant: NDArray[np.int64],
-    picks: NDArray[np.int64],
-    count: Index,
-    closed: bool,
-    rank: Numbers,
-    time: float,
-    totals: NDArray[np.int64],
-    times: Times,
-    kinds: NDArray[np.uint8],
-    pairs: Numbers,
-) -> None:
+@part
+def _report(first: Index, last: Index, motion: Motion, journal: Journal, events: Events) -> None:
     """Say what happened to the one pair of bodies that the exchanges ``picks[first:last]`` are about."""
+    rank, instant, picks = motion.rank, journal.instant, journal.picks
+    count, time = rank.shape[1], journal.clock[1]
     pair = instant[picks[first], 3]
     a, b = pair >> 32, pair & 0xFFFFFFFF
     before = after = at = True
@@ -312,37 +256,28 @@ def _report(
         before = before and was_a and was_b
         after = after and now
         at = at and (now or met)
-    if before == after and (before or not closed or not at):
+    if before == after and (before or not motion.closed or not at):
         return
     if not before:
-        _write(time, np.int64(1), a, b, totals, times, kinds, pairs)
+        _write(time, np.int64(1), a, b, journal.totals, events)
     if not after:
-        _write(time, np.int64(0), a, b, totals, times, kinds, pairs)
+        _write(time, np.int64(0), a, b, journal.totals, events)
 
 
-@kernel
+@part
 def _overlap(rank: Numbers, axis: Index, a: Index, b: Index) -> bool:
     return bool(rank[axis, 2 * a] < rank[axis, 2 * b + 1] and rank[axis, 2 * b] < rank[axis, 2 * a + 1])
 
 
-@kernel
-def _write(
-    time: float,
-    kind: Index,
-    a: Index,
-    b: Index,
-    totals: NDArray[np.int64],
-    times: Times,
-    kinds: NDArray[np.uint8],
-    pairs: Numbers,
-) -> None:
+@part
+def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: Events) -> None:
     place = totals[EVENT_ROWS]
-    times[place], kinds[place] = time, kind
-    pairs[place, 0], pairs[place, 1] = a, b
+    events.times[place], events.kinds[place] = time, kind
+    events.pairs[place, 0], events.pairs[place, 1] = a, b
     totals[EVENT_ROWS] += 1
 
 
-@kernel
+@part
 def _sort(picks: NDArray[np.int64], count: Index, instant: NDArray[np.int64], column: Index) -> None:
     """Sort row numbers by a column, equal ones by themselves (Shell, "A high-speed sorting procedure", 1959)."""
     step = 1

@@ -1,31 +1,43 @@
 """An indexed binary heap of certificates, as arrays.
 
 Every certificate is in the heap all the time, those that never fail with the time infinity; so a certificate is found
-by its number, its time changes in place, and there is never a stale entry. ``due[k]`` is the failure time at place k of
-the heap and ``heap[k]`` the certificate that it belongs to; ``place`` is the inverse of ``heap``. Times lie in heap
-order, so that the two children of a place share a cache line. Equal times are ordered by the number of the certificate,
-which is axis × slots + slot: ties go by axis, then by slot, and no run depends on how the heap was built.
+by its number, its time changes in place, and there is never a stale entry. Times lie in heap order, so that the two
+children of a place share a cache line. Equal times are ordered by the number of the certificate, which is
+axis × slots + slot: ties go by axis, then by slot, and no run depends on how the heap was built.
 
 Guarantees: O(log n) per change of a time, O(n) to build, 16 bytes a certificate.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import inlined, kernel
+from choque.kernel import inlined
+from choque.narrow._convex_kernel import part
 
 Numbers: TypeAlias = NDArray[np.int32]
 Times: TypeAlias = NDArray[np.float64]
 
 
-@kernel
-def rise(due: Times, heap: Numbers, place: Numbers, at: Index, certificate: Index, time: float) -> None:
+class Queue(NamedTuple):
+    """All certificates, the one that fails first at place 0."""
+
+    due: Times
+    """The failure time at each place of the heap."""
+    heap: Numbers
+    """The certificate at each place."""
+    place: Numbers
+    """The place of each certificate."""
+
+
+@part
+def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
     """Put a certificate at the place ``at``, which is free, or above it where it belongs."""
+    due, heap, place = queue
     while at > 0:
         parent = (at - 1) >> 1
         later = due[parent]
@@ -41,9 +53,10 @@ def rise(due: Times, heap: Numbers, place: Numbers, at: Index, certificate: Inde
     place[certificate] = at
 
 
-@kernel
-def sink(due: Times, heap: Numbers, place: Numbers, at: Index, certificate: Index, time: float) -> None:
+@part
+def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
     """Put a certificate at the place ``at``, which is free, or below it where it belongs."""
+    due, heap, place = queue
     count = heap.size
     child = 2 * at + 1
     while child < count:
@@ -67,21 +80,22 @@ def sink(due: Times, heap: Numbers, place: Numbers, at: Index, certificate: Inde
 
 
 @inlined
-def reschedule(due: Times, heap: Numbers, place: Numbers, certificate: Index, time: float) -> None:
+def reschedule(queue: Queue, certificate: Index, time: float) -> None:
     """Give a certificate another failure time."""
-    at = place[certificate]
-    previous = due[at]
+    at = queue.place[certificate]
+    previous = queue.due[at]
     if time < previous:
-        rise(due, heap, place, at, certificate, time)
+        rise(queue, at, certificate, time)
     elif time > previous:
-        sink(due, heap, place, at, certificate, time)
+        sink(queue, at, certificate, time)
 
 
-@kernel
-def build(due: Times, heap: Numbers, place: Numbers) -> None:
+@part
+def build(queue: Queue) -> None:
     """Make a heap of all certificates, whose failure times are in ``due`` in the order of their numbers."""
+    due, heap, place = queue
     for certificate in range(heap.size):
         heap[certificate] = certificate
         place[certificate] = certificate
     for at in range(heap.size // 2 - 1, -1, -1):
-        sink(due, heap, place, np.int32(at), np.int64(heap[at]), due[at])
+        sink(queue, np.int32(at), np.int64(heap[at]), due[at])

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.kinetic import _events
-from choque.kinetic._certificates import Paths, certify_all, certify_ends
+from choque.kinetic._certificates import Motion, Paths, certify_all, certify_ends
+from choque.kinetic._heap import Queue
 
 _FIRST_EVENTS = 1 << 8
 _FIRST_ROWS = 1 << 6
@@ -95,34 +96,29 @@ class Lists:
         """Make every certificate anew."""
         self.curved = bool(self.paths[:, :, 2].any())
         certificates = max(self.order.size + (self.order.size // 2 if self.walls.size else 0), 1)
-        self.heap = np.empty(certificates, np.int32)
-        self.place = np.empty(certificates, np.int32)
-        self.due = np.full(certificates, np.inf)
-        self.totals[_events.SCHEDULED] += certify_all(
-            self.paths,
-            self.order,
-            self.due,
-            self.heap,
-            self.place,
-            self.walls,
-            self.now,
-            self.closed,
-            self.paired,
-            self.curved,
-        )
+        heap, place = np.empty(certificates, np.int32), np.empty(certificates, np.int32)
+        self.queue = Queue(np.full(certificates, np.inf), heap, place)
+        self.totals[_events.SCHEDULED] += certify_all(self.motion, self.now)
 
     def schedule(self, ends: NDArray[np.int64]) -> None:
         """Make the certificates of these end points anew: they have new paths, and the places they had."""
         self.curved = self.curved or bool(self.paths[:, ends, 2].any())
-        self.totals[_events.SCHEDULED] += certify_ends(
-            ends, self.paths, self.order, self.rank, self.due, self.heap, self.place, self.walls, self.now, self.closed,
-            self.paired, self.curved,
-        )  # fmt: skip
+        self.totals[_events.SCHEDULED] += certify_ends(ends, self.motion, self.now)
+
+    @property
+    def motion(self) -> Motion:
+        """All that a kernel needs to know about the end points."""
+        return Motion(self.paths, self.order, self.rank, self.walls, self.queue, self.closed, self.paired, self.curved)
+
+    @property
+    def journal(self) -> _events.Journal:
+        """What a kernel writes down as it goes on."""
+        return _events.Journal(self.clock, self.totals, self.instant, self.picks)
 
     @property
     def failures(self) -> NDArray[np.float64]:
         """The failure times of all certificates, by number: axis × ends + slot, then axis × bodies + row for walls."""
-        return self.due[self.place] if self.order.size else self.due
+        return self.queue.due[self.queue.place] if self.order.size else self.queue.due
 
     @property
     def now(self) -> float:
@@ -134,12 +130,12 @@ class Lists:
         chunks: list[News] = []
         size = _FIRST_EVENTS
         while True:
-            times, kinds = np.empty(size), np.empty(size, np.uint8)
-            pairs = np.empty((size, 2), np.int32)
+            events = events_of(size)
             self.totals[_events.EVENT_ROWS] = 0
-            status = self._advance(until, mode, times, kinds, pairs)
+            status = self._advance(until, mode, events)
             written = int(self.totals[_events.EVENT_ROWS])
             if written or not chunks:
+                times, kinds, pairs = events
                 chunks.append(News(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
             if status != _events.EVENTS_FULL:
                 break
@@ -152,15 +148,9 @@ class Lists:
             np.concatenate([chunk.pairs for chunk in chunks]),
         ), status
 
-    def _advance(
-        self, until: float, mode: int, times: NDArray[np.float64], kinds: NDArray[np.uint8], pairs: NDArray[np.int32]
-    ) -> int:
+    def _advance(self, until: float, mode: int, events: _events.Events) -> int:
         while True:
-            status = _events.advance(
-                until, mode, self.closed, self.paired, self.curved, self.tolerance, self.paths, self.order, self.rank,
-                self.due, self.heap, self.place, self.walls, self.clock, self.totals, self.instant, self.picks,
-                times, kinds, pairs,
-            )  # fmt: skip
+            status = _events.advance(until, mode, self.tolerance, self.motion, self.journal, events)
             if status != _events.INSTANT_FULL:
                 return status
             self.grow_instant()
@@ -177,7 +167,12 @@ class Lists:
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays that are kept."""
-        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+        return sum(value.nbytes for value in (*vars(self).values(), *self.queue) if isinstance(value, np.ndarray))
+
+
+def events_of(size: int) -> _events.Events:
+    """Room for so many events."""
+    return _events.Events(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))
 
 
 def places_at(paths: Paths, time: float) -> NDArray[np.float64]:

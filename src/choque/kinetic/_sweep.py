@@ -137,7 +137,7 @@ class Sweep:
     @property
     def next_time(self) -> float:
         """When the order changes next, or a body meets a wall; infinity if never."""
-        return float(self._lists.due[0])
+        return float(self._lists.queue.due[0])
 
     @property
     def nbytes(self) -> int:
@@ -274,6 +274,13 @@ class Sweep:
         _check_inside(*self.boxes(), walls)
         self._lists.walls = walls
         self._lists.schedule_all()
+
+    def order(self) -> NDArray[np.int32]:
+        """(dimension, 2 n) the end points of each axis in their order; 2 i is the lower, 2 i + 1 the upper of row i.
+
+        At the time of an event it is the order just after the exchange.
+        """
+        return self._lists.order.astype(np.int32)
 
     def certificates(self) -> dict[tuple[int, int], float]:
         """The failure time of each certificate that fails some day, by (axis, slot)."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from choque.errors import UnknownName
 from choque.kernel import kernel
 from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys
-from choque.volumes._merge import merge_xor, xor_keys
+from choque.volumes._merge import group_end, merge_xor, xor_keys
 
 OPERATIONS: Final = {"union": 0b1110, "intersection": 0b1000, "difference": 0b0100, "xor": 0b0110}
 """Truth tables: bit 2·p + q says whether the result is full where P is p and Q is q."""
@@ -137,10 +137,8 @@ def _combine_regions(
         right_line = right[other] >> BITS if other < right_count else _END
         line = left_line if left_line < right_line else right_line
         first, other_first = row, other
-        while row < left_count and left[row] >> BITS == line:
-            row += 1
-        while other < right_count and right[other] >> BITS == line:
-            other += 1
+        row = group_end(left, row, left_count, BITS, line)
+        other = group_end(right, other, right_count, BITS, line)
         result = _with_room(result, count, count + 2 * (row - first + other - other_first + one_count + two_count))
         alone = improve and ((two_count == 0 and other == other_first) or (one_count == 0 and row == first))
         if row > first:
@@ -190,10 +188,8 @@ def _combine_solids(
         right_plane = right[other] >> 2 * BITS if other < right_count else _END
         plane = left_plane if left_plane < right_plane else right_plane
         first, other_first = row, other
-        while row < left_count and left[row] >> 2 * BITS == plane:
-            row += 1
-        while other < right_count and right[other] >> 2 * BITS == plane:
-            other += 1
+        row = group_end(left, row, left_count, 2 * BITS, plane)
+        other = group_end(right, other, right_count, 2 * BITS, plane)
         alone_left = improve and two_count == 0 and other == other_first
         alone_right = improve and one_count == 0 and row == first
         if before_is > 0 and not alone_left and not alone_right:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from choque._types import Index
 from choque.kernel import kernel
-from choque.volumes._overlap import FAR, row_at, sections_overlap, slabs_overlap
-from choque.volumes._sections import Sections, grown
+from choque.narrow._convex_kernel import part
+from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
+from choque.volumes._sections import SectionArrays, Sections, grown
 
 MET, APART, UNDECIDED = 1, 0, 2
 """What `bundles_overlap` says."""
@@ -25,13 +26,12 @@ WORTH = 16
 
 def bundled(sections: Sections) -> Sections:
     """The bundles of ``sections``, at even coordinates, as sections. O(ends) time, about a quarter of the memory."""
-    return Sections(*_bundle(*sections))
+    return Sections(*_bundle(sections.arrays))
 
 
 @kernel
-def _bundle(
-    slabs: NDArray[np.int32], strips: NDArray[np.int32], ends: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _bundle(sections: SectionArrays) -> SectionArrays:
+    slabs, strips, ends = sections
     coarse_slabs = np.empty((slabs.shape[0] + 2, 4), np.int32)
     coarse_strips = np.empty((strips.shape[0] // 2 + 64, 2), np.int32)
     coarse_ends = np.empty((ends.size // 2 + 64, 1), np.int32)
@@ -191,30 +191,21 @@ def _either(
     return count
 
 
-@kernel
+@part
 def bundles_overlap(
-    coarse_slabs: NDArray[np.int32],
-    coarse_strips: NDArray[np.int32],
-    coarse_ends: NDArray[np.int32],
-    other_coarse_slabs: NDArray[np.int32],
-    other_coarse_strips: NDArray[np.int32],
-    other_coarse_ends: NDArray[np.int32],
-    slabs: NDArray[np.int32],
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    other_slabs: NDArray[np.int32],
-    other_strips: NDArray[np.int32],
-    other_ends: NDArray[np.int32],
-    shift_0: Index,
-    shift_1: Index,
-    shift_2: Index,
+    bundles: SectionArrays,
+    other_bundles: SectionArrays,
+    one: SectionArrays,
+    two: SectionArrays,
+    shift: Shift,
     found: NDArray[np.int64],
 ) -> Index:
-    """Whether the interiors of two solids meet when the second is moved by the shifts.
+    """Whether the interiors of two solids meet when the second is moved by ``shift``.
 
     Bundles first, then the sections they were made of; a box of the overlap goes to ``found``. Says `MET` or `APART`,
     which are exact, or `UNDECIDED` when so many bundles meet in vain that they do not pay.
     """
+    coarse_slabs, other_coarse_slabs, shift_0 = bundles[0], other_bundles[0], shift[0]
     last, other_last = coarse_slabs.shape[0] - 1, other_coarse_slabs.shape[0] - 1
     low = max(coarse_slabs[0, 0], other_coarse_slabs[0, 0] + shift_0)
     high = min(coarse_slabs[last, 0], other_coarse_slabs[other_last, 0] + shift_0)
@@ -230,16 +221,9 @@ def bundles_overlap(
             plane = max(coarse_slabs[slab, 0], other_coarse_slabs[other, 0] + shift_0)
             beyond = min(coarse_slabs[slab + 1, 0], other_coarse_slabs[other + 1, 0] + shift_0)
             line: Index = np.int64(-FAR)
-            while sections_overlap(
-                slab, coarse_slabs, coarse_strips, coarse_ends,
-                other, other_coarse_slabs, other_coarse_strips, other_coarse_ends,
-                shift_1, shift_2, 0, line, FAR, found,
-            ):  # fmt: skip
+            while sections_overlap(slab, bundles, other, other_bundles, shift, 0, line, FAR, found):
                 line = found[4]
-                if slabs_overlap(
-                    slabs, strips, ends, other_slabs, other_strips, other_ends,
-                    shift_0, shift_1, shift_2, 0, plane, beyond, found[1], line, found,
-                ):  # fmt: skip
+                if slabs_overlap(one, two, shift, 0, plane, beyond, found[1], line, found):
                     return MET
                 in_vain += 1
                 if in_vain > PATIENCE + looked_at // WORTH:

@@ -12,7 +12,7 @@ from choque.volumes._box_tree import BoxTree, box_tree, nearest_pair
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._keys import AXES
 from choque.volumes._model import ExtremeVertices
-from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, find_overlap
+from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_overlap
 from choque.volumes._push import push_distance
 
 BUNDLE_FROM = 1 << 16
@@ -23,8 +23,6 @@ CONTACTS = {"open": 0, "closed": 1}
 
 _ROTATED = ("xyz", "yzx", "zxy")
 """The order whose first axis is x, y, z."""
-
-Shift = tuple[int, int, int]
 
 
 class Overlap(NamedTuple):
@@ -68,8 +66,8 @@ def search(
     order = _ROTATED["xyz".index(axis)] if axis else _best_order(one, two, shared)
     first = AXES.index(order[0])
     found = np.zeros(FOUND_SIZE, np.int64)
-    shifts = moved[first], moved[(first + 1) % 3], moved[(first + 2) % 3]
-    hit = _overlaps(one, two, order, shifts, slack, found)
+    turned = moved[first], moved[(first + 1) % 3], moved[(first + 2) % 3]
+    hit = _overlaps(one, two, order, turned, slack, found)
     *corners, brinks, sections = found.tolist()
     if not hit:
         return Search(None, brinks, sections)
@@ -79,19 +77,19 @@ def search(
 
 
 def _overlaps(
-    one: ExtremeVertices, two: ExtremeVertices, order: str, shifts: Shift, slack: int, found: NDArray[np.int64]
+    one: ExtremeVertices, two: ExtremeVertices, order: str, shift: Shift, slack: int, found: NDArray[np.int64]
 ) -> bool:
     """A few slabs first; then, of large solids whose interiors are asked about, bundles; then all slabs."""
-    sections = *one.sections(order), *two.sections(order)
-    is_large = slack == 0 and len(sections[2]) + len(sections[5]) >= BUNDLE_FROM
-    if find_overlap(*sections, *shifts, slack, PROBES, is_large, found):
+    sections, others = one.sections(order).arrays, two.sections(order).arrays
+    is_large = slack == 0 and len(sections[2]) + len(others[2]) >= BUNDLE_FROM
+    if find_overlap(sections, others, shift, slack, PROBES, is_large, found):
         return True
     if not is_large:
         return False
-    answer = bundles_overlap(*one.bundles(order), *two.bundles(order), *sections, *shifts, found)
+    answer = bundles_overlap(one.bundles(order).arrays, two.bundles(order).arrays, sections, others, shift, found)
     if answer != UNDECIDED:
         return bool(answer == MET)
-    return bool(find_overlap(*sections, *shifts, slack, NO_PROBES, False, found))
+    return bool(find_overlap(sections, others, shift, slack, NO_PROBES, False, found))
 
 
 def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -> str:
@@ -139,11 +137,11 @@ def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str
     for axis in range(3):
         order = _ROTATED[(axis + 1) % 3]
         step_0, step_1, step_2 = (shift[at] + two.offset[at] - one.offset[at] for at in map(AXES.index, order))
+        sections, others = one.sections(order).arrays, two.sections(order).arrays
         size = sum(model._extent[1][axis] - model._extent[0][axis] for model in (one, two))
         for sign in (-1, 1):
-            found["-+"[sign > 0] + AXES[axis]] = int(
-                push_distance(*one.sections(order), *two.sections(order), step_0, step_1, step_2, sign > 0, size + 1)
-            )
+            cells = push_distance(sections, others, (step_0, step_1, step_2), sign > 0, size + 1)
+            found["-+"[sign > 0] + AXES[axis]] = int(cells)
     return found
 
 

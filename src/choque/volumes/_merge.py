@@ -42,6 +42,14 @@ def merge_xor(
     return count
 
 
+@kernel
+def group_end(keys: VertexKeys, first: int, last: int, bits: int, value: int) -> int:
+    """Where the keys from ``first`` on that are ``value`` above their lower ``bits``, a line or a plane, end."""
+    while first < last and keys[first] >> bits == value:
+        first += 1
+    return first
+
+
 def xor_keys(left: VertexKeys, right: VertexKeys) -> VertexKeys:
     """The symmetric difference of two sorted lists of keys: the regularised XOR of the two solids.
 

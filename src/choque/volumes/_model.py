@@ -181,10 +181,6 @@ class ExtremeVertices:
 
     # Other forms of the same object
 
-    def with_layout(self, layout: str) -> ExtremeVertices:
-        """The same object in another layout: ``sorted`` (a flat list) or ``trie`` (linked nodes)."""
-        return ExtremeVertices(self._keys, self.order, self.offset, check_layout(layout), self._kept)
-
     def reordered(self, order: str) -> ExtremeVertices:
         """The same object sorted in another of the orders."""
         order = check_order(order, self.dimension)

@@ -7,11 +7,17 @@ mostly do so in the middle of where they meet and not at its rim.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import kernel
+from choque.narrow._convex_kernel import part
+from choque.volumes._sections import SectionArrays
+
+Shift: TypeAlias = tuple[Index, Index, Index]
+"""By how much the second solid is moved, in the order of the keys."""
 
 FOUND_SIZE = 8
 """Lower and upper corner of the overlap (0 to 5), runs compared (6), pairs of sections compared (7)."""
@@ -24,7 +30,7 @@ PROBES = np.array([8, 4, 12, 2, 6, 10, 14], np.int64)
 NO_PROBES = PROBES[:0]
 
 
-@kernel
+@part
 def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> Index:
     """The last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
     while last - first > 1:
@@ -36,61 +42,42 @@ def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> 
     return first
 
 
-@kernel
+@part
 def find_overlap(
-    slabs: NDArray[np.int32],
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    other_slabs: NDArray[np.int32],
-    other_strips: NDArray[np.int32],
-    other_ends: NDArray[np.int32],
-    shift_0: Index,
-    shift_1: Index,
-    shift_2: Index,
+    one: SectionArrays,
+    two: SectionArrays,
+    shift: Shift,
     slack: Index,
     probes: NDArray[np.int64],
     only_probes: bool,
     found: NDArray[np.int64],
 ) -> bool:
-    """Whether two solids overlap when the second is moved by the shifts; a box of the overlap goes to ``found``.
+    """Whether two solids overlap when the second is moved by ``shift``; a box of the overlap goes to ``found``.
 
     ``slack`` 0: interiors must meet. 1: touching is enough, and the box may have no thickness. ``only_probes``: no is
     no answer, as only a few slabs are looked at. No allocation; time is linear in the runs of the slabs that both have
     in common, and far less when there is an overlap.
     """
-    low = max(slabs[0, 0], other_slabs[0, 0] + shift_0)
-    high = min(slabs[slabs.shape[0] - 1, 0], other_slabs[other_slabs.shape[0] - 1, 0] + shift_0)
+    slabs, other_slabs = one[0], two[0]
+    low = max(slabs[0, 0], other_slabs[0, 0] + shift[0])
+    high = min(slabs[slabs.shape[0] - 1, 0], other_slabs[other_slabs.shape[0] - 1, 0] + shift[0])
     if high - low >= 32:
         for sixteenths in probes:
             at = low + (high - low) * sixteenths // 16
             slab = row_at(slabs, 0, slabs.shape[0] - 1, at)
-            other = row_at(other_slabs, 0, other_slabs.shape[0] - 1, at - shift_0)
-            if sections_overlap(
-                slab, slabs, strips, ends, other, other_slabs, other_strips, other_ends,
-                shift_1, shift_2, slack, -FAR, FAR, found,
-            ):  # fmt: skip
-                found[0] = max(slabs[slab, 0], other_slabs[other, 0] + shift_0)
-                found[3] = min(slabs[slab + 1, 0], other_slabs[other + 1, 0] + shift_0)
+            other = row_at(other_slabs, 0, other_slabs.shape[0] - 1, at - shift[0])
+            if sections_overlap(slab, one, other, two, shift, slack, -FAR, FAR, found):
                 return True
     if only_probes:
         return False
-    return slabs_overlap(
-        slabs, strips, ends, other_slabs, other_strips, other_ends,
-        shift_0, shift_1, shift_2, slack, low, high, -FAR, FAR, found,
-    )  # fmt: skip
+    return slabs_overlap(one, two, shift, slack, low, high, -FAR, FAR, found)
 
 
-@kernel
+@part
 def slabs_overlap(
-    slabs: NDArray[np.int32],
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    other_slabs: NDArray[np.int32],
-    other_strips: NDArray[np.int32],
-    other_ends: NDArray[np.int32],
-    shift_0: Index,
-    shift_1: Index,
-    shift_2: Index,
+    one: SectionArrays,
+    two: SectionArrays,
+    shift: Shift,
     slack: Index,
     low: Index,
     high: Index,
@@ -101,44 +88,38 @@ def slabs_overlap(
     """The same between two planes, ``low`` and ``high``, and between two lines along the second axis."""
     if low >= high + slack:
         return False
+    slabs, other_slabs = one[0], two[0]
     last, other_last = slabs.shape[0] - 1, other_slabs.shape[0] - 1
     slab = row_at(slabs, 0, last, low - slack)
-    start = row_at(other_slabs, 0, other_last, low - slack - shift_0)
+    start = row_at(other_slabs, 0, other_last, low - slack - shift[0])
     while slab < last and slabs[slab, 0] < high + slack:
-        while start < other_last and other_slabs[start + 1, 0] + shift_0 <= slabs[slab, 0] - slack:
+        while start < other_last and other_slabs[start + 1, 0] + shift[0] <= slabs[slab, 0] - slack:
             start += 1
         other = start
-        while other < other_last and other_slabs[other, 0] + shift_0 < slabs[slab + 1, 0] + slack:
-            if sections_overlap(
-                slab, slabs, strips, ends, other, other_slabs, other_strips, other_ends,
-                shift_1, shift_2, slack, line_low, line_high, found,
-            ):  # fmt: skip
-                found[0] = max(slabs[slab, 0], other_slabs[other, 0] + shift_0)
-                found[3] = min(slabs[slab + 1, 0], other_slabs[other + 1, 0] + shift_0)
+        while other < other_last and other_slabs[other, 0] + shift[0] < slabs[slab + 1, 0] + slack:
+            if sections_overlap(slab, one, other, two, shift, slack, line_low, line_high, found):
                 return True
             other += 1
         slab += 1
     return False
 
 
-@kernel
+@part
 def sections_overlap(
     slab: Index,
-    slabs: NDArray[np.int32],
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
+    one: SectionArrays,
     other_slab: Index,
-    other_slabs: NDArray[np.int32],
-    other_strips: NDArray[np.int32],
-    other_ends: NDArray[np.int32],
-    shift_1: Index,
-    shift_2: Index,
+    two: SectionArrays,
+    shift: Shift,
     slack: Index,
     line_low: Index,
     line_high: Index,
     found: NDArray[np.int64],
 ) -> bool:
     """The same for one section of each between two lines, unless their ranges are apart."""
+    slabs, strips, ends = one
+    other_slabs, other_strips, other_ends = two
+    shift_0, shift_1, shift_2 = shift
     first, last = slabs[slab, 1], slabs[slab + 1, 1] - 1
     start, other_last = other_slabs[other_slab, 1], other_slabs[other_slab + 1, 1] - 1
     if first >= last or start >= other_last:
@@ -168,6 +149,8 @@ def sections_overlap(
                 elif other_ends[column + 1] + shift_2 <= ends[row] - slack:
                     column += 2
                 else:
+                    found[0] = max(slabs[slab, 0], other_slabs[other_slab, 0] + shift_0)
+                    found[3] = min(slabs[slab + 1, 0], other_slabs[other_slab + 1, 0] + shift_0)
                     found[1] = max(strips[strip, 0], other_strips[other, 0] + shift_1)
                     found[4] = min(strips[strip + 1, 0], other_strips[other + 1, 0] + shift_1)
                     found[2] = max(ends[row], other_ends[column] + shift_2)

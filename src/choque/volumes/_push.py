@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from choque.kernel import kernel
-from choque.volumes._overlap import row_at
+from choque.narrow._convex_kernel import part
+from choque.volumes._overlap import Shift, row_at
+from choque.volumes._sections import SectionArrays
 
 
-@kernel
-def push_distance(
-    slabs: NDArray[np.int32],
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    other_slabs: NDArray[np.int32],
-    other_strips: NDArray[np.int32],
-    other_ends: NDArray[np.int32],
-    shift_0: int,
-    shift_1: int,
-    shift_2: int,
-    forward: bool,
-    limit: int,
-) -> int:
+@part
+def push_distance(one: SectionArrays, two: SectionArrays, shift: Shift, forward: bool, limit: int) -> int:
     """The least number of cells, below ``limit``, by which the second must move along the last axis to end all overlap.
 
     Every round finds the longest push that any overlapping pair of runs still asks for, and makes it; no shorter one
     would do, because that pair overlaps until then. The rounds end when nothing overlaps.
     """
+    slabs, other_slabs = one[0], two[0]
+    shift_0, shift_1, shift_2 = shift
     total = 0
     last, other_last = slabs.shape[0] - 1, other_slabs.shape[0] - 1
     while total < limit:
@@ -39,12 +27,7 @@ def push_distance(
                 start += 1
             other = start
             while other < other_last and other_slabs[other, 0] + shift_0 < slabs[slab + 1, 0]:
-                step = max(
-                    step,
-                    _section_push(
-                        slab, strips, ends, slabs, other, other_strips, other_ends, other_slabs, shift_1, moved, forward
-                    ),
-                )
+                step = max(step, _section_push(slab, one, other, two, shift_1, moved, forward))
                 other += 1
         if step == 0:
             return total
@@ -52,20 +35,13 @@ def push_distance(
     return limit
 
 
-@kernel
+@part
 def _section_push(
-    slab: int,
-    strips: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    slabs: NDArray[np.int32],
-    other_slab: int,
-    other_strips: NDArray[np.int32],
-    other_ends: NDArray[np.int32],
-    other_slabs: NDArray[np.int32],
-    shift_1: int,
-    shift_2: int,
-    forward: bool,
+    slab: int, one: SectionArrays, other_slab: int, two: SectionArrays, shift_1: int, shift_2: int, forward: bool
 ) -> int:
+    """The longest push that a pair of overlapping runs of two sections asks for."""
+    slabs, strips, ends = one
+    other_slabs, other_strips, other_ends = two
     step = 0
     start, other_last = other_slabs[other_slab, 1], other_slabs[other_slab + 1, 1] - 1
     for strip in range(slabs[slab, 1], slabs[slab + 1, 1] - 1):

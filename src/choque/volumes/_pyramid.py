@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput
-from choque.volumes._collision import Shift, search
+from choque.volumes._collision import search
 from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
+from choque.volumes._overlap import Shift
 from choque.volumes._volume import Volume
 
 

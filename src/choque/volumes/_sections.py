@@ -13,14 +13,17 @@ The last strip of every slab is empty: it only says where the strip before it st
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.kernel import kernel
 from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, Points, VertexKeys, odd_ones_out, pack
-from choque.volumes._merge import merge_xor
+from choque.volumes._merge import group_end, merge_xor
+
+SectionArrays: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+"""Slabs, strips and ends."""
 
 
 class Sections(NamedTuple):
@@ -29,6 +32,11 @@ class Sections(NamedTuple):
     slabs: NDArray[np.int32]
     strips: NDArray[np.int32]
     ends: NDArray[np.int32]
+
+    @property
+    def arrays(self) -> SectionArrays:
+        """The three arrays as kernels take them: a plain tuple, whose type Numba knows in a tenth of the time."""
+        return self.slabs, self.strips, self.ends
 
     @property
     def byte_count(self) -> int:
@@ -76,7 +84,7 @@ def grown(rows: NDArray[np.int32], needed: int) -> NDArray[np.int32]:
 
 
 @kernel
-def _open(keys: VertexKeys) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _open(keys: VertexKeys) -> SectionArrays:
     total = len(keys)
     section, next_section = np.empty(total, np.int64), np.empty(total, np.int64)
     line, next_line = np.empty(total, np.int64), np.empty(total, np.int64)
@@ -87,8 +95,7 @@ def _open(keys: VertexKeys) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArr
     while at < total:
         plane = keys[at] >> 2 * BITS
         first = at
-        while at < total and keys[at] >> 2 * BITS == plane:
-            at += 1
+        at = group_end(keys, at, total, 2 * BITS, plane)
         section_count = merge_xor(section, section_count, keys, first, at, PLANE_MASK, next_section)
         section, next_section = next_section, section
         slabs = grown(slabs, slab_count + 1)
@@ -99,8 +106,7 @@ def _open(keys: VertexKeys) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArr
         while row < section_count:
             coordinate = section[row] >> BITS
             first = row
-            while row < section_count and section[row] >> BITS == coordinate:
-                row += 1
+            row = group_end(section, row, section_count, BITS, coordinate)
             line_count = merge_xor(line, line_count, section, first, row, LINE_MASK, next_line)
             line, next_line = next_line, line
             strips = grown(strips, strip_count + 2)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from choque.kernel import kernel
 from choque.volumes._boolean import SweepCounters
 from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys
-from choque.volumes._merge import merge_xor
+from choque.volumes._merge import group_end, merge_xor
 
 
 def sweep_collides(
@@ -73,10 +73,8 @@ def _regions_collide(
         left_line, right_line = left[row] >> BITS, right[other] >> BITS
         line = left_line if left_line < right_line else right_line
         first, other_first = row, other
-        while row < left_count and left[row] >> BITS == line:
-            row += 1
-        while other < right_count and right[other] >> BITS == line:
-            other += 1
+        row = group_end(left, row, left_count, BITS, line)
+        other = group_end(right, other, right_count, BITS, line)
         if row > first:
             one_count = merge_xor(one, one_count, left, first, row, LINE_MASK, next_one)
             one, next_one = next_one, one
@@ -106,10 +104,8 @@ def _solids_collide(
         left_plane, right_plane = left[row] >> 2 * BITS, right[other] >> 2 * BITS
         plane = left_plane if left_plane < right_plane else right_plane
         first, other_first = row, other
-        while row < left_count and left[row] >> 2 * BITS == plane:
-            row += 1
-        while other < right_count and right[other] >> 2 * BITS == plane:
-            other += 1
+        row = group_end(left, row, left_count, 2 * BITS, plane)
+        other = group_end(right, other, right_count, 2 * BITS, plane)
         if row > first:
             one_count = merge_xor(one, one_count, left, first, row, PLANE_MASK, next_one)
             one, next_one = next_one, one

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from choque.kernel import kernel
 from choque.volumes._keys import AXES, BITS, VertexKeys, reorder
-from choque.volumes._sections import Sections, open_sections
+from choque.volumes._sections import Sections
 
 
 def keys_from_mask(mask: NDArray[Any]) -> VertexKeys:
@@ -52,14 +52,6 @@ def _solid_keys(solid: NDArray[np.bool_]) -> VertexKeys:
         found.append((plane << 2 * BITS) | (row << BITS) | column)
         previous, current = current, previous
     return np.concatenate(found)
-
-
-def mask_from_keys(keys: VertexKeys, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """The voxels of sorted extreme vertices, in the order of the keys' axes, on a grid of ``shape``."""
-    mask = np.zeros(shape, np.bool_)
-    if len(keys):
-        paint(open_sections(extruded(keys, len(shape))), mask.reshape((1,) * (3 - len(shape)) + shape))
-    return mask
 
 
 def extruded(keys: VertexKeys, dimension: int) -> VertexKeys:

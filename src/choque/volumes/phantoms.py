@@ -17,7 +17,7 @@ Axis = NDArray[np.float64]
 
 
 def make(name: str, size: int = 64, **options: float) -> Volume:
-    """The phantom ``name`` in a cube of ``size``³ voxels of edge 1."""
+    """The phantom ``name`` in a cube of voxels of edge 1, ``size`` of them along each axis."""
     if name not in PHANTOMS:
         raise UnknownName("phantom", name, PHANTOMS)
     if isinstance(size, bool) or int(size) != size or size < 1:

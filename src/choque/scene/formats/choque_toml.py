@@ -13,7 +13,7 @@
     n = 100
     seed = 3
 
-Every key is documented in ``docs/scenes.md``. Nothing is passed over: an unknown key is an error.
+Every key is documented in ``docs/how-to/scenes.md``. Nothing is passed over: an unknown key is an error.
 """
 
 from __future__ import annotations
