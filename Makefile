@@ -2,22 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all lint type format bench docs wheel-test clean
+.PHONY: demo test test-all coverage lint type format bench docs wheel-test clean
 
 demo: .venv/demo.stamp  ## the tour: everything in a minute, with pictures and a page of it all
 	$(BIN)/choque demo
 
 test: .venv/test.stamp  ## every proof at a reduced count, in minutes
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-all: .venv/test.stamp  ## every proof at the full count, in tens of minutes
-	CHOQUE_FULL=1 $(BIN)/python -m pytest -q -n 2
+	CHOQUE_FULL=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+coverage: .venv/test.stamp  ## the same, with the lines that are reached; compiled kernels are left out
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90
 
 lint: .venv/lint.stamp  ## style, types, and the order of the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+type: .venv/lint.stamp  ## the types alone
+	$(BIN)/mypy
 
 format: .venv/lint.stamp
 	$(BIN)/ruff check --fix .

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from choque.volumes import Volume
     from choque.world import World
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "Volume",
