@@ -87,3 +87,17 @@ def test_options_that_need_given_cells_say_so() -> None:
         create("grid", boxes, test=False)
     with pytest.raises(InvalidInput, match="cells is"):
         create("grid", boxes, cells=(1, 2, 3))
+
+
+def test_the_unit_of_a_plane_does_not_decide_its_levels() -> None:
+    """2D boxes once had a third edge of 1, which put all boxes smaller than that into one level."""
+    random = np.random.default_rng(3)
+    lower = random.uniform(0, 50, (400, 2))
+    edge = np.where(random.random((400, 1)) < 0.1, 2.0, 0.2)
+    levels = []
+    for unit in (1e-3, 1.0, 1e3):
+        boxes = Boxes(lower * unit, (lower + edge) * unit)
+        grid = grid_over(boxes)
+        assert np.array_equal(grid.pairs(), oracle.overlapping_pairs(boxes.lower, boxes.upper))
+        levels.append(len(grid._frame))
+    assert levels == [2, 2, 2]

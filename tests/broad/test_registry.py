@@ -60,7 +60,7 @@ def test_options_of_a_method_are_its_own_and_those_of_every_method() -> None:
             super().__init__(bounds, **options)
 
     common = ["closed", "threads", "groups", "masks", "static"]
-    assert broad.options_of(Brute) == common
+    assert broad.options_of(Brute) == broad.options_of("brute") == common
     assert broad.options_of(Seasoned) == ["pepper", *common]
 
 

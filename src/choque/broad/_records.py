@@ -1,7 +1,7 @@
 """Boxes as records: one row (x0, y0, z0, x1, y1, z1) a box, the only thing that broad-phase kernels see.
 
 One row keeps a box on one or two cache lines, which is what random access wants; kernels that stream make columns of
-it. A 2D box gets the third axis [0, 1], so no kernel is compiled again per dimension. A half-open box gets the
+it. A 2D box gets a third axis `FLAT` long, so no kernel is compiled again per dimension. A half-open box gets the
 largest float below its upper bound: ``lower < upper`` and ``lower <= previous(upper)`` are the same test, so no
 kernel is compiled again per topology. Such a box may have ``upper < lower`` by one step, which is why kernels test
 all six bounds.
@@ -19,6 +19,9 @@ from choque._types import Floats, Index
 from choque.bounds import Boxes
 from choque.kernel import inlined, kernel
 from choque.threads import over_ranges
+
+FLAT = 1e-30
+"""How long 2D boxes are along the third axis: something, for rays and halves, but less than any edge that counts."""
 
 
 def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = None) -> Floats:
@@ -91,4 +94,4 @@ def _pack(first: int, last: int, lower: Any, upper: Any, records: Any) -> None:
             records[i, 2] = 0
             records[i, 3] = upper[i, 0]
             records[i, 4] = upper[i, 1]
-            records[i, 5] = 1
+            records[i, 5] = FLAT

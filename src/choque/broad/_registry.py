@@ -89,12 +89,12 @@ def create(name: str, bounds: Bounds, **options: Any) -> BroadPhase:
         raise UnknownName(f"option of {name!r}", unknown, options_of(method)) from None
 
 
-def options_of(method: type[BroadPhase]) -> list[str]:
-    """The names of the options that ``method`` takes, its own before those of every method."""
+def options_of(method: str | type[BroadPhase]) -> list[str]:
+    """The names of the options that ``method`` takes, a name or a class: its own before those of every method."""
     import inspect
 
     own: list[str] = []
-    for kind in method.__mro__:
+    for kind in (find(method) if isinstance(method, str) else method).__mro__:
         if "__init__" in vars(kind) and issubclass(kind, BroadPhase):
             parameters = inspect.signature(kind).parameters.values()
             own += [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in own]

@@ -13,6 +13,7 @@ from choque._types import Floats, Index, Keys, Pairs
 from choque.broad._bvh_pairs import mark_hits
 from choque.broad._bvh_tree import Tree
 from choque.broad._emission import Sink
+from choque.broad._records import FLAT
 from choque.broad._sorting import sorted_pairs
 from choque.broad._tree_stack import block_of, entry_of, level_of, push_marked
 from choque.errors import InvalidInput
@@ -84,8 +85,8 @@ def _over_questions(kernel: Any, count: int, thread_count: int, arrays: tuple[An
     threads.run(lambda part: kernel(*shares[part], *arrays), len(shares))
 
 
-def _vectors(name: str, given: ArrayLike, dimension: int, third: float = 0.5) -> NDArray[np.float64]:
-    """(k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes, [0, 1]."""
+def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 2) -> NDArray[np.float64]:
+    """(k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes."""
     try:
         array = np.asarray(given, np.float64)
     except (TypeError, ValueError):
