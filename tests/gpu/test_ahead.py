@@ -19,7 +19,7 @@ def test_every_kernel_compiles_for_a_cuda_architecture(architecture: int, tmp_pa
     written = compile_ahead(tmp_path, architecture)
     assert len(written) == 3
     text = "".join(path.read_text(errors="replace") for path in written)
-    for kernel in ("place_vertices", "build_kdops_by_axis", "count_bins", "scan_bins", "reorder_signs", "fill_slabs"):
+    for kernel in ("place_vertices", "build_kdops_by_axis", "count_bins", "scan_bins", "reorder_signs", "fill_pairs"):
         assert kernel in text
     assert f".target sm_{architecture}" in text
 

@@ -135,7 +135,7 @@ def test_one_long_interval_is_shared_by_many_items(device: str) -> None:
     keys, tests = sweep_slabs(slabs, 0, session)
     assert tests == 1992
     assert keys.size == 1992
-    assert session.traffic.launches["count_slabs"] == 1
+    assert session.traffic.launches["count_pairs"] == 1
 
 
 def test_the_swept_direction_may_be_a_diagonal() -> None:

@@ -215,3 +215,16 @@ def test_bad_pairs_are_refused() -> None:
             gjk(CUBE, CUBE, pairs)
     with pytest.raises(InvalidInput, match="runs"):
         iteration_statistics(0)
+
+
+def test_pairs_within_one_set_of_bodies() -> None:
+    """Bodies against themselves are packed once; the answers are those of two sets."""
+    random = np.random.default_rng(7)
+    hulls = Hulls.solids("cube", "octahedron")
+    pose = (random.normal(size=(40, 3)) * 2, random_rotations(random, 40))
+    bodies, twins = (hulls.at(*pose, row=np.arange(40) % 2) for _ in range(2))
+    pairs = np.argwhere(np.triu(np.ones((40, 40), bool), 1))
+    within, between = gjk(bodies, bodies, pairs), gjk(bodies, twins, pairs)
+    assert 0 < within.collide.sum() < len(pairs)
+    assert within.distance.tolist() == between.distance.tolist()
+    assert within.first.tolist() == between.first.tolist()

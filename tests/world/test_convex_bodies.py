@@ -149,6 +149,42 @@ def test_collisions_of_hulls_keep_energy_and_momentum() -> None:
     np.testing.assert_allclose(world.momentum(), push, atol=1e-11)
 
 
+def test_contacts_that_no_response_needs_are_found_when_asked_for() -> None:
+    """Shape matching tests pairs itself. Contacts asked for, however late, are those of the poses before the step."""
+    world = World("sap-kdop", response="shape-matching")
+    world.add_ground()
+    random = np.random.default_rng(1)
+    world.add_hulls(
+        Hulls.solids("cube"), random.random((20, 3)) * [4, 2, 4] + [0, 0.5, 0], scale=0.6, acceleration=[0, -9.8, 0]
+    )
+    unasked = world.copy()
+    reports, expected = [], []
+    for _ in range(4):
+        expected.append(world.rival("brute", bounds="box").find(world.bodies).contacts)
+        reports.append(world.step(1 / 60))
+        unasked.step(1 / 60)
+        assert not reports[-1].detected.is_tested
+    for asked, true in zip(reports, expected, strict=True):
+        assert asked.contacts == len(true) > 0
+        assert asked.detected.contacts.pairs.tolist() == true.pairs.tolist()
+        np.testing.assert_allclose(asked.detected.contacts.depth, true.depth, atol=1e-12)
+        assert asked.contacts == sum(each.contacts for each in asked.tally.values())
+        assert asked.pairs == sum(each.tests for each in asked.tally.values())
+        assert asked.cost.exact_tests == 0
+    assert world.contacts.pairs.tolist() == expected[-1].pairs.tolist()
+    world.step(1 / 60)
+    unasked.step(1 / 60)
+    assert world.hash() == unasked.hash()
+
+
+def test_a_response_to_contacts_has_them_tested_in_the_step() -> None:
+    world = World()
+    world.add_boxes([[0, 0, 0], [0.9, 0, 0]], [1, 1, 1])
+    report = world.step(1 / 60)
+    assert report.detected.is_tested
+    assert report.cost.exact_tests == report.pairs == report.contacts == 1
+
+
 def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
     world = World("sap-obb")
     world.add_ground(0.0)

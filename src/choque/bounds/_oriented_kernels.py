@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 from choque._types import Floats, Rows
 from choque.bounds._rounding import SMALLEST, add_down, add_up, dot_down, dot_up, multiply_up, outer_distance
 from choque.bounds._transform import move_point
-from choque.kernel import kernel
+from choque.kernel import inlined, kernel
 
 EPSILON = 2.0**-48
 """More than the error of a gap, relative to the size of what it is computed from; see `overlap_oriented`."""
+
+HALF_A, HALF_B = 6, 7
+"""The rows of half extents in the room of two boxes, below the axes of the first and of the second."""
 
 
 @kernel
@@ -37,66 +40,52 @@ def overlap_oriented(
     of |L|₁ (|T|₁ + Σ h): a pair is called apart only when the gap exceeds ``EPSILON`` = 16 · 2⁻⁵² of that.
     Half-open, a face normal also separates at a gap of 0.
     """
+    # Both boxes lie in one small room while they are tested: an array that is handed on for each direction costs more
+    # than the arithmetic.
+    room = np.empty((8, 3))
     for index in range(first, last):
         a, b = pairs[index, 0], pairs[index, 1]
-        result[index] = not _apart(center_a[a], half_a[a], axes_a[a], center_b[b], half_b[b], axes_b[b], closed)
+        for axis in range(3):
+            for part in range(3):
+                room[axis, part], room[axis + 3, part] = axes_a[a, axis, part], axes_b[b, axis, part]
+            room[HALF_A, axis], room[HALF_B, axis] = half_a[a, axis], half_b[b, axis]
+        x = np.float64(center_b[b, 0]) - np.float64(center_a[a, 0])
+        y = np.float64(center_b[b, 1]) - np.float64(center_a[a, 1])
+        z = np.float64(center_b[b, 2]) - np.float64(center_a[a, 2])
+        result[index] = not _apart(room, x, y, z, closed)
 
 
 @kernel
-def _apart(
-    center_a: Floats,
-    half_a: Floats,
-    axes_a: Floats,
-    center_b: Floats,
-    half_b: Floats,
-    axes_b: Floats,
-    closed: bool,
-) -> bool:
-    x = np.float64(center_b[0]) - np.float64(center_a[0])
-    y = np.float64(center_b[1]) - np.float64(center_a[1])
-    z = np.float64(center_b[2]) - np.float64(center_a[2])
+def _apart(room: NDArray[np.float64], x: float, y: float, z: float, closed: bool) -> bool:
+    """Whether a direction parts two boxes at an offset (x, y, z); ``room`` (8, 3) has their axes and half extents."""
     size = abs(x) + abs(y) + abs(z)
     for axis in range(3):
-        size += np.float64(half_a[axis]) + np.float64(half_b[axis])
+        size += room[HALF_A, axis] + room[HALF_B, axis]
     margin = EPSILON * size
-
-    for side in range(2):
-        axes = axes_a if side == 0 else axes_b
-        for axis in range(3):
-            u, v, w = np.float64(axes[axis, 0]), np.float64(axes[axis, 1]), np.float64(axes[axis, 2])
-            gap = _gap(u, v, w, x, y, z, half_a, axes_a, half_b, axes_b)
-            if gap > margin * (abs(u) + abs(v) + abs(w)) + SMALLEST or (gap >= 0 and not closed):
-                return True
+    for axis in range(6):
+        u, v, w = room[axis, 0], room[axis, 1], room[axis, 2]
+        gap = _gap(room, u, v, w, x, y, z)
+        if gap > margin * (abs(u) + abs(v) + abs(w)) + SMALLEST or (gap >= 0 and not closed):
+            return True
     for i in range(3):
-        p, q, r = np.float64(axes_a[i, 0]), np.float64(axes_a[i, 1]), np.float64(axes_a[i, 2])
-        for j in range(3):
-            s, t, o = np.float64(axes_b[j, 0]), np.float64(axes_b[j, 1]), np.float64(axes_b[j, 2])
+        p, q, r = room[i, 0], room[i, 1], room[i, 2]
+        for j in range(3, 6):
+            s, t, o = room[j, 0], room[j, 1], room[j, 2]
             u, v, w = q * o - r * t, r * s - p * o, p * t - q * s
-            gap = _gap(u, v, w, x, y, z, half_a, axes_a, half_b, axes_b)
+            gap = _gap(room, u, v, w, x, y, z)
             if gap > margin * (abs(u) + abs(v) + abs(w)) + SMALLEST:
                 return True
     return False
 
 
-@kernel
-def _gap(
-    u: float,
-    v: float,
-    w: float,
-    x: float,
-    y: float,
-    z: float,
-    half_a: Floats,
-    axes_a: Floats,
-    half_b: Floats,
-    axes_b: Floats,
-) -> float:
+@inlined
+def _gap(room: NDArray[np.float64], u: float, v: float, w: float, x: float, y: float, z: float) -> float:
     """The gap of two boxes at an offset (x, y, z) along (u, v, w), times its length; NaN if unbounded."""
     # Summed apart and then together, so that the answer does not depend on which box comes first.
     reach_a = reach_b = 0.0
     for axis in range(3):
-        reach_a += half_a[axis] * abs(u * axes_a[axis, 0] + v * axes_a[axis, 1] + w * axes_a[axis, 2])
-        reach_b += half_b[axis] * abs(u * axes_b[axis, 0] + v * axes_b[axis, 1] + w * axes_b[axis, 2])
+        reach_a += room[HALF_A, axis] * abs(u * room[axis, 0] + v * room[axis, 1] + w * room[axis, 2])
+        reach_b += room[HALF_B, axis] * abs(u * room[axis + 3, 0] + v * room[axis + 3, 1] + w * room[axis + 3, 2])
     return abs(u * x + v * y + w * z) - (reach_a + reach_b)
 
 

@@ -61,46 +61,18 @@ def slack_of(world: wp.array2d(dtype=Any), position: wp.array2d(dtype=Any), body
     return slack * (size + place)
 
 
-@wp.kernel
-def build_kdops(
+@wp.func
+def build_slab(
     world: wp.array2d(dtype=Any),
     starts: wp.array(dtype=wp.int32),
     position: wp.array2d(dtype=Any),
     direction: wp.array2d(dtype=Any),
     slack: wp.array(dtype=Any),
     slabs: wp.array2d(dtype=Any),
+    body: int,
+    slab: int,
 ):
-    """One item a body: the extents of its vertices along every direction, rounded outward."""
-    body = wp.tid()
-    half = direction.shape[0]
-    for slab in range(half):
-        low = slack[1]
-        high = -slack[1]
-        lost = slack[0] - slack[0]
-        for vertex in range(starts[body], starts[body + 1]):
-            along = (
-                direction[slab, 0] * world[vertex, 0]
-                + direction[slab, 1] * world[vertex, 1]
-                + direction[slab, 2] * world[vertex, 2]
-            )
-            low = wp.min(low, along)
-            high = wp.max(high, along)
-            lost = wp.max(lost, slack_of(world, position, body, vertex, slack[0]))
-        slabs[body, slab] = low - lost
-        slabs[body, half + slab] = high + lost
-
-
-@wp.kernel
-def build_kdops_by_axis(
-    world: wp.array2d(dtype=Any),
-    starts: wp.array(dtype=wp.int32),
-    position: wp.array2d(dtype=Any),
-    direction: wp.array2d(dtype=Any),
-    slack: wp.array(dtype=Any),
-    slabs: wp.array2d(dtype=Any),
-):
-    """One item a body and direction: the same numbers as `build_kdops`, k/2 times as many items."""
-    body, slab = wp.tid()
+    """Write the extent of the vertices of a body along one direction, rounded outward."""
     half = direction.shape[0]
     low = slack[1]
     high = -slack[1]
@@ -116,6 +88,35 @@ def build_kdops_by_axis(
         lost = wp.max(lost, slack_of(world, position, body, vertex, slack[0]))
     slabs[body, slab] = low - lost
     slabs[body, half + slab] = high + lost
+
+
+@wp.kernel
+def build_kdops(
+    world: wp.array2d(dtype=Any),
+    starts: wp.array(dtype=wp.int32),
+    position: wp.array2d(dtype=Any),
+    direction: wp.array2d(dtype=Any),
+    slack: wp.array(dtype=Any),
+    slabs: wp.array2d(dtype=Any),
+):
+    """One item a body: its extents along every direction."""
+    body = wp.tid()
+    for slab in range(direction.shape[0]):
+        build_slab(world, starts, position, direction, slack, slabs, body, slab)
+
+
+@wp.kernel
+def build_kdops_by_axis(
+    world: wp.array2d(dtype=Any),
+    starts: wp.array(dtype=wp.int32),
+    position: wp.array2d(dtype=Any),
+    direction: wp.array2d(dtype=Any),
+    slack: wp.array(dtype=Any),
+    slabs: wp.array2d(dtype=Any),
+):
+    """One item a body and direction: the same numbers as `build_kdops`, k/2 times as many items."""
+    body, slab = wp.tid()
+    build_slab(world, starts, position, direction, slack, slabs, body, slab)
 
 
 @wp.kernel

@@ -13,6 +13,9 @@ wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 SEGMENT = wp.constant(64)
 """How many candidates one item tests: a long interval is shared by many items, so it stalls nobody."""
 
+SLABS = wp.constant(-1)
+"""The rule by which volumes meet that are slabs; spheres have 1 where they are closed, 0 where half-open."""
+
 
 @wp.kernel
 def project_slabs(slabs: wp.array2d(dtype=Any), slab: int, intervals: wp.array2d(dtype=Any)):
@@ -80,17 +83,46 @@ def slabs_meet(slabs: wp.array2d(dtype=Any), one: int, two: int):
 
 
 @wp.func
+def spheres_meet(spheres: wp.array2d(dtype=Any), one: int, two: int, closed: int):
+    """Whether two spheres meet, in float64, with the allowance that the processor's test makes for its rounding."""
+    squared = wp.float64(0.0)
+    for axis in range(3):
+        offset = wp.float64(spheres[one, axis]) - wp.float64(spheres[two, axis])
+        squared += offset * offset
+    reach = wp.float64(spheres[one, 3]) + wp.float64(spheres[two, 3])
+    limit = reach * reach
+    meet = bool(False)
+    if closed == 1:
+        meet = squared <= limit * (wp.float64(1.0) + wp.float64(1.7763568394002505e-15))
+    else:
+        meet = squared < limit
+    return meet or reach == wp.float64(wp.INF)
+
+
+@wp.func
+def volumes_meet(volumes: wp.array2d(dtype=Any), rule: int, one: int, two: int):
+    """Whether two bodies meet: as slabs, or as spheres of either topology; the rule is one for all items."""
+    meet = bool(False)
+    if rule == SLABS:
+        meet = slabs_meet(volumes, one, two)
+    else:
+        meet = spheres_meet(volumes, one, two, rule)
+    return meet
+
+
+@wp.func
 def pack(one: int, two: int):
     """A pair as one whole number, the smaller row in the high half."""
     return (wp.uint64(wp.min(one, two)) << wp.uint64(32)) | wp.uint64(wp.max(one, two))
 
 
 @wp.kernel
-def count_slabs(
+def count_pairs(
     order: wp.array(dtype=wp.int32),
     ends: wp.array(dtype=wp.int32),
     sums: wp.array(dtype=wp.int64),
-    slabs: wp.array2d(dtype=Any),
+    volumes: wp.array2d(dtype=Any),
+    rule: int,
     counts: wp.array(dtype=wp.int64),
 ):
     """One item a segment: how many of its candidates meet."""
@@ -99,17 +131,18 @@ def count_slabs(
     start = segment_start(wp.int64(item), place, sums)
     found = wp.int64(0)
     for other in range(start, wp.min(start + SEGMENT, ends[place])):
-        if slabs_meet(slabs, order[place], order[other]):
+        if volumes_meet(volumes, rule, order[place], order[other]):
             found += wp.int64(1)
     counts[item] = found
 
 
 @wp.kernel
-def fill_slabs(
+def fill_pairs(
     order: wp.array(dtype=wp.int32),
     ends: wp.array(dtype=wp.int32),
     sums: wp.array(dtype=wp.int64),
-    slabs: wp.array2d(dtype=Any),
+    volumes: wp.array2d(dtype=Any),
+    rule: int,
     places: wp.array(dtype=wp.int64),
     first: int,
     written: wp.int64,
@@ -126,26 +159,9 @@ def fill_slabs(
     if item > 0:
         target += places[item - 1]
     for other in range(start, wp.min(start + SEGMENT, ends[place])):
-        if slabs_meet(slabs, order[place], order[other]):
+        if volumes_meet(volumes, rule, order[place], order[other]):
             pairs[int(target)] = pack(order[place], order[other])
             target += wp.int64(1)
-
-
-@wp.func
-def spheres_meet(spheres: wp.array2d(dtype=Any), one: int, two: int, closed: int):
-    """Whether two spheres meet, in float64, with the allowance that the processor's test makes for its rounding."""
-    squared = wp.float64(0.0)
-    for axis in range(3):
-        offset = wp.float64(spheres[one, axis]) - wp.float64(spheres[two, axis])
-        squared += offset * offset
-    reach = wp.float64(spheres[one, 3]) + wp.float64(spheres[two, 3])
-    limit = reach * reach
-    meet = bool(False)
-    if closed == 1:
-        meet = squared <= limit * (wp.float64(1.0) + wp.float64(1.7763568394002505e-15))
-    else:
-        meet = squared < limit
-    return meet or reach == wp.float64(wp.INF)
 
 
 @wp.kernel
@@ -172,51 +188,6 @@ def project_spheres(
 
 
 @wp.kernel
-def count_spheres(
-    order: wp.array(dtype=wp.int32),
-    ends: wp.array(dtype=wp.int32),
-    sums: wp.array(dtype=wp.int64),
-    spheres: wp.array2d(dtype=Any),
-    closed: int,
-    counts: wp.array(dtype=wp.int64),
-):
-    """As `count_slabs`, by the distance of centres."""
-    item = wp.tid()
-    place = place_of(wp.int64(item), sums)
-    start = segment_start(wp.int64(item), place, sums)
-    found = wp.int64(0)
-    for other in range(start, wp.min(start + SEGMENT, ends[place])):
-        if spheres_meet(spheres, order[place], order[other], closed):
-            found += wp.int64(1)
-    counts[item] = found
-
-
-@wp.kernel
-def fill_spheres(
-    order: wp.array(dtype=wp.int32),
-    ends: wp.array(dtype=wp.int32),
-    sums: wp.array(dtype=wp.int64),
-    spheres: wp.array2d(dtype=Any),
-    closed: int,
-    places: wp.array(dtype=wp.int64),
-    first: int,
-    written: wp.int64,
-    pairs: wp.array(dtype=wp.uint64),
-):
-    """As `fill_slabs`, by the distance of centres."""
-    item = first + wp.tid()
-    place = place_of(wp.int64(item), sums)
-    start = segment_start(wp.int64(item), place, sums)
-    target = -written
-    if item > 0:
-        target += places[item - 1]
-    for other in range(start, wp.min(start + SEGMENT, ends[place])):
-        if spheres_meet(spheres, order[place], order[other], closed):
-            pairs[int(target)] = pack(order[place], order[other])
-            target += wp.int64(1)
-
-
-@wp.kernel
 def sum_tests(ends: wp.array(dtype=wp.int32), tests: wp.array(dtype=wp.int64)):
     """How many candidates there are in all; a sum of whole numbers is the same in any order."""
     place = wp.tid()
@@ -228,9 +199,7 @@ overload(
     project_slabs,
     project_spheres,
     find_ends,
-    count_slabs,
-    fill_slabs,
-    count_spheres,
-    fill_spheres,
+    count_pairs,
+    fill_pairs,
 )
 overload((wp.int32,), find_ends)  # of fixed-point keys

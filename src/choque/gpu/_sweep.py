@@ -71,7 +71,7 @@ def sweep_device_slabs(session: Session, slabs: Any, slab: int, sort: str) -> tu
     count = slabs.shape[0]
     intervals = session.empty((count, 2), session.warp.dtype_to_numpy(slabs.dtype))
     session.launch(kernels.project_slabs, count, slabs, int(slab), intervals)
-    return _swept(session, intervals, sort, kernels.count_slabs, kernels.fill_slabs, (slabs,))
+    return _swept(session, intervals, sort, slabs, int(kernels.SLABS))
 
 
 def sweep_device_spheres(
@@ -86,8 +86,7 @@ def sweep_device_spheres(
     slack = session.upload(np.array([SLACK[number]], number))
     intervals = session.empty((spheres.shape[0], 2), number)
     session.launch(kernels.project_spheres, spheres.shape[0], spheres, with_length, slack, intervals)
-    shared = (spheres, int(closed))
-    return _swept(session, intervals, sort, kernels.count_spheres, kernels.fill_spheres, shared)
+    return _swept(session, intervals, sort, spheres, int(closed))
 
 
 def session_of(device: str | Served | Session) -> Session:
@@ -100,9 +99,8 @@ def _kept_session(device: str | Served) -> Session:
     return Session(device)
 
 
-def _swept(
-    session: Session, intervals: Any, sort: str, count_kernel: Any, fill_kernel: Any, volumes: tuple[Any, ...]
-) -> tuple[Keys, int]:
+def _swept(session: Session, intervals: Any, sort: str, volumes: Any, rule: int) -> tuple[Keys, int]:
+    """The pairs of ``volumes`` that meet by a ``rule`` of the kernels, among those whose ``intervals`` do."""
     from choque.gpu import _kernels_sweep as kernels
 
     count = int(intervals.shape[0])
@@ -121,13 +119,13 @@ def _swept(
     if item_count == 0:
         return np.empty(0, np.uint64), 0
     counts = session.empty(item_count, np.int64)
-    session.launch(count_kernel, item_count, order, ends, sums, *volumes, counts)
+    session.launch(kernels.count_pairs, item_count, order, ends, sums, volumes, rule, counts)
     places = session.scan(counts)
     pair_count = session.download_last(places)
     tests = session.zeros(1, np.int64)
     session.launch(kernels.sum_tests, count, ends, tests)
     found = [
-        _filled(session, fill_kernel, order, ends, sums, volumes, places, span)
+        _filled(session, (order, ends, sums, volumes, rule, places), span)
         for span in _batches(session, places, item_count, pair_count)
     ]
     pairs = found[0] if len(found) == 1 else np.sort(np.concatenate(found), kind="stable")
@@ -148,35 +146,17 @@ def _batches(session: Session, places: Any, item_count: int, pair_count: int) ->
     return spans
 
 
-def _filled(
-    session: Session,
-    kernel: Any,
-    order: Any,
-    ends: Any,
-    sums: Any,
-    volumes: tuple[Any, ...],
-    places: Any,
-    span: tuple[int, int, int, int],
-) -> Keys:
-    """The sorted pairs of a range of items."""
+def _filled(session: Session, shared: tuple[Any, ...], span: tuple[int, int, int, int]) -> Keys:
+    """The sorted pairs of a range of items; ``shared`` is what all of them look at."""
+    from choque.gpu import _kernels_sweep as kernels
+
     first, last, written, end = span
     pair_count = end - written
     if pair_count == 0:
         return np.empty(0, np.uint64)
     # The library sorts pairs of arrays between two halves; here the second one has nothing to say.
     pairs, dummies = session.empty(2 * pair_count, np.uint64), session.zeros(2 * pair_count, np.int32)
-    session.launch(
-        kernel,
-        last - first,
-        order,
-        ends,
-        sums,
-        *volumes,
-        places,
-        first,
-        session.warp.int64(written),
-        pairs,
-    )
+    session.launch(kernels.fill_pairs, last - first, *shared, first, session.warp.int64(written), pairs)
     session.sort(pairs, dummies, pair_count)
     keys: Keys = session.download(pairs[:pair_count])
     return keys

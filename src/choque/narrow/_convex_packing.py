@@ -61,7 +61,7 @@ def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None)
     if isinstance(a, Posed) and isinstance(b, Posed):
         count, other_count = len(a), len(b)
         one_single, other_single = a.is_single, b.is_single
-        cores = cores_of_hulls(_beside(a, b), thread_count)
+        cores = cores_of_hulls(a if a is b else _beside(a, b), thread_count)
     else:
         one, one_single = _as_cores(a, "a", thread_count)
         other, other_single = _as_cores(b, "b", thread_count)
@@ -75,7 +75,8 @@ def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None)
     else:
         rows = _as_combinations(pairs, count, other_count)
         thread_count = resolve_count(threads, len(rows))
-    rows[:, 1] += count
+    if a is not b:
+        rows[:, 1] += count
     return Query(cores, rows, pairs is None and one_single and other_single, thread_count)
 
 

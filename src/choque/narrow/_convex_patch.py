@@ -28,17 +28,17 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
     ``room`` is working memory, (64, 8): columns 0 and 1 hold the flat part of ``one`` in the plane across the
     ``normal``, 2 and 3 that of ``other``, 4 to 7 serve clipping.
     """
-    if abs(normal[0]) < 0.6:
-        right = unit(cross(normal, (1.0, 0.0, 0.0)))
-    else:
-        right = unit(cross(normal, (0.0, 1.0, 0.0)))
-    up = cross(normal, right)
-    own = _flat_part(cores, one, normal, 1.0, right, up, middle, room, 0)
+    own, level = _flat_size(cores, one, normal)
     if own < 2:
         return middle
-    others = _flat_part(cores, other, normal, -1.0, right, up, middle, room, 2)
+    opposite = (-normal[0], -normal[1], -normal[2])
+    others, other_level = _flat_size(cores, other, opposite)
     if others < 2 or own > PATCH_ROOM // 2 or others > PATCH_ROOM // 2:
         return middle
+    right = unit(cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.6 else (0.0, 1.0, 0.0)))
+    up = cross(normal, right)
+    _lay_flat_part(cores, one, normal, level, right, up, middle, room, 0)
+    _lay_flat_part(cores, other, opposite, other_level, right, up, middle, room, 2)
     if own == 2 and others == 2:
         x, y = _middle_of_edges(room)
     elif own == 2:
@@ -49,42 +49,48 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
 
 
 @part
-def _flat_part(
-    cores: Cores,
-    body: Index,
-    normal: Vector,
-    sign: float,
-    right: Vector,
-    up: Vector,
-    middle: Vector,
-    room: Floats,
-    column: Index,
-) -> int:
-    """Write the corners of a body that reach farthest along ``sign * normal``, around ``middle``; how many they are.
-
-    They come in order around their mean, counter-clockwise.
-    """
+def _flat_size(cores: Cores, body: Index, normal: Vector) -> tuple[int, float]:
+    """How many corners of a body reach farthest along ``normal``, and the level that they reach."""
     first, last = cores.spans[body, 0], cores.spans[body, 1]
     farthest = -math.inf
     size = 0.0
     for row in range(first, last):
         corner = point_of(cores.points, row)
-        farthest = max(farthest, sign * dot(corner, normal))
+        farthest = max(farthest, dot(corner, normal))
         size = max(size, dot(corner, corner))
     level = farthest - LEVEL * math.sqrt(size)
+    count = 0
+    for row in range(first, last):
+        count += dot(point_of(cores.points, row), normal) >= level
+    return count, level
+
+
+@part
+def _lay_flat_part(
+    cores: Cores,
+    body: Index,
+    normal: Vector,
+    level: float,
+    right: Vector,
+    up: Vector,
+    middle: Vector,
+    room: Floats,
+    column: Index,
+) -> None:
+    """Write the corners of a body that reach the ``level``, around ``middle``: in order around their mean."""
     offset = subtract(point_of(cores.place, body), middle)
     count = 0
     mean_x = mean_y = 0.0
-    for row in range(first, last):
+    for row in range(cores.spans[body, 0], cores.spans[body, 1]):
         corner = point_of(cores.points, row)
-        if sign * dot(corner, normal) >= level:
-            if count == PATCH_ROOM:
-                return PATCH_ROOM + 1
+        if dot(corner, normal) >= level:
             x = dot(corner, right) + dot(offset, right)
             y = dot(corner, up) + dot(offset, up)
             room[count, column], room[count, column + 1] = x, y
             mean_x, mean_y = mean_x + x, mean_y + y
             count += 1
+    if count == 2:
+        return  # either order is one
     mean_x, mean_y = mean_x / count, mean_y / count
     for place in range(1, count):
         x, y = room[place, column], room[place, column + 1]
@@ -94,7 +100,6 @@ def _flat_part(
             room[at, column], room[at, column + 1] = room[at - 1, column], room[at - 1, column + 1]
             at -= 1
         room[at, column], room[at, column + 1] = x, y
-    return count
 
 
 @part

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from choque._types import Floats, Index, Pairs, Rows
 from choque.kernel import kernel
 from choque.narrow._convex_kernel import part
+from choque.narrow._convex_patch import PATCH_ROOM, middle_of_patch
 from choque.narrow._convex_vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow._epa import FULL, Polytope, epa_pair, new_polytope
 from choque.narrow._gjk import (
@@ -33,6 +34,9 @@ VERDICT, DISTANCE, CONTACT, DEPTH = range(4)
 
 ROOMS = (96, 1_024, 16_384)
 """How many corners a polytope may have: the first is nearly always enough, the others are tried in turn."""
+
+SHALLOW = 1e-12
+"""Overlaps below this share of the bodies' offset and extent are touching, which is no contact."""
 
 SAFE_GAP = 1e-9
 """How much more than needed, as a share of offset and extent, a remembered axis must part two bodies to be believed."""
@@ -56,6 +60,10 @@ class Probe:
     """(k, 2) of GJK and of EPA."""
     axis: NDArray[np.float64]
     """(k, 3) what proved bodies apart, from the second to the first; 0 where they meet."""
+    overlaps: NDArray[np.uint8]
+    """(k,) whether they do more than touch; under CONTACT."""
+    middle: NDArray[np.float64]
+    """(k, 3) the middle of the region in which bodies that overlap face each other; under CONTACT."""
 
     @classmethod
     def room(cls, count: int) -> Self:
@@ -68,6 +76,8 @@ class Probe:
             second=np.zeros((count, 3)),
             iterations=np.zeros((count, 2), np.int64),
             axis=np.zeros((count, 3)),
+            overlaps=np.zeros(count, np.uint8),
+            middle=np.zeros((count, 3)),
         )
 
     def part(self, first: int, last: int) -> Self:
@@ -94,7 +104,10 @@ def probe_pairs(
     if axis is not None:
         found = replace(found, axis=axis)
     is_full = np.zeros(count, np.uint8)
-    arrays = (found.axis, found.meets, found.depth, found.normal, found.first, found.second, found.iterations, is_full)
+    arrays = (
+        found.axis, found.meets, found.depth, found.normal, found.first, found.second, found.iterations,
+        found.overlaps, found.middle, is_full,
+    )  # fmt: skip
     shares = ranges(count, thread_count)
     run(lambda part: _probe(cores, rows, wanted, *arrays, new_polytope(ROOMS[0]), *shares[part]), len(shares))
     for corner_count in ROOMS[1:]:
@@ -132,6 +145,8 @@ def _probe(
     near_one: Floats,
     near_other: Floats,
     iterations: Rows,
+    overlaps: NDArray[np.uint8],
+    middle: Floats,
     is_full: NDArray[np.uint8],
     polytope: Polytope,
     first: Index,
@@ -139,14 +154,14 @@ def _probe(
 ) -> None:
     """Fill the rows of pairs first … last − 1."""
     simplex = new_simplex()
+    room = np.empty((PATCH_ROOM, 8))
     place = cores.place
     stops_early = wanted in (VERDICT, CONTACT)
     for pair in range(first, last):
         one, other = rows[pair, 0], rows[pair, 1]
         radius, other_radius = place[one, 3], place[other, 3]
         reach = radius + other_radius
-        meets[pair] = 0
-        is_full[pair] = 0
+        meets[pair] = overlaps[pair] = is_full[pair] = 0
         if stops_early and _parts(cores, one, other, axis, pair, reach):
             continue
         start = start_axis(place, one, other)
@@ -174,7 +189,12 @@ def _probe(
             iterations[pair, 1] = steps
             is_full[pair] = outcome == FULL
             a, b = witnesses(cores, one, other, simplex, weights_of(simplex, 3, scaled(toward, overlap)))
-        depth[pair] = overlap + reach
+        overlap += reach
+        a, b = along(a, toward, radius), along(b, toward, -other_radius)
+        depth[pair] = overlap
         store(normal, pair, toward)
-        store(near_one, pair, along(a, toward, radius))
-        store(near_other, pair, along(b, toward, -other_radius))
+        store(near_one, pair, a)
+        store(near_other, pair, b)
+        if wanted == CONTACT and overlap > SHALLOW * (overlap + length(subtract(b, point_of(place, other)))):
+            overlaps[pair] = 1
+            store(middle, pair, middle_of_patch(cores, one, other, toward, scaled(add(a, b), 0.5), room))

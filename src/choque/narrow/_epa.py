@@ -5,7 +5,10 @@ difference A − B and around the origin grows where its surface is nearest to t
 the surface of the difference: its normal and distance are the shortest way out.
 
 What is seen from a new corner is found by going from face to face, so the surface stays closed whatever is rounded.
-Faces in the plane of the new corner count as seen; that is what keeps new faces from having no area.
+Faces in the plane of the new corner count as seen; that is what keeps new faces from having no area. An edge is named
+by its side of a face, 4 · face + place, and knows its twin, the same edge as a side of the face behind it; the seen
+faces are left in the order of a walk around them, so their rim comes as a chain and new faces join their neighbours at
+once.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
-from choque.narrow._convex_kernel import part
+from choque.narrow._convex_kernel import part, woven
 from choque.narrow._convex_vectors import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.narrow._gjk import Simplex, start_axis
 from choque.narrow._support import Cores, support
@@ -34,8 +37,12 @@ NO_AREA = 1e-13
 COPLANAR = 1 - 1e-10
 """The cosine between the normals of faces in one plane, at least."""
 
-TETRAHEDRON = ((0, 1, 2, 2, 3, 1), (0, 2, 3, 0, 3, 2), (0, 3, 1, 1, 3, 0), (1, 3, 2, 2, 1, 0))
-"""The corners of the first four faces, and the faces behind their edges."""
+TETRAHEDRON = ((0, 1, 2, 10, 14, 4), (0, 2, 3, 2, 13, 8), (0, 3, 1, 6, 12, 0), (1, 3, 2, 9, 5, 1))
+"""The corners of the first four faces, and the twins of their edges."""
+
+CORNERS, TWINS, MARK = 0, 3, 6
+"""The columns of a face: three corners, counter-clockwise from outside; the twins of the edges from each of them to the
+next; the iteration in which it was seen."""
 
 SOLVED, FULL, STUCK = range(3)
 """Outcomes: the depth is exact; the room was too small; roundings left no way on, and the depth is a lower bound."""
@@ -47,15 +54,17 @@ class Polytope(NamedTuple):
     corners: NDArray[np.float64]
     """(V, 3)."""
     sources: Rows
-    """(V, 4) the point of either body that a corner comes from; the newest face whose rim edge begins at the corner,
-    and in which iteration it was made."""
+    """(V, 2) the point of either body that a corner comes from."""
     planes: NDArray[np.float64]
     """(F, 4) unit normal outward, distance from the origin."""
     faces: Rows
-    """(F, 7) corners, counter-clockwise from outside; the faces behind the edges from each of them to the next;
-    twice the iteration in which the face was last found hidden, one more when it was seen."""
-    sight: Rows
-    """(F, 4) what the newest corner sees: faces; edges around them as from, to, and the hidden face behind."""
+    """(F, 8) corners, twins and mark; the last column is empty and lets a face fill a cache line."""
+    seen: Rows
+    """(F,) the faces that the newest corner sees."""
+    rim: Rows
+    """(3 F,) the sides of hidden faces around them, in the order in which they bound them."""
+    waiting: Rows
+    """(3 F,) the sides of seen faces still to be looked over."""
 
 
 def new_polytope(corner_count: int = 96) -> Polytope:
@@ -63,10 +72,12 @@ def new_polytope(corner_count: int = 96) -> Polytope:
     face_count = 2 * corner_count
     return Polytope(
         np.zeros((corner_count, 3)),
-        np.zeros((corner_count, 4), np.int64),
+        np.zeros((corner_count, 2), np.int64),
         np.zeros((face_count, 4)),
-        np.zeros((face_count, 7), np.int64),
-        np.zeros((face_count, 4), np.int64),
+        np.zeros((face_count, 8), np.int64),
+        np.zeros(face_count, np.int64),
+        np.zeros(3 * face_count, np.int64),
+        np.zeros(3 * face_count, np.int64),
     )
 
 
@@ -84,7 +95,7 @@ def epa_pair(
     count = _fill_simplex(points, spans, graph, one, other, offset, simplex, count)
     if count < 4:
         return SOLVED, 0, _flat_normal(simplex, count, offset), 0.0
-    corners, sources, planes, faces, sight = polytope
+    corners, sources, planes, faces, seen, rim, waiting = polytope
     reach = _start(simplex, corners, sources, planes, faces)
     corner_count, face_count = 4, 4
     iteration = 0
@@ -110,13 +121,15 @@ def epa_pair(
             outcome = FULL
             break
         store(corners, corner_count, corner)
-        sources[corner_count, 0], sources[corner_count, 1], sources[corner_count, 3] = a, b, 0
-        seen_count, rim_count = _look(planes, faces, sight, nearest, corner, 2 * iteration, SEEN * reach)
+        sources[corner_count, 0], sources[corner_count, 1] = a, b
+        seen_count, rim_count = _look(planes, faces, seen, rim, waiting, nearest, corner, iteration, SEEN * reach)
         added = max(rim_count - seen_count, 0)
         if face_count + added > len(faces):
             outcome = FULL
             break
-        if not _grow(polytope, corner_count, seen_count, rim_count, face_count, iteration, reach):
+        if not _grow(
+            corners, planes, faces, seen, rim, corner_count, seen_count, rim_count, face_count, NO_AREA * reach * reach
+        ):
             break
         corner_count += 1
         face_count += added
@@ -150,7 +163,7 @@ def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index,
     return best
 
 
-@part
+@woven
 def _farthest(
     points: Floats,
     spans: Rows,
@@ -269,12 +282,10 @@ def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, fac
         point = point_of(simplex_corners, source)
         store(corners, corner, point)
         sources[corner, 0], sources[corner, 1] = rows[source, 0], rows[source, 1]
-        sources[corner, 3] = 0
         reach = max(reach, length(point))
     for face in range(4):
-        for place in range(3):
-            faces[face, place] = TETRAHEDRON[face][place]
-            faces[face, 3 + place] = TETRAHEDRON[face][3 + place]
+        for column in range(6):
+            faces[face, column] = TETRAHEDRON[face][column]
         _set_plane(corners, planes, faces, face, 0.0)
     return reach
 
@@ -285,75 +296,84 @@ def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least:
     a, b = point_of(corners, faces[face, 0]), point_of(corners, faces[face, 1])
     normal = cross(subtract(b, a), subtract(point_of(corners, faces[face, 2]), a))
     size = length(normal)
-    faces[face, 6] = 0
+    faces[face, MARK] = 0
     share = 1.0 / size if size > 0 else 0.0
     planes[face, 0], planes[face, 1], planes[face, 2] = normal[0] * share, normal[1] * share, normal[2] * share
     planes[face, 3] = dot(normal, a) * share
     return size > least
 
 
-@part
+@woven
 def _look(
-    planes: Floats, faces: Rows, sight: Rows, nearest: Index, corner: Vector, hidden_mark: Index, slack: float
+    planes: Floats,
+    faces: Rows,
+    seen: Rows,
+    rim: Rows,
+    waiting: Rows,
+    nearest: Index,
+    corner: Vector,
+    iteration: Index,
+    slack: float,
 ) -> tuple[int, int]:
     """List the faces seen from ``corner`` and the edges around them, going outward from the ``nearest`` face."""
-    sight[0, 0] = nearest
-    faces[nearest, 6] = hidden_mark + 1
-    seen_count, rim_count, at = 1, 0, 0
-    while at < seen_count:
-        face = sight[at, 0]
-        at += 1
-        for edge in range(3):
-            near = faces[face, 3 + edge]
-            if faces[near, 6] < hidden_mark:
-                height = planes[near, 0] * corner[0] + planes[near, 1] * corner[1] + planes[near, 2] * corner[2]
-                if height - planes[near, 3] >= -slack:
-                    faces[near, 6] = hidden_mark + 1
-                    sight[seen_count, 0] = near
-                    seen_count += 1
-                else:
-                    faces[near, 6] = hidden_mark
-            if faces[near, 6] == hidden_mark:
-                if rim_count < len(sight):
-                    sight[rim_count, 1] = faces[face, edge]
-                    sight[rim_count, 2] = faces[face, edge + 1 if edge < 2 else 0]
-                    sight[rim_count, 3] = near
-                rim_count += 1
+    faces[nearest, MARK] = iteration
+    seen[0] = nearest
+    waiting[0], waiting[1], waiting[2] = faces[nearest, TWINS + 2], faces[nearest, TWINS + 1], faces[nearest, TWINS]
+    seen_count, rim_count, waiting_count = 1, 0, 3
+    while waiting_count > 0:
+        waiting_count -= 1
+        side = waiting[waiting_count]
+        face, place = side >> 2, side & 3
+        if faces[face, MARK] == iteration:
+            continue
+        height = planes[face, 0] * corner[0] + planes[face, 1] * corner[1] + planes[face, 2] * corner[2]
+        if height - planes[face, 3] < -slack:
+            rim[rim_count] = side
+            rim_count += 1
+            continue
+        faces[face, MARK] = iteration
+        seen[seen_count] = face
+        seen_count += 1
+        following = place + 1 if place < 2 else 0
+        waiting[waiting_count] = faces[face, TWINS + 3 - place - following]
+        waiting[waiting_count + 1] = faces[face, TWINS + following]
+        waiting_count += 2
     return seen_count, rim_count
 
 
-@part
+@woven
 def _grow(
-    polytope: Polytope,
+    corners: Floats,
+    planes: Floats,
+    faces: Rows,
+    seen: Rows,
+    rim: Rows,
     corner: Index,
     seen_count: Index,
     rim_count: Index,
     face_count: Index,
-    iteration: Index,
-    reach: float,
+    least: float,
 ) -> bool:
     """Put faces between the rim and ``corner`` in place of those that were seen; False if roundings forbid it.
 
     There may be fewer new faces than old ones, where a corner was in the middle of an edge or of a face.
     """
-    corners, sources, planes, faces, sight = polytope
+    last = rim_count - 1
+    before = seen[last] if last < seen_count else face_count + last - seen_count
+    joint = faces[rim[last] >> 2, rim[last] & 3]
     for edge in range(rim_count):
-        start = sight[edge, 1]
-        if sources[start, 3] == iteration:
-            return False
-        sources[start, 2] = sight[edge, 0] if edge < seen_count else face_count + edge - seen_count
-        sources[start, 3] = iteration
-    for edge in range(rim_count, seen_count):
-        planes[sight[edge, 0], 3] = math.inf
-    for edge in range(rim_count):
-        start, end, hidden = sight[edge, 1], sight[edge, 2], sight[edge, 3]
-        face = sources[start, 2]
+        hidden, place = rim[edge] >> 2, rim[edge] & 3
+        face = seen[edge] if edge < seen_count else face_count + edge - seen_count
+        start, end = faces[hidden, place + 1 if place < 2 else 0], faces[hidden, place]
+        if start != joint:
+            return False  # the rim is no chain
+        joint = end
         faces[face, 0], faces[face, 1], faces[face, 2] = start, end, corner
-        if sources[end, 3] != iteration or not _set_plane(corners, planes, faces, face, NO_AREA * reach * reach):
+        faces[face, TWINS], faces[hidden, TWINS + place] = 4 * hidden + place, 4 * face
+        faces[face, TWINS + 2], faces[before, TWINS + 1] = 4 * before + 1, 4 * face + 2
+        before = face
+        if not _set_plane(corners, planes, faces, face, least):
             return False
-        following = sources[end, 2]
-        faces[face, 3], faces[face, 4], faces[following, 5] = hidden, following, face
-        for side in range(3):
-            if faces[hidden, side] == end and faces[hidden, side + 1 if side < 2 else 0] == start:
-                faces[hidden, 3 + side] = face
+    for edge in range(rim_count, seen_count):
+        planes[seen[edge], 3] = math.inf
     return True

@@ -11,15 +11,11 @@ from choque._types import Floats, Index, Pairs
 from choque.kernel import kernel
 from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
-from choque.narrow._convex_patch import PATCH_ROOM, middle_of_patch
-from choque.narrow._convex_probe import CONTACT, SAFE_GAP, probe_pairs
+from choque.narrow._convex_probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
 from choque.narrow._convex_vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow._shapes import PLANE, Shapes
 from choque.narrow._support import Cores, support
 from choque.threads import ranges, run
-
-SHALLOW = 1e-12
-"""Overlaps below this share of the bodies' offset and extent are touching, which is no contact."""
 
 
 def convex_contacts(
@@ -52,23 +48,7 @@ def convex_contacts(
     axes: Axes = memory.setdefault("axes", Axes())
     found = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows))
     axes.remember(rows, found.axis)
-    extent = np.abs(found.depth) + np.linalg.norm(found.second - cores.place[places[:, 1], :3], axis=1)
-    hit = (found.meets != 0) & (found.depth > SHALLOW * extent)
-    point = (found.first + found.second) / 2
-    run(lambda part: _center_points(cores, places, hit, found.normal, point, *shares[part]), len(shares))
-    return hit.astype(np.uint8), point, found.normal, found.depth
-
-
-@kernel
-def _center_points(
-    cores: Cores, rows: Pairs, hit: NDArray[np.bool_], normal: Floats, point: Floats, first: Index, last: Index
-) -> None:
-    """Move the points of contacts first … last − 1 to the middle of the region in which the bodies meet."""
-    room = np.empty((PATCH_ROOM, 8))
-    for pair in range(first, last):
-        if hit[pair]:
-            one, other = rows[pair, 0], rows[pair, 1]
-            store(point, pair, middle_of_patch(cores, one, other, point_of(normal, pair), point_of(point, pair), room))
+    return found.overlaps, found.middle, found.normal, found.depth
 
 
 @kernel

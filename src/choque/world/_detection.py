@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from choque._types import Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase
 from choque.narrow._contacts import Contacts
-from choque.narrow._phase import NarrowPhase
+from choque.narrow._phase import KindTally, NarrowPhase
+from choque.narrow._shapes import Shapes
 from choque.world._bodies import Bodies
 from choque.world._bounds import find_bounds
 from choque.world._cost import Cost, CostMeter
@@ -27,13 +29,51 @@ Follower: TypeAlias = BroadPhase | LegacyBroad
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
 
-class Detected(NamedTuple):
-    """What one look at the bodies found, in rows, and how long each stage took."""
+class Detected:
+    """What one look at the bodies found, in rows, and how long each stage took.
 
-    pairs: Pairs
-    contacts: Contacts
-    seconds: tuple[float, float, float]
-    """Of bounds, broad phase and narrow phase."""
+    Exact tests that were put off are made when `contacts` or `tally` is first asked for, on the ``shapes`` of the look,
+    which are kept until then.
+
+    Attributes
+    ----------
+    pairs
+        (m, 2) the candidates.
+    seconds
+        Of bounds, broad phase and narrow phase; tests that are made later are not in it.
+    """
+
+    def __init__(self, pairs: Pairs, narrow: NarrowPhase, shapes: Shapes) -> None:
+        self.pairs = pairs
+        self.seconds = (0.0, 0.0, 0.0)
+        self._narrow = narrow
+        self._shapes: Shapes | None = shapes
+        self._contacts = Contacts.none()
+        self._tally: dict[str, KindTally] = {}
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contacts among the pairs, in their order."""
+        self.test()
+        return self._contacts
+
+    @property
+    def tally(self) -> dict[str, KindTally]:
+        """Tests, contacts and seconds of the exact tests by pair of kinds."""
+        self.test()
+        return self._tally
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the exact tests have been made."""
+        return self._shapes is None
+
+    def test(self) -> None:
+        """Make the exact tests, unless they have been."""
+        if self._shapes is not None:
+            self._contacts = self._narrow.find(self._shapes, self.pairs)
+            self._tally = self._narrow.tally
+            self._shapes = None
 
 
 class Detection:
@@ -52,21 +92,33 @@ class Detection:
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: NDArray[np.int32] | None = None  # of the bodies that the broad phase knows
 
-    def find(self, bodies: Bodies) -> Detected:
-        """The candidates and contacts of ``bodies`` as they are now."""
+    @property
+    def broad_phase(self) -> Follower | None:
+        """The broad phase as the latest look left it, to be read; None before the first."""
+        return self._broad
+
+    def find(self, bodies: Bodies, *, exact: bool = True) -> Detected:
+        """The candidates and contacts of ``bodies`` as they are now; with ``exact`` False, contacts when asked for."""
         began = perf_counter()
         bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
         bounded = perf_counter()
         pairs = self._candidates(bodies, bounds)
         paired = perf_counter()
-        contacts = self.narrow.find(bodies.shapes(), pairs)
-        tested = perf_counter()
-        return Detected(pairs, contacts, (bounded - began, paired - bounded, tested - paired))
+        shapes = bodies.shapes()
+        if exact:
+            found = Detected(pairs, self.narrow, shapes)
+            found.test()
+        else:
+            kept = replace(shapes, position=shapes.position.copy(), rotation=shapes.rotation.copy())
+            found = Detected(pairs, self.narrow, kept)
+        found.seconds = (bounded - began, paired - bounded, perf_counter() - paired)
+        return found
 
     def account(self, found: Detected) -> Cost:
-        """The cost of the latest look, which is added to that of all."""
+        """The cost of the latest look, which is added to that of all; exact tests that were put off cost nothing."""
         counters = None if self._broad is None else self._broad.counters
-        return self.meter.read(counters, found.seconds[1], len(found.pairs), found.seconds[2])
+        tests, seconds = (len(found.pairs), found.seconds[2]) if found.is_tested else (0, 0.0)
+        return self.meter.read(counters, found.seconds[1], tests, seconds)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What the next answer depends on beside the poses, as plain arrays: nothing, but for the original's sweep."""

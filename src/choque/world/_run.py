@@ -87,6 +87,11 @@ class Run:
         return self.world.time
 
     @property
+    def rival(self) -> Detection | None:
+        """The second broad phase that looks at the same bodies, to be read; None unless `compare` is on."""
+        return self._rival
+
+    @property
     def speed(self) -> float:
         """How many seconds of the world go by in one of the clock's; it does not change where things go."""
         return self._speed
@@ -173,7 +178,8 @@ class Run:
     def _step(self) -> StepReport:
         world = self.world
         frame = world.frame
-        second = None if self._rival is None else self._rival.find(world.bodies)
+        exact = not world.response.needs_candidates  # both put off what the response tests itself
+        second = None if self._rival is None else self._rival.find(world.bodies, exact=exact)
         report = world.step(self.dt / SLOW_MOTION if self.slow_motion else self.dt)
         if self._rival is not None and second is not None and world._latest is not None:
             methods = (world.settings.broad, self._rival.settings.broad)

@@ -17,7 +17,7 @@ from choque import threads
 from choque._types import Pairs
 from choque.bounds import Bounds
 from choque.dynamics import _measures
-from choque.dynamics._contract import Integrator
+from choque.dynamics._contract import Integrator, Response
 from choque.dynamics._registry import create_response, find_integrator
 from choque.errors import InvalidInput
 from choque.narrow._contacts import Contacts
@@ -134,16 +134,29 @@ class World(Population):
 
     @property
     def contacts(self) -> Contacts:
-        """The contacts of the latest step, with the ids of both bodies, in the order of their pairs."""
+        """The contacts of the latest step, with the ids of both bodies, in the order of their pairs.
+
+        Where the response makes exact tests itself, they are found when first asked for, in the poses before the step.
+        """
         if self._latest is None:
             return Contacts.none(self._bodies.dtype.type)
         found = self._latest.contacts
         return found if self._latest_ids.are_rows else replace(found, pairs=self._latest_ids.name(found.pairs))
 
     @property
+    def detection(self) -> Detection:
+        """What looks for candidates and contacts now, to be read: its bounds, its methods, its broad phase."""
+        return self._detection
+
+    @property
     def cost(self) -> Cost:
         """The cost model of all steps since the latest change of methods."""
         return self._detection.meter.total
+
+    @property
+    def response(self) -> Response:
+        """What answers contacts."""
+        return self._response
 
     def energy(self) -> float:
         """The kinetic energy of all bodies that are not static."""
@@ -175,9 +188,9 @@ class World(Population):
             raise InvalidInput(f"dt is {dt!r}; it must be a number of seconds greater than 0.")
         dt, bodies, settings = float(dt), self._bodies, self.settings
         began = perf_counter()
-        found = self._detection.find(bodies)
-        detected = perf_counter()
         response = self._response
+        found = self._detection.find(bodies, exact=not response.needs_candidates)
+        detected = perf_counter()
         impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
         answered = perf_counter()
         self._integrate(bodies, dt, settings.max_speed, settings.max_spin, self._thread_count())
@@ -192,9 +205,8 @@ class World(Population):
             total_seconds=ended - began,
             bodies=len(bodies),
             pairs=len(found.pairs),
-            contacts=len(found.contacts),
             impulses=impulses,
-            tally=self._detection.narrow.tally,
+            detected=found,
             cost=self._detection.account(found),
         )
 

@@ -182,11 +182,12 @@ class PileTrial(Trial):
 
 
 def _broad_of(world: World) -> SapKdop:
-    broad = world._detection._broad
+    broad = world.detection.broad_phase
     assert isinstance(broad, SapKdop)
     return broad
 
 
 def _response_of(world: World) -> ShapeMatching:
-    assert isinstance(world._response, ShapeMatching)
-    return world._response
+    response = world.response
+    assert isinstance(response, ShapeMatching)
+    return response
