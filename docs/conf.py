@@ -75,7 +75,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "plot_gallery": True,
+    "plot_gallery": "unplotted" not in tags,  # noqa: F821 - Sphinx gives the tags of `-t`
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "download_all_examples": False,

@@ -42,11 +42,13 @@ def described(record: dict[str, Any], cells: int) -> str:
     design = "the quick design" if record["quick"] else "the full design"
     clock = "processor time" if record.get("clock") == "processor" else "wall clock"
     versions = ", ".join(f"{name} {machine[name]}" for name in ("choque", "numpy", "numba") if name in machine)
+    command = f"choque lab run {record['study']['name']}{' --quick' if record['quick'] else ''}"
+    threads = f"{record['threads']} thread{'s' if record['threads'] > 1 else ''}"
+    repetitions = f"{plan['fewest']} to {plan['most']} repetitions of a cell within {plan['budget']:g} s"
+    computer = f"{machine['processor']}, {machine['cores']} cores, {machine['memory [GiB]']} GiB, {machine['system']}"
     return (
-        f"`choque lab run {record['study']['name']}{' --quick' if record['quick'] else ''}`: {design}, {cells:,} cells, "
-        f"{record['threads']} thread{'s' if record['threads'] > 1 else ''}, {clock}, {plan['fewest']} to {plan['most']} "
-        f"repetitions of a cell within {plan['budget']:g} s; {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['memory [GiB]']} GiB, {machine['system']}, {machine['python']}, {versions}; begun {record['started'][:10]}.\n"
+        f"`{command}`: {design}, {cells:,} cells, {threads}, {clock}, {repetitions}; {computer}, {machine['python']}, "
+        f"{versions}; begun {record['started'][:10]}.\n"
     )
 
 
@@ -72,4 +74,4 @@ def collect(folder: Path) -> Path:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        print(collect(Path(argument)))
+        sys.stdout.write(f"{collect(Path(argument))}\n")

@@ -63,7 +63,7 @@ def describe(name: str) -> Description:
         return Description(name, "", "", [], " ".join(str(problem).split()))
     summary, _, rest = (inspect.getdoc(method) or "").replace("`", "").partition("\n\n")
     guarantees = rest.partition("Guarantees:")[2].partition("\n\n")[0]
-    common = choque.broad.options_of(choque.broad.BroadPhase)  # type: ignore[type-abstract]
+    common = choque.broad.options_of(choque.broad.BroadPhase)
     return Description(
         name=name,
         summary=" ".join(summary.split()),
