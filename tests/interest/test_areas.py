@@ -244,6 +244,36 @@ def test_the_same_for_any_number_of_threads() -> None:
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_owners_that_jump_anywhere_are_found_anew(shape: Any) -> None:
+    """F-004-39: every place is new in every frame, areas of any size are searched together, some hold very many."""
+    random = np.random.default_rng(11)
+    radius = np.where(random.random(260) < 0.1, 0.9, random.uniform(0.0, 0.3, 260))
+    radius[::7] = np.nan
+    areas = Areas(random.random((260, 3)), np.ma.masked_invalid(radius), 0.01, shape)
+    held = set(rows(areas.entered))
+    for _ in range(4):
+        position = random.random((260, 3))
+        areas.update(position)
+        entered, left = set(rows(areas.entered)), set(rows(areas.left))
+        assert rows(areas.entered) == sorted(entered - held)
+        assert rows(areas.left) == sorted(left & held)
+        held = (held - left) | entered
+        assert rows(areas.pairs()) == sorted(held) == members(position, radius, 0.01, shape)
+    assert max(len(areas.members(owner)) for owner in areas.owners) > 100
+
+
+def test_the_number_of_tests_does_not_depend_on_that_of_threads() -> None:
+    position = np.random.default_rng(2).random((2, 900, 3))
+    tests = []
+    with parallel_at_any_size():
+        for threads in (1, 2, 5):
+            areas = Areas(position[0], 0.1, threads=threads)
+            areas.update(position[1])
+            tests.append(areas.counters.tests)
+    assert len(set(tests)) == 1
+
+
 def test_moving_some_is_moving_all_with_the_others_still() -> None:
     position = np.random.default_rng(0).random((200, 2))
     some, all_of_them = Areas(position, 0.1), Areas(position, 0.1)

@@ -13,7 +13,7 @@ from interest_oracles import arena, rows, sphere_pairs
 import choque
 from choque.bounds import Boxes, Spheres
 from choque.errors import InvalidInput
-from choque.interest import Interest
+from choque.interest import Interest, broad_phase
 from choque.interest._legacy import distinct_by_scan
 from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
 
@@ -30,6 +30,13 @@ def test_it_conforms(check: str, thorough: bool) -> None:
 @pytest.mark.parametrize("options", [{"k": 2}, {"legacy": True}, {"legacy": True, "k": 3.0, "static_areas": True}])
 def test_it_conforms_with_options(check: str, options: dict[str, Any]) -> None:
     CHECKS[check](Interest, options=options, exact="k" not in options)
+
+
+@pytest.mark.parametrize("check", ["edge-cases", "filters", "replay", "metamorphic", "thread-count"])
+def test_it_conforms_with_cells_for_few_bodies(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other of the two searches that few bodies may get."""
+    monkeypatch.setattr(broad_phase, "CELLS_FROM", 0)
+    CHECKS[check](Interest)
 
 
 @st.composite

@@ -12,7 +12,7 @@ from choque.lab.sampling import Plan
 from choque.lab.studies import _interest_trials
 from choque.lab.studies._interest_printed import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
 from choque.lab.studies._interest_trials import ArenaTrial, ExtentsTrial
-from choque.lab.studies.interest import POLYGONS, STUDY, break_even, further_cells, is_of_another_kind
+from choque.lab.studies.interest import POLYGONS, STUDY, break_even, further_cells, in_the_arena, is_of_another_kind
 
 
 def test_the_full_design_has_the_120_cells() -> None:
@@ -119,4 +119,5 @@ def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
     assert all(verdicts.values())
     assert set(result.cells.values("verdict")) == {"exact"}
     for figure in STUDY.figures:
-        assert figure.draw(result).axes
+        assert bool(figure.draw(result).axes) == (figure.name != "extents")  # none were matched
+    assert set(in_the_arena(result).cells.values("solids")) == {"spheres"}

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import memory, threads
 from choque._types import Index, Keys
 from choque.bounds import Bounds
 from choque.broad._buckets import Buckets
@@ -17,7 +16,7 @@ from choque.broad._cells import cell_along
 from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._grid_cells import cell_buckets, checked_cells
-from choque.broad._grid_levels import sort_into_levels
+from choque.broad._grid_levels import lay_out, sort_into_levels
 from choque.broad._records import PackedBoxes
 from choque.errors import InvalidInput
 from choque.kernel import kernel
@@ -87,11 +86,7 @@ class Grid(BroadPhase):
             return
         levels, keys = sort_into_levels(self._records, thread_count)
         self._frame, self._shape = levels.frame, levels.shape
-        self._boxes = memory.empty(self._records.shape, self._records.dtype)
-        self._rows = memory.empty(len(keys), np.uint32)
-        self._starts = memory.empty(levels.cell_count + 2, np.uint32)
-        arrays = (self._records, keys, self._boxes, self._rows, self._starts)
-        threads.over_ranges(_gather, len(keys), thread_count, *arrays)
+        self._boxes, self._rows, self._starts = lay_out(self._records, keys, levels.cell_count, thread_count)
         self._giant_first = int(self._starts[levels.cell_count])
         self._note_bytes(2 * keys.nbytes)
 
@@ -124,26 +119,6 @@ class Grid(BroadPhase):
 
     def _arrays(self) -> tuple[Any, ...]:
         return self._boxes, self._rows, self._starts, self._frame, self._shape, self._giant_first
-
-
-@kernel
-def _gather(
-    first: int, last: int, records: Any, keys: Keys, boxes: Any, rows: NDArray[np.uint32], starts: NDArray[np.uint32]
-) -> None:
-    """Boxes in the order of their cells, and for each cell the place of its first box."""
-    previous = np.int64(keys[first - 1] >> np.uint64(32)) if first else np.int64(-1)
-    for k in range(first, last):
-        row = np.int64(keys[k] & np.uint64(0xFFFFFFFF))
-        cell = np.int64(keys[k] >> np.uint64(32))
-        rows[k] = row
-        for axis in range(6):
-            boxes[k, axis] = records[row, axis]
-        for c in range(previous + 1, cell + 1):
-            starts[c] = k
-        previous = cell
-    if last == keys.size:
-        for c in range(previous + 1, starts.size):
-            starts[c] = last
 
 
 @kernel

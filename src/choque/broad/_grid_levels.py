@@ -60,7 +60,7 @@ class Levels:
     cell_count: int
 
 
-def sort_into_levels(records: Floats, thread_count: int) -> tuple[Levels, Keys]:
+def sort_into_levels(records: Floats, thread_count: int, cells_per_box: float = CELLS_PER_BOX) -> tuple[Levels, Keys]:
     """Choose the grids from the data and sort the boxes by the cell of their lower corner.
 
     Returns
@@ -76,11 +76,32 @@ def sort_into_levels(records: Floats, thread_count: int) -> tuple[Levels, Keys]:
     shares = threads.ranges(count, thread_count)
     surveys = np.zeros((len(shares), LEVEL_MOST + 1, 10))
     threads.run(lambda part: _survey(*shares[part], records, largest, surveys[part]), len(shares))
-    levels, level_numbers = _choose(_merged(surveys) if len(shares) > 1 else surveys[0])
+    levels, level_numbers = _choose(_merged(surveys) if len(shares) > 1 else surveys[0], cells_per_box)
     keys: Keys = memory.empty(count, np.uint64)
     arguments = (records, largest, level_numbers, levels.frame, levels.shape, levels.cell_count, keys)
     threads.over_ranges(_number_boxes, count, thread_count, *arguments)
     return levels, radix_sort(keys, 32, max(1, levels.cell_count.bit_length()), thread_count)
+
+
+def lay_out(
+    items: Floats, keys: Keys, cell_count: int, thread_count: int
+) -> tuple[Any, NDArray[np.uint32], NDArray[np.uint32]]:
+    """Lay the rows of ``items`` (n, k) out in the order of their ``keys``, those of `sort_into_levels`.
+
+    Returns
+    -------
+    placed
+        (n, k) the items in that order.
+    rows
+        (n,) the row of each.
+    starts
+        (cell_count + 2,) the place of the first item of each cell; those that fit no grid come last.
+    """
+    placed = memory.empty(items.shape, items.dtype)
+    rows = memory.empty(len(keys), np.uint32)
+    starts = memory.empty(cell_count + 2, np.uint32)
+    threads.over_ranges(_lay_out, len(keys), thread_count, items, keys, placed, rows, starts)
+    return placed, rows, starts
 
 
 def _merged(surveys: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -93,7 +114,7 @@ def _merged(surveys: NDArray[np.float64]) -> NDArray[np.float64]:
     return merged
 
 
-def _choose(survey: NDArray[np.float64]) -> tuple[Levels, NDArray[np.int64]]:
+def _choose(survey: NDArray[np.float64], cells_per_box: float) -> tuple[Levels, NDArray[np.int64]]:
     """Grids for the levels in use, and the place of every level number among them (−1: not in use)."""
     numbers = np.full(LEVEL_MOST + 1, -1)
     used = [level for level in range(LEVEL_MOST) if survey[level, 0]]
@@ -105,7 +126,7 @@ def _choose(survey: NDArray[np.float64]) -> tuple[Levels, NDArray[np.int64]]:
         count, *numbers_of_level = survey[level].tolist()
         lowest, highest, edges = numbers_of_level[:3], numbers_of_level[3:6], numbers_of_level[6:]
         extents = [high - low for low, high in zip(lowest, highest, strict=True)]
-        sizes = _cell_sizes(extents, edges, CELLS_PER_BOX * count + 64)
+        sizes = _cell_sizes(extents, edges, cells_per_box * count + 64)
         for axis, (extent, size) in enumerate(zip(extents, sizes, strict=True)):
             if not (0.0 < size < math.inf):
                 continue  # one cell for all: nothing to divide, or nothing that could be subtracted without overflow
@@ -208,3 +229,22 @@ def _number_boxes(
             cz = cell_along(z0, f[2], f[5], s[2])
             cell = s[3] + (cz * s[1] + cy) * s[0] + cx
         keys[i] = (np.uint64(cell) << np.uint64(32)) | np.uint64(i)
+
+
+@kernel
+def _lay_out(
+    first: int, last: int, items: Any, keys: Keys, placed: Any, rows: NDArray[np.uint32], starts: NDArray[np.uint32]
+) -> None:
+    previous = np.int64(keys[first - 1] >> np.uint64(32)) if first else np.int64(-1)
+    for k in range(first, last):
+        row = np.int64(keys[k] & np.uint64(0xFFFFFFFF))
+        cell = np.int64(keys[k] >> np.uint64(32))
+        rows[k] = row
+        for column in range(items.shape[1]):
+            placed[k, column] = items[row, column]
+        for c in range(previous + 1, cell + 1):
+            starts[c] = k
+        previous = cell
+    if last == keys.size:
+        for c in range(previous + 1, starts.size):
+            starts[c] = last

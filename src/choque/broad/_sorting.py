@@ -14,6 +14,13 @@ LIBRARY_BELOW = 200_000
 against 3.2.
 """
 
+LIBRARY_BELOW_IN_ONE_PASS = 20_000
+"""The same where both numbers have few bits, so that each is sorted in one pass: 73,000 keys took NumPy 0.8 ms against
+0.5.
+"""
+
+_DIGIT_BITS = 11
+
 _HALF = np.uint64(32)
 
 
@@ -31,11 +38,13 @@ def sorted_pairs(chunks: list[Keys], row_count: int, thread_count: int, partner_
     if keys.size:
         np.concatenate(chunks, out=keys)
     chunks.clear()
-    if threads.streams(thread_count, keys.size) == 1 and keys.size < LIBRARY_BELOW:
+    first_bits, second_bits = _bits_below(row_count), _bits_below(row_count if partner_count is None else partner_count)
+    few = LIBRARY_BELOW_IN_ONE_PASS if max(first_bits, second_bits) <= _DIGIT_BITS else LIBRARY_BELOW
+    if threads.streams(thread_count, keys.size) == 1 and keys.size < few:
         keys.sort()
     else:
-        keys = radix_sort(keys, 0, _bits_below(row_count if partner_count is None else partner_count), thread_count)
-        keys = radix_sort(keys, 32, _bits_below(row_count), thread_count)
+        keys = radix_sort(keys, 0, second_bits, thread_count)
+        keys = radix_sort(keys, 32, first_bits, thread_count)
     pairs: Pairs = memory.empty((keys.size, 2), np.int32)
     threads.over_ranges(_unpack, keys.size, thread_count, keys, pairs)
     return pairs
@@ -80,7 +89,7 @@ def radix_sort(keys: Keys, lowest_bit: int, bit_count: int, thread_count: int) -
     Least significant digit first, the digits as wide as makes the passes fewest at no more than 11 bits; each
     thread counts and places its own share. O(passes · n) time and one further array of keys.
     """
-    pass_count = max(1, -(-bit_count // 11))
+    pass_count = max(1, -(-bit_count // _DIGIT_BITS))
     width = -(-bit_count // pass_count)
     shares = threads.ranges(keys.size, threads.streams(thread_count, keys.size))
     source, target = keys, memory.empty(keys.size, np.uint64)

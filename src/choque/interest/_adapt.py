@@ -47,9 +47,9 @@ def _fit(
     largest: float,
     blur: float,
     is_box: bool,
-    leaves: NDArray[np.float64],
-    lanes: Any,
+    placed: NDArray[np.float64],
     rows: NDArray[np.uint32],
+    lanes: Any,
     level_first: NDArray[np.int64],
     reach: NDArray[np.float64],
 ) -> None:
@@ -77,9 +77,9 @@ def _fit(
                     if gap <= min(gaps[target], largest):
                         depth = push_nearest(stack, keys, floor, depth, ((level - 1) << 56) | (block * 16 + k), gap)
                 continue
-            for k in range(min(16, rows.size - block * 16)):
-                if rows[block * 16 + k] != i:
-                    _insert(gaps, _gap(spheres[i], leaves[block], k, is_box))
+            for place in range(block * 16, min(block * 16 + 16, rows.size)):
+                if rows[place] != i:
+                    _insert(gaps, _gap(spheres[i], placed[place], is_box))
         reach[i] = min(max(_between(gaps, blur), smallest), largest)
 
 
@@ -100,10 +100,10 @@ def _length(dx: Any, dy: Any, dz: Any, is_box: bool) -> float:
 
 
 @kernel
-def _gap(own: NDArray[np.float64], leaf: NDArray[np.float64], k: int, is_box: bool) -> float:
-    """How large an area must be to touch body ``k`` of a lowest block."""
-    length = _length(leaf[0, k] - own[0], leaf[1, k] - own[1], leaf[2, k] - own[2], is_box)
-    return float(max(length - leaf[3, k], 0.0))
+def _gap(own: NDArray[np.float64], other: NDArray[np.float64], is_box: bool) -> float:
+    """How large an area must be to touch another body."""
+    length = _length(other[0] - own[0], other[1] - own[1], other[2] - own[2], is_box)
+    return float(max(length - other[3], 0.0))
 
 
 @kernel

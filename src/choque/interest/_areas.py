@@ -61,9 +61,10 @@ class Areas:
 
     Areas follow their owners and members are kept between changes. The lists reach a little farther than the areas,
     as far as pays at the speed of the fastest body, and while nobody can have come from beyond them a change costs one
-    pass over the lists; otherwise a search in a wide tree, O(n log n + m). Memory is O(n + m). The idea of an area
-    for each object is that of the object-based interest of shared worlds (Benford and Fahlén, "A spatial model of
-    interaction in large virtual environments", 1993).
+    pass over the lists; otherwise a search in cells, or in a wide tree where cells would be crowded, O(n log n + m),
+    and one pass over the old and new lists. Memory is O(n + m). The idea of an area for each object is that of the
+    object-based interest of shared worlds (Benford and Fahlén, "A spatial model of interaction in large virtual
+    environments", 1993).
 
     Examples
     --------

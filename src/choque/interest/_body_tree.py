@@ -1,4 +1,4 @@
-"""Finds bodies by place: the wide tree of the broad phases, with spheres instead of boxes in its lowest blocks."""
+"""Finds bodies by place: the wide tree of the broad phases, with spheres below its lowest blocks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
 from choque._types import Index, Keys
 from choque.broad._bvh_pairs import mark_hits
-from choque.broad._bvh_tree import WIDTH, Tree, make_tree
+from choque.broad._bvh_tree import Tree, make_tree
 from choque.broad._morton import morton_order
-from choque.interest._touch import half_edge, touches
-from choque.kernel import inlined, kernel
+from choque.interest._together import STRETCH, gather, make_space, share_box, write_members
+from choque.kernel import kernel
 
 
 @dataclass(frozen=True)
@@ -25,24 +24,27 @@ class BodyTree:
     ----------
     tree
         Its upper levels are searched; its order is a Z-curve, in which neighbours are near in space.
-    leaves
-        (blocks, 4, 16) float64: positions and radii of sixteen bodies side by side, NaN where there are fewer.
+    placed
+        (n, 4) float64: the position and radius of the body at each place of that order, sixteen to a lowest block.
     """
 
     tree: Tree
-    leaves: NDArray[np.float64]
+    placed: NDArray[np.float64]
+
+    @property
+    def rows(self) -> NDArray[np.uint32]:
+        """(n,) the row of the body at each place."""
+        return self.tree.rows
 
     def search_arrays(self) -> tuple[Any, ...]:
         """What the kernels that search it take last."""
-        return self.leaves, self.tree.lanes, self.tree.rows, self.tree.level_first
+        return self.placed, self.tree.rows, self.tree.lanes, self.tree.level_first
 
 
 def make_body_tree(spheres: NDArray[np.float64], records: NDArray[np.float64], thread_count: int) -> BodyTree:
     """The tree over ``spheres`` (n, 4), around which lie the boxes ``records`` (n, 6). O(n)."""
     tree = make_tree(records, morton_order(records, thread_count), thread_count)
-    leaves = np.empty((max(1, -(-len(spheres) // WIDTH)), 4, WIDTH))
-    threads.over_ranges(_fill_leaves, len(leaves), thread_count, spheres, tree.rows, leaves)
-    return BodyTree(tree, leaves)
+    return BodyTree(tree, spheres[tree.rows])
 
 
 @kernel
@@ -87,65 +89,43 @@ def emit_from_tree(
     reach: NDArray[np.float64],
     slack: float,
     is_box: bool,
-    leaves: NDArray[np.float64],
-    lanes: Any,
+    sizes: NDArray[np.int64],
+    placed: NDArray[np.float64],
     rows: NDArray[np.uint32],
+    lanes: Any,
     level_first: NDArray[np.int64],
 ) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a place whose body has an area, paired with all that touch it and ``slack`` around it.
+    """Emission kernel; a unit is a stretch of `STRETCH` of the ``places`` whose bodies have areas.
 
-    ``reach`` is in the order of the rows.
+    Writes all bodies that touch an area and ``slack`` around it. ``reach`` is in the order of the ``places``, and so
+    are the numbers of members that go to ``sizes``.
     """
     stack = np.empty(16 * level_first.size, np.int64)
-    mask = np.empty(16, np.uint8)
-    words = mask.view(np.uint64)
-    found = np.empty(leaves.shape[0], np.int64)
+    lane_mask = np.empty(16, np.uint8)
+    leaves = np.empty((rows.size + 15) // 16, np.int64)
     box = np.empty(6)
-    written = 0
-    tests = 0
+    found = np.empty(rows.size, np.int64)
+    space = make_space(rows.size)
+    written: Index = 0
+    tests: Index = 0
     for unit in range(first, last):
-        place = np.int64(places[unit])
-        i = np.int64(rows[place])
-        own_leaf = leaves[place // 16]
-        x, y, z = own_leaf[0, place % 16], own_leaf[1, place % 16], own_leaf[2, place % 16]
-        own_reach = reach[i] + slack
-        for axis in range(3):
-            center = own_leaf[axis, place % 16]
-            half = half_edge(center, own_reach)
-            box[axis], box[axis + 3] = center - half, center + half
-        found_count = find_leaves(box, lanes, level_first, stack, mask, found)
-        if written + 16 * found_count > chunk.size:
-            return unit, written, tests
-        tests += 16 * found_count
-        own = np.uint64(i) << np.uint64(32)
-        for k in range(found_count):
-            block = found[k]
-            _mark_members(leaves, block, x, y, z, own_reach, is_box, mask)
-            if words[0] | words[1] == 0:
-                continue
-            for lane in range(min(16, rows.size - block * 16)):
-                j = rows[block * 16 + lane]
-                chunk[written] = own | np.uint64(j)
-                written += (mask[lane] != 0) & (j != i)
+        begin, tested = written, np.int64(0)
+        head, end = unit * STRETCH, min((unit + 1) * STRETCH, places.size)
+        while head < end:
+            following = share_box(head, end, places, reach, slack, placed, box)
+            count: Index = np.int64(0)
+            for k in range(find_leaves(box, lanes, level_first, stack, lane_mask, leaves)):
+                run = leaves[k] * 16
+                run_end = min(run + 16, rows.size)
+                tested += run_end - run
+                count = gather(run, run_end, placed, box, found, count)
+            tested += count * (following - head)
+            near = found[:count]
+            written = write_members(
+                head, following, places, reach, slack, is_box, placed, rows, near, space, sizes, chunk, written
+            )
+            if written < 0:
+                return unit, begin, tests
+            head = following
+        tests += tested
     return last, written, tests
-
-
-@inlined
-def _mark_members(
-    leaves: Any, block: Index, x: float, y: float, z: float, reach: float, is_box: bool, mask: NDArray[np.uint8]
-) -> None:
-    """Set ``mask`` (16,) to 1 where a body of the block touches the area, else to 0."""
-    for k in range(16):
-        dx, dy, dz = leaves[block, 0, k] - x, leaves[block, 1, k] - y, leaves[block, 2, k] - z
-        mask[k] = touches(dx, dy, dz, reach + leaves[block, 3, k], is_box)
-
-
-@kernel
-def _fill_leaves(
-    first: int, last: int, spheres: NDArray[np.float64], rows: NDArray[np.uint32], leaves: NDArray[np.float64]
-) -> None:
-    for block in range(first, last):
-        for lane in range(16):
-            place = block * 16 + lane
-            for column in range(4):
-                leaves[block, column, lane] = spheres[rows[place], column] if place < rows.size else np.nan

@@ -8,18 +8,17 @@ classical fluids", 1967, made directed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
-from choque._types import Index, Keys, Pairs, Rows
-from choque.broad._emission import Sink
+from choque import memory, threads
+from choque._types import Index, Pairs, Rows
 from choque.broad._pair_sets import Change
 from choque.interest._bodies import Bodies
-from choque.interest._groups import change_from_groups, sorted_groups
-from choque.interest._search import emit_near
+from choque.interest._search import search
 from choque.interest._touch import touches
 from choque.kernel import kernel
 
@@ -69,34 +68,53 @@ class Lists:
 
     def follow(self, bodies: Bodies, is_box: bool, thread_count: int) -> tuple[Change, int]:
         """Note who touches now that the bodies are here, and say what changed, and at how many tests."""
-        sink = self._pass(bodies, is_box, thread_count, tells=True)
-        return change_from_groups(sink.chunks, len(bodies), thread_count), sink.tests
-
-    def _pass(self, bodies: Bodies, is_box: bool, thread_count: int, tells: bool) -> Sink:
-        sink = Sink(len(bodies), thread_count, None)
-        arrays = (bodies.spheres, bodies.reach, self.near, self.starts, self.inside)
-        sink.run(_follow, len(bodies), *arrays, is_box, tells)
-        return sink
+        arrays = (bodies.spheres, bodies.reach, self.near, self.starts, self.inside, is_box)
+        return _changes_by(_follow, self.starts, self.starts, thread_count, *arrays), len(self.near)
 
 
 def make_lists(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[Lists, int]:
     """Search the lists of all owners; also the number of tests. O(n log n + m) time."""
-    sink = Sink(8 * len(bodies), thread_count, None)
-    emit_near(sink, bodies, slack, is_box)
-    near, starts = sorted_groups(sink.chunks, len(bodies), thread_count)
+    near, starts, tests = search(bodies, slack, is_box, thread_count)
     lists = Lists(bodies, slack, near, starts, np.ones(len(near), np.uint8))
-    tests = sink.tests
     if slack > 0:
-        tests += lists._pass(bodies, is_box, thread_count, tells=False).tests
+        arrays = (bodies.spheres, bodies.reach, near, starts, lists.inside, is_box)
+        threads.over_ranges(_mark_inside, len(bodies), thread_count, *arrays)
+        tests += len(near)
     return lists, tests
 
 
 def changes(before: Lists, after: Lists, thread_count: int) -> Change:
     """What entered and left between two lists of the same bodies."""
-    sink = Sink(len(after.bodies), thread_count, None)
     arrays = (before.near, before.starts, before.inside, after.near, after.starts, after.inside)
-    sink.run(_compare, len(after.bodies), *arrays)
-    return change_from_groups(sink.chunks, len(after.bodies), thread_count)
+    return _changes_by(_compare, after.starts, before.starts, thread_count, *arrays)
+
+
+def _changes_by(
+    kernel: Callable[..., tuple[int, int]], entered_starts: Rows, left_starts: Rows, thread_count: int, *arrays: object
+) -> Change:
+    """What ``kernel(first, last, *arrays, entered, left)`` tells of shares of all rows.
+
+    It writes to both arrays, in order, from where the lists of its first row start, and returns how many rows.
+    """
+    row_count = len(entered_starts) - 1
+    shares = threads.ranges(row_count, threads.streams(thread_count, row_count))
+    entered, left = (memory.empty((int(starts[-1]), 2), np.int32) for starts in (entered_starts, left_starts))
+    counts = threads.run(lambda part: kernel(*shares[part], *arrays, entered, left), len(shares))
+    firsts = [first for first, _ in shares]
+    return Change(
+        _closed_up(entered, entered_starts[firsts], [count for count, _ in counts]),
+        _closed_up(left, left_starts[firsts], [count for _, count in counts]),
+    )
+
+
+def _closed_up(pairs: Pairs, firsts: Rows, counts: list[int]) -> Pairs:
+    """The parts of ``pairs`` that begin at ``firsts``, one after the other."""
+    total = 0
+    for first, count in zip(firsts, counts, strict=True):
+        if first > total:
+            pairs[total : total + count] = pairs[first : first + count]
+        total += count
+    return pairs[:total].copy() if total < len(pairs) // 2 else pairs[:total]
 
 
 def farthest_move(before: Bodies, after: Bodies, thread_count: int) -> float:
@@ -117,75 +135,95 @@ def _farthest(first: int, last: int, before: NDArray[np.float64], after: NDArray
 
 
 @kernel
-def _follow(
+def _mark_inside(
     first: int,
     last: int,
-    chunk: Keys,
     spheres: NDArray[np.float64],
     reach: NDArray[np.float64],
     near: Pairs,
     starts: Rows,
     inside: NDArray[np.uint8],
     is_box: bool,
-    tells: bool,
-) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a list. Writes who entered, and with the highest bit set who left, if it ``tells``."""
-    written = 0
-    tests = 0
+) -> None:
+    """Note who touches the area itself."""
     for i in range(first, last):
-        begin, end = starts[i], starts[i + 1]
-        if tells and written + end - begin > chunk.size:
-            return i, written, tests
-        tests += end - begin
         x, y, z, own_reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reach[i]
-        own = np.uint64(i) << np.uint64(32)
-        others = near[begin:end]
-        flags = inside[begin:end]
-        for k in range(end - begin):
+        others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
+        for k in range(flags.size):
+            j = others[k, 1]
+            dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
+            flags[k] = touches(dx, dy, dz, own_reach + spheres[j, 3], is_box)
+
+
+@kernel
+def _follow(
+    first: int,
+    last: int,
+    spheres: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    near: Pairs,
+    starts: Rows,
+    inside: NDArray[np.uint8],
+    is_box: bool,
+    entered: Pairs,
+    left: Pairs,
+) -> tuple[int, int]:
+    """Note who touches the area now, and write who entered and who left."""
+    entering, leaving = entered[starts[first] :], left[starts[first] :]
+    entered_count: Index = 0
+    left_count: Index = 0
+    for i in range(first, last):
+        x, y, z, own_reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reach[i]
+        others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
+        for k in range(flags.size):
             j = others[k, 1]
             dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
             now = np.uint8(touches(dx, dy, dz, own_reach + spheres[j, 3], is_box))
-            if tells and now != flags[k]:
-                key = own | np.uint64(j)
-                chunk[written] = key if now else key | (np.uint64(1) << np.uint64(63))
-                written += 1
+            if now > flags[k]:
+                entering[entered_count, 0], entering[entered_count, 1] = i, j
+                entered_count += 1
+            elif now < flags[k]:
+                leaving[left_count, 0], leaving[left_count, 1] = i, j
+                left_count += 1
             flags[k] = now
-    return last, written, tests
+    return entered_count, left_count
 
 
 @kernel
 def _compare(
     first: int,
     last: int,
-    chunk: Keys,
     old_near: Pairs,
     old_starts: Rows,
     old_inside: NDArray[np.uint8],
     new_near: Pairs,
     new_starts: Rows,
     new_inside: NDArray[np.uint8],
-) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a row, whose old and new list are merged without a branch on what they hold."""
-    left = np.uint64(1) << np.uint64(63)
-    written: Index = 0
+    entered: Pairs,
+    left: Pairs,
+) -> tuple[int, int]:
+    """Merge the old and the new list of each row without a branch on what they hold; write who entered and left."""
+    entering, leaving = entered[new_starts[first] :], left[old_starts[first] :]
+    entered_count: Index = 0
+    left_count: Index = 0
     for i in range(first, last):
         old, old_end = old_starts[i], old_starts[i + 1]
         new, new_end = new_starts[i], new_starts[i + 1]
-        if written + (old_end - old) + (new_end - new) > chunk.size:
-            return i, written, 0
-        own = np.uint64(i) << np.uint64(32)
         while old < old_end and new < new_end:
             before, now = old_near[old, 1], new_near[new, 1]
             was_in = np.int64(old_inside[old]) & np.int64(before <= now)
             is_in = np.int64(new_inside[new]) & np.int64(now <= before)
-            chunk[written] = own | np.uint64(min(before, now)) | (left * np.uint64(was_in))
-            written += was_in ^ is_in
+            # There is room for one more row than told so far: the lists are not at their ends.
+            entering[entered_count, 0], entering[entered_count, 1] = i, now
+            leaving[left_count, 0], leaving[left_count, 1] = i, before
+            entered_count += is_in & ~was_in
+            left_count += was_in & ~is_in
             old += before <= now
             new += now <= before
         for k in range(old, old_end):
-            chunk[written] = own | np.uint64(old_near[k, 1]) | left
-            written += np.int64(old_inside[k])
+            leaving[left_count, 0], leaving[left_count, 1] = i, old_near[k, 1]
+            left_count += np.int64(old_inside[k])
         for k in range(new, new_end):
-            chunk[written] = own | np.uint64(new_near[k, 1])
-            written += np.int64(new_inside[k])
-    return last, written, 0
+            entering[entered_count, 0], entering[entered_count, 1] = i, new_near[k, 1]
+            entered_count += np.int64(new_inside[k])
+    return entered_count, left_count

@@ -23,9 +23,9 @@ from choque.broad._grid import Grid
 from choque.broad._morton import morton_order
 from choque.broad._pair_sets import Change
 from choque.broad._records import PackedBoxes, boxes_meet, pack_records
-from choque.broad._sap_direct import SapDirect
 from choque.errors import InvalidInput, UnknownName
 from choque.interest._body_tree import find_leaves
+from choque.interest._crowd_sweep import CrowdSweep
 from choque.interest._legacy import distinct_by_scan, emit_all, emit_keys
 from choque.kernel import kernel
 
@@ -33,6 +33,9 @@ SHAPES = ("box", "sphere")
 
 FEW_UP_TO = 5_000
 """Up to here cells are the fastest search of like bodies and a sweep of mixed ones; beyond, a method is chosen."""
+
+CELLS_FROM = 1_200
+"""Fewer bodies than this are swept, whatever their sizes: making cells takes longer than finding the pairs."""
 
 ALIKE = 4.0
 """Bodies whose sizes differ by less than this factor share one grid."""
@@ -126,7 +129,7 @@ class Interest(BroadPhase):
         self._look()
         self._mutual = shallow_copy(self._mutual)  # the state before the update may still be asked for
         self._mutual._records = self._volumes
-        self._mutual._build()
+        self._mutual._updated(previous)
         return None
 
     def _look(self) -> None:
@@ -144,9 +147,11 @@ class Interest(BroadPhase):
         """Who finds bodies that touch each other."""
         if len(self) > FEW_UP_TO:
             return Auto
+        if len(self) < CELLS_FROM:
+            return CrowdSweep
         with np.errstate(invalid="ignore", over="ignore"):  # infinite boxes are like no others
             edges = (self._volumes[:, 3:] - self._volumes[:, :3]).max(axis=1, initial=0.0)
-        return Grid if edges.max(initial=0.0) <= ALIKE * edges.min(initial=np.inf) else SapDirect
+        return Grid if edges.max(initial=0.0) <= ALIKE * edges.min(initial=np.inf) else CrowdSweep
 
     def _emit(self, sink: Sink) -> None:
         if self._mutual is not None:

@@ -310,12 +310,22 @@ def larger_areas(result: Result) -> Finding:
     return found(True, "; ".join(words), "within one frame; over several, larger areas spare searches")
 
 
-@STUDY.figure("pairs", "Candidate pairs a step by n", "Raw: those met again in another cell or leaf are counted again.")
+def in_the_arena(result: Result) -> Result:
+    """The cells of the thesis and those with a linear search, without polygons and extents."""
+    samples = result.samples.where(lambda row: row["start"] in STARTS and row["solids"] == "spheres")
+    return Result(result.study, result.folder, result.record, samples)
+
+
+@STUDY.figure(
+    "pairs",
+    "Candidate pairs a step by n",
+    "Raw: those met again in another cell or leaf are counted again. SaP3 lies under AoIP1.",
+)
 def pairs_by_n(result: Result) -> Figure:
     """A panel for each start."""
     from choque.lab import figures
 
-    return figures.curves(result, panels="start", metric="raw", series=CONFIGURATIONS)
+    return figures.curves(in_the_arena(result), panels="start", metric="raw", series=CONFIGURATIONS)
 
 
 @STUDY.figure("times", "Seconds a step by n", "Update and pairs, without the narrow phase.")
@@ -323,7 +333,7 @@ def times_by_n(result: Result) -> Figure:
     """A panel for each start."""
     from choque.lab import figures
 
-    return figures.curves(result, panels="start")
+    return figures.curves(in_the_arena(result), panels="start")
 
 
 @STUDY.figure("stages", "Where the time goes", "Narrow is a test of two spheres for each candidate.")
@@ -331,10 +341,14 @@ def stages(result: Result) -> Figure:
     """A panel for each start."""
     from choque.lab import figures
 
-    return figures.stage_split(result, panels="start")
+    return figures.stage_split(in_the_arena(result), panels="start")
 
 
-@STUDY.figure("by-step", "Candidate pairs by step", "Means over tenths of the run, at the largest n, over all pairs.")
+@STUDY.figure(
+    "by-step",
+    "Candidate pairs by step",
+    "Means over tenths of the run, at the largest n, as shares of all pairs. SaP3 lies under AoIP1.",
+)
 def pairs_by_step(result: Result) -> Figure:
     """A line for each configuration."""
 
@@ -348,17 +362,27 @@ def pairs_by_step(result: Result) -> Figure:
     return _panels(result, draw)
 
 
-@STUDY.figure("time-and-pairs", "Time against pairs", "A point for each cell: fewer pairs need not cost less time.")
+@STUDY.figure("time-and-pairs", "Time against pairs", "A point for each n: fewer pairs need not cost less time.")
 def time_and_pairs(result: Result) -> Figure:
     """A line for each configuration, along n."""
 
     def draw(axis: Axes, start: str, name: str, options: dict[str, Any]) -> None:
-        cells = result.cells.where(start=start, configuration=name, verdict="exact").sorted("raw_pairs")
-        if len(cells):
-            axis.plot(cells.numbers("raw_pairs"), cells.numbers("median"), **options)
+        sizes = result.cells.where(start=start, configuration=name).levels("n")
+        points = [[mean(result, start, name, n, column) for column in ("raw_pairs", "median")] for n in sorted(sizes)]
+        measured = [point for point in points if None not in point]
+        if measured:
+            axis.plot(*np.array(measured, np.float64).T, **options)
         axis.set(xscale="log", yscale="log", xlabel="raw pairs a step", ylabel="seconds a step")
 
     return _panels(result, draw)
+
+
+@STUDY.figure("extents", "Extents matched a second", "Half of them are areas and half bodies; each area holds three.")
+def extents_by_n(result: Result) -> Figure:
+    """The figure in which papers on interest management report."""
+    from choque.lab import figures
+
+    return figures.curves(result, panels="start", metric="extents", series=["areas"], start="extents")
 
 
 def _panels(result: Result, draw: Callable[[Axes, str, str, dict[str, Any]], None]) -> Figure:

@@ -1,0 +1,180 @@
+"""Areas that lie near each other are searched together: who may be near any of them is gathered once.
+
+The search structures lay bodies out so that those which follow each other are near in space. A few areas in that order
+share one box; a structure gathers the places of the bodies that touch the box, and each area is then compared with
+all of them side by side, without a branch. Looking things up costs more than comparing them, so this takes half the
+time of looking around for every area by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._types import Index, Keys
+from choque.interest._touch import half_edge, touches
+from choque.kernel import inlined, kernel
+
+STRETCH = 64
+"""So many areas that follow each other are one unit of work, which does not depend on the number of threads."""
+
+TOGETHER_MOST = 8
+"""So many areas at most share a box."""
+
+GROWTH = 5.0 / 3.0
+"""A shared box is at most this many times longer, over all edges, than the box around each of its areas."""
+
+SHORT = 32
+"""So many members are put in order by counting the smaller ones of each."""
+
+Space: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]]
+"""Room for all bodies: positions and radii in four columns, rows, whether they touch, and the rows of those that do."""
+
+
+@kernel
+def make_space(body_count: int) -> Space:
+    """Room to compare areas with ``body_count`` bodies; what is not used takes no memory."""
+    columns, others = np.empty((4, body_count)), np.empty(body_count, np.int32)
+    return columns, others, np.empty(body_count, np.uint8), np.empty(body_count + SHORT, np.int32)
+
+
+@kernel
+def share_box(
+    head: int,
+    end: int,
+    places: NDArray[np.uint32],
+    reach: NDArray[np.float64],
+    slack: float,
+    placed: NDArray[np.float64],
+    box: NDArray[np.float64],
+) -> Index:
+    """Write the ``box`` (6,) around area ``head`` and as many after it as keep it small; returns the first left out."""
+    longest = np.inf
+    for k in range(head, min(end, head + TOGETHER_MOST)):
+        place = np.int64(places[k])
+        far = reach[k] + slack
+        x, y, z = placed[place, 0], placed[place, 1], placed[place, 2]
+        half_x, half_y, half_z = half_edge(x, far), half_edge(y, far), half_edge(z, far)
+        x0, y0, z0, x1, y1, z1 = x - half_x, y - half_y, z - half_z, x + half_x, y + half_y, z + half_z
+        if k > head:
+            x0, y0, z0 = min(x0, box[0]), min(y0, box[1]), min(z0, box[2])
+            x1, y1, z1 = max(x1, box[3]), max(y1, box[4]), max(z1, box[5])
+        longest = min(longest, 2.0 * GROWTH * (half_x + half_y + half_z))
+        if k > head and not (x1 - x0) + (y1 - y0) + (z1 - z0) < longest:
+            return k
+        box[0], box[1], box[2], box[3], box[4], box[5] = x0, y0, z0, x1, y1, z1
+    return min(end, head + TOGETHER_MOST)
+
+
+@inlined
+def gather(
+    start: Index,
+    end: Index,
+    placed: NDArray[np.float64],
+    box: NDArray[np.float64],
+    found: NDArray[np.int64],
+    count: Index,
+) -> Index:
+    """Add the places from ``start`` to ``end`` whose bodies touch ``box`` to the ``count`` that are ``found``."""
+    x0, y0, z0, x1, y1, z1 = box[0], box[1], box[2], box[3], box[4], box[5]
+    near = placed[start:end]
+    for k in range(end - start):
+        x, y, z, radius = near[k, 0], near[k, 1], near[k, 2], near[k, 3] * (1 + 2.0**-40)
+        found[count] = start + k
+        count += (
+            (x - radius <= x1)
+            & (x + radius >= x0)
+            & (y - radius <= y1)
+            & (y + radius >= y0)
+            & (z - radius <= z1)
+            & (z + radius >= z0)
+        )
+    return count
+
+
+@kernel
+def write_members(
+    head: int,
+    end: int,
+    places: NDArray[np.uint32],
+    reach: NDArray[np.float64],
+    slack: float,
+    is_box: bool,
+    placed: NDArray[np.float64],
+    rows: NDArray[np.uint32],
+    found: NDArray[np.int64],
+    space: Space,
+    sizes: NDArray[np.int64],
+    chunk: Keys,
+    written: Index,
+) -> Index:
+    """Compare the areas from ``head`` to ``end`` with the bodies ``found``, among which are their owners.
+
+    The keys of each go to ``chunk`` from ``written`` on, the members ascending, and their number to ``sizes``. Returns
+    how much is written then, −1 if ``chunk`` has no room.
+    """
+    columns, others, mask, hits = space
+    count = found.size
+    xs, ys, zs, radii = columns[0, :count], columns[1, :count], columns[2, :count], columns[3, :count]
+    candidates, touching = others[:count], mask[:count]
+    for k in range(count):
+        place = found[k]
+        xs[k], ys[k], zs[k], radii[k] = placed[place, 0], placed[place, 1], placed[place, 2], placed[place, 3]
+        candidates[k] = rows[place]
+    for unit in range(head, end):
+        place = np.int64(places[unit])
+        i = np.int32(rows[place])
+        x, y, z, far = placed[place, 0], placed[place, 1], placed[place, 2], reach[unit] + slack
+        for k in range(count):
+            touching[k] = touches(xs[k] - x, ys[k] - y, zs[k] - z, far + radii[k], is_box)
+        size: Index = np.int64(0)
+        for k in range(count):
+            hits[size] = candidates[k]
+            size += np.int64(touching[k])
+        if written + size > chunk.size:
+            return np.int64(-1)
+        _write_ascending(i, hits, size, chunk[written : written + size])
+        written += size - 1
+        sizes[unit] = size - 1
+    return written
+
+
+@kernel
+def _write_ascending(owner: Index, hits: NDArray[np.int32], size: int, keys: Keys) -> None:
+    """Write the keys (owner, hit) in order to ``keys``; the owner, who is among the hits, comes last."""
+    own = np.uint64(owner) << np.uint64(32)
+    if size <= SHORT:
+        lanes = (size + 7) // 8 * 8
+        short = hits[:lanes]
+        for k in range(size, lanes):
+            short[k] = 0x7FFFFFFF
+        for k in range(size):
+            # The place of a member is the number of smaller ones: no branch depends on the data.
+            rank = np.int32(0)
+            for other in range(lanes):
+                rank += np.int32(short[other] < short[k])
+            place = np.int64(rank) - np.int64(owner < short[k])
+            keys[size - 1 if short[k] == owner else place] = own | np.uint64(short[k])
+        return
+    count = 0
+    for k in range(size):
+        keys[count] = own | np.uint64(hits[k])
+        count += hits[k] != owner
+    _sort(keys[:count])
+
+
+@kernel
+def _sort(keys: Keys) -> None:
+    """Shell's sort, 1959: long lists stay subquadratic."""
+    gap = keys.size // 2
+    while gap > 0:
+        for k in range(gap, keys.size):
+            key = keys[k]
+            place = k
+            while place >= gap and keys[place - gap] > key:
+                keys[place] = keys[place - gap]
+                place -= gap
+            keys[place] = key
+        gap = 1 if gap == 2 else gap * 5 // 11
