@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.bounds._jacobi import as_symmetric, jacobi
 from choque.errors import InvalidInput
-from choque.kernel import kernel
-from choque.narrow._convex_kernel import part
+from choque.kernel import kernel, part
 
 SINGULAR = 1e-10
 """A symmetric matrix whose smallest eigenvalue is below this share of its largest one has no usable inverse."""

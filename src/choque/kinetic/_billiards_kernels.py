@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
+from choque.kernel import part
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_ends
 from choque.kinetic._events import Events, Journal, advance
 from choque.kinetic._heap import Numbers, Times
-from choque.narrow._convex_kernel import part
 
 DONE, CANDIDATES_FULL = 10, 11
 """What `play` returns beside the values of `choque.kinetic._events.advance`."""

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import inlined
+from choque.kernel import inlined, part
 from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
-from choque.narrow._convex_kernel import part
 
 Paths = NDArray[np.float64]
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import inlined
+from choque.kernel import inlined, part
 from choque.kinetic._certificates import Motion, certify_around, certify_pasted, failure_time, wall_time
 from choque.kinetic._heap import Numbers, Times, reschedule
-from choque.narrow._convex_kernel import part
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = 0, 1, 2, 3
 """What `advance` returns."""

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import inlined
-from choque.narrow._convex_kernel import part
+from choque.kernel import inlined, part
 
 Numbers: TypeAlias = NDArray[np.int32]
 Times: TypeAlias = NDArray[np.float64]

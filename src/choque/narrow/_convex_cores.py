@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs, Rows
 from choque.errors import InvalidInput
-from choque.kernel import kernel
-from choque.narrow._convex_kernel import part
+from choque.kernel import kernel, part
 from choque.narrow._hulls import Hulls, Posed
 from choque.narrow._shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
 from choque.narrow._support import Cores

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from choque._types import Floats, Index
 from choque.kernel import kernel
-from choque.narrow._convex_vectors import Vector, along, store
+from choque.narrow._vectors import Vector, along, store
 
 
 @kernel

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from choque._types import Floats, Index, Pairs
 from choque.kernel import kernel
 from choque.narrow._closeness import FLAT, FLAT_SINGLE
-from choque.narrow._convex_vectors import dot, scaled
 from choque.narrow._poses import axis_of, offset, write_contact
+from choque.narrow._vectors import dot, scaled
 
 
 @kernel

@@ -12,9 +12,9 @@ from choque.kernel import kernel
 from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
 from choque.narrow._convex_probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
-from choque.narrow._convex_vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow._shapes import PLANE, Shapes
 from choque.narrow._support import Cores, support
+from choque.narrow._vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.threads import ranges, run
 
 

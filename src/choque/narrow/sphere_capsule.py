@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from choque._types import Floats, Index, Pairs
 from choque.kernel import kernel
 from choque.narrow._closeness import NEAR
-from choque.narrow._convex_vectors import along, dot, scaled
 from choque.narrow._poses import axis_of, held, offset, write_contact
+from choque.narrow._vectors import along, dot, scaled
 
 
 @kernel

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs
 from choque.kernel import kernel
-from choque.narrow._convex_vectors import dot
 from choque.narrow._poses import axis_of, offset, write_contact
+from choque.narrow._vectors import dot
 
 
 @kernel

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs
 from choque.kernel import kernel
-from choque.narrow._convex_vectors import dot, scaled
 from choque.narrow._poses import offset, write_contact
+from choque.narrow._vectors import dot, scaled
 
 
 @kernel

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.kernel import kernel
-from choque.narrow._convex_kernel import part
+from choque.kernel import kernel, part
 from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
 from choque.volumes._sections import SectionArrays, Sections, grown
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.narrow._convex_kernel import part
+from choque.kernel import part
 from choque.volumes._sections import SectionArrays
 
 Shift: TypeAlias = tuple[Index, Index, Index]

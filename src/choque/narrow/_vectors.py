@@ -6,7 +6,7 @@ import math
 from typing import TypeAlias
 
 from choque._types import Floats, Index
-from choque.narrow._convex_kernel import part
+from choque.kernel import part
 
 Vector: TypeAlias = tuple[float, float, float]
 
