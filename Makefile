@@ -33,7 +33,7 @@ bench: .venv/bench.stamp  ## the figures against the other libraries, on this ma
 	$(BIN)/python benchmarks/figures.py
 
 docs: .venv/docs.stamp  ## the documentation, into output/docs; a warning is an error
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs 2 -d output/docs.cache docs output/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs 2 $(DOCS_OPTIONS) -d output/docs.cache docs output/docs
 	@echo "Open output/docs/index.html"
 
 wheel-test: .venv/build.stamp  ## a wheel and an sdist, each installed and tried in an environment of its own

@@ -1,9 +1,10 @@
 """Take what a finished study says into the documentation: verdicts, figures, the machine.
 
-    python docs/theses/collect.py output/kinetic-… [FOLDER …]
+    python docs/theses/collect.py output/kinetic-… [FOLDER[=NAME] …]
 
-Each run goes to ``docs/theses/results/<study>/``: its claims as a table to include, the cells as CSV, the record of
-machine, versions and plan, and the figures. Nothing is judged here; ``choque lab report FOLDER`` does that.
+Each run goes to ``docs/theses/results/<study>/``, or another name if one is given: its claims as a table to include,
+the cells as CSV, the record of machine, versions and plan, and the figures. Nothing is judged here;
+``choque lab report FOLDER`` does that.
 """
 
 from __future__ import annotations
@@ -52,18 +53,18 @@ def described(record: dict[str, Any], cells: int) -> str:
     )
 
 
-def collect(folder: Path) -> Path:
+def collect(folder: Path, name: str = "") -> Path:
     """Copy what the documentation shows of one run."""
     record = json.loads((folder / "study.json").read_text())
     with (folder / "claims.csv").open(newline="") as file:
         claims = list(csv.DictReader(file))
     with (folder / "cells.csv").open(newline="") as file:
         cells = sum(1 for _ in csv.DictReader(file))
-    target = RESULTS / record["study"]["name"]
+    target = RESULTS / (name or record["study"]["name"])
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    for name in ("claims.csv", "cells.csv", "study.json"):
-        shutil.copy(folder / name, target / name)
+    for file_name in ("claims.csv", "cells.csv", "study.json"):
+        shutil.copy(folder / file_name, target / file_name)
     (target / "claims.md").write_text(table(claims))
     (target / "run.md").write_text(described(record, cells))
     for figure in sorted((folder / "figures").glob("*.svg")):
@@ -74,4 +75,5 @@ def collect(folder: Path) -> Path:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        sys.stdout.write(f"{collect(Path(argument))}\n")
+        place, _, name = argument.partition("=")
+        sys.stdout.write(f"{collect(Path(place), name)}\n")
