@@ -26,6 +26,25 @@ def test_it_sees_classes_of_sizes() -> None:
     assert survey_boxes(grid._records).size_classes == grid.level_count
 
 
+@pytest.mark.parametrize(("dimension", "step"), [(2, 0.05), (3, 0.01), (3, 0.3)])
+def test_it_foresees_the_exchanges_of_a_sweep_that_keeps_its_order(dimension: int, step: float) -> None:
+    """Within a factor of two, from 128 boxes of 3,000."""
+    first, second = choque.scene.generate("brownian", 3_000, 1, dimension, 2, step=step).frames()
+    sweep = create("sap-incremental", Boxes(*first))
+    before = sweep._records
+    sweep.update(Boxes(*second))
+    survey = survey_boxes(sweep._records, before)
+    assert survey.moving
+    assert 0.5 < survey.passed / (sweep.counters.swaps / 3_000) < 2.0
+
+
+def test_what_moves_as_one_passes_nothing() -> None:
+    lower, upper = choque.scene.generate("uniform", 1_000, 1).frame()
+    before, after = (create("brute", Boxes(lower + shift, upper + shift))._records for shift in (0, 8))
+    assert survey_boxes(after, before).passed < 1e-2
+    assert not survey_boxes(after).moving
+
+
 @pytest.mark.parametrize(
     ("lower", "upper"),
     [
@@ -36,6 +55,8 @@ def test_it_sees_classes_of_sizes() -> None:
     ],
 )
 def test_it_takes_anything(lower: np.ndarray, upper: np.ndarray) -> None:
-    survey = survey_boxes(create("brute", Boxes(lower, upper))._records)
+    records = create("brute", Boxes(lower, upper))._records
+    survey = survey_boxes(records, records[::-1].copy())
     assert survey.size_classes >= 1
+    assert survey.passed >= 0
     assert survey.grid_tests >= 0

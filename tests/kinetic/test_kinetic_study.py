@@ -24,7 +24,7 @@ def test_every_method_is_right_on_every_scene(method: str, scene: str) -> None:
     trial.run(watch)
     reading = watch.stop()
     assert trial.check().judgement in ("exact", "rounding")
-    assert set(reading.stages) == ({"init", "events"} if method == "kinetic" else {"init", "sort", "collision"})
+    assert set(reading.stages) == ({"init", "follow"} if method == "kinetic" else {"init", "sort", "collision"})
     assert trial.counters()["peak_bytes"] > 0
 
 

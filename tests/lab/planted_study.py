@@ -77,9 +77,8 @@ class Planted(Trial):
 
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
-    delay = os.environ.get("PLANTED_DELAY")
-    if delay:
-        time.sleep(float(delay))
+    if os.environ.get("PLANTED_HANGING") == parameters["method"]:
+        time.sleep(600)
     return Planted(**parameters)  # type: ignore[arg-type]
 
 

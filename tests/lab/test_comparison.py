@@ -37,7 +37,7 @@ def test_it_is_measured_checked_judged_and_drawn(tmp_path: Path) -> None:
     assert result.stages == ["create", "first", "update", "pairs"]
     moving = result.samples.where(scene="brownian")
     assert all(value > 0 for value in moving.values("motion"))
-    expected = [(row["update"] + row["pairs"]) / 9 for row in moving]  # type: ignore[operator]
+    expected = [(row["update"] + row["pairs"]) / 59 for row in moving]  # type: ignore[operator]
     assert moving.values("frame") == pytest.approx(expected)
     assert all(value > 0 for value in result.cells.values("tests"))
     assert (tmp_path / "run" / "report.html").exists()

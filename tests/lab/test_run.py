@@ -119,12 +119,12 @@ def whole(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> Resul
 
 
 def killed_after(count: int, how: signal.Signals, planted_study: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run four cells in another process and end it once ``count`` are finished."""
+    """Run four cells in another process, two of which hang, and end it once ``count`` are finished."""
     arguments = ["lab", "run", planted_study, "--quick", "--methods", "fast,slow", "--factor", "n=100"]
-    arguments += ["--side-by-side", "2"]
+    arguments += ["--side-by-side", "4"]
     process = subprocess.Popen(
         [sys.executable, "-m", "choque.cli", *arguments, "--output", str(folder)],
-        env=os.environ | {"PLANTED_DELAY": "1.0"},
+        env=os.environ | {"PLANTED_HANGING": "slow"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -144,9 +144,7 @@ def test_killed_and_resumed_gives_the_same_table(
     folder = tmp_path / "ended"
     ended = killed_after(1, how, planted_study, folder)
     kept = {path.name: path.stat().st_mtime_ns for path in (folder / "cells").glob("*.json")}
-    if len(kept) == 4:
-        pytest.skip("the run was over before it could be ended")
-    assert kept
+    assert 1 <= len(kept) <= 2
     if how == signal.SIGINT:
         assert ended.returncode == 130
         assert f"{len(kept)} of 4 cells are finished and kept" in " ".join(ended.stderr.split())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.kernel import kernel
@@ -19,6 +20,12 @@ CUT_OFF = 10.0
 
 NIL = 1e-3
 """Added to a coordinate before its logarithm is taken, as it may be 0: boxes may rest, and need not overlap."""
+
+NEAR = 0.01
+"""Added to the square of a distance: places nearer than its root, a tenth of a decade, count about alike."""
+
+STIFFNESS = 1e-3
+"""Added to the mean squares of terms: the law has no exponent along an axis on which places do not differ."""
 
 Numbers = Mapping[str, float]
 
@@ -30,6 +37,11 @@ class Expectation(NamedTuple):
     ratios: dict[str, float]
     """How many times as long as it each method is expected to take."""
 
+    @classmethod
+    def of(cls, methods: Sequence[str], ratios: NDArray[np.float64]) -> Expectation:
+        """From the ratios of ``methods``, the least of which is 1."""
+        return cls(methods[int(ratios.argmin())], dict(zip(methods, ratios.tolist(), strict=True)))
+
     def __str__(self) -> str:
         others = sorted((ratio, name) for name, ratio in self.ratios.items() if name != self.method)
         lead = f", {others[0][0]:.2g}x before {others[0][1]}" if others else ""
@@ -39,9 +51,10 @@ class Expectation(NamedTuple):
 class CostTable:
     """Places, each with what every method took there, and a choice for any other place.
 
-    The time that a method is expected to take is the mean over all places, in logarithms, weighted by the inverse
-    fourth power of their distance (Shepard, "A two-dimensional interpolation function for irregularly-spaced data",
-    1968): near a place it is what was measured there. O(places) a question, a few microseconds for a hundred.
+    Times are nearly powers of the coordinates. So a law is fitted through all places, and what it leaves is added
+    as the mean over all places, in logarithms, weighted by the inverse fourth power of their distance (Shepard, "A
+    two-dimensional interpolation function for irregularly-spaced data", 1968): near places it is about what was
+    measured there, and beyond them it goes on as they do. O(places) a question, a few microseconds for two hundred.
 
     Parameters
     ----------
@@ -53,6 +66,8 @@ class CostTable:
         Where each place lies, and the seconds of the methods measured there.
     weights
         How much a decade of each axis counts.
+    degree
+        1 for a power law; 2 for one whose exponents change along the axes, where places enough are measured.
     """
 
     def __init__(
@@ -61,26 +76,37 @@ class CostTable:
         methods: Collection[str],
         places: Sequence[tuple[Numbers, Numbers]],
         weights: Numbers | None = None,
+        degree: int = 1,
     ) -> None:
+        self.degree = degree
         self.coordinates, self.methods = tuple(coordinates), tuple(methods)
+        self._places = list(places)
         self._weights = np.array([(weights or {}).get(name, 1.0) for name in self.coordinates])
-        points = np.array([self._point(where) for where, _ in places])
-        self._points = points.reshape(len(places), len(self.coordinates))
-        times = np.array([self._logarithms(seconds) for _, seconds in places])
-        self._times = times.reshape(len(places), len(self.methods))
+        points = np.array([self._point(where) for where, _ in places]).reshape(len(places), len(self.coordinates))
+        times = np.array([self._logarithms(seconds) for _, seconds in places]).reshape(len(places), len(self.methods))
+        middle = points.mean(axis=0) if len(places) else np.zeros(len(self.coordinates))
+        terms = _terms(points - middle, degree)
+        law = _fitted(terms, times)
+        self.arrays = (self._weights, middle, points - middle, law, times - terms @ law)
+        """What `expected_ratios` asks."""
 
     def __len__(self) -> int:
-        return len(self._points)
+        return len(self._places)
+
+    def only(self, coordinate: str, value: float) -> CostTable:
+        """The table of those places alone that have this ``value`` there."""
+        places = [place for place in self._places if place[0][coordinate] == value]
+        weights = dict(zip(self.coordinates, self._weights.tolist(), strict=True))
+        return CostTable(self.coordinates, self.methods, places, weights, self.degree)
 
     def choose(self, where: Numbers) -> Expectation:
         """The method from which to expect the least time at this point."""
-        return self.choose_at([where[name] for name in self.coordinates])
+        return Expectation.of(self.methods, self.ratios_at([where[name] for name in self.coordinates]))
 
-    def choose_at(self, where: Sequence[float]) -> Expectation:
-        """The same, from a number for each of ``coordinates``."""
-        found = _ratios(np.array(where, np.float64), self._weights, self._points, self._times)
-        ratios = dict(zip(self.methods, found.tolist(), strict=True))
-        return Expectation(min(ratios, key=ratios.__getitem__), ratios)
+    def ratios_at(self, where: Sequence[float]) -> NDArray[np.float64]:
+        """Per method how many times as long as the fastest to expect, from a number for each of ``coordinates``."""
+        found: NDArray[np.float64] = expected_ratios(np.array(where, np.float64), *self.arrays)
+        return found
 
     def _point(self, where: Numbers) -> Any:
         return np.log10(np.array([float(where[name]) for name in self.coordinates]) + NIL) * self._weights
@@ -92,13 +118,13 @@ class CostTable:
 
 
 def read_cost_table(
-    path: str | os.PathLike[str], methods: Collection[str], weights: Numbers | None = None
+    path: str | os.PathLike[str], methods: Collection[str], weights: Numbers | None = None, degree: int = 1
 ) -> CostTable:
     """Read the table in a performance map of the laboratory (JSON), for a choice among ``methods``."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         places = [(place["coordinates"], place["seconds"]) for place in data["places"]]
-        table = CostTable(data["coordinates"], methods, places, weights)
+        table = CostTable(data["coordinates"], methods, places, weights, degree)
     except OSError as problem:
         raise UnreadableFile(f"The performance map {path} cannot be read: {problem.strerror}.") from problem
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
@@ -110,18 +136,42 @@ def read_cost_table(
     return table
 
 
+def _terms(points: Any, degree: int) -> Any:
+    """1, the coordinates, and for degree 2 their products: (places, terms), in the order of `expected_ratios`."""
+    axes = range(points.shape[1])
+    products = [points[:, a] * points[:, b] for a in axes for b in axes if a <= b] if degree == 2 else []
+    return np.column_stack([np.ones(len(points)), points, *products])
+
+
+def _fitted(terms: Any, times: Any) -> Any:
+    """The least squares (terms, methods); all but the constant are held back a little."""
+    stiffness = STIFFNESS * np.eye(terms.shape[1]) * max(len(terms), 1)
+    stiffness[0, 0] = 0.0 if len(terms) else 1.0
+    return np.linalg.solve(terms.T @ terms + stiffness, terms.T @ times)
+
+
 @kernel
-def _ratios(where: Any, weights: Any, points: Any, times: Any) -> Any:
+def expected_ratios(where: Any, weights: Any, middle: Any, points: Any, law: Any, left: Any) -> Any:
     """Per method how many times as long as the fastest it is expected to take."""
-    expected = np.zeros(times.shape[1])
+    axes = points.shape[1]
+    here = np.log10(where + NIL) * weights - middle
+    expected = np.zeros(left.shape[1])
     total = 0.0
     for place in range(points.shape[0]):
-        distance = 1e-3
-        for axis in range(points.shape[1]):
-            distance += (points[place, axis] - np.log10(where[axis] + NIL) * weights[axis]) ** 2
+        distance = NEAR
+        for axis in range(axes):
+            distance += (points[place, axis] - here[axis]) ** 2
         weight = 1.0 / (distance * distance)
         total += weight
-        for method in range(times.shape[1]):
-            expected[method] += weight * times[place, method]
-    expected /= total
+        for method in range(left.shape[1]):
+            expected[method] += weight * left[place, method]
+    for method in range(left.shape[1]):
+        expected[method] = expected[method] / total + law[0, method]
+        for axis in range(axes):
+            expected[method] += here[axis] * law[axis + 1, method]
+        term = axes + 1
+        for axis in range(axes if law.shape[0] > term else 0):
+            for other in range(axis, axes):
+                expected[method] += here[axis] * here[other] * law[term, method]
+                term += 1
     return np.exp(expected - np.min(expected))

@@ -49,11 +49,13 @@ class SapIncremental(BroadPhase):
     name: ClassVar[str] = "sap-incremental"
     follows_moves: ClassVar[bool] = True
 
+    variant: str = "delta"
+    collision_runs: int = 0
+
     def __init__(self, bounds: Bounds | PackedBoxes, *, variant: str = "delta", **shared: Any) -> None:
         if variant not in _VARIANTS:
             raise UnknownName("variant of 'sap-incremental'", str(variant), _VARIANTS)
         self.variant = variant
-        self.collision_runs = 0
         super().__init__(bounds, **shared)
 
     def _build(self) -> None:

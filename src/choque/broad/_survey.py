@@ -29,18 +29,40 @@ class Survey(NamedTuple):
     """Others that a box overlaps along the axis on which they are the fewest, were they spread evenly."""
     size_classes: int
     """Classes of largest edges, fourfold each, that the sample falls into."""
+    moving: bool
+    """Whether all of them have just moved; otherwise they are met for the first time."""
+    passed: float
+    """Ends of others that an end of a box has passed by moving, all axes together, were all spread evenly."""
 
 
-def survey_boxes(records: Floats) -> Survey:
-    """Look at boxes ``records`` (n, 6), infinite ones left out.
+def survey_boxes(records: Floats, previous: Floats | None = None) -> Survey:
+    """Look at boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved; infinite ones are left out.
 
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.
     """
-    count = len(records)
-    size = min(count, max(SAMPLE_LEAST, min(SAMPLE_MOST, math.isqrt(16 * count))))
+    n, grid_tests, sweep_tests, size_classes, moving, passed = survey_numbers(
+        records, records if previous is None else previous, sample_size(len(records)), previous is not None
+    ).tolist()
+    return Survey(int(n), grid_tests, sweep_tests, int(size_classes), bool(moving), passed)
+
+
+def sample_size(count: int) -> int:
+    """How many of ``count`` boxes are looked at."""
+    return min(count, max(SAMPLE_LEAST, min(SAMPLE_MOST, math.isqrt(16 * count))))
+
+
+def ends_passed(previous: Floats, records: Floats) -> float:
+    """`Survey.passed` alone, from the smallest sample: O(1) time."""
+    return float(_passed(previous, records, min(len(records), SAMPLE_LEAST)))
+
+
+@kernel
+def survey_numbers(records: Any, previous: Any, size: Index, moving: bool) -> Any:
+    """The fields of a `Survey` as one array (6,)."""
     near, sweep, classes = _survey(records, size)
-    return Survey(count, PER_NEAR * near, sweep, int(classes))
+    passed = _passed(previous, records, min(size, SAMPLE_LEAST)) if moving else 0.0
+    return np.array([records.shape[0], PER_NEAR * near, sweep, classes, np.float64(moving), passed], np.float64)
 
 
 @kernel
@@ -79,6 +101,32 @@ def _survey(records: Any, size: Index) -> tuple[float, float, int]:
     reach = longest + 0.5 * _cell_edges(extent, longest, CELLS_PER_BOX * count + 64.0)
     near = _count_near(lower, reach, taken)
     return near * np.float64(count) / (taken * (taken - 1.0)), sweep, _count_classes(largest, taken)
+
+
+@kernel
+def _passed(previous: Any, records: Any, size: Index) -> float:
+    """Of n boxes evenly along an axis, an end that moves by d against the others passes 2n d / extent of their ends."""
+    count = records.shape[0]
+    shifts = np.empty(size, np.float64)
+    passed = 0.0
+    for axis in range(3):
+        low, high, total, taken = np.inf, -np.inf, 0.0, 0
+        for place in range(size):
+            i = place * count // size
+            shift = np.float64(records[i, axis]) - np.float64(previous[i, axis])
+            if not abs(shift) < np.inf:
+                continue
+            shifts[taken] = shift
+            total += shift
+            taken += 1
+            low = min(low, np.float64(records[i, axis]))
+            high = max(high, np.float64(records[i, axis]))
+        if high > low:
+            away = 0.0
+            for place in range(taken):
+                away += abs(shifts[place] - total / taken)
+            passed += 2.0 * count * (away / taken) / (high - low)
+    return passed
 
 
 @kernel

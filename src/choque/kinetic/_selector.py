@@ -16,6 +16,8 @@ METHODS = ("kinetic", "direct", "incremental")
 COORDINATES = ("n", "density", "frames_per_second", "duration")
 WEIGHTS = {"duration": 0.5, "density": 0.5}
 """How much a decade of each tells methods apart: all take longer, the longer a run, in much the same way."""
+DEGREE = 2
+"""What a method pays for frames, and what for events, grows differently: exponents change along the axes."""
 
 
 def recommend(count: int, density: float, frames_per_second: float, duration: float) -> Expectation:
@@ -47,4 +49,4 @@ def recommend(count: int, density: float, frames_per_second: float, duration: fl
 
 @cache
 def _table() -> CostTable:
-    return read_cost_table(SHIPPED, METHODS, WEIGHTS)
+    return read_cost_table(SHIPPED, METHODS, WEIGHTS, DEGREE)

@@ -12,7 +12,7 @@ from choque.errors import ChoqueError, InvalidInput, require
 from choque.lab.claims import judged
 from choque.lab.performance_map import Score, held_out, performance_map
 from choque.lab.records import Records
-from choque.lab.report_tables import Block, blocks, fit_table, memory_table, problem_table
+from choque.lab.report_tables import Block, blocks, final_table, fit_table, memory_table, problem_table
 from choque.lab.result import Result
 from choque.lab.store import Store
 from choque.lab.style import house_style, to_png, to_svg
@@ -41,6 +41,7 @@ class Page:
     fits: Records
     memory: Records
     scores: list[Score]
+    finals: Records
 
     @property
     def summary(self) -> dict[str, int]:
@@ -73,6 +74,7 @@ def write_all(result: Result, store: Store) -> None:
         fits=fit_table(result),
         memory=memory_table(result),
         scores=scores,
+        finals=final_table(result),
     )
     store.write_text(REPORT, render(page))
 

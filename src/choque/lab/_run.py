@@ -17,6 +17,7 @@ from choque.lab import executors, machine, studies
 from choque.lab.cell import run_cell
 from choque.lab.design import Cell, Level, code_version
 from choque.lab.executors import Hands
+from choque.lab.finals import finals_of, turn_rows
 from choque.lab.records import Records
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
@@ -127,7 +128,7 @@ def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progre
 def report(folder: str | os.PathLike[str]) -> Result:
     """Judge the claims, draw the figures and write the report again, from the raw samples."""
     store = Store.open(folder)
-    return finish(Result(_study_of(store), store.folder, store.record, store.read_samples()), store)
+    return finish(_result_in(store), store)
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -141,8 +142,11 @@ def load(folder: str | os.PathLike[str]) -> Result:
 
 def read(folder: str | os.PathLike[str]) -> Result:
     """Read the samples of a run; its claims are left alone."""
-    store = Store.open(folder)
-    return Result(_study_of(store), store.folder, store.record, store.read_samples())
+    return _result_in(Store.open(folder))
+
+
+def _result_in(store: Store) -> Result:
+    return Result(_study_of(store), store.folder, store.record, store.read_samples(), store.read_finals())
 
 
 def finish(result: Result, store: Store) -> Result:
@@ -160,6 +164,7 @@ class _Run:
     progress: Tell | None
     done: dict[str, Answer] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
+    finals: list[Cell] = field(default_factory=list)
 
     def complete(self, cluster: str | None) -> Result:
         record = self.store.record
@@ -172,12 +177,11 @@ class _Run:
             seed=record["seed"],
         )
         self.cells = design.cells()
-        self.done = self.store.read_cells(self.cells)
-        waiting = [cell for cell in design.order() if cell.key not in self.done]
         try:
-            if waiting:
-                with self._hands(cluster) as hands:
-                    self._work(waiting, hands)
+            self._do(design.order(), cluster)
+            if self.study.selector is not None:
+                self.finals = finals_of(self._result(), design)
+                self._do(self.finals, cluster)
         except KeyboardInterrupt:
             self._keep()
             raise Interrupted(self._kept("Interrupted")) from None
@@ -185,6 +189,15 @@ class _Run:
             self._keep()
             raise ChoqueError(self._kept(str(problem))) from problem
         return self._finish()
+
+    def _do(self, cells: Iterable[Cell], cluster: str | None) -> None:
+        """Measure those of ``cells`` that are not finished yet."""
+        ordered = list(cells)
+        self.done |= self.store.read_cells(ordered)
+        waiting = [cell for cell in ordered if cell.key not in self.done]
+        if waiting:
+            with self._hands(cluster) as hands:
+                self._work(waiting, hands)
 
     def _hands(self, cluster: str | None) -> AbstractContextManager[Hands]:
         return executors.local(self.store.record["side_by_side"]) if cluster is None else executors.cluster(cluster)
@@ -219,7 +232,8 @@ class _Run:
         return {
             "study": record["study"],
             "parameters": dict(cell.parameters),
-            "plan": record["plan"],
+            "rivals": list(cell.rivals),
+            "plan": {**record["plan"], "limit": record["plan"]["limit"] * (1 + len(cell.rivals))},
             "threads": record["threads"],
             "clock": record.get("clock", WALL),
             "alone": record["side_by_side"] == 1,
@@ -246,11 +260,22 @@ class _Run:
 
     def _tell(self, about: str) -> None:
         if self.progress is not None:
-            self.progress(len(self.done), len(self.cells), about)
+            self.progress(len(self.done), self._count(), about)
+
+    def _count(self) -> int:
+        return len(self.cells) + len(self.finals)
 
     def _samples(self) -> Records:
         finished = [cell for cell in self.cells if cell.key in self.done]
         return Records(row for cell in finished for row in sample_rows(cell, self.done[cell.key]))
+
+    def _turns(self) -> Records:
+        finished = [cell for cell in self.finals if cell.key in self.done]
+        return Records(row for cell in finished for row in turn_rows(self.study, cell, self.done[cell.key]))
+
+    def _result(self) -> Result:
+        self.store.write_record(stages=stages_of(self.done.values()))
+        return Result(self.study, self.store.folder, self.store.record, self._samples(), self._turns())
 
     def _keep(self) -> None:
         """Write the table of what is finished, if the disk still takes it; the cells themselves are kept anyway."""
@@ -263,15 +288,15 @@ class _Run:
 
     def _kept(self, words: str) -> str:
         return (
-            f"{words.rstrip('. ')}. {len(self.done)} of {len(self.cells)} cells are finished and kept; go on with: "
+            f"{words.rstrip('. ')}. {len(self.done)} of {self._count()} cells are finished and kept; go on with: "
             f"choque lab resume {self.store.folder}"
         )
 
     def _finish(self) -> Result:
         self._tell("writing the report")
-        self.store.write_record(stages=stages_of(self.done.values()))
-        result = Result(self.study, self.store.folder, self.store.record, self._samples())
+        result = self._result()
         self.store.write_samples(result.samples)
+        self.store.write_finals(result.turns)
         finish(result, self.store)
         self.store.write_record(finished=self.store.record.get("finished") or _now())
         shutil.rmtree(self.store.scratch, ignore_errors=True)

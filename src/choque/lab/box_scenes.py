@@ -88,7 +88,7 @@ class SceneTrial(BoxTrial):
         pairs = self._expected() if self._expected is not None and self.answer is not None else None
         motion = _motion(self.frames, float(size.mean()))
         facts: dict[str, int | float | str] = {
-            **_place(lower, upper, motion),
+            **_place(self.frames),
             "size_spread": float(large / small) if small > 0 else float("inf"),
             "motion": motion,
         }
@@ -111,11 +111,12 @@ def oracle(lower: Floats, upper: Floats) -> Pairs:
     return one
 
 
-def _place(lower: Floats, upper: Floats, motion: float) -> dict[str, float]:
-    """Where `auto` finds these boxes in its table; their number is a factor already."""
-    survey = survey_boxes(pack_records(choque.bounds.Boxes(lower, upper), True, 1))
-    place = zip(COORDINATES, coordinates(survey, motion > 0), strict=True)
-    return {name: float(value) for name, value in place if name != "n"}
+def _place(frames: Sequence[Frame]) -> dict[str, float]:
+    """Where `auto` finds the last frame in its table; the number of boxes is a factor already."""
+    previous, records = (pack_records(choque.bounds.Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
+    survey = survey_boxes(records, previous if len(frames) > 1 else None)
+    place = zip(COORDINATES, coordinates(survey), strict=True)
+    return {name: value for name, value in place if name != "n"}
 
 
 def _motion(frames: Sequence[Frame], size: float) -> float:

@@ -64,9 +64,12 @@ class Cell:
     parameters: Parameters
     key: str
     """A hash of what is measured and of the code that measures it; the name of the finished cell's file."""
+    rivals: Sequence[str] = ()
+    """Whom it takes turns with in its process; most cells have theirs to themselves."""
 
     def __str__(self) -> str:
-        return ", ".join(_shown(name, level) for name, level in self.parameters.items() if level is not None)
+        words = ", ".join(_shown(name, level) for name, level in self.parameters.items() if level is not None)
+        return f"{words}, in turns with {', '.join(self.rivals)}" if self.rivals else words
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def curves(
     """
     study, chosen = result.study, result.metric_named(metric)
     compared = list(series or result.samples.levels(study.compares))
-    levels = result.right.where(**where).levels(panels)
+    levels = _in_order(result.right.where(**where).levels(panels))
     if not levels:
         return empty_figure()
     figure, axes = _panels(levels)
@@ -67,7 +67,7 @@ def stage_split(result: Result, *, panels: str, **where: Any) -> Figure:
     """Where the time goes: the share of each stage, fastest method on top, at the largest size that most finished."""
     study = result.study
     cells = result.cells.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None).where(**where)
-    levels = cells.levels(panels)
+    levels = _in_order(cells.levels(panels))
     if not levels:
         return empty_figure()
     stages = [stage for stage in result.stages if len(cells.numbers(stage))]  # other cells may have others
@@ -217,6 +217,11 @@ def format_axis(axis: Axes, unit: str) -> None:
         one.set_minor_formatter(NullFormatter())
     axis.xaxis.set_major_formatter(lambda value, _: _short(value))
     axis.yaxis.set_major_formatter(lambda value, _: duration(value) if unit == "s" else _short(value))
+
+
+def _in_order(levels: list[Any]) -> list[Any]:
+    """Numbers ascending, whatever the order in which the design lists them; names as they come."""
+    return sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels
 
 
 def _short(value: float) -> str:

@@ -8,23 +8,19 @@ the times of every method at the points that were measured, and answers for any 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from choque.broad._cost_table import CostTable
 from choque.errors import InvalidInput
-from choque.lab.records import Records
+from choque.lab.finals import Final, judged_finals
 from choque.lab.result import Result
 from choque.lab.style import empty_figure, new_figure
 from choque.lab.verdict import RIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SELECTOR = "auto"
-WITHIN = 0.15
-"""A choice within this share of the best is a good one."""
 
 
 @dataclass(frozen=True)
@@ -35,32 +31,29 @@ class Place:
     """The factors, the compared one left out."""
     coordinates: Mapping[str, float]
     seconds: Mapping[str, float]
-    """Median of each method whose answers are right; the selector is among them if it took part."""
-
-    @property
-    def candidates(self) -> dict[str, float]:
-        """The methods to choose from."""
-        return {name: value for name, value in self.seconds.items() if name != SELECTOR}
+    """Median of each method to choose from whose answers are right."""
 
     @property
     def best(self) -> str:
         """The fastest method."""
-        return min(self.candidates, key=self.candidates.__getitem__)
+        return min(self.seconds, key=self.seconds.__getitem__)
 
     def regret(self, method: str) -> float | None:
         """How much longer than the best a method takes, as a share; None if it was not measured."""
-        return self.seconds[method] / self.candidates[self.best] - 1 if method in self.seconds else None
+        return self.seconds[method] / self.seconds[self.best] - 1 if method in self.seconds else None
 
 
 @dataclass(frozen=True)
 class Score:
-    """How often a way of choosing was not within `WITHIN` of the best, on places it had not seen."""
+    """How often a way of choosing was not as near to the best as the study asks, on places it had not seen."""
 
     chooser: str
     places: int
     misses: int
+    mean: float
+    """How much longer than the best the choice took, as a share, on average."""
     worst: float
-    """The largest regret."""
+    """The most that it took longer."""
     where: str
     """The setting of the worst."""
 
@@ -73,8 +66,8 @@ class PerformanceMap:
     ) -> None:
         self.names = tuple(names)
         self.places = list(places)
-        methods = dict.fromkeys(name for place in self.places for name in place.candidates)
-        measured = [(place.coordinates, place.candidates) for place in self.places]
+        methods = dict.fromkeys(name for place in self.places for name in place.seconds)
+        measured = [(place.coordinates, place.seconds) for place in self.places]
         self._table = CostTable(self.names, methods, measured, weights)
 
     def choose(self, coordinates: Mapping[str, float]) -> str:
@@ -98,44 +91,42 @@ def performance_map(result: Result) -> PerformanceMap:
 
 
 def held_out(result: Result) -> list[Score]:
-    """Score the selector, and the table itself, on places that the table has not seen.
+    """Score the selector in its finals, and the table itself on places that it has not seen."""
+    found = []
+    if finals := judged_finals(result.study, result.turns):
+        regrets = [(each.ratio.value - 1, _words(each.setting)) for each in finals]
+        found.append(_score(f"{result.study.selector}, as it is", regrets, result.study.within))
+    if unseen := list(_unseen(result)):
+        found.append(_score("a table of the other cells", unseen, result.study.within))
+    return found
 
-    With several instances the last one is held out; with one, each place in turn.
-    """
+
+def _unseen(result: Result) -> Iterator[tuple[float, str]]:
+    """With several instances the last one is held out; with one, each place in turn: its regret, and where it is."""
     study = result.study
     places = performance_map(result).places
-    instances = list(dict.fromkeys(tuple(place.setting[name] for name in study.instance) for place in places))
-    regrets: dict[str, list[tuple[float, str]]] = {f"{SELECTOR}, as it is": [], "this table": []}
+    instances = [tuple(place.setting[name] for name in study.instance) for place in places]
     for index, place in enumerate(places):
-        own = tuple(place.setting[name] for name in study.instance)
-        if len(instances) > 1 and own != instances[-1]:
-            continue
-        seen = [
-            other
-            for position, other in enumerate(places)
-            if (
-                tuple(other.setting[name] for name in study.instance) != own
-                if len(instances) > 1
-                else position != index
-            )
-        ]
-        words = ", ".join(str(value) for value in place.setting.values())
-        choices = {f"{SELECTOR}, as it is": SELECTOR}
+        if len(set(instances)) > 1:
+            if instances[index] != instances[-1]:
+                continue
+            seen = [other for other, instance in zip(places, instances, strict=True) if instance != instances[index]]
+        else:
+            seen = [other for other in places if other is not place]
         if seen:
-            choices["this table"] = PerformanceMap(study.regions, seen, study.region_weights()).choose(
-                place.coordinates
-            )
-        for chooser, method in choices.items():
-            regret = place.regret(method)
-            if regret is not None:
-                regrets[chooser].append((regret, words))
-    return [_score(chooser, found) for chooser, found in regrets.items() if found]
+            chosen = PerformanceMap(study.regions, seen, study.region_weights()).choose(place.coordinates)
+            if (regret := place.regret(chosen)) is not None:
+                yield regret, _words(place.setting)
+
+
+def _words(setting: Mapping[str, Any]) -> str:
+    return ", ".join(str(value) for value in setting.values())
 
 
 def draw_map(result: Result, *, rows: str) -> Figure:
     """The fastest method by size and by the levels of ``rows``, with its lead over the second."""
     study = result.study
-    ranking = result.ranking.where(lambda row: row.get("ratio") is not None and row[study.compares] != SELECTOR)
+    ranking = result.ranking.where(lambda row: row.get("ratio") is not None and row[study.compares] != study.selector)
     sizes = sorted(ranking.levels(str(study.grows)))
     levels = ranking.levels(rows)
     if not levels:
@@ -172,29 +163,34 @@ def _tile(x: float, y: float, tone: str) -> Any:
 def _places(result: Result, names: Sequence[str]) -> list[Place]:
     study = result.study
     setting = [each.name for each in study.factors if each.name != study.compares]
+    finals = {tuple(each.setting.values()): each for each in judged_finals(study, result.turns)}
     places = []
     for key, rows in result.cells.groups(*setting):
         usable = rows.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None)
-        if len(usable.where(lambda row: row[study.compares] != SELECTOR)) < 2:
-            continue
-        example = usable[0]
-        if any(example.get(name) is None for name in names):
+        usable = usable.where(lambda row: row[study.compares] != study.selector)
+        if len(usable) < 2 or any(usable[0].get(name) is None for name in names):
             continue
         seconds = {str(row[study.compares]): float(row["median"]) for row in usable}  # type: ignore[arg-type]
-        coordinates = {name: float(example[name]) for name in names}  # type: ignore[arg-type]
+        if key in finals:
+            seconds |= _by_turns(finals[key], seconds)
+        coordinates = {name: float(usable[0][name]) for name in names}  # type: ignore[arg-type]
         places.append(Place(dict(zip(setting, key, strict=True)), coordinates, seconds))
     return places
 
 
-def _score(chooser: str, regrets: Sequence[tuple[float, str]]) -> Score:
+def _by_turns(final: Final, seconds: Mapping[str, float]) -> dict[str, float]:
+    """The times of those who took turns, as these tell them apart, on the scale of the processes of their own."""
+    shared = [name for name in final.seconds if name in seconds]
+    scale = min(seconds[name] for name in shared) / min(final.seconds[name] for name in shared)
+    return {name: scale * final.seconds[name] for name in shared}
+
+
+def _score(chooser: str, regrets: Sequence[tuple[float, str]], within: float) -> Score:
     worst, where = max(regrets)
-    return Score(chooser, len(regrets), sum(regret > WITHIN for regret, _ in regrets), max(worst, 0.0), where)
+    shares = [regret for regret, _ in regrets]
+    misses = sum(share > within for share in shares)
+    return Score(chooser, len(shares), misses, sum(shares) / len(shares), max(worst, 0.0), where)
 
 
 def _ratio(row: Mapping[str, Any]) -> float:
     return float(row["ratio"])
-
-
-def score_rows(scores: Sequence[Score]) -> Records:
-    """The scores as a table."""
-    return Records(asdict(score) for score in scores)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from choque.errors import InvalidInput
+from choque.lab.finals import judged_finals
 from choque.lab.records import Records, Row
 from choque.lab.result import Result
 from choque.lab.table import duration
@@ -95,6 +96,27 @@ def memory_table(result: Result) -> Records:
                 "structures [MiB]": _mebibytes(largest["peak_bytes"]),
                 "process, while measuring [MiB]": _mebibytes(grown),
                 "process, in all [MiB]": _mebibytes(process),
+            }
+        )
+    return Records(rows)
+
+
+def final_table(result: Result) -> Records:
+    """For each final what the selector took against the best that it met."""
+    study = result.study
+    few = [factor.name for factor in study.factors if len(result.cells.levels(factor.name)) > 1]
+    rows: list[Row] = []
+    for final in judged_finals(study, result.turns):
+        others = sorted((value, name) for name, value in final.seconds.items() if name != study.selector)
+        ratio = final.ratio
+        rows.append(
+            {
+                **{name: level for name, level in final.setting.items() if name in few},
+                "best": final.best,
+                str(study.selector): f"{ratio.value - 1:+.0%} [{ratio.lower - 1:+.0%}, {ratio.upper - 1:+.0%}]",
+                "within": "yes" if ratio.value <= 1 + study.within else "no",
+                "the best took": duration(others[0][0]) if study.metric.unit == "s" else f"{others[0][0]:.3g}",
+                "others": ", ".join(f"{name} {value / others[0][0] - 1:+.0%}" for value, name in others[1:]),
             }
         )
     return Records(rows)

@@ -27,13 +27,17 @@ class Result:
     Only right answers are in ratios, fits, curves and rankings: the times of a wrong one are worth nothing.
     """
 
-    def __init__(self, study: Study, folder: Path, record: dict[str, Any], samples: Records) -> None:
+    def __init__(
+        self, study: Study, folder: Path, record: dict[str, Any], samples: Records, turns: Records | None = None
+    ) -> None:
         self.study = study
         self.folder = folder
         self.record = record
         """Machine, versions, levels, plan and seed."""
         self.samples = Records(self._with_metrics(row) for row in samples)
         """One row for each repetition; a cell that was cut off or failed has one row without times."""
+        self.turns = turns or Records()
+        """One row for each turn of each final; see `choque.lab.finals`."""
         self.claims: list[Claim] = []
         """Each with its verdict, once the run is finished."""
 

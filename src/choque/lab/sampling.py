@@ -101,6 +101,28 @@ def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None)
     return outcomes
 
 
+ROUNDS_MOST = 300
+
+
+def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
+    """Rehearse every trial, then let all of them take a turn in every round, so that rounds can be compared.
+
+    There are ``plan.fewest`` rounds at least, and more while the budget lasts, which each trial brings along. A trial
+    that breaks has no readings; all others have the same number.
+    """
+    outcomes = [_rehearsed(trial, plan) for trial in trials]
+    with settled_memory():
+        for number in range(ROUNDS_MOST):
+            standing = [outcome for outcome in outcomes if outcome.status == "measured"]
+            spent = sum(outcome.spent for outcome in standing)
+            if not standing or (number >= plan.fewest and spent > plan.budget * len(standing)):
+                break
+            shift = number % len(standing)
+            for outcome in [*standing[shift:], *standing[:shift]]:
+                _take_turn(outcome)
+    return outcomes
+
+
 def _take_turns(outcomes: Sequence[Outcome[Any]], plan: Plan, progress: Progress | None) -> None:
     tell = progress or (lambda _: None)
     for turn in range(plan.most):

@@ -128,6 +128,20 @@ def paired_ratio(
     return _estimate(float(np.median(ratios)), _over_groups(drawn, generator), level)
 
 
+def turn_medians(turns: ArrayLike) -> Floats:
+    """What contenders take that took turns: (contenders,) from (turns, contenders), all above 0.
+
+    A busy machine slows whoever is measured at the moment, and mostly a whole turn. So each time is set in ratio to the
+    geometric mean of its turn, and the middle of a contender's ratios is taken; the middle turn gives the scale.
+    """
+    values = np.asarray(turns, np.float64)
+    _checked(values)
+    logarithms = np.log(values)
+    level = logarithms.mean(axis=1, keepdims=True)
+    middle: Floats = np.exp(np.median(logarithms - level, axis=0) + np.median(level))
+    return middle
+
+
 def crossover(
     x: ArrayLike,
     first: Sequence[ArrayLike],

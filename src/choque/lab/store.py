@@ -5,6 +5,7 @@
     study.json              the study, its levels, plan and seed; the machine and the versions
     cells/<key>.json        one finished cell each, written when it is done: what a resumed run starts from
     samples.parquet, .csv   one row for each repetition: what the report is made from
+    finals.parquet, .csv    one row for each turn of a final, where there are any
     claims.csv, cells.csv   the verdicts; one row for each cell, with medians and intervals
     figures/                each picture as SVG and as PNG
     report.html             all of it, to open and to share
@@ -25,7 +26,7 @@ from choque.lab.records import Records, Row, read_parquet
 from choque.lab.worker import Answer
 
 FORMAT = 1
-STUDY, CELLS, SAMPLES = "study.json", "cells", "samples.parquet"
+STUDY, CELLS, SAMPLES, FINALS = "study.json", "cells", "samples.parquet", "finals.parquet"
 
 PIPELINE = ("create", "first", "bounds", "broad", "update", "pairs", "narrow", "response", "integrate")
 """Stages in the order in which work passes through them; a study's own follow in the order in which they come."""
@@ -106,6 +107,17 @@ class Store:
         """Write the raw table, as Parquet and as CSV."""
         samples.to_parquet(self.folder / SAMPLES)
         samples.to_csv(self.folder / "samples.csv")
+
+    def write_finals(self, turns: Records) -> None:
+        """Write the turns of the finals, if any were held."""
+        if turns:
+            turns.to_parquet(self.folder / FINALS)
+            turns.to_csv(self.folder / "finals.csv")
+
+    def read_finals(self) -> Records:
+        """Read the turns of the finals again; none where there were none."""
+        path = self.folder / FINALS
+        return read_parquet(path) if path.exists() else Records()
 
     def read_samples(self) -> Records:
         """Read the raw table again."""

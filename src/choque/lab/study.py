@@ -89,6 +89,10 @@ class Study:
     metrics: Sequence[Metric]
     compares: str = "method"
     """The factor whose levels are ranked against each other."""
+    selector: str | None = None
+    """A level of it that chooses among the others, and is judged in finals; see `choque.lab.finals`."""
+    within: float = 0.15
+    """A choice within this share of the best is a good one."""
     grows: str | None = "n"
     """The factor along which work grows; where a level is cut off, larger ones are not tried."""
     instance: Sequence[str] = ("seed",)

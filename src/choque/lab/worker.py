@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from choque.lab import machine
-from choque.lab.sampling import Outcome, Plan, sample
+from choque.lab.design import Parameters
+from choque.lab.sampling import Outcome, Plan, sample, sample_in_rounds
 from choque.lab.stopwatch import CLOCKS, WALL
+from choque.lab.study import Study
 from choque.lab.trial import Trial
 from choque.lab.verdict import Verdict
 
@@ -30,15 +32,15 @@ MEASURING, CHECKING = "measuring", "checking"
 def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer:
     """Prepare, measure and check one cell in this process.
 
-    ``order`` has the study's name and origin, the parameters, the plan, and the folder for scenes, if any.
+    ``order`` has the study's name and origin, the parameters, the plan, and the folder for scenes, if any; that of a
+    final names the ``rivals`` as well.
     """
     from choque.lab import studies
 
     study = studies.find(order["study"]["origin"] or order["study"]["name"])
-    scratch = Path(order["scratch"]) if order.get("scratch") else None
-    trial = study.prepare(order["parameters"], scratch)
-    if order.get("clock", WALL) != WALL:
-        trial.clock = CLOCKS[order["clock"]]
+    if order.get("rivals"):
+        return _final(study, order, tell)
+    trial = _prepared(study, order, order["parameters"])
     baseline = machine.peak_resident_bytes()
     tell(MEASURING)
     (outcome,) = sample([trial], Plan(**order["plan"]))
@@ -56,6 +58,30 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
         "baseline_bytes": baseline,
         "machine": machine.label(),
     }
+
+
+def _final(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
+    """Measure the level of the order and its rivals in turns; whoever breaks is left out."""
+    levels = [order["parameters"][study.compares], *order["rivals"]]
+    trials = [_prepared(study, order, {**order["parameters"], study.compares: level}) for level in levels]
+    tell(MEASURING)
+    outcomes = sample_in_rounds(trials, Plan(**order["plan"]))
+    turns = {
+        level: [{**reading.stages, "total": reading.total} for reading in outcome.readings]
+        for level, outcome in zip(levels, outcomes, strict=True)
+        if outcome.readings
+    }
+    held = levels[0] in turns and len(turns) > 1
+    note = "; ".join(outcome.note for outcome in outcomes if outcome.note)
+    return {"verdict": "measured" if held else "failed", "note": note, "turns": turns if held else {}, "readings": []}
+
+
+def _prepared(study: Study, order: Order, parameters: Parameters) -> Trial:
+    scratch = Path(order["scratch"]) if order.get("scratch") else None
+    trial = study.prepare(parameters, scratch)
+    if order.get("clock", WALL) != WALL:
+        trial.clock = CLOCKS[order["clock"]]
+    return trial
 
 
 def _verdict(outcome: Outcome[Trial]) -> Verdict:

@@ -1,0 +1,112 @@
+"""Finals: who meets the selector, in turns, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from choque.lab import Plan, Records, Result, Stopwatch, Trial, _run, report, resume, run, studies
+from choque.lab.finals import MOST, finals_of, judge_selector, judged_finals
+from choque.lab.sampling import sample_in_rounds
+from choque.lab.statistics import turn_medians
+
+
+@pytest.fixture(scope="module")
+def selecting_study(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The planted study with ``slow`` for a selector, which takes three times as long as ``fast``."""
+    text = Path(planted_study).read_text(encoding="utf-8")
+    path = tmp_path_factory.mktemp("study") / "selecting.py"
+    path.write_text(text.replace('regions=("n", "density"),', 'regions=("n", "density"),\n    selector="slow",'))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def held(selecting_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    levels: dict[str, list[Any]] = {"n": [100], "scene": ["still"]}
+    folder = tmp_path_factory.mktemp("lab") / "held"
+    return run(selecting_study, quick=True, output=folder, factors=levels, side_by_side=2)
+
+
+def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Result) -> None:
+    (final,) = judged_finals(held.study, held.turns)
+    assert final.best == "fast"
+    assert final.ratio.lower < 3 < final.ratio.upper or final.ratio.value == pytest.approx(3, rel=0.03)
+    counts = {level: len(rows) for (level,), rows in held.turns.groups("method")}
+    assert set(counts) == {"slow", "fast"}  # who answered wrongly meets nobody
+    assert len(set(counts.values())) == 1
+    finding = judge_selector(held)
+    assert (finding.verdict, finding.measured) == ("refuted", "0 of 1 cells")
+    assert "against fast" in finding.note
+    page = (held.folder / "report.html").read_text(encoding="utf-8")
+    assert "met the best of each setting turn by turn" in page
+    assert f"{final.ratio.value - 1:+.0%} [" in page
+
+
+def test_finals_are_kept_and_read_again(held: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr(_run, "run_cell", lambda _: pytest.fail("a finished final was held again"))
+    assert resume(held.folder).turns.values("total") == held.turns.values("total")
+    assert report(held.folder).claims == held.claims
+    kept = [json.loads(path.read_text(encoding="utf-8")) for path in (held.folder / "cells").glob("*.json")]
+    assert sum("turns" in answer for answer in kept) == 1
+    assert len(kept) == len(held.cells) + 1
+
+
+def test_those_far_from_the_best_and_wrong_ones_are_not_asked(selecting_study: str) -> None:
+    study = studies.find(selecting_study)
+    seconds = {"slow": 1.0, "fast": 1.0, "a": 1.1, "b": 1.2, "c": 1.3, "d": 1.4, "far": 9.0, "wrong": 0.1}
+    setting = {"scene": "still", "n": 100, "seed": 0}
+    rows = [
+        {"cell": name, **setting, "method": name, "verdict": "wrong" if name == "wrong" else "exact", "note": ""}
+        | {"repetition": 0, "total": value}
+        for name, value in seconds.items()
+    ]
+    result = Result(study, Path(), {}, Records(rows))
+    design = study.design(study.levels(), plan=study.plan)
+    (cell,) = finals_of(result, design)
+    assert list(cell.rivals) == ["fast", "a", "b", "c"]
+    assert len(cell.rivals) == MOST
+    assert "in turns with fast, a, b, c" in str(cell)
+    assert cell.key not in {each.key for each in design.cells()}
+    without = Result(study, Path(), {}, Records(row for row in rows if row["method"] != "slow"))
+    assert finals_of(without, design) == []
+    assert judge_selector(without).verdict == "not testable here"
+
+
+class Ticking(Trial):
+    """Takes ``seconds`` of a clock that all share, and breaks in the third turn if it is told to."""
+
+    now: ClassVar[list[float]] = [0.0]
+
+    def __init__(self, seconds: float, breaks: bool = False) -> None:
+        self.seconds, self.breaks, self.turns = seconds, breaks, 0
+        self.clock = lambda: self.now[0]
+
+    def run(self, watch: Stopwatch) -> None:
+        self.turns += 1
+        if self.breaks and self.turns > 3:
+            raise RuntimeError("planted")
+        self.now[0] += self.seconds
+        watch.lap("work")
+
+
+def test_everyone_has_a_turn_in_every_round_and_who_breaks_is_out() -> None:
+    one, two, broken = sample_in_rounds([Ticking(1.0), Ticking(3.0), Ticking(1.0, True)], Plan(fewest=4, budget=10.0))
+    assert len(one.readings) == len(two.readings) >= 4
+    assert sum(each.total for each in one.readings + two.readings) <= 20 + 4 + 1
+    assert (broken.status, broken.readings) == ("failed", [])
+    fewest = sample_in_rounds([Ticking(50.0)], Plan(fewest=4, budget=10.0, patience=99.0))
+    assert len(fewest[0].readings) == 4
+
+
+def test_turns_that_the_machine_slowed_do_not_change_who_is_faster() -> None:
+    random = np.random.default_rng(0)
+    slowed = np.exp(random.uniform(0, 1.5, (41, 1)))
+    turns = np.array([1.0, 1.1, 2.0]) * slowed * np.exp(random.normal(0, 0.02, (41, 3)))
+    turns[::9, 0] *= 5.0  # and some were looked away from
+    middle = turn_medians(turns)
+    np.testing.assert_allclose(middle / middle[0], [1.0, 1.1, 2.0], rtol=0.03)
