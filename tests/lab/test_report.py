@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -21,6 +22,12 @@ def seen(finished: Result) -> dict[str, Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright, of the extra 'test', is not installed")
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    # In a thread of its own: a browser that other tests share keeps an event loop running in this one.
+    with ThreadPoolExecutor(1) as aside:
+        return aside.submit(_visited, playwright, (finished.folder / "report.html").as_uri()).result()
+
+
+def _visited(playwright: Any, address: str) -> dict[str, Any]:
     met: dict[str, Any] = {"console": [], "requests": [], "errors": []}
     with playwright.sync_playwright() as session:
         browser = session.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -28,7 +35,7 @@ def seen(finished: Result) -> dict[str, Any]:
         page.on("console", lambda message: met["console"].append(message.text))
         page.on("pageerror", lambda problem: met["errors"].append(str(problem)))
         page.on("request", lambda request: met["requests"].append(request.url))
-        page.goto((finished.folder / "report.html").as_uri())
+        page.goto(address)
         met["pictures"] = page.evaluate(
             "[...document.images].map(each => [each.alt, each.complete, each.naturalWidth])"
         )
