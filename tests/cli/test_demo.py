@@ -33,13 +33,7 @@ def already_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("choque.cli.demo._make_ready", lambda _: None)
 
 
-@pytest.fixture
-def methods_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests register methods, wrong ones among them, and the tour checks whatever is registered."""
-    monkeypatch.setattr("choque.broad._registry._registered", {})
-
-
-@pytest.mark.usefixtures("without_films", "already_compiled", "methods_of_ours")
+@pytest.mark.usefixtures("without_films", "already_compiled")
 def test_the_tour(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     told = json.loads(command.succeeds("demo", "--quick", "--json", "--output", folder))

@@ -198,8 +198,9 @@ def test_two_methods_on_the_same_bodies() -> None:
     assert compared.comparison is None
 
 
-def test_a_method_that_misses_is_seen() -> None:
+def test_a_method_that_misses_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A comparison that never told of a difference would be worth nothing."""
+    monkeypatch.setattr("choque.broad._registry._registered", {})
     from choque.broad import register
     from choque.broad._brute import Brute
 
