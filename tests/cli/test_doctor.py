@@ -63,9 +63,9 @@ def test_the_warm_up_is_reported(command: Command, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("station", list(_warm_up.STATIONS))
-def test_a_station_of_the_warm_up_works(station: str, thorough: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not thorough:  # the other float type of every kernel takes a minute to compile
-        monkeypatch.setattr(_warm_up, "FLOAT_TYPES", ("float64",))
+def test_a_station_of_the_warm_up_works(station: str, thorough: bool) -> None:
+    if not thorough:
+        pytest.skip("compiles every kernel, which takes minutes; CHOQUE_FULL=1 runs it")
     _warm_up.STATIONS[station]()
 
 
