@@ -1,60 +1,115 @@
 """The figures of the kinetic room: exchanges a second, the thesis at n = 1,000, bytes a body, collisions, label stacks.
 
-Run ``python benchmarks/kinetic.py``. Best of several turns, one thread: machines are noisy, and what is claimed is what
-the machine can do.
+Run ``python benchmarks/kinetic.py``, with ``--whole`` for all 100 label frames (2 GB). Processor time of one thread,
+methods in turns: the median, and the best, which is what the machine can do when nobody else uses it. The figures of
+one machine are in ``kinetic.md``.
 """
 
 from __future__ import annotations
 
-from time import perf_counter
+import sys
+from collections.abc import Callable, Sequence
+from time import process_time
 
 import numpy as np
 
-from choque.kinetic import Billiards, Sweep, scenes, simulation
+from choque.kinetic import Billiards, Model, Sweep, scenes, simulation
 from choque.kinetic.labels import label_contacts, synthetic_stack
+from choque.lab import machine
+
+METHODS = ("kinetic", "incremental", "incremental-recompute", "direct")
 
 
-def exchanges_a_second(n: int = 10_000, turns: int = 30) -> tuple[float, float]:
-    """(exchanges a second, bytes a body) of n boxes in 2D, about three overlaps each."""
+def taken(work: Callable[[], object]) -> float:
+    """Seconds of the processor."""
+    begin = process_time()
+    work()
+    return process_time() - begin
+
+
+def crowd(n: int) -> Sweep:
+    """``n`` boxes in 2D, about three overlaps each."""
     random = np.random.default_rng(1)
     lower = random.random((n, 2)) * 100
     sweep = Sweep(lower, lower + random.random((n, 2)) * 170 / np.sqrt(n), random.normal(size=(n, 2)))
     sweep.advance_arrays(0.001)
-    best = 0.0
+    return sweep
+
+
+def exchange_rates(sweep: Sweep, turns: int = 40) -> list[float]:
+    """Exchanges a second, turn by turn."""
+    rates = []
     for _ in range(turns):
-        before, begin = sweep.counters.exchanges, perf_counter()
-        sweep.advance_arrays(sweep.time + 0.02)
-        best = max(best, (sweep.counters.exchanges - before) / (perf_counter() - begin))
-    return best, sweep.nbytes / n
+        before = sweep.counters.exchanges
+        seconds = taken(lambda: sweep.advance_arrays(sweep.time + 0.02))
+        rates.append((sweep.counters.exchanges - before) / seconds)
+    return rates
 
 
-def matrix(method: str, occupancy: float, turns: int = 5) -> float:
-    """Seconds of a run of the thesis's scene at n = 1,000 and 1,000 frames a second."""
-    model = scenes.make("aleatorio", n=1_000, occupancy=occupancy)
-    return min(simulation(model, method).run().total for _ in range(turns))
+def short_calls(calls: int = 5_000, turns: int = 15) -> list[float]:
+    """Seconds of an `advance_arrays` in which nothing happens, turn by turn."""
+    sweep = Sweep([[0, 0], [4, 0]], [[1, 1], [5, 1]], velocity=0.0)
+
+    def call() -> None:
+        for _ in range(calls):
+            sweep.advance_arrays(sweep.time + 1e-3)
+
+    return [taken(call) / calls for _ in range(turns)]
+
+
+def matrix_runs(model: Model, turns: int = 7) -> dict[str, list[float]]:
+    """Seconds of a run of the thesis's scene by each method, in turns; the first warms up."""
+    times: dict[str, list[float]] = {method: [] for method in METHODS}
+    for turn in range(turns + 1):
+        for method in METHODS:
+            seconds = taken(simulation(model, method).run)
+            if turn:
+                times[method].append(seconds)
+    return times
+
+
+def gas_of_disks() -> Billiards:
+    """49 disks in a box."""
+    centres = (np.indices((7, 7)).reshape(2, -1).T + 0.5) / 7
+    velocity = np.random.default_rng(0).normal(size=(49, 2))
+    return Billiards(centres, velocity, 0.05, lower=[0, 0], upper=[1, 1])
+
+
+def row(figure: str, asked: str, values: Sequence[float], scale: float, unit: str, best: Callable[..., float]) -> None:
+    """Print a row of the table: the median and the best."""
+    print(f"| {figure} | {asked} | {np.median(values) * scale:.3g} {unit} | {best(values) * scale:.3g} {unit} |")
 
 
 def main() -> None:
-    rate, size = exchanges_a_second()
-    print(f"{rate / 1e6:.2f} million exchanges a second, {size:.0f} bytes a body (10,000 boxes in 2D)")
-    for method in ("kinetic", "incremental", "incremental-recompute", "direct"):
-        times = ", ".join(f"{matrix(method, share) * 1e3:.1f} ms at {share:.0%}" for share in (0.01, 0.10))
-        print(f"n = 1,000, {method}: {times}")
-    gas = Billiards(
-        (np.indices((7, 7)).reshape(2, -1).T + 0.5) / 7,
-        np.random.default_rng(0).normal(size=(49, 2)),
-        0.05,
-        lower=[0, 0],
-        upper=[1, 1],
+    described = machine.describe()
+    print(", ".join(f"{name} {described[name]}" for name in ("processor", "cores", "python", "numpy", "numba")), "\n")
+    print("| figure | asked for | median | best |\n| --- | --- | --- | --- |")
+    sweep = crowd(10_000)
+    row("exchanges a second, 10,000 boxes in 2D", "2 M", exchange_rates(sweep), 1e-6, "M", max)
+    row("bytes a body, the same", "under 400", [sweep.nbytes / len(sweep)], 1.0, "bytes", min)
+    row("bytes a body, 100,000 boxes in 2D", "under 400", [crowd(100_000).nbytes / 1e5], 1.0, "bytes", min)
+    row("`advance_arrays` in which nothing happens", "", short_calls(), 1e6, "µs", min)
+    for share in (0.01, 0.02, 0.05, 0.10):
+        times = matrix_runs(scenes.make("aleatorio", n=1_000, occupancy=share))
+        for method, asked in zip(METHODS, ("50 ms", "", "", "500 ms"), strict=True):
+            row(f"n = 1,000, occupancy {share:.0%}, {method}", asked, times[method], 1e3, "ms", min)
+    gas = gas_of_disks()
+    gas.advance(1e9, most=1_000)
+    energy = gas.energy()
+    rates = [100_000 / taken(lambda: gas.advance(1e9, most=100_000)) for _ in range(10)]
+    row("collisions a second, 49 disks", "", rates, 1e-3, "k", max)
+    drift = abs(gas.energy() / energy - 1)
+    row("their energy off after a million collisions", "1e-12", [drift], 1.0, "", min)
+    frames = 100 if "--whole" in sys.argv else 10
+    stack = synthetic_stack(frames=frames, size=2048, objects=500)
+    row(
+        f"{frames} label frames of 2048², 500 objects",
+        "30 s for 100",
+        [taken(lambda: label_contacts(stack))],
+        1,
+        "s",
+        min,
     )
-    energy, begin = gas.energy(), perf_counter()
-    gas.advance(1e9, most=200_000)
-    rate = 200_000 / (perf_counter() - begin)
-    print(f"{rate:,.0f} collisions a second of 49 disks; energy off by {abs(gas.energy() / energy - 1):.1e}")
-    stack = synthetic_stack(frames=10, size=2048, objects=500)
-    begin = perf_counter()
-    label_contacts(stack)
-    print(f"{(perf_counter() - begin) * 10:.1f} s for 100 label frames of 2048² with 500 objects, from 10 of them")
 
 
 if __name__ == "__main__":

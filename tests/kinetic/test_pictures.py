@@ -43,7 +43,7 @@ def test_frame_k_shows_the_positions_of_its_time(monkeypatch: pytest.MonkeyPatch
     def note(_: Any, model: Any, time: float, sweep: Any) -> None:
         shown.append((time, sweep.boxes()[0].tolist(), sweep.pairs().tolist()))
 
-    monkeypatch.setattr(pictures, "_paint", note)
+    monkeypatch.setattr(pictures, "paint", note)
     model = scenes.make("tres-objetos")
     pictures.animate(tmp_path / "run.gif", model, frame_count=11)
     assert [time for time, _, _ in shown] == list(range(11))

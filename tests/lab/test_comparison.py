@@ -17,7 +17,7 @@ from choque.lab.box_scenes import BoxInstance, oracle
 from choque.lab.contender import contender
 from choque.lab.sampling import Plan
 
-QUICK = Plan(fewest=2, most=2, precision=None)
+QUICK = Plan(fewest=2, most=2, precision=None, budget=0.1, patience=60.0)
 
 
 def test_it_is_measured_checked_judged_and_drawn(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from choque.lab import Plan, Records, Result, Stopwatch, Trial, _run, report, resume, run, studies
+from choque.lab import Plan, Records, Result, Stopwatch, Study, Trial, _run, report, resume, run, studies
 from choque.lab.finals import MOST, finals_of, judge_selector, judged_finals
+from choque.lab.report_tables import final_table
 from choque.lab.sampling import sample_in_rounds
 from choque.lab.statistics import turn_medians
 
@@ -32,7 +33,7 @@ def held(selecting_study: str, tmp_path_factory: pytest.TempPathFactory) -> Resu
 
 
 def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Result) -> None:
-    (final,) = judged_finals(held.study, held.turns)
+    (final,) = judged_finals(held)
     assert final.best == "fast"
     assert final.ratio.lower < 3 < final.ratio.upper or final.ratio.value == pytest.approx(3, rel=0.03)
     counts = {level: len(rows) for (level,), rows in held.turns.groups("method")}
@@ -75,6 +76,50 @@ def test_those_far_from_the_best_and_wrong_ones_are_not_asked(selecting_study: s
     without = Result(study, Path(), {}, Records(row for row in rows if row["method"] != "slow"))
     assert finals_of(without, design) == []
     assert judge_selector(without).verdict == "not testable here"
+
+
+def _turned(study: Study, chosen: str, seconds: dict[str, float], turns: dict[str, float]) -> Result:
+    """A run in one setting whose selector, ``slow``, does the work of ``chosen``; and what was seen in turns."""
+    setting = {"scene": "still", "n": 100, "seed": 0}
+    rows = [
+        {"cell": name, **setting, "method": name, "verdict": "exact", "note": "", "repetition": 0, "total": value}
+        | ({"chosen": chosen} if name == "slow" else {})
+        for name, value in seconds.items()
+    ]
+    held = [{**setting, "method": name, "turn": 0, "total": value} for name, value in turns.items()]
+    return Result(study, Path(), {}, Records(rows), Records(held))
+
+
+def test_who_only_chooses_does_not_meet_its_choice(selecting_study: str) -> None:
+    study = studies.find(selecting_study)
+    design = study.design(study.levels(), plan=study.plan)
+    near = {"slow": 1.3, "fast": 1.0, "a": 1.2, "far": 9.0}
+    (cell,) = finals_of(_turned(study, "fast", near, {}), design)
+    assert list(cell.rivals) == ["a"]
+    (final,) = judged_finals(_turned(study, "fast", near, {"slow": 1.0, "a": 1.2}))
+    assert (final.best, final.ratio.value, final.seconds["fast"]) == ("fast", 1.0, final.seconds["slow"])
+    (final,) = judged_finals(_turned(study, "fast", near, {"slow": 1.5, "a": 1.2}))
+    assert final.best == "a"
+    assert final.ratio.value == pytest.approx(1.25)
+    wrong = _turned(study, "a", near, {})
+    (cell,) = finals_of(wrong, design)
+    assert list(cell.rivals) == ["fast"]
+    assert judged_finals(wrong) == []  # whether it was wrong has to be seen
+
+
+def test_nobody_has_to_be_met_where_the_choice_is_far_ahead(selecting_study: str) -> None:
+    study = studies.find(selecting_study)
+    alone = _turned(study, "fast", {"slow": 1.3, "fast": 1.0, "far": 9.0}, {})
+    assert finals_of(alone, study.design(study.levels(), plan=study.plan)) == []
+    (final,) = judged_finals(alone)
+    assert (final.best, final.ratio.value, final.held) == ("fast", 1.0, False)
+    assert judge_selector(alone).verdict == "confirmed"
+    (row,) = final_table(alone)
+    assert (row["slow"], row["others"]) == ("chose it", "far behind")
+    missed = _turned(study, "far", {"slow": 9.0, "fast": 1.0, "far": 9.0}, {})
+    assert [list(cell.rivals) for cell in finals_of(missed, study.design(study.levels(), plan=study.plan))] == [
+        ["fast"]
+    ]
 
 
 class Ticking(Trial):

@@ -13,7 +13,8 @@ from planted import Clock, Planted
 
 from choque._types import Floats, Pairs
 from choque.errors import InvalidInput
-from choque.lab.measure import Frame, Sample, Spread, measure, write_csv
+from choque.files.csv_rows import write_dataclasses
+from choque.lab.measure import Frame, Sample, Spread, measure
 
 
 def frames(count: int, number: int = 1) -> list[Frame]:
@@ -40,10 +41,11 @@ def test_stages_are_timed_apart() -> None:
 
 def test_contenders_take_turns_and_the_first_changes() -> None:
     clock = Clock()
-    seen: list[str] = []
+    seen: list[tuple[int, int, str]] = []
     contenders = [Planted(name, clock, (0.1, 0, 0)) for name in "abc"]
-    measure(contenders, frames(300), rounds=3, budget=100, clock=clock, progress=seen.append)
-    assert "".join(seen) == "abc" + "abc" + "bca" + "cab"
+    measure(contenders, frames(300), rounds=3, budget=100, clock=clock, progress=lambda *step: seen.append(step))
+    assert "".join(about for _, _, about in seen) == "abc" + "abc" + "bca" + "cab"
+    assert [step[:2] for step in seen] == [(done, 12) for done in range(1, 13)]
 
 
 def test_a_spent_budget_ends_the_turns_of_that_contender_only() -> None:
@@ -127,7 +129,7 @@ def test_csv_holds_remarks_rows_and_gaps(tmp_path: Path) -> None:
         value: float | None
 
     path = tmp_path / "lines.csv"
-    write_csv(path, [Line('a, "b"', 0.1), Line("c", None)], {"processor": "quick"})
+    write_dataclasses(path, [Line('a, "b"', 0.1), Line("c", None)], {"processor": "quick"})
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "# processor: quick"
     assert list(csv.reader(lines[1:])) == [["name", "value"], ['a, "b"', "0.1"], ["c", ""]]

@@ -118,12 +118,21 @@ def whole(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> Resul
     return run(planted_study, **SMALL, output=tmp_path_factory.mktemp("lab") / "whole")
 
 
+INTERRUPTIBLE = """
+import signal, sys
+from choque.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+"""The command, also where whoever started the tests had them ignore Ctrl-C, as shells do for what runs behind."""
+
+
 def killed_after(count: int, how: signal.Signals, planted_study: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run four cells in another process, two of which hang, and end it once ``count`` are finished."""
     arguments = ["lab", "run", planted_study, "--quick", "--methods", "fast,slow", "--factor", "n=100"]
     arguments += ["--side-by-side", "4"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "choque.cli", *arguments, "--output", str(folder)],
+        [sys.executable, "-c", INTERRUPTIBLE, *arguments, "--output", str(folder)],
         env=os.environ | {"PLANTED_HANGING": "slow"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,7 +12,7 @@ alone began and ended at once.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from choque._types import Index
 from choque.kernel import inlined, part
 from choque.kinetic._certificates import Motion, certify_around, certify_pasted, failure_time, wall_time
-from choque.kinetic._heap import Numbers, Times, reschedule
+from choque.kinetic._heap import Numbers, Queue, Times, reschedule
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = 0, 1, 2, 3
 """What `advance` returns."""
@@ -90,6 +90,34 @@ def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal
             return REACHED
         totals[OPEN], totals[ROWS] = 1, 0
         clock[0] = clock[1] = time
+
+
+@part
+def advance_plain(
+    until: float,
+    mode: Index,
+    tolerance: float,
+    motion: tuple[Any, ...],
+    journal: tuple[Any, ...],
+    events: tuple[Any, ...],
+) -> int:
+    """`advance` for callers outside of kernels: the fields of its state as plain tuples, the queue's among them.
+
+    Of a named tuple Numba asks every field for its type at every call, which takes longer than an `advance` in which
+    nothing happens.
+    """
+    paths, order, rank, walls, queue, closed, paired, curved = motion
+    due, heap, place = queue
+    clock, totals, instant, picks = journal
+    times, kinds, pairs = events
+    return advance(
+        until,
+        mode,
+        tolerance,
+        Motion(paths, order, rank, walls, Queue(due, heap, place), closed, paired, curved),
+        Journal(clock, totals, instant, picks),
+        Events(times, kinds, pairs),
+    )
 
 
 @inlined

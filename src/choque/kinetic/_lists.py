@@ -43,6 +43,9 @@ class News:
         return iter((self.times, self.kinds, self.pairs))
 
 
+NO_NEWS = News(np.empty(0), np.empty(0, np.bool_), np.empty((0, 2), np.int32))
+
+
 class Lists:
     """The order of moving end points on every axis, kept through certificates.
 
@@ -133,15 +136,14 @@ class Lists:
             events = events_of(size)
             self.totals[_events.EVENT_ROWS] = 0
             status = self._advance(until, mode, events)
-            written = int(self.totals[_events.EVENT_ROWS])
-            if written or not chunks:
+            if written := int(self.totals[_events.EVENT_ROWS]):
                 times, kinds, pairs = events
                 chunks.append(News(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
             if status != _events.EVENTS_FULL:
                 break
             size = max(2 * size, 4 * int(self.totals[_events.ROWS]))
-        if len(chunks) == 1:
-            return chunks[0], status
+        if len(chunks) < 2:
+            return chunks[0] if chunks else NO_NEWS, status
         return News(
             np.concatenate([chunk.times for chunk in chunks]),
             np.concatenate([chunk.began for chunk in chunks]),
@@ -149,8 +151,11 @@ class Lists:
         ), status
 
     def _advance(self, until: float, mode: int, events: _events.Events) -> int:
+        queue = tuple(self.queue)
         while True:
-            status = _events.advance(until, mode, self.tolerance, self.motion, self.journal, events)
+            motion = (self.paths, self.order, self.rank, self.walls, queue, self.closed, self.paired, self.curved)
+            journal = (self.clock, self.totals, self.instant, self.picks)
+            status = _events.advance_plain(until, mode, self.tolerance, motion, journal, tuple(events))
             if status != _events.INSTANT_FULL:
                 return status
             self.grow_instant()

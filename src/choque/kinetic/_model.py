@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -81,7 +82,7 @@ class Model:
         """How many frames a run has: frames per second times duration, at least one."""
         return max(round(self.frames_per_second * self.duration), 1)
 
-    @property
+    @cached_property
     def object_area(self) -> float:
         """The sum of all areas."""
         return sum(abs(area(polygon)) for polygon in self.polygons)
@@ -101,7 +102,9 @@ class Model:
         """(lower, upper) around each polygon at the start, each (n, 2)."""
         if not self.polygons:
             return np.empty((0, 2)), np.empty((0, 2))
-        return np.array([p.min(axis=0) for p in self.polygons]), np.array([p.max(axis=0) for p in self.polygons])
+        vertices = np.concatenate(self.polygons)
+        first = np.cumsum([0, *(len(polygon) for polygon in self.polygons[:-1])])
+        return np.minimum.reduceat(vertices, first), np.maximum.reduceat(vertices, first)
 
     def polygons_at(self, time: float) -> list[Polygon]:
         """The polygons at ``time``."""

@@ -212,7 +212,7 @@ class Sweep:
     def advance_arrays(self, until: float) -> News:
         """Go to ``until`` at compiled speed and return times, kinds and pairs of ids of all events as arrays."""
         news, _ = self._lists.run(as_time(until, "until", self.time))
-        return News(news.times, news.began, self._ids[news.pairs])
+        return News(news.times, news.began, self._ids[news.pairs]) if len(news) else news
 
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike | None = None) -> None:
         """Give the bodies ``ids`` another velocity from now on, and acceleration if one is given. O(log n) each."""

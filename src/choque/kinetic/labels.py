@@ -6,8 +6,6 @@ pixel of the other share an edge; the length of their contact is the sum of the 
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
@@ -16,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.errors import InvalidInput, UnreadableFile, require
+from choque.errors import InvalidInput, require
+from choque.files import stack_tiff
 from choque.files.atomic import replacing
+from choque.files.csv_rows import write_rows
 from choque.kinetic._model import Model
 from choque.kinetic.shapes import Polygon
 
@@ -54,27 +54,7 @@ class FrameContacts:
 
 def read_frames(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
     """The frames of a TIFF stack one after the other, so that one frame is in memory at a time."""
-    tifffile = require("tifffile", extra="images", purpose="to read image stacks")
-    try:
-        with tifffile.TiffFile(path) as stack:
-            series = stack.series[0]
-            if series.ndim not in (2, 3):
-                raise InvalidInput(
-                    f"The stack {path} has the shape {series.shape}; it must be (frames, height, width)."
-                )
-            pages = list(series.pages)
-            count = series.shape[0] if series.ndim == 3 else 1
-            if len(pages) == count and all(page is not None for page in pages):
-                for page in pages:
-                    yield page.asarray()
-            else:
-                yield from series.asarray().reshape(count, *series.shape[-2:])
-    except InvalidInput:
-        raise
-    except FileNotFoundError:
-        raise UnreadableFile(f"There is no file {path}.") from None
-    except (OSError, ValueError, IndexError, tifffile.TiffFileError) as problem:
-        raise UnreadableFile(f"The stack {path} cannot be read as a TIFF file: {problem}.") from None
+    return stack_tiff.read_stack(path)
 
 
 def frame_contacts(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0, 1.0)) -> FrameContacts:
@@ -227,12 +207,7 @@ def _centroids(frame: NDArray[Any], pixel_size: tuple[float, float]) -> dict[int
 
 def write_table(path: str | os.PathLike[str], contacts: Iterable[LabelContact]) -> None:
     """Write contacts as CSV, whole or not at all."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([each.name for each in fields(LabelContact)])
-    writer.writerows(astuple(contact) for contact in contacts)
-    with replacing(path) as handle:
-        handle.write(text.getvalue().encode())
+    write_rows(path, [each.name for each in fields(LabelContact)], map(astuple, contacts))
 
 
 def synthetic_stack(
@@ -270,9 +245,7 @@ def synthetic_stack(
 
 def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
     """Write a stack (frames, height, width) as a TIFF file, whole or not at all."""
-    tifffile = require("tifffile", extra="images", purpose="to write image stacks")
-    with replacing(path) as handle:
-        tifffile.imwrite(handle, stack, photometric="minisblack", compression=None)
+    stack_tiff.write_stack(path, stack)
 
 
 def _checked(labels: ArrayLike, number: int = 0) -> NDArray[Any]:

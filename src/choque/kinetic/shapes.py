@@ -100,8 +100,9 @@ def area(polygon: ArrayLike) -> float:
     """The signed area, positive where the vertices run counterclockwise: the shoelace formula."""
     vertices = as_polygon(polygon)
     centred = vertices - vertices[0]
-    following = np.roll(centred, -1, axis=0)
-    return float(np.sum(centred[:, 0] * following[:, 1] - centred[:, 1] * following[:, 0]) / 2.0)
+    following = np.empty_like(centred)
+    following[:-1], following[-1] = centred[1:], centred[0]
+    return float((centred[:, 0] * following[:, 1] - centred[:, 1] * following[:, 0]).sum() / 2.0)
 
 
 def _on_circle(radii: NDArray[np.float64]) -> Polygon:

@@ -10,8 +10,9 @@ own, see `choque.lab.study`.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from choque._lazy import exporting
 
 if TYPE_CHECKING:
     from choque.lab._compare import Comparison, compare
@@ -68,15 +69,7 @@ __all__ = [
     "run",
 ]
 
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'choque.lab' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"choque.lab.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = exporting("choque.lab", {name: f"choque.lab.{home}" for home, names in _HOMES.items() for name in names})
 
 
 def __dir__() -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from choque.errors import InvalidInput
-from choque.lab.records import Records
 from choque.lab.result import Result
 from choque.lab.verdict import RIGHT
 
@@ -45,10 +44,6 @@ class Comparison:
     def regressions(self) -> list[Change]:
         """What became worse by more than the threshold."""
         return [change for change in self.changes if change.is_regression]
-
-    def to_records(self) -> Records:
-        """The changes as a table."""
-        return Records(asdict(change) for change in self.changes)
 
 
 def compare(

@@ -10,6 +10,7 @@ from typing import Any
 
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.lab.claims import judged
+from choque.lab.finals import REACH
 from choque.lab.performance_map import Score, held_out, performance_map
 from choque.lab.records import Records
 from choque.lab.report_tables import Block, blocks, final_table, fit_table, memory_table, problem_table
@@ -42,6 +43,7 @@ class Page:
     memory: Records
     scores: list[Score]
     finals: Records
+    reach: float = REACH
 
     @property
     def summary(self) -> dict[str, int]:
@@ -102,6 +104,7 @@ def draw(result: Result, folder: Path) -> list[Picture]:
                 f"The samples are kept; mend the study and run: choque lab report {result.folder}"
             ) from problem
         svg = to_svg(figure)
+        figure.set_layout_engine("none")  # everything has its place; to look for it again takes as long as to draw
         with replacing(folder / f"{maker.name}.svg") as handle:
             handle.write(svg.encode())
         to_png(figure, folder / f"{maker.name}.png")

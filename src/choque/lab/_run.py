@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from choque import __version__
+from choque._types import Progress
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.lab import executors, machine, studies
-from choque.lab.cell import run_cell
+from choque.lab.cell import CAN_COPY, ReadyProcess, run_cell
 from choque.lab.design import Cell, Level, code_version
 from choque.lab.executors import Hands
 from choque.lab.finals import finals_of, turn_rows
@@ -25,9 +27,6 @@ from choque.lab.stopwatch import CLOCKS, WALL
 from choque.lab.store import Store, sample_rows, stages_of
 from choque.lab.study import Study
 from choque.lab.worker import Answer, Order
-
-Tell = Callable[[int, int, str], None]
-"""Told how many cells are done, how many there are, and what is being done."""
 
 ATTEMPTS = 3
 """A cell that is lost with its worker is run again; one that is lost this often is the reason for it."""
@@ -51,7 +50,7 @@ def run(
     cluster: str | None = None,
     side_by_side: int = 1,
     clock: str = WALL,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Run a study and write its folder: samples, verdicts, figures and report.
 
@@ -116,7 +115,7 @@ def run(
     return _Run(found, store, progress).complete(cluster)
 
 
-def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Tell | None = None) -> Result:
+def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Progress | None = None) -> Result:
     """Go on with an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
     store = Store.open(folder)
     found = _study_of(store)
@@ -161,10 +160,14 @@ def finish(result: Result, store: Store) -> Result:
 class _Run:
     study: Study
     store: Store
-    progress: Tell | None
+    progress: Progress | None
     done: dict[str, Answer] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     finals: list[Cell] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """What each part of the run took, interrupted runs before it included."""
+    ready: ReadyProcess | None = None
+    """The process whose copies measure the cells of a quick run."""
 
     def complete(self, cluster: str | None) -> Result:
         record = self.store.record
@@ -177,18 +180,57 @@ class _Run:
             seed=record["seed"],
         )
         self.cells = design.cells()
+        self.seconds = dict(record.get("seconds", {}))
         try:
-            self._do(design.order(), cluster)
+            if cluster is None:
+                self._compile(design.order())
+            with self._charged("cells"):
+                self._do(design.order(), cluster)
             if self.study.selector is not None:
                 self.finals = finals_of(self._result(), design)
-                self._do(self.finals, cluster)
+                with self._charged("finals"):
+                    self._do(self.finals, cluster)
         except KeyboardInterrupt:
             self._keep()
             raise Interrupted(self._kept("Interrupted")) from None
         except ChoqueError as problem:
             self._keep()
             raise ChoqueError(self._kept(str(problem))) from problem
+        finally:
+            if self.ready is not None:
+                self.ready.close()
         return self._finish()
+
+    def _compile(self, cells: Sequence[Cell]) -> None:
+        """Let one process compile what the cells call, if there is anything left to measure and to compile."""
+        if self.study.kernels is None or len(self.store.read_cells(cells)) == len(cells):
+            return
+        self._tell("compiling kernels, once")
+        begin = time.perf_counter()
+        record = self.store.record
+        small = [dict(each) for each in self.study.kernels(record["levels"])]
+        order = {**self._order(cells[0], is_local=True), "kernels": small}
+        if record["quick"] and CAN_COPY and record["side_by_side"] == record["threads"] == 1:
+            self.ready = ReadyProcess(order)
+            self.store.write_record(copied=True)
+            compiled, waited = self.ready.compiled, self.ready.waited
+        else:
+            answer = run_cell(order)
+            compiled, waited = answer.get("compiled"), answer["waited"]
+        self._charge("waiting", waited)
+        self._charge("compiling" if compiled else "cells", time.perf_counter() - begin)
+
+    def _charge(self, part: str, seconds: float) -> None:
+        self.seconds[part] = self.seconds.get(part, 0.0) + seconds
+
+    @contextmanager
+    def _charged(self, part: str) -> Iterator[None]:
+        """Charge the time of the block to a part of the run."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._charge(part, time.perf_counter() - begin)
 
     def _do(self, cells: Iterable[Cell], cluster: str | None) -> None:
         """Measure those of ``cells`` that are not finished yet."""
@@ -214,7 +256,7 @@ class _Run:
                     self._finished(cell, hopeless)
                 else:
                     self._tell(str(cell))
-                    pending[hands.executor.submit(run_cell, self._order(cell, hands))] = cell
+                    pending[self._submitted(cell, hands)] = cell
             ready, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in ready:
                 cell = pending.pop(future)
@@ -227,7 +269,13 @@ class _Run:
                     raise ChoqueError(f"The cell {cell} was lost {ATTEMPTS} times with its worker ({problem}).")
                 queue.append(cell)
 
-    def _order(self, cell: Cell, hands: Hands) -> Order:
+    def _submitted(self, cell: Cell, hands: Hands) -> Future[Answer]:
+        order = self._order(cell, hands.is_local)
+        if self.ready is None:
+            return hands.executor.submit(run_cell, order)
+        return hands.executor.submit(run_cell, order, self.ready)
+
+    def _order(self, cell: Cell, is_local: bool) -> Order:
         record = self.store.record
         return {
             "study": record["study"],
@@ -238,10 +286,11 @@ class _Run:
             "clock": record.get("clock", WALL),
             "alone": record["side_by_side"] == 1,
             # Another machine may have no such folder, and makes its scenes itself.
-            "scratch": str(self.store.scratch.resolve()) if hands.is_local else None,
+            "scratch": str(self.store.scratch.resolve()) if is_local else None,
         }
 
     def _finished(self, cell: Cell, answer: Answer) -> None:
+        self._charge("waiting", answer.get("waited", 0.0))
         self.store.write_cell(cell, answer)
         self.done[cell.key] = answer
         self._tell(str(cell))
@@ -274,14 +323,14 @@ class _Run:
         return Records(row for cell in finished for row in turn_rows(self.study, cell, self.done[cell.key]))
 
     def _result(self) -> Result:
-        self.store.write_record(stages=stages_of(self.done.values()))
+        self.store.write_record(stages=stages_of(self.done.values()), seconds=self.seconds)
         return Result(self.study, self.store.folder, self.store.record, self._samples(), self._turns())
 
     def _keep(self) -> None:
         """Write the table of what is finished, if the disk still takes it; the cells themselves are kept anyway."""
         try:
             if self.done:
-                self.store.write_record(stages=stages_of(self.done.values()))
+                self.store.write_record(stages=stages_of(self.done.values()), seconds=self.seconds)
                 self.store.write_samples(self._samples())
         except ChoqueError:
             pass
@@ -297,8 +346,9 @@ class _Run:
         result = self._result()
         self.store.write_samples(result.samples)
         self.store.write_finals(result.turns)
-        finish(result, self.store)
-        self.store.write_record(finished=self.store.record.get("finished") or _now())
+        with self._charged("report"):
+            finish(result, self.store)
+        self.store.write_record(finished=self.store.record.get("finished") or _now(), seconds=self.seconds)
         shutil.rmtree(self.store.scratch, ignore_errors=True)
         return result
 

@@ -6,10 +6,11 @@ oracle. Every answer is checked; only right ones are ranked, by the ratio to the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import product
 
 import choque
-from choque._types import Pairs
+from choque._types import Pairs, Progress
 from choque.errors import InvalidInput, UnknownName
 from choque.lab import machine
 from choque.lab import peers as libraries
@@ -21,9 +22,6 @@ from choque.lab.verdict import RANKED, RIGHT, Verdict
 
 BRUTE_UP_TO = 20_000
 """Up to this many boxes the oracle is brute force; above, where that takes minutes, it is the façade."""
-
-Progress = Callable[[int, int, str], None]
-"""Told how many steps are done, how many there are, and what the last one was."""
 
 
 def bench(
@@ -68,21 +66,19 @@ def bench(
             raise InvalidInput(f"A scene of {count} boxes was asked for; give at least 2.")
     distributions = dict.fromkeys(libraries.get(name).distribution for name in peers)
     table = Table(machine=machine.describe(distributions))
-    done, steps = 0, len(scenes) * len(counts) * len(contenders) * (repetitions + 1)
-    for scene in scenes:
-        for count in counts:
-
-            def tell(contender: str, where: str = f"{scene}, {count:,} boxes") -> None:
-                nonlocal done
-                done += 1
-                if progress is not None:
-                    progress(done, steps, f"{where}: {contender}")
-
-            baked = choque.scene.generate(scene, count, seed=seed, dimension=dimension, frames=frames)
-            boxes = [baked.frame(index) for index in range(frames)]
-            measured = measure(contenders, boxes, rounds=repetitions, budget=budget, progress=tell)
-            table.rows += rows_of(measured, scene, boxes)
+    settings = list(product(scenes, counts))
+    for number, (scene, count) in enumerate(settings):
+        baked = choque.scene.generate(scene, count, seed=seed, dimension=dimension, frames=frames)
+        boxes = [baked.frame(index) for index in range(frames)]
+        told = None if progress is None else _part(progress, number, len(settings), f"{scene}, {count:,} boxes")
+        measured = measure(contenders, boxes, rounds=repetitions, budget=budget, progress=told)
+        table.rows += rows_of(measured, scene, boxes)
     return table
+
+
+def _part(progress: Progress, number: int, parts: int, where: str) -> Progress:
+    """What tells of one of several parts that are equally long."""
+    return lambda done, steps, about: progress(number * steps + done, parts * steps, f"{where}: {about}")
 
 
 def default_methods() -> list[str]:

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from choque.lab.worker import CHECKING, MEASURING, Answer, Order
+from choque.lab.worker import CHECKING, ENDED, MEASURING, Answer, Order
 
 AROUND = 900.0
 """Seconds that preparing and checking may take, each: the oracle of a large scene is slow, not endless."""
@@ -28,36 +29,96 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 
+CAN_COPY = sys.platform == "linux"
+"""Elsewhere a process that has loaded libraries cannot be copied, or not safely."""
+
 _running: set[subprocess.Popen[str]] = set()
 _lock = threading.Lock()
 
 
-def run_cell(order: Order) -> Answer:
-    """Measure one cell; whatever happens to its process, there is an answer.
+def run_cell(order: Order, ready: ReadyProcess | None = None) -> Answer:
+    """Measure one cell, in a copy of the process that is ``ready`` if one is; whatever happens, there is an answer.
 
     ``order`` is that of `choque.lab.worker.answer`, with ``threads`` to pin and ``alone``: whether no other timed cell
-    may run on this machine meanwhile. Everything in it and in the answer is JSON, so that it can cross a network.
+    may run on this machine meanwhile; the answer says how many seconds were ``waited`` for that. Everything in it and
+    in the answer is JSON, so that it can cross a network.
     """
+    begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="choque-") as folder, _turn(order["alone"]):
+        about = {"threads": order["threads"], "waited": time.perf_counter() - begin}
         path, errors = Path(folder) / "answer.json", Path(folder) / "errors"
-        with errors.open("wb") as log:
-            code, phase = _serve(order, path, log)
+        if ready is not None and ready.is_there:
+            code, phase = ready.serve(order, path, errors)
+        else:
+            code, phase = _serve(order, path, errors)
         if path.exists():
-            return {**json.loads(path.read_text(encoding="utf-8")), "threads": order["threads"]}
-        return {**_excuse(order, code, phase, errors), "threads": order["threads"]}
+            return {**json.loads(path.read_text(encoding="utf-8")), **about}
+        return {**_excuse(order, code, phase, errors), **about}
 
 
 def end_all() -> None:
-    """End every process that this one has started and that still runs."""
+    """End every process that measures a cell for this one."""
     with _lock:
         for process in list(_running):
             _end(process)
 
 
-def _serve(order: Order, path: Path, log: IO[bytes]) -> tuple[int | None, str]:
+def _serve(order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
     """Run the worker; give its exit code, None if it was ended for being late, and the phase it was in."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "choque.lab.worker", str(path)],
+    with errors.open("wb") as log:
+        process = _started(["choque.lab.worker", str(path)], order, log)
+    try:
+        return _followed(process, order, order)
+    finally:
+        _ended(process)
+
+
+class ReadyProcess:
+    """A process that has loaded and compiled what a study calls, of which each cell gets a copy; one at a time.
+
+    See `choque.lab.ready`. A cell that must be ended takes it along; then cells have processes of their own again.
+    """
+
+    def __init__(self, order: Order) -> None:
+        begin = time.perf_counter()
+        with _turn(order["alone"]):
+            self.waited = time.perf_counter() - begin
+            """Seconds in which another run measured."""
+            self._process = _started(["choque.lab.ready"], order, subprocess.DEVNULL)
+            self.compiled: int | None = None
+            """How many kernels it compiled; None if it broke."""
+            deadline = _Deadline(self._process)
+            deadline.set(AROUND)
+            try:
+                assert self._process.stdout is not None
+                _write(self._process, order)
+                with suppress(ValueError):
+                    self.compiled = json.loads(self._process.stdout.readline())["compiled"]
+            except BaseException:
+                self.close()
+                raise
+            finally:
+                deadline.cancel()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is ready for a cell."""
+        return self.compiled is not None and self._process.poll() is None
+
+    def serve(self, order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
+        """Measure a cell in a copy; give its exit code, None if it was ended for being late, and its phase."""
+        errors.touch()
+        task = {"order": order, "answer": str(path), "errors": str(errors)}
+        return _followed(self._process, task, order)
+
+    def close(self) -> None:
+        """End it."""
+        _ended(self._process)
+
+
+def _started(module: list[str], order: Order, log: IO[bytes] | int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", *module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
@@ -65,31 +126,44 @@ def _serve(order: Order, path: Path, log: IO[bytes]) -> tuple[int | None, str]:
         env=os.environ | dict.fromkeys(THREAD_VARIABLES, str(order["threads"])),
         start_new_session=True,
     )
+
+
+def _followed(process: subprocess.Popen[str], task: dict[str, Any], order: Order) -> tuple[int | None, str]:
+    """Hand a process its task, and hold each phase of the cell to its time; how it ended, and in which phase."""
     with _lock:
         _running.add(process)
     deadline = _Deadline(process)
     phase = "preparing"
     try:
-        assert process.stdin is not None
         assert process.stdout is not None
         deadline.set(AROUND)
-        with suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(order) + "\n")
-            process.stdin.flush()
+        _write(process, task)
         for line in process.stdout:
+            if line.startswith(ENDED):
+                return int(line.split()[1]), phase
             phase = line.strip()
             deadline.set(order["plan"]["limit"] if phase == MEASURING else AROUND)
         code = process.wait()
     finally:
         deadline.cancel()
-        _end(process)
         with _lock:
             _running.discard(process)
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
     return (None if deadline.passed else code), phase
+
+
+def _write(process: subprocess.Popen[str], task: dict[str, Any]) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(task) + "\n")
+        process.stdin.flush()
+
+
+def _ended(process: subprocess.Popen[str]) -> None:
+    _end(process)
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
 
 
 class _Deadline:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from choque.errors import InvalidInput, UnknownName
 
@@ -68,7 +69,7 @@ class Cell:
     """Whom it takes turns with in its process; most cells have theirs to themselves."""
 
     def __str__(self) -> str:
-        words = ", ".join(_shown(name, level) for name, level in self.parameters.items() if level is not None)
+        words = words_of(self.parameters)
         return f"{words}, in turns with {', '.join(self.rivals)}" if self.rivals else words
 
 
@@ -104,8 +105,7 @@ class Design:
     def order(self) -> list[Cell]:
         """All cells in a random order that the seed decides: what drifts meanwhile hits all levels alike."""
         cells = self.cells()
-        random.Random(self.seed).shuffle(cells)
-        return cells
+        return [cells[place] for place in np.random.default_rng(self.seed).permutation(len(cells))]
 
     def key(self, parameters: Parameters) -> str:
         """The key of a cell: the same for the same parameters and code, whatever the order of factors."""
@@ -125,7 +125,12 @@ def code_version() -> str:
     return digest.hexdigest()[:12]
 
 
+def words_of(parameters: Mapping[str, Any]) -> str:
+    """Levels in words, numbers behind the names of their factors; those that are not set are left out."""
+    return ", ".join(_shown(name, level) for name, level in parameters.items() if level is not None)
+
+
 def _shown(name: str, level: Level) -> str:
     if isinstance(level, str):
         return level
-    return f"{name} {level:,}" if isinstance(level, int | float) else f"{name} {level}"
+    return f"{name.replace('_', ' ')} {level:,}" if isinstance(level, int | float) else f"{name} {level}"

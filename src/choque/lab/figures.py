@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +24,18 @@ NARROWEST = 5.4
 
 
 def curves(
-    result: Result, *, panels: str, metric: str | None = None, series: Sequence[Any] | None = None, **where: Any
+    result: Result,
+    *,
+    panels: str,
+    metric: str | None = None,
+    series: Sequence[Any] | None = None,
+    titled: Callable[[Any], str] = str,
+    **where: Any,
 ) -> Figure:
     """A metric as work grows, on logarithmic axes: a panel for each level of ``panels``, a line for each method.
 
-    A point is the median, its band the 95 % interval. A line ends where its method was cut off.
+    A point is the median, its band the 95 % interval. A line ends where its method was cut off. ``titled`` words the
+    level of a panel.
     """
     study, chosen = result.study, result.metric_named(metric)
     compared = list(series or result.samples.levels(study.compares))
@@ -38,7 +45,7 @@ def curves(
     figure, axes = _panels(levels)
     for axis, panel in zip(axes, levels, strict=False):
         _draw_curves(axis, result, compared, chosen.name, {**where, panels: panel})
-        axis.set_title(str(panel))
+        axis.set_title(titled(panel))
     for axis in axes:
         format_axis(axis, chosen.unit)
     _label_edges(figure, axes, str(study.grows), chosen.title)
@@ -63,7 +70,7 @@ def parts(result: Result, metrics: Sequence[str], *, series: Sequence[Any] | Non
     return figure
 
 
-def stage_split(result: Result, *, panels: str, **where: Any) -> Figure:
+def stage_split(result: Result, *, panels: str, titled: Callable[[Any], str] = str, **where: Any) -> Figure:
     """Where the time goes: the share of each stage, fastest method on top, at the largest size that most finished."""
     study = result.study
     cells = result.cells.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None).where(**where)
@@ -86,8 +93,8 @@ def stage_split(result: Result, *, panels: str, **where: Any) -> Figure:
             left += shares
         for row, total in enumerate(totals):
             axis.text(1.02, row, duration(total), va="center", fontsize=8)
-        axis.set(xlim=(0, 1), title=str(panel) if size is None else f"{panel}, {study.grows} {size:,}")
-        axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axis.set(xlim=(0, 1), title=titled(panel) if size is None else f"{titled(panel)}, {study.grows} = {size:,}")
+        axis.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
         axis.set_xticks([0, 0.5, 1])
         axis.grid(False, axis="y")
         axis.tick_params(axis="y", length=0)

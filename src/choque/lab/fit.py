@@ -191,8 +191,9 @@ def _akaike(sse: float, count: int, parameter_count: int) -> float:
 
 
 def _student(dfe: int) -> float:
-    stats = require("scipy.stats", extra="lab", purpose="to give intervals of fitted coefficients")
-    return float(stats.t.ppf(0.975, dfe))
+    # Not scipy.stats, which takes a second to import.
+    special = require("scipy.special", extra="lab", purpose="to give intervals of fitted coefficients")
+    return float(special.stdtrit(dfe, 0.975))
 
 
 def _points(x: ArrayLike, y: ArrayLike, term_count: int) -> tuple[Floats, Floats]:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from choque import threads
 from choque._types import Pairs
 from choque.bounds import Spheres
-from choque.files.mesh_arrays import Mesh
 from choque.kernel import kernel
 from choque.volumes._triangles import triangles_meet
 from choque.volumes.phantoms import sphere_mesh
@@ -50,12 +49,6 @@ def unit_facets() -> Facets:
     levels = (normals * triangles[:, 0]).sum(axis=1)
     outward = np.where(levels < 0, -1.0, 1.0)
     return Facets(triangles, normals * outward[:, np.newaxis], np.abs(levels))
-
-
-def faceted_mesh(center: NDArray[np.float64], radius: float) -> Mesh:
-    """The triangles of one body, as a mesh."""
-    triangles = unit_facets().triangles * radius + center
-    return Mesh(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
 
 
 def polygons_overlap(spheres: Spheres, pairs: Pairs, thread_count: int = 1) -> NDArray[np.bool_]:

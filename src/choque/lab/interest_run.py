@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import choque
-from choque._types import Pairs
+from choque._types import Pairs, Progress
 from choque.bounds import Boxes, Spheres
 from choque.broad import BroadPhase
 from choque.files.csv_table import write_table
 from choque.lab.interest_config import InterestConfig
 from choque.lab.interest_methods import make_method
 from choque.lab.interest_polygons import polygons_overlap
+from choque.lab.stopwatch import Stopwatch
 from choque.scene.generators.arena import Arena
 
 COLUMNS = (
     "step", "pairs", "unique_pairs", "create_ms", "update_ms", "pairs_ms", "narrow_ms", "density", "collisions",
 )  # fmt: skip
 """The columns of a log. ``pairs`` counts again what a partition meets again; creating is in the first row alone."""
+
+COUNTED = ("step", "pairs", "unique_pairs", "density", "collisions")
 
 STAGES = ("create_ms", "update_ms", "pairs_ms")
 """What the thesis times: the broad phase."""
@@ -55,10 +56,10 @@ class RunLog(NamedTuple):
         write_table(Path(path), list(COLUMNS), self.table)
 
 
-def run_config(config: InterestConfig, tell: Callable[[int, int], None] = lambda _done, _total: None) -> RunLog:
+def run_config(config: InterestConfig, *, progress: Progress | None = None) -> RunLog:
     """Run all steps; the same configuration gives the same log, times excepted.
 
-    A step is logged after bodies have moved. ``tell`` is told how many steps are done, and of how many.
+    A step is logged after bodies have moved.
     """
     motion = _arena(config)
     first, bodies = Boxes(*motion.frame(0)), Spheres(*motion.spheres(0))
@@ -67,25 +68,29 @@ def run_config(config: InterestConfig, tell: Callable[[int, int], None] = lambda
         return make_method(config.configuration, first, edge=config.edge, area=config.area)
 
     _narrow(config, bodies, make().pairs())  # kernels are loaded, or compiled, before anything is timed
-    begin = perf_counter()
+    watch = Stopwatch()
     broad = make()
-    created = perf_counter() - begin
-    rows = []
+    watch.lap("create_ms")
+    counted = []
     for step in range(1, config.steps + 1):
         boxes, spheres = Boxes(*motion.frame(step)), Spheres(*motion.spheres(step))
         repeats = broad.counters.duplicates
-        begin = perf_counter()
+        watch.skip()
         broad.update(boxes)
-        updated = perf_counter()
+        watch.lap("update_ms")
         pairs = broad.pairs()
-        paired = perf_counter()
+        watch.lap("pairs_ms")
         hits = _narrow(config, spheres, pairs)
-        tested = perf_counter()
-        times = (created if step == 1 else 0.0, updated - begin, paired - updated, tested - paired)
-        counts = step, len(pairs) + broad.counters.duplicates - repeats, len(pairs)
-        rows.append((*counts, *(1e3 * seconds for seconds in times), motion.density(step), int(hits.sum())))
-        tell(step, config.steps)
-    return RunLog(config, np.array(rows, np.float64))
+        watch.lap("narrow_ms")
+        met = len(pairs) + broad.counters.duplicates - repeats
+        counted.append((step, met, len(pairs), motion.density(step), int(hits.sum())))
+        if progress is not None:
+            progress(step, config.steps, config.configuration)
+    table = np.zeros((config.steps, len(COLUMNS)))
+    table[:, [COLUMNS.index(name) for name in COUNTED]] = counted
+    for stage, seconds in watch.stop().laps.items():
+        table[: len(seconds), COLUMNS.index(stage)] = 1e3 * np.array(seconds)
+    return RunLog(config, table)
 
 
 def _narrow(config: InterestConfig, spheres: Spheres, pairs: Pairs) -> NDArray[np.bool_]:

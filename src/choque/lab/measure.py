@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from choque._types import Pairs
+from choque._types import Pairs, Progress
 from choque.errors import InvalidInput
 from choque.lab.box_trial import BoxTrial, Frame
 from choque.lab.contender import Contender
-from choque.lab.sampling import Outcome, Plan, Progress, Status, sample
+from choque.lab.sampling import Outcome, Plan, Status, sample
 from choque.lab.stopwatch import Clock, Reading
 
-__all__ = ["Frame", "Measurement", "Sample", "Spread", "measure", "write_csv"]
+__all__ = ["Frame", "Measurement", "Sample", "Spread", "measure"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ def measure(
     clock
         Seconds from any origin.
     progress
-        Called with a contender's name after its warm-up and after each turn.
+        Called after a contender's warm-up and after each turn, with its name.
     """
     if rounds < 1:
         raise InvalidInput(f"rounds is {rounds}; it must be at least 1.")
@@ -118,22 +114,3 @@ def _measurement(outcome: Outcome[BoxTrial]) -> Measurement:
 
 def _sample(name: str, turn: int, reading: Reading) -> Sample:
     return Sample(name, turn, reading.stages["create"], reading.median("update"), reading.median("pairs") or 0.0)
-
-
-def write_csv(path: str | os.PathLike[str], rows: Sequence[Any], remarks: Mapping[str, object] | None = None) -> None:
-    """Write dataclass instances of one kind as CSV, whole or not at all.
-
-    ``remarks`` come first, a line each that starts with ``#``: the machine's description belongs there.
-    """
-    from choque.files.atomic import replacing
-
-    text = io.StringIO(newline="")
-    for key, value in (remarks or {}).items():
-        text.write(f"# {key}: {value}\n")
-    if rows:
-        names = [each.name for each in fields(rows[0])]
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([getattr(row, name) for name in names] for row in rows)
-    with replacing(path) as handle:
-        handle.write(text.getvalue().encode())

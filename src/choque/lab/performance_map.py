@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from choque.broad._cost_table import CostTable
 from choque.errors import InvalidInput
+from choque.lab.design import words_of
 from choque.lab.finals import Final, judged_finals
 from choque.lab.result import Result
 from choque.lab.style import empty_figure, new_figure
@@ -93,8 +94,8 @@ def performance_map(result: Result) -> PerformanceMap:
 def held_out(result: Result) -> list[Score]:
     """Score the selector in its finals, and the table itself on places that it has not seen."""
     found = []
-    if finals := judged_finals(result.study, result.turns):
-        regrets = [(each.ratio.value - 1, _words(each.setting)) for each in finals]
+    if finals := judged_finals(result):
+        regrets = [(each.ratio.value - 1, words_of(each.setting)) for each in finals]
         found.append(_score(f"{result.study.selector}, as it is", regrets, result.study.within))
     if unseen := list(_unseen(result)):
         found.append(_score("a table of the other cells", unseen, result.study.within))
@@ -116,11 +117,7 @@ def _unseen(result: Result) -> Iterator[tuple[float, str]]:
         if seen:
             chosen = PerformanceMap(study.regions, seen, study.region_weights()).choose(place.coordinates)
             if (regret := place.regret(chosen)) is not None:
-                yield regret, _words(place.setting)
-
-
-def _words(setting: Mapping[str, Any]) -> str:
-    return ", ".join(str(value) for value in setting.values())
+                yield regret, words_of(place.setting)
 
 
 def draw_map(result: Result, *, rows: str) -> Figure:
@@ -163,7 +160,7 @@ def _tile(x: float, y: float, tone: str) -> Any:
 def _places(result: Result, names: Sequence[str]) -> list[Place]:
     study = result.study
     setting = [each.name for each in study.factors if each.name != study.compares]
-    finals = {tuple(each.setting.values()): each for each in judged_finals(study, result.turns)}
+    finals = {tuple(each.setting.values()): each for each in judged_finals(result)}
     places = []
     for key, rows in result.cells.groups(*setting):
         usable = rows.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None)

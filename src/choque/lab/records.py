@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnknownName, require
 from choque.files.atomic import replacing
+from choque.files.csv_rows import write_rows
 from choque.files.source import naming_damage, require_signature
 
 Value: TypeAlias = str | int | float | bool | None
@@ -96,12 +95,7 @@ class Records(Sequence[Row]):
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, whole or not at all."""
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        with replacing(path) as handle:
-            handle.write(text.getvalue().encode())
+        write_rows(path, self.columns, ([row.get(name, "") for name in self.columns] for row in self.rows))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as Parquet, whole or not at all."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from choque.errors import InvalidInput
+from choque.lab.design import words_of
 from choque.lab.finals import judged_finals
 from choque.lab.records import Records, Row
 from choque.lab.result import Result
@@ -49,7 +50,8 @@ def blocks(result: Result) -> list[Block]:
             cells = [entries.get((method, size)) for size in sizes]
             lines.append((str(method), [_entry(cell, result) for cell in cells]))
         columns = [f"{size:,}" if isinstance(size, int | float) else "" for size in sizes]
-        found.append(Block(", ".join(str(each) for each in key) or study.title, columns, lines))
+        title = words_of(dict(zip(setting, key, strict=True)))
+        found.append(Block(title or study.title, columns, lines))
     return found
 
 
@@ -106,17 +108,19 @@ def final_table(result: Result) -> Records:
     study = result.study
     few = [factor.name for factor in study.factors if len(result.cells.levels(factor.name)) > 1]
     rows: list[Row] = []
-    for final in judged_finals(study, result.turns):
+    for final in judged_finals(result):
         others = sorted((value, name) for name, value in final.seconds.items() if name != study.selector)
         ratio = final.ratio
+        longer = f"{ratio.value - 1:+.0%} [{ratio.lower - 1:+.0%}, {ratio.upper - 1:+.0%}]"
         rows.append(
             {
                 **{name: level for name, level in final.setting.items() if name in few},
                 "best": final.best,
-                str(study.selector): f"{ratio.value - 1:+.0%} [{ratio.lower - 1:+.0%}, {ratio.upper - 1:+.0%}]",
+                str(study.selector): "chose it" if final.chosen == final.best else longer,
                 "within": "yes" if ratio.value <= 1 + study.within else "no",
                 "the best took": duration(others[0][0]) if study.metric.unit == "s" else f"{others[0][0]:.3g}",
-                "others": ", ".join(f"{name} {value / others[0][0] - 1:+.0%}" for value, name in others[1:]),
+                "others": ", ".join(f"{name} {value / others[0][0] - 1:+.0%}" for value, name in others[1:])
+                or ("" if final.held else "far behind"),
             }
         )
     return Records(rows)

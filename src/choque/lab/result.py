@@ -51,6 +51,17 @@ class Result:
         """Whether the run was a quick one."""
         return bool(self.record.get("quick"))
 
+    @property
+    def took(self) -> str:
+        """What the run took, part by part; nothing for one of an earlier version, which kept no account of it."""
+        seconds = dict(self.record.get("seconds", {}))
+        waited = seconds.pop("waiting", 0.0)
+        if not seconds:
+            return ""
+        parts = ", ".join(f"{part} {_span(value)}" for part, value in seconds.items() if round(value))
+        others = f"; {_span(waited)} of it in wait for the cells of another run" if waited >= 1.0 else ""
+        return f"{_span(sum(seconds.values()))}{': ' if parts else ''}{parts}{others}"
+
     @cached_property
     def right(self) -> Records:
         """The samples of right answers."""
@@ -202,3 +213,12 @@ class Result:
             "maximum": found.maximum,
             "outliers": found.outliers,
         }
+
+
+def _span(seconds: float) -> str:
+    """A time that somebody waited, to the second, or to the minute where hours have passed."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

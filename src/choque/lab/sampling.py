@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
+from choque._types import Progress
 from choque.errors import InvalidInput
 from choque.lab.statistics import median_interval
 from choque.lab.stopwatch import Reading, Stopwatch
@@ -23,8 +25,6 @@ from choque.lab.trial import CutOff, Trial
 
 Work = TypeVar("Work", bound=Trial)
 Status = Literal["measured", "cut off", "failed"]
-Progress = Callable[[str], None]
-"""Told a trial's name after its rehearsal and after each turn, taken or not: ``most + 1`` times."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +88,23 @@ REST = 0.03
 
 
 def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None) -> list[Outcome[Work]]:
-    """Rehearse every trial, then let them take turns."""
-    tell = progress or (lambda _: None)
+    """Rehearse every trial, then let them take turns.
+
+    ``progress`` is told after each rehearsal and after each turn, taken or not, so that the number of steps is known
+    beforehand: ``most + 1`` for each trial.
+    """
+    steps, done = len(trials) * (plan.most + 1), count(1)
+
+    def tell(outcome: Outcome[Work]) -> None:
+        if progress is not None:
+            progress(next(done), steps, outcome.trial.name)
+
     outcomes = []
     for trial in trials:
         outcomes.append(_rehearsed(trial, plan))
-        tell(trial.name)
+        tell(outcomes[-1])
     with settled_memory():
-        _take_turns(outcomes, plan, progress)
+        _take_turns(outcomes, plan, tell, to_the_end=progress is not None)
     for outcome in outcomes:
         _check_stages(outcome)
     return outcomes
@@ -123,8 +132,9 @@ def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
     return outcomes
 
 
-def _take_turns(outcomes: Sequence[Outcome[Any]], plan: Plan, progress: Progress | None) -> None:
-    tell = progress or (lambda _: None)
+def _take_turns(
+    outcomes: Sequence[Outcome[Work]], plan: Plan, tell: Callable[[Outcome[Work]], None], *, to_the_end: bool
+) -> None:
     for turn in range(plan.most):
         # Whoever comes after heavy work finds cold caches: let that be someone else each round.
         shift = turn % max(len(outcomes), 1)
@@ -132,8 +142,8 @@ def _take_turns(outcomes: Sequence[Outcome[Any]], plan: Plan, progress: Progress
             if outcome.wants_more(plan):
                 time.sleep(REST if len(outcomes) > 1 else 0.0)
                 _take_turn(outcome)
-            tell(outcome.trial.name)
-        if progress is None and not any(outcome.wants_more(plan) for outcome in outcomes):
+            tell(outcome)
+        if not to_the_end and not any(outcome.wants_more(plan) for outcome in outcomes):
             break
 
 

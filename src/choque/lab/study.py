@@ -90,7 +90,9 @@ class Study:
     compares: str = "method"
     """The factor whose levels are ranked against each other."""
     selector: str | None = None
-    """A level of it that chooses among the others, and is judged in finals; see `choque.lab.finals`."""
+    """A level of it that chooses among the others, and is judged in finals; see `choque.lab.finals`.
+
+    One that does nothing but choose tells the level that it chose as the fact ``chosen``."""
     within: float = 0.15
     """A choice within this share of the best is a good one."""
     grows: str | None = "n"
@@ -107,6 +109,9 @@ class Study:
     """From the levels of a run, and whether it is quick, to cells beside the full factorial."""
     exclude: Callable[[Parameters], bool] | None = None
     """Says which cells of the full factorial are left out."""
+    kernels: Callable[[Mapping[str, Sequence[Level]]], Iterable[Parameters]] | None = None
+    """From the levels of a run to small work that calls every kernel: done before the first cell, so that none has to
+    compile within its time limit."""
     version: int = 1
     """To be raised when what a cell measures changes."""
     origin: str = ""

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from choque.files.csv_rows import write_dataclasses
 from choque.lab import machine
-from choque.lab.measure import write_csv
 from choque.lab.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Table:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV under the machine's description, whole or not at all."""
-        write_csv(path, self.rows, self.machine)
+        write_dataclasses(path, self.rows, self.machine)
 
     def to_json(self) -> str:
         """Give the machine and the rows as one JSON object."""

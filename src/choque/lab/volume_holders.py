@@ -66,7 +66,7 @@ class TrieSweep(Holder):
     def make(self, mask: Mask) -> ExtremeVertices:
         """Vertices, linked."""
         model = ExtremeVertices.from_mask(mask, layout="trie")
-        assert model._trie
+        assert model.byte_count  # which is known once they are linked
         return model
 
     def place(self, one: Any, two: Any, shift: Shift) -> tuple[Any, Any]:

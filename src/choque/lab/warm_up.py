@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 import choque
+from choque._types import Progress
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
 from choque.broad import BroadPhase
-
-Progress = Callable[[int, int, str], None]
-"""Told how many steps are done, how many there are, and what comes next."""
 
 FLOAT_TYPES = ("float32", "float64")
 

@@ -12,13 +12,15 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from choque.lab import machine
 from choque.lab.design import Parameters
+from choque.lab.numba_start import spare_scipy
 from choque.lab.sampling import Outcome, Plan, sample, sample_in_rounds
-from choque.lab.stopwatch import CLOCKS, WALL
+from choque.lab.stopwatch import CLOCKS, WALL, Stopwatch
 from choque.lab.study import Study
 from choque.lab.trial import Trial
 from choque.lab.verdict import Verdict
@@ -27,17 +29,21 @@ Order = dict[str, Any]
 Answer = dict[str, Any]
 
 MEASURING, CHECKING = "measuring", "checking"
+ENDED = "ended"
+"""What `choque.lab.ready` says, with the exit code, when a cell's process is gone."""
 
 
 def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer:
     """Prepare, measure and check one cell in this process.
 
     ``order`` has the study's name and origin, the parameters, the plan, and the folder for scenes, if any; that of a
-    final names the ``rivals`` as well.
+    final names the ``rivals`` as well. One with ``kernels``, a list of parameters, is no cell: it compiles.
     """
     from choque.lab import studies
 
     study = studies.find(order["study"]["origin"] or order["study"]["name"])
+    if "kernels" in order:
+        return _compiled(study, order)
     if order.get("rivals"):
         return _final(study, order, tell)
     trial = _prepared(study, order, order["parameters"])
@@ -60,6 +66,18 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
     }
 
 
+def _compiled(study: Study, order: Order) -> Answer:
+    """Do some work once, so that Numba keeps its kernels on disk; how many were compiled."""
+    for parameters in order["kernels"]:
+        with suppress(Exception):  # its cells will say what is wrong with it
+            trial = _prepared(study, order, parameters)
+            trial.rehearse(float("inf"))
+            trial.run(Stopwatch(trial.clock))
+            trial.check()
+    kernel = sys.modules.get("choque.kernel")
+    return {"compiled": kernel.announcement.count if kernel else 0}
+
+
 def _final(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
     """Measure the level of the order and its rivals in turns; whoever breaks is left out."""
     levels = [order["parameters"][study.compares], *order["rivals"]]
@@ -79,6 +97,7 @@ def _final(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
 def _prepared(study: Study, order: Order, parameters: Parameters) -> Trial:
     scratch = Path(order["scratch"]) if order.get("scratch") else None
     trial = study.prepare(parameters, scratch)
+    spare_scipy()
     if order.get("clock", WALL) != WALL:
         trial.clock = CLOCKS[order["clock"]]
     return trial
@@ -95,19 +114,24 @@ def _verdict(outcome: Outcome[Trial]) -> Verdict:
 
 def main() -> None:
     """Serve one order."""
-    from choque.files.atomic import replacing
-
     # Whatever a library prints must not be taken for a phase.
     phases = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     order = json.loads(sys.stdin.readline())
-    threading.Thread(target=_leave_when_alone, daemon=True).start()
-    reply = answer(order, lambda phase: print(phase, file=phases, flush=True))
-    with replacing(sys.argv[1]) as handle:
+    threading.Thread(target=leave_when_alone, daemon=True).start()
+    write_answer(sys.argv[1], answer(order, lambda phase: print(phase, file=phases, flush=True)))
+
+
+def write_answer(path: str, reply: Answer) -> None:
+    """Write an answer, whole or not at all."""
+    from choque.files.atomic import replacing
+
+    with replacing(path) as handle:
         handle.write(json.dumps(reply).encode())
 
 
-def _leave_when_alone() -> None:
+def leave_when_alone() -> None:
+    """End this process as soon as whoever ordered the cell is gone."""
     sys.stdin.read()
     os._exit(3)
 

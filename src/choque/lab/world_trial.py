@@ -17,6 +17,7 @@ from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
 from choque.lab.world_course import Course
 from choque.record import Recorder, Recording, Replay
+from choque.record.rehearsal import rehearse_kinds
 from choque.scene import BodyScene
 from choque.world import Cost, StepReport, World
 
@@ -77,11 +78,12 @@ class WorldTrial(Trial):
         watch.skip()
 
     def rehearse(self, patience: float) -> None:
-        """A few steps, twice: to compile, and to tell how long all would take; all of them if that is not long."""
+        """Every pair of kinds, then a few steps twice, which tell how long all would take; all if that is not long."""
         moving = int((~self.scene.bodies.static).sum())
         pairs = moving * (len(self.scene) - (moving + 1) / 2)
         if self.name == "all" and pairs > MOST_PAIRS:
             raise CutOff(f"would keep {pairs:,.0f} pairs at once; {MOST_PAIRS:,} are allowed")
+        rehearse_kinds(self._made(), self.scene.dt)
         expected = 0.0
         for _ in range(2):
             world = self._made()

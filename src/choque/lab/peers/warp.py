@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Pairs
+from choque.gpu._devices import load_warp
 from choque.lab.peers.contract import Peer, canonical, in_three_dimensions
 
 PAIRS_PER_BOX = 4
@@ -35,11 +36,8 @@ class _Warp(Peer):
     kernel: str
 
     def _warp(self) -> ModuleType:
-        warp = self.library()
-        warp.config.quiet = True  # before 1.10
-        warp.config.log_level = 30
-        warp.init()
-        return warp
+        self.library()  # which says how to get it
+        return load_warp()
 
     def _vectors(self, values: NDArray[np.float32]) -> Any:
         warp = self._warp()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from choque.errors import require
+from choque.gpu._devices import load_warp
 from choque.lab.volume_holder import Holder, Mask, Shift
 
 
@@ -51,8 +52,5 @@ class WarpVolumes(Holder):
 
 
 def _warp() -> Any:
-    warp = require(WarpVolumes.module, extra="gpu", purpose="to compare with NanoVDB volumes")
-    warp.config.quiet = True  # before 1.10
-    warp.config.log_level = 30
-    warp.init()
-    return warp
+    require(WarpVolumes.module, extra="gpu", purpose="to compare with NanoVDB volumes")
+    return load_warp()

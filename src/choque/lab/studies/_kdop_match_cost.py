@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Index
-from choque.dynamics._shape_matching_kernels import _match, rest_shapes
+from choque.dynamics._shape_matching_kernels import match_shape, rest_shapes
 from choque.kernel import kernel
 from choque.lab.stopwatch import Clock
 from choque.narrow._convex_cores import cores_of_shapes
@@ -65,4 +65,4 @@ def _go(cores: Cores, bodies: NDArray[np.int64], pressed: Points, rest: Points, 
             for axis in range(3):
                 cores.points[row, axis] = pressed[row, axis]
         if matches:
-            _match(cores.points, cores.spans, body, rest, mean, turn, state, version, work, moment, counts)
+            match_shape(cores.points, cores.spans, body, rest, mean, turn, state, version, work, moment, counts)

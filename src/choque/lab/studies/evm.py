@@ -194,6 +194,15 @@ def power_law(result: Result) -> Finding:
     return found(lower <= 0.724 <= upper, f"x^{fit.coefficients[1]:.3f}", note)
 
 
+def _at_finest(result: Result, slow: str, fast: str, times: float, note: str) -> Finding:
+    """Whether one method takes so many times as long as another on the finest spheres that were measured."""
+    finest = max(result.right.where(scene="spheres-z", method="sorted").levels("n"), default=None)
+    if finest is None:
+        return not_testable("needs the spheres along z")
+    ratio = result.ratio(slow, fast, scene="spheres-z", n=finest)
+    return _at_least(ratio, times, ratio, f"at {finest} voxels per unit; {note}")
+
+
 @STUDY.claim(
     "faster-than-triangles",
     source=f"{THESIS}, tables 8 and 9",
@@ -201,11 +210,7 @@ def power_law(result: Result) -> Finding:
 )
 def faster_than_triangles(result: Result) -> Finding:
     """The finest spheres that were measured, the worst axis."""
-    finest = max(result.right.where(scene="spheres-z", method="sorted").levels("n"), default=None)
-    if finest is None:
-        return not_testable("needs the spheres along z")
-    ratio = result.ratio("triangles", "sorted", scene="spheres-z", n=finest)
-    return _at_least(ratio, 119.0, ratio, f"at {finest} voxels per unit, stacked along the last axis")
+    return _at_finest(result, "triangles", "sorted", 119.0, "stacked along the last axis")
 
 
 @STUDY.claim(
@@ -215,11 +220,7 @@ def faster_than_triangles(result: Result) -> Finding:
 )
 def slower_than_boxes(result: Result) -> Finding:
     """The finest spheres that were measured; the box is tested in plain Python here."""
-    finest = max(result.right.where(scene="spheres-z", method="sorted").levels("n"), default=None)
-    if finest is None:
-        return not_testable("needs the spheres along z")
-    ratio = result.ratio("sorted", "boxes", scene="spheres-z", n=finest)
-    return _at_least(ratio, 1.0, ratio, f"at {finest} voxels per unit; the direction is what is judged")
+    return _at_finest(result, "sorted", "boxes", 1.0, "the direction is what is judged")
 
 
 @STUDY.claim(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
+from choque.lab.finals import CHOSEN, judge_selector
 from choque.lab.records import Row
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
@@ -77,6 +79,13 @@ def beside_the_matrix(levels: Mapping[str, Sequence[Level]], quick: bool) -> Ite
         )
 
 
+def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
+    """Every method for three frames, in 2D and 3D."""
+    few: dict[str, Level] = {"n": 1_000, "occupancy": 0.05, "frames_per_second": 30, "duration": 0.1, "seed": 0}
+    for method in levels["method"]:
+        yield from ({**few, "scene": scene, "method": method} for scene in ("thesis", "boxes-3d"))
+
+
 def bytes_a_body(row: Row) -> float | None:
     """The most that the structures held, for each body."""
     peak, n = row.get("peak_bytes"), row.get("n")
@@ -116,17 +125,19 @@ STUDY = Study(
     regions=("n", "density", "frames_per_second", "duration"),
     region_weights=what_tells_methods_apart,
     listed=beside_the_matrix,
+    kernels=small_runs,
     selector="auto",
     within=0.10,
     plan=Plan(fewest=15, most=40, precision=0.05, budget=20.0, limit=240.0),
-    quick_plan=Plan(fewest=15, most=40, precision=0.1, budget=0.2, patience=5.0, limit=20.0),
+    quick_plan=Plan(fewest=7, most=30, precision=0.1, budget=0.7, patience=5.0, limit=20.0),
 )
 
 Corners = NDArray[np.float64]
 
 
+@lru_cache(maxsize=1)
 def instance(scene: str, n: int, occupancy: float, seed: int) -> tuple[Corners, Corners, Corners, float]:
-    """(lower, upper, velocity, density) of an instance: the same for every method."""
+    """(lower, upper, velocity, density) of an instance: the same for every method, and not made anew for the next."""
     from choque.kinetic import scenes
 
     if scene == "boxes-3d":
@@ -170,16 +181,17 @@ class Following(Trial):
             self._run_frames(watch, round(self._rate * self._duration))
 
     def rehearse(self, patience: float) -> None:
-        """A few frames tell how long all would take."""
-        if self._way != "kinetic":
-            few, frames = 3, round(self._rate * self._duration)
-            self._run_frames(Stopwatch(self.clock), few)
-            begin = time.perf_counter()
-            self._run_frames(Stopwatch(self.clock), few)
-            expected = (time.perf_counter() - begin) * frames / few
-            if expected > patience:
-                raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
-        super().rehearse(patience)
+        """A few frames warm up as well as all, and tell how long these would take."""
+        if self._way == "kinetic":
+            super().rehearse(patience)
+            return
+        few, frames = 3, round(self._rate * self._duration)
+        self._run_frames(Stopwatch(self.clock), few)
+        begin = time.perf_counter()
+        self._run_frames(Stopwatch(self.clock), few)
+        expected = (time.perf_counter() - begin) * frames / few
+        if expected > patience:
+            raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
 
     def check(self) -> Verdict:
         """The pairs at the end against those of all-pairs tests."""
@@ -195,8 +207,8 @@ class Following(Trial):
         return self._counters
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """What the map of methods is drawn over."""
-        return {"density": self._density}
+        """What the map of methods is drawn over, and what was recommended."""
+        return {"density": self._density, **({CHOSEN: self._way} if self.name == STUDY.selector else {})}
 
     def _run_kinetic(self, watch: Stopwatch) -> None:
         from choque.kinetic import Sweep
@@ -262,6 +274,10 @@ def _lines(result: Result) -> list[Any]:
     return sorted(level for level, sizes in groups if len(sizes) > 1) or [level for level, _ in groups]
 
 
+def _occupied(share: float) -> str:
+    return f"occupancy {100 * share:g} %"
+
+
 def _largest(result: Result, most: int = 1_000) -> int:
     return max((n for n in result.right.where(**_matrix()).levels("n") if n <= most), default=0)
 
@@ -324,7 +340,7 @@ def events_and_density(result: Result) -> Finding:
     if len(levels) < 2:
         return not_testable("needs two occupancies")
     low, high = (float(np.mean(rows.where(occupancy=level).numbers("events"))) for level in (levels[0], levels[-1]))
-    note = f"events at occupancy {levels[-1]:.0%} over those at {levels[0]:.0%}, n = {n:,}"
+    note = f"events at {_occupied(levels[-1])} over those at {_occupied(levels[0])}, n = {n:,}"
     return found(0.9 < high / low < 1.1, f"{high / low:.2f}", note)
 
 
@@ -364,6 +380,8 @@ def incremental_overtakes(result: Result) -> Finding:
     """The highest measured rate at which it is, at n = 1,000."""
     where: dict[str, Any] = {"scene": "thesis", "n": 1_000, "occupancy": 0.05, "duration": DURATION}
     rates = sorted(result.right.where(method="incremental", **where).levels("frames_per_second"))
+    if not rates:
+        return not_testable("needs incremental and kinetic at n = 1,000")
     faster = []
     for rate in rates:
         ratio = result.ratio("incremental", "kinetic", frames_per_second=rate, **where)
@@ -388,8 +406,6 @@ def small(result: Result) -> Finding:
 )
 def chosen_well(result: Result) -> Finding:
     """The shipped table, by `choque.kinetic.recommend`: no cell of this study is in it."""
-    from choque.lab.finals import judge_selector
-
     return judge_selector(result)
 
 
@@ -402,7 +418,13 @@ def curves(result: Result) -> Figure:
     """A panel for each occupancy."""
     from choque.lab import figures
 
-    return figures.curves(result, panels="occupancy", series=_chosen_from(result), **_matrix(occupancy=_lines(result)))
+    return figures.curves(
+        result,
+        panels="occupancy",
+        series=_chosen_from(result),
+        titled=_occupied,
+        **_matrix(occupancy=_lines(result)),
+    )
 
 
 @STUDY.figure(
@@ -412,14 +434,30 @@ def stages(result: Result) -> Figure:
     """A panel for each occupancy."""
     from choque.lab import figures
 
-    return figures.stage_split(result, panels="occupancy", **_matrix(method=_chosen_from(result)))
-
-
-@STUDY.figure("events", "Events of a run by number of objects", "Instants per axis at which the order changes.")
-def events(result: Result) -> Figure:
-    """A panel for each occupancy."""
-    from choque.lab import figures
-
-    return figures.curves(
-        result, panels="occupancy", metric="events", series=["kinetic"], **_matrix(occupancy=_lines(result))
+    return figures.stage_split(
+        result, panels="occupancy", titled=_occupied, **_matrix(method=_chosen_from(result), occupancy=_lines(result))
     )
+
+
+@STUDY.figure(
+    "events",
+    "Events of a run by number of objects",
+    "Instants per axis at which the order changes: a line for each occupancy.",
+)
+def events(result: Result) -> Figure:
+    """All occupancies in one panel: whether they matter is what is asked."""
+    from choque.lab.figures import format_axis
+    from choque.lab.style import empty_figure, marks, new_figure
+
+    occupancies = _lines(result)
+    if not occupancies:
+        return empty_figure()
+    figure = new_figure(5.0, 3.3)
+    axis = figure.subplots()
+    for share, mark in marks(occupancies).items():
+        places, middle = result.curve("kinetic", metric="events", **_matrix(occupancy=share))
+        axis.plot(places, [each.value for each in middle], label=_occupied(share), **mark.options())
+    axis.set(xscale="log", yscale="log", xlabel="n", ylabel="events of a run")
+    format_axis(axis, "events")
+    axis.legend(loc="lower right")
+    return figure
