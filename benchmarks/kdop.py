@@ -1,10 +1,13 @@
 """k-DOPs against boxes: 100,000 hulls of 4 × 12 × 4 in random orientation, about three overlapping boxes each.
 
-Run with: python benchmarks/kdop.py [COUNT [THREADS]]
+    python benchmarks/kdop.py                    # 100,000 hulls on two threads
+    python benchmarks/kdop.py 20000 1            # so many hulls, on so many threads
 
-Contenders take turns in one process; the medians of their rounds are shown, and the least of them: on a machine that
-others keep busy that is the one to look at. Times are those of the processor, all threads together. The narrow phase,
-GJK and EPA, is the same for all of them, and so are the contacts that it finds.
+Contenders take turns in one process. Shown are the medians of their turns, the range of broad plus narrow phase, and
+how much longer each takes than 18-DOPs, turn by turn: on a machine that others keep busy, look at the least and at the
+ratios. Times are those of the processor, all threads together, and in brackets those on the wall. The narrow phase,
+GJK and EPA, is the same for all of them, and so are the contacts that it finds; its stages follow, on one thread.
+Figures and what they mean: kdop.md.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ import itertools
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +26,13 @@ import choque
 from choque.bounds import BodyPoints
 from choque.narrow import CONVEX, NarrowPhase, Shapes, collide
 from choque.narrow import Hulls as HullLibrary
+from choque.narrow._convex_cores import cores_of_shapes
+from choque.narrow._convex_probe import CONTACT, DEPTH, VERDICT, probe_pairs
 
 ROUNDS = 5
 OVERLAPS = 3.0
 SCALE = np.array([2.0, 6.0, 2.0])
+REFERENCE = "sap-kdop, 18-DOPs"
 
 
 def rounded_cube() -> np.ndarray:
@@ -59,20 +66,22 @@ class Hulls:
         return self.points.kdops(self.groups, self.position, self.rotation, SCALE, k=k, threads=threads)
 
 
-def narrow_of(hulls: Hulls, threads: int) -> dict[str, Callable[[Any], int]]:
-    """Two narrow phases without any memory of a frame before: does it collide, and how deep."""
+def shapes_of(hulls: Hulls) -> Shapes:
     count = len(hulls.groups)
-    library = HullLibrary.from_points(rounded_cube())
-    shapes = Shapes(
+    return Shapes(
         kind=np.full(count, CONVEX, np.int8),
         position=hulls.position.astype(np.float64),
         rotation=hulls.rotation.astype(np.float64),
         size=np.tile(SCALE, (count, 1)),
         hull=np.zeros(count, np.int32),
-        hulls=library,
+        hulls=HullLibrary.from_points(rounded_cube()),
     )
 
-    bodies = library.at(shapes.position, shapes.rotation, shapes.size)
+
+def narrow_of(hulls: Hulls, threads: int) -> dict[str, Callable[[Any], int]]:
+    """Two narrow phases without any memory of a frame before: does it collide, and how deep."""
+    shapes = shapes_of(hulls)
+    bodies = shapes.hulls.at(shapes.position, shapes.rotation, shapes.size)
 
     def verdicts(pairs: Any) -> int:
         return int(np.count_nonzero(collide(bodies, bodies, pairs, threads=threads)))
@@ -83,51 +92,106 @@ def narrow_of(hulls: Hulls, threads: int) -> dict[str, Callable[[Any], int]]:
     }
 
 
+class Turn(NamedTuple):
+    """One contender's turn: seconds of the processor, then on the wall, then what was found."""
+
+    fit: float
+    broad: float
+    narrow: float
+    wall: float
+    pairs: int
+    contacts: int
+
+    @property
+    def both(self) -> float:
+        return self.broad + self.narrow
+
+
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     hulls = Hulls(count)
     for name, narrow in narrow_of(hulls, threads).items():
         compare(hulls, threads, name, narrow)
+    stages(hulls)
 
 
 def compare(hulls: Hulls, threads: int, name: str, narrow: Callable[[Any], int]) -> None:
-    def contender(method: str, bounds: Callable[[], Any]) -> Callable[[], tuple[float, float, float, int, int]]:
-        def run() -> tuple[float, float, float, int, int]:
+    def contender(method: str, bounds: Callable[[], Any]) -> Callable[[], Turn]:
+        def run() -> Turn:
             start = time.process_time()
             volumes = bounds()
-            fitted = time.process_time()
+            fitted, on_wall = time.process_time(), time.perf_counter()
             pairs = choque.broad.create(method, volumes, threads=threads).pairs()
             found = time.process_time()
             hits = narrow(pairs)
-            return fitted - start, found - fitted, time.process_time() - found, len(pairs), hits
+            ended = time.process_time(), time.perf_counter()
+            return Turn(fitted - start, found - fitted, ended[0] - found, ended[1] - on_wall, len(pairs), hits)
 
         return run
 
     contenders = {
         "sap-direct, boxes": contender("sap-direct", lambda: hulls.boxes(threads)),
         "auto, boxes": contender("auto", lambda: hulls.boxes(threads)),
-        "sap-kdop, 6-DOPs": contender("sap-kdop", lambda: hulls.kdops(6, threads)),
-        "sap-kdop, 14-DOPs": contender("sap-kdop", lambda: hulls.kdops(14, threads)),
-        "sap-kdop, 18-DOPs": contender("sap-kdop", lambda: hulls.kdops(18, threads)),
-        "sap-kdop, 26-DOPs": contender("sap-kdop", lambda: hulls.kdops(26, threads)),
+        **{f"sap-kdop, {k}-DOPs": contender("sap-kdop", partial(hulls.kdops, k, threads)) for k in (6, 14, 18, 26)},
     }
-    rounds: dict[str, list[tuple[float, float, float, int, int]]] = {label: [] for label in contenders}
+    turns: dict[str, list[Turn]] = {label: [] for label in contenders}
     for turn in range(ROUNDS + 1):
         for label, run in contenders.items():
             result = run()
             if turn:  # the first turn compiles and warms up
-                rounds[label].append(result)
-    assert len({each[-1][4] for each in rounds.values()}) == 1, "all must find the same contacts"
-    print(f"{len(hulls.groups):,} hulls of 4 × 12 × 4, {threads} threads, {name}; milliseconds")
-    print(f"{'':<20} {'fit':>7} {'broad':>7} {'narrow':>7} {'b + n':>7} {'least':>7} {'pairs':>9} {'contacts':>9}")
-    for label, each in rounds.items():
+                turns[label].append(result)
+    assert len({each[-1].contacts for each in turns.values()}) == 1, "all must find the same contacts"
+    print(f"{len(hulls.groups):,} hulls of 4 × 12 × 4, {threads} threads, {name}; milliseconds, {ROUNDS} turns")
+    print(
+        f"{'':<18} {'fit':>5} {'broad':>6} {'narrow':>6} {'b + n':>6} {'range':>11} {'[wall, range]':>16} {'pairs':>8} "
+        f"{'contacts':>8}  b + n over that of 18-DOPs"
+    )
+    for label, each in turns.items():
         fit, broad, exact = (1000 * median(column) for column in list(zip(*each, strict=True))[:3])
-        both = 1000 * median(one[1] + one[2] for one in each)
-        least = 1000 * min(one[1] + one[2] for one in each)
+        wall = sorted(1000 * turn.wall for turn in each)
+        both = sorted(1000 * turn.both for turn in each)
+        ratios = sorted(one.both / other.both for one, other in zip(each, turns[REFERENCE], strict=True))
+        least = both[0] / (1000 * min(turn.both for turn in turns[REFERENCE]))
         print(
-            f"{label:<20} {fit:7.1f} {broad:7.1f} {exact:7.1f} {both:7.1f} {least:7.1f} {each[0][3]:9,} {each[0][4]:9,}"
+            f"{label:<18} {fit:5.0f} {broad:6.0f} {exact:6.0f} {median(both):6.0f} {both[0]:5.0f}-{both[-1]:<5.0f} "
+            f"{f'[{median(wall):.0f}, {wall[0]:.0f}-{wall[-1]:.0f}]':>16} {each[0].pairs:8,} {each[0].contacts:8,}  "
+            f"{median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f}), of the least {least:.2f}"
         )
+
+
+def stages(hulls: Hulls) -> None:
+    """Where the narrow phase spends its time, for the candidates of boxes and of 18-DOPs: the least of some turns."""
+    shapes = shapes_of(hulls)
+    print(f"{'stages, milliseconds':<22} {'place':>6} {'GJK apart':>10} {'GJK meeting':>12} {'EPA':>6} {'patch':>6}")
+    for label, method, bounds in (
+        ("sap-direct, boxes", "sap-direct", hulls.boxes(1)),
+        (REFERENCE, "sap-kdop", hulls.kdops(18, 1)),
+    ):
+        pairs = choque.broad.create(method, bounds, threads=1).held_pairs()
+        cores, rows = cores_of_shapes(shapes, pairs, 1)
+        meets = probe_pairs(cores, rows, VERDICT).meets.astype(bool)
+        apart, meeting = np.ascontiguousarray(rows[~meets]), np.ascontiguousarray(rows[meets])
+        placing, apart_time, verdict, depth, contact = least_times(
+            partial(cores_of_shapes, shapes, pairs, 1),
+            partial(probe_pairs, cores, apart, VERDICT),
+            *(partial(probe_pairs, cores, meeting, wanted) for wanted in (VERDICT, DEPTH, CONTACT)),
+        )
+        print(
+            f"{label:<22} {placing:6.0f} {apart_time:10.0f} {verdict:12.0f} {depth - verdict:6.0f} "
+            f"{max(contact - depth, 0):6.0f}"
+        )
+
+
+def least_times(*tasks: Callable[[], Any]) -> list[float]:
+    """Milliseconds of the processor that each task takes at least, in turns."""
+    times: list[list[float]] = [[] for _ in tasks]
+    for _ in range(2 * ROUNDS):
+        for row, task in zip(times, tasks, strict=True):
+            start = time.thread_time()
+            task()
+            row.append(1000 * (time.thread_time() - start))
+    return [min(row) for row in times]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from choque.errors import InvalidInput, UnknownName
 
 SPACE = (6, 14, 18, 26)
 SOURCES = ("vertices", "map")
-PAIR_COUNT = 1_000_000 if os.environ.get("CHOQUE_FULL") == "1" else 20_000
+PAIR_COUNT = 1_000_000 if os.environ.get("CHOQUE_FULL") == "1" else 8_000
 
 
 def rounded_cube() -> np.ndarray:
@@ -111,7 +111,7 @@ def test_no_pair_of_bodies_that_meet_is_lost() -> None:
     random = np.random.default_rng(5)
     hull = rounded_cube()
     carrier = BodyPoints([hull])
-    block = 10_000
+    block = min(10_000, PAIR_COUNT // 2)
     kept = dict.fromkeys(SPACE, 0)
     met = 0
     for start in range(0, PAIR_COUNT, block):

@@ -94,6 +94,16 @@ def test_fit_is_close_to_the_smallest() -> None:
     assert fitted.radius.mean() < 1.02
 
 
+def test_one_radius_for_all() -> None:
+    center = np.zeros((3, 2), np.float32)
+    assert Spheres(center, 0.1).radius.tolist() == [0.1] * 3
+    assert Spheres(center, np.float32(0.1)).dtype == np.float32
+    with pytest.raises(InvalidInput, match="radius"):
+        Spheres(center, -1.0)
+    with pytest.raises(InvalidInput, match="radius"):
+        Spheres(center, [0.1, 0.2])
+
+
 def test_one_point_has_no_radius() -> None:
     fitted = Spheres.fit([[[0.1, 0.2, 0.3]]])
     assert fitted.center.tolist() == [[0.1, 0.2, 0.3]]
@@ -108,7 +118,7 @@ def test_one_point_has_no_radius() -> None:
         ([[0, 0], [0, 0]], [1, -1], "Row 1 of radius"),
         ([[0, 0], [0, 0]], [1, np.nan], "Row 1 of radius"),
         ([[0, 0], [0, 0]], [1], r"radius has the shape \(1,\)"),
-        ([[0, 0], [0, 0]], 1, r"radius has the shape \(\)"),
+        ([[0, 0], [0, 0]], [[1, 1]], r"radius has the shape \(1, 2\)"),
     ],
 )
 def test_bad_spheres_are_named(center: ArrayLike, radius: ArrayLike, text: str) -> None:

@@ -17,11 +17,22 @@ ARCHITECTURES = (75, 86, 90) if os.environ.get("CHOQUE_FULL") == "1" else (75,)
 def test_every_kernel_compiles_for_a_cuda_architecture(architecture: int, tmp_path: Path) -> None:
     """No card and no driver: the compiler comes with Warp."""
     written = compile_ahead(tmp_path, architecture)
-    assert len(written) == 3
+    assert len(written) == 4
     text = "".join(path.read_text(errors="replace") for path in written)
-    for kernel in ("place_vertices", "build_kdops_by_axis", "count_bins", "scan_bins", "reorder_signs", "fill_pairs"):
+    for kernel in (
+        "bound_bodies",
+        "place_vertices",
+        "build_kdops_by_axis",
+        "count_bins",
+        "scan_bins",
+        "reorder_signs",
+        "fill_pairs",
+    ):
         assert kernel in text
     assert f".target sm_{architecture}" in text
+    (bodies,) = (path.read_text(errors="replace") for path in written if "_kernels_bodies" in path.name)
+    assert "fma." not in bodies, "a product and a sum rounded as one would not be those of the processor"
+    assert "sqrt.rn.f64" in bodies
 
 
 def test_an_architecture_that_is_none_is_a_sentence(tmp_path: Path) -> None:

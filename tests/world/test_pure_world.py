@@ -20,10 +20,10 @@ for make, options in (
     (gas, {"broad": "grid", "bounds": "18-dop"}),
     (gas, {"broad": "brute", "bounds": "sphere", "dtype": "float32"}),
 ):
-    world = make(12, **options)
+    world = make(8, **options)
     world.add_ground(-9.0)
     world.add_boxes([40, -8.5, 0], [1, 2, 3], velocity=[0, -1, 0])
-    impulses = sum(world.step().impulses for _ in range(12))
+    impulses = sum(world.step().impulses for _ in range(8))
     print(numba.config.DISABLE_JIT, impulses > 0, [round(float(x), 5) for x in world.bodies.velocity.ravel()])
     print(world.hash() == world.copy().hash())
 """

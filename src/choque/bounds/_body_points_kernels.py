@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Rows
+from choque._types import Floats, Index, Rows
 from choque.bounds._rounding import SMALLEST, add_up, length_up, multiply_up
-from choque.kernel import kernel
+from choque.kernel import inlined, kernel
 
 PLACING = 2.0**-46
 """More than all relative errors of scaling, turning, projecting and shifting a point, of its size and its place's."""
@@ -17,6 +19,22 @@ STORING = {np.dtype(np.float32): 2.0**-23, np.dtype(np.float64): 0.0}
 
 TINY = 2.0**-149
 """The least number above zero of float32, which is more than storing what is next to zero loses."""
+
+
+@inlined
+def along_axes(turn: Any, scale: Any, x: float, y: float, z: float) -> Any:
+    """S Rᵀ d for d = (x, y, z): its product with a point of a body says how far that point reaches along d."""
+    u = scale[0] * (x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0])
+    v = scale[1] * (x * turn[0, 1] + y * turn[1, 1] + z * turn[2, 1])
+    w = scale[2] * (x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2])
+    return u, v, w
+
+
+@inlined
+def store_slab(lower: Any, upper: Any, body: Index, slab: Index, low: float, high: float, storing: float) -> None:
+    """Write an interval so that the float type of the arrays, whose relative error is ``storing``, narrows nothing."""
+    lower[body, slab] = low - storing * abs(low) - TINY
+    upper[body, slab] = high + storing * abs(high) + TINY
 
 
 @kernel
@@ -62,9 +80,7 @@ def fit_vertices(
                 low = reach if reach < low else low  # unlike min, a choice is one instruction
                 high = reach if reach > high else high
             middle = p * x + q * y + r * z
-            low, high = middle + low - slack, middle + high + slack
-            lower[body, slab] = low - storing * abs(low) - TINY
-            upper[body, slab] = high + storing * abs(high) + TINY
+            store_slab(lower, upper, body, slab, middle + low - slack, middle + high + slack, storing)
 
 
 @kernel

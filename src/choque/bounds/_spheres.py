@@ -77,7 +77,7 @@ def overlap_spheres(
 
 
 class Spheres(Bounds):
-    """Spheres around ``center`` (n, 2) or (n, 3) of ``radius`` (n,).
+    """Spheres around ``center`` (n, 2) or (n, 3) of ``radius`` (n,), or one for all.
 
     Closed spheres overlap when the squared distance of the centers is at most the squared sum of the radii,
     half-open ones when it is less. The test runs in float64. Closed, it allows for its own rounding (a
@@ -92,7 +92,8 @@ class Spheres(Bounds):
     _overlap_kernel = staticmethod(overlap_spheres)
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
-        middle, reach = as_widest(as_coordinates(center, "center"), as_floats(radius, "radius"))
+        places, reach = as_coordinates(center, "center"), as_floats(radius, "radius")
+        middle, reach = as_widest(places, reach if reach.ndim else np.full(len(places), reach))
         check_shape(reach, "radius", middle.shape[:1], "center")
         check_finite(middle, "center")
         check_extents(reach, "radius")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
-from choque.bounds._body_points_kernels import PLACING, TINY
+from choque.bounds._body_points_kernels import PLACING, along_axes, store_slab
 from choque.bounds._rounding import SMALLEST
 from choque.errors import InvalidInput
 from choque.kernel import kernel
@@ -97,14 +97,10 @@ def turn_map(
         slack = PLACING * (size + abs(x) + abs(y) + abs(z)) + SMALLEST
         for slab in range(lower.shape[1]):
             p, q, r = directions[slab, 0], directions[slab, 1], directions[slab, 2]
-            u = scale[body, 0] * (turn[0, 0] * p + turn[1, 0] * q + turn[2, 0] * r)
-            v = scale[body, 1] * (turn[0, 1] * p + turn[1, 1] * q + turn[2, 1] * r)
-            w = scale[body, 2] * (turn[0, 2] * p + turn[1, 2] * q + turn[2, 2] * r)
+            u, v, w = along_axes(turn, scale[body], p, q, r)
             middle = p * x + q * y + r * z
             behind, ahead = _reaches(table, u, v, w)
-            low, high = middle - behind - slack, middle + ahead + slack
-            lower[body, slab] = low - storing * abs(low) - TINY
-            upper[body, slab] = high + storing * abs(high) + TINY
+            store_slab(lower, upper, body, slab, middle - behind - slack, middle + ahead + slack, storing)
 
 
 @kernel

@@ -8,7 +8,7 @@ from pathlib import Path
 from choque.errors import ChoqueError
 from choque.gpu._devices import load_warp
 
-MODULES = ("_kernels_bounds", "_kernels_sort", "_kernels_sweep")
+MODULES = ("_kernels_bodies", "_kernels_bounds", "_kernels_sort", "_kernels_sweep")
 
 LEAST_ARCHITECTURE = 75
 """The oldest compute capability that the present compiler of CUDA knows: 7.5."""

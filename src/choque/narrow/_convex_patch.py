@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 
-from choque._types import Floats, Index
+from choque._types import Floats, Index, Rows
 from choque.kernel import part
 from choque.narrow._support import Cores
-from choque.narrow._vectors import Vector, along, cross, dot, point_of, subtract, unit
+from choque.narrow._vectors import Vector, along, cross, dot, length, point_of, subtract, unit
 
 PATCH_ROOM = 64
 """Corners of a flat part, at most; bodies with larger ones keep the point that EPA named."""
 
 LEVEL = 1e-7
 """Points that are at most this share of the distance to the body's deepest point higher than it are as deep."""
+
+PARALLEL = 1e-6
+"""The sine of the angle between two edges that run along each other, at most."""
 
 
 @part
@@ -28,17 +31,20 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
     ``room`` is working memory, (64, 8): columns 0 and 1 hold the flat part of ``one`` in the plane across the
     ``normal``, 2 and 3 that of ``other``, 4 to 7 serve clipping.
     """
-    own, level = _flat_size(cores, one, normal)
+    points, spans, place, _ = cores
+    own, first, last, level = _flat_part(points, spans, one, normal)
     if own < 2:
         return middle
     opposite = (-normal[0], -normal[1], -normal[2])
-    others, other_level = _flat_size(cores, other, opposite)
+    others, other_first, other_last, other_level = _flat_part(points, spans, other, opposite)
     if others < 2 or own > PATCH_ROOM // 2 or others > PATCH_ROOM // 2:
+        return middle
+    if own == 2 and others == 2 and _cross(points, first, last, other_first, other_last):
         return middle
     right = unit(cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.6 else (0.0, 1.0, 0.0)))
     up = cross(normal, right)
-    _lay_flat_part(cores, one, normal, level, right, up, middle, room, 0)
-    _lay_flat_part(cores, other, opposite, other_level, right, up, middle, room, 2)
+    _lay_flat_part(points, spans, place, one, normal, level, right, up, middle, room, 0)
+    _lay_flat_part(points, spans, place, other, opposite, other_level, right, up, middle, room, 2)
     if own == 2 and others == 2:
         x, y = _middle_of_edges(room)
     elif own == 2:
@@ -49,25 +55,38 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
 
 
 @part
-def _flat_size(cores: Cores, body: Index, normal: Vector) -> tuple[int, float]:
-    """How many corners of a body reach farthest along ``normal``, and the level that they reach."""
-    first, last = cores.spans[body, 0], cores.spans[body, 1]
-    farthest = -math.inf
-    size = 0.0
-    for row in range(first, last):
-        corner = point_of(cores.points, row)
-        farthest = max(farthest, dot(corner, normal))
-        size = max(size, dot(corner, corner))
-    level = farthest - LEVEL * math.sqrt(size)
+def _flat_part(points: Floats, spans: Rows, body: Index, normal: Vector) -> tuple[int, int, int, float]:
+    """How many corners of a body reach farthest along ``normal``, the first and the last of them, and their level."""
+    begin, end = spans[body, 0], spans[body, 1]
+    farthest, highest = begin, -math.inf
+    for row in range(begin, end):
+        height = dot(point_of(points, row), normal)
+        if height > highest:
+            farthest, highest = row, height
+    level = highest - LEVEL * length(point_of(points, farthest))
+    first = last = farthest
     count = 0
-    for row in range(first, last):
-        count += dot(point_of(cores.points, row), normal) >= level
-    return count, level
+    for row in range(begin, end):
+        if dot(point_of(points, row), normal) >= level:
+            first, last = min(first, row), row
+            count += 1
+    return count, first, last, level
+
+
+@part
+def _cross(points: Floats, start: Index, end: Index, other_start: Index, other_end: Index) -> bool:
+    """Whether two edges, named by their ends, cross: then they have no stretch in common, only the point known."""
+    edge = subtract(point_of(points, end), point_of(points, start))
+    other_edge = subtract(point_of(points, other_end), point_of(points, other_start))
+    across = cross(edge, other_edge)
+    return dot(across, across) > PARALLEL * PARALLEL * dot(edge, edge) * dot(other_edge, other_edge)
 
 
 @part
 def _lay_flat_part(
-    cores: Cores,
+    points: Floats,
+    spans: Rows,
+    place: Floats,
     body: Index,
     normal: Vector,
     level: float,
@@ -78,11 +97,11 @@ def _lay_flat_part(
     column: Index,
 ) -> None:
     """Write the corners of a body that reach the ``level``, around ``middle``: in order around their mean."""
-    offset = subtract(point_of(cores.place, body), middle)
+    offset = subtract(point_of(place, body), middle)
     count = 0
     mean_x = mean_y = 0.0
-    for row in range(cores.spans[body, 0], cores.spans[body, 1]):
-        corner = point_of(cores.points, row)
+    for row in range(spans[body, 0], spans[body, 1]):
+        corner = point_of(points, row)
         if dot(corner, normal) >= level:
             x = dot(corner, right) + dot(offset, right)
             y = dot(corner, up) + dot(offset, up)
@@ -92,10 +111,10 @@ def _lay_flat_part(
     if count == 2:
         return  # either order is one
     mean_x, mean_y = mean_x / count, mean_y / count
-    for place in range(1, count):
-        x, y = room[place, column], room[place, column + 1]
+    for turn in range(1, count):
+        x, y = room[turn, column], room[turn, column + 1]
         angle = math.atan2(y - mean_y, x - mean_x)
-        at = place
+        at = turn
         while at > 0 and math.atan2(room[at - 1, column + 1] - mean_y, room[at - 1, column] - mean_x) > angle:
             room[at, column], room[at, column + 1] = room[at - 1, column], room[at - 1, column + 1]
             at -= 1
@@ -109,7 +128,7 @@ def _middle_of_edges(room: Floats) -> tuple[float, float]:
     other_x, other_y = room[1, 2] - room[0, 2], room[1, 3] - room[0, 3]
     size = math.sqrt(x * x + y * y)
     other_size = math.sqrt(other_x * other_x + other_y * other_y)
-    if not abs(x * other_y - y * other_x) <= 1e-6 * size * other_size or size == 0:
+    if not abs(x * other_y - y * other_x) <= PARALLEL * size * other_size or size == 0:
         return 0.0, 0.0
     x, y = x / size, y / size
     start = (room[0, 2] - room[0, 0]) * x + (room[0, 3] - room[0, 1]) * y

@@ -87,11 +87,13 @@ def slab_bounds(k: int) -> Maker:
     return bounds
 
 
+_SLABS = {f"{k}-dop": k for k in (6, 14, 18, 26)}
+
 _MAKERS: dict[str, Maker] = {
     "box": box_bounds,
     "oriented": oriented_bounds,
     "sphere": sphere_bounds,
-    **{f"{k}-dop": slab_bounds(k) for k in (6, 14, 18, 26)},
+    **{name: slab_bounds(k) for name, k in _SLABS.items()},
 }
 
 
@@ -116,6 +118,25 @@ def find_bounds(name: str | None, method: str) -> Maker:
     return _MAKERS[wanted]
 
 
+def slabs_of(name: str | None, method: str) -> int | None:
+    """The k of the bounds called ``name``, or of those that suit ``method``; None for others than k-DOPs."""
+    return _SLABS.get(_OF_METHOD.get(method, "box") if name is None else name)
+
+
+def slack_of(dtype: np.dtype[np.floating[Any]]) -> float:
+    """The share of place and extent by which bounds of this float type are wider than computed."""
+    return SLACK * float(np.finfo(dtype).eps)
+
+
+def refuse_lost(bodies: Bodies) -> None:
+    """Refuse bodies of which one left the range of floats, where no kernel on the processor looks at them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = bodies.position.sum(axis=1, dtype=np.float64) + bodies.rotation.sum(axis=(1, 2), dtype=np.float64)
+    lost = np.flatnonzero(~np.isfinite(total))
+    if len(lost):
+        raise _lost_body(bodies, int(lost[0]))
+
+
 def _empty(bodies: Bodies, *shape: int) -> Floats:
     found: Floats = memory.empty((len(bodies), *shape), bodies.dtype)
     return found
@@ -125,13 +146,15 @@ def _run(kernel: Callable[..., int], bodies: Bodies, thread_count: int, *outputs
     """Run a kernel over all bodies; a body that left the range of floats is named before it can do harm."""
     hulls = bodies.hulls
     packed = (NO_POINTS, NO_HULLS) if hulls is None else (hulls.points, hulls.first)
-    slack = SLACK * float(np.finfo(bodies.dtype).eps)
-    shape = (bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, *packed, slack)
-    found = threads.over_ranges(kernel, len(bodies), thread_count, *shape, *outputs)
+    columns = (bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, *packed, slack_of(bodies.dtype))
+    found = threads.over_ranges(kernel, len(bodies), thread_count, *columns, *outputs)
     lost = [row for row in found if row >= 0]
     if lost:
-        row = min(lost)
-        raise InvalidInput(
-            f"The body {bodies.ids[row]} is at {bodies.position[row].tolist()} and turned by "
-            f"{bodies.rotation[row].tolist()}; a step needs finite numbers. Lower its speed or the length of the step."
-        )
+        raise _lost_body(bodies, min(lost))
+
+
+def _lost_body(bodies: Bodies, row: int) -> InvalidInput:
+    return InvalidInput(
+        f"The body {bodies.ids[row]} is at {bodies.position[row].tolist()} and turned by "
+        f"{bodies.rotation[row].tolist()}; a step needs finite numbers. Lower its speed or the length of the step."
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index
+from choque.bounds._body_points_kernels import along_axes
 from choque.kernel import inlined, kernel
 from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
@@ -230,10 +231,7 @@ def _hull_extent(
     rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, x: float, y: float, z: float
 ) -> Any:
     """From where to where a scaled hull reaches along (x, y, z), measured from its centre."""
-    r = rotation[row]
-    u = size[row, 0] * (x * r[0, 0] + y * r[1, 0] + z * r[2, 0])
-    v = size[row, 1] * (x * r[0, 1] + y * r[1, 1] + z * r[2, 1])
-    w = size[row, 2] * (x * r[0, 2] + y * r[1, 2] + z * r[2, 2])
+    u, v, w = along_axes(rotation[row], size[row], x, y, z)
     low, high = np.inf, -np.inf
     for point in range(starts[hull], starts[hull + 1]):
         along = u * points[point, 0] + v * points[point, 1] + w * points[point, 2]

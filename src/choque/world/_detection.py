@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from choque.world._cost import Cost, CostMeter
 from choque.world._legacy import LegacyBroad, create_legacy
 from choque.world._settings import Settings
 
-Follower: TypeAlias = BroadPhase | LegacyBroad
+if TYPE_CHECKING:
+    from choque.world._resident import ResidentSweep
+
+Follower: TypeAlias = "BroadPhase | LegacyBroad | ResidentSweep"
 """What finds pairs and is kept between frames."""
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
@@ -80,7 +83,8 @@ class Detection:
     """Finds what touches among bodies, frame after frame; changes nothing about them.
 
     The broad phase follows the bodies as long as none comes or goes, and then starts anew. Two static bodies are never
-    a pair. What is found depends on the present poses alone, in a legacy world also on the past of its sweep.
+    a pair. What is found depends on the present poses alone, in a legacy world also on the past of its sweep. Where
+    bodies can stay on a device, the device bounds them too, and that time counts as the broad phase's.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -88,21 +92,28 @@ class Detection:
         self.bound = find_bounds(settings.bounds, settings.broad)
         self.narrow = NarrowPhase(settings.narrow, settings.threads)
         self.meter = CostMeter(settings.broad)
-        self._broad: Follower | None = None
+        self._broad: BroadPhase | LegacyBroad | None = None
+        self._resident = _resident_sweep(settings)
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: NDArray[np.int32] | None = None  # of the bodies that the broad phase knows
 
     @property
     def broad_phase(self) -> Follower | None:
         """The broad phase as the latest look left it, to be read; None before the first."""
+        if self._resident is not None and self._resident.has_looked:
+            return self._resident
         return self._broad
 
     def find(self, bodies: Bodies, *, exact: bool = True) -> Detected:
         """The candidates and contacts of ``bodies`` as they are now; with ``exact`` False, contacts when asked for."""
         began = perf_counter()
-        bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
-        bounded = perf_counter()
-        pairs = self._candidates(bodies, bounds)
+        if self._resident is None:
+            bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
+            bounded = perf_counter()
+            pairs = self._candidates(bodies, bounds)
+        else:
+            bounded = began
+            pairs = self._resident.follow(bodies) if len(bodies) else NO_PAIRS
         paired = perf_counter()
         shapes = bodies.shapes()
         if exact:
@@ -116,7 +127,8 @@ class Detection:
 
     def account(self, found: Detected) -> Cost:
         """The cost of the latest look, which is added to that of all; exact tests that were put off cost nothing."""
-        counters = None if self._broad is None else self._broad.counters
+        broad_phase = self.broad_phase
+        counters = None if broad_phase is None else broad_phase.counters
         tests, seconds = (len(found.pairs), found.seconds[2]) if found.is_tested else (0, 0.0)
         return self.meter.read(counters, found.seconds[1], tests, seconds)
 
@@ -136,9 +148,9 @@ class Detection:
             self._ids = bodies.ids
         else:
             self._broad.update(bounds)
-        return self._broad._current_pairs()
+        return self._broad.held_pairs()
 
-    def _created(self, bodies: Bodies, bounds: Bounds) -> Follower:
+    def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase | LegacyBroad:
         options = self.settings.method_options()
         if bodies.static.any():
             options["static"] = bodies.static
@@ -150,3 +162,12 @@ class Detection:
             made.update(bounds)
         self._restored = {}
         return made
+
+
+def _resident_sweep(settings: Settings) -> ResidentSweep | None:
+    """What finds candidates where bodies stay on a device; None where they do not."""
+    if settings.device is None:
+        return None
+    from choque.world._resident import ResidentSweep
+
+    return ResidentSweep.serving(settings)

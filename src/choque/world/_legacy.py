@@ -2,7 +2,7 @@
 
 `create_legacy` stands in for `choque.broad.create`: given the `BodyBoxes` of `legacy_bounds`, it makes the three
 methods in which the original departs from an exact answer, and hands all others on. What it makes has as much of the
-surface of a `BroadPhase` as a world uses: ``update``, ``_current_pairs``, ``counters``; and ``state`` and ``restore``,
+surface of a `BroadPhase` as a world uses: ``update``, ``held_pairs``, ``counters``; and ``state`` and ``restore``,
 because a persistent sweep with ties depends on its past.
 """
 
@@ -54,7 +54,7 @@ class LegacyBroad(ABC):
         self._bounds = cast(BodyBoxes, bounds)
 
     @abstractmethod
-    def _current_pairs(self) -> Pairs:
+    def held_pairs(self) -> Pairs:
         """The candidates, in rows, sorted."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -70,7 +70,7 @@ class LegacyBruteObb(LegacyBroad):
 
     name: ClassVar[str] = "brute-obb"
 
-    def _current_pairs(self) -> Pairs:
+    def held_pairs(self) -> Pairs:
         count = len(self._static)
         found: Keys = np.empty(_ROOM, np.uint64)
         volumes = (self._bounds.center, self._bounds.half, self._bounds.axes)
@@ -94,7 +94,7 @@ class LegacySap(LegacyBroad):
         super().update(bounds)
         self.counters.swaps += self._sweep.update(self._bounds.lower, self._bounds.upper, self._static)
 
-    def _current_pairs(self) -> Pairs:
+    def held_pairs(self) -> Pairs:
         return self._sweep.pairs()
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -111,8 +111,8 @@ class LegacySapObb(LegacySap):
 
     name: ClassVar[str] = "sap-obb"
 
-    def _current_pairs(self) -> Pairs:
-        pairs = super()._current_pairs()
+    def held_pairs(self) -> Pairs:
+        pairs = super().held_pairs()
         meet = np.empty(len(pairs), np.bool_)
         with self.counters.filtering(len(pairs)):
             _test_pairs(pairs, self._bounds.center, self._bounds.half, self._bounds.axes, meet)

@@ -1,6 +1,6 @@
-"""Worlds on disk: one file of arrays and a page of JSON, read without running anything that is in it.
+"""Worlds as bytes: arrays and a page of JSON, read without running anything that is in it.
 
-The file is a zip archive of NumPy arrays. ``about`` holds the version of the format, the settings, the frame and the
+They are a zip archive of NumPy arrays. ``about`` holds the version of the format, the settings, the frame and the
 time; ``body.*`` the columns of the bodies; ``hull.*`` their hulls; ``response.*`` what the response remembers;
 ``detection.*`` what a legacy sweep does.
 """
@@ -11,15 +11,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.broad._identities import Identities
 from choque.errors import InvalidInput, UnreadableFile
-from choque.files.atomic import replacing
-from choque.files.source import naming_damage, require_signature
+from choque.files.source import naming_damage
 from choque.narrow._shapes import CONVEX, KIND_NAMES
 from choque.world._bodies import FLOAT_COLUMNS, OTHER_COLUMNS, Bodies
 from choque.world._hull_library import pack_hulls, unpack_hulls
@@ -34,8 +33,8 @@ FORMAT = "choque-world"
 VERSION = 1
 
 
-def save_world(world: World, path: Path) -> None:
-    """Write ``world`` to ``path``, whole or not at all."""
+def write_world(world: World, handle: IO[bytes]) -> None:
+    """Write ``world`` to an open file."""
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -56,14 +55,12 @@ def save_world(world: World, path: Path) -> None:
     arrays |= {f"hull.{name}": array for name, array in pack_hulls(world._bodies.hulls).items()}
     arrays |= {f"broad.{name}": array for name, array in world._detection.state().items()}
     arrays |= {f"response.{name}": array for name, array in world._response.state().items()}
-    with replacing(path) as handle:
-        np.savez(handle, **arrays)  # type: ignore[arg-type]
+    np.savez(handle, **arrays)  # type: ignore[arg-type]
 
 
-def open_world(kind: type[AnyWorld], path: Path, threads: int | None) -> AnyWorld:
-    """The world that `save_world` wrote to ``path``; `UnreadableFile` says what is wrong with another file."""
-    require_signature(path, b"PK", "a saved world")
-    with naming_damage(path), path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
+def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int | None) -> AnyWorld:
+    """The world that `write_world` wrote; `UnreadableFile` names ``path``, the file that the bytes come from."""
+    with naming_damage(path), np.load(handle, allow_pickle=False) as archive:
         if "about" not in archive.files:
             raise UnreadableFile(
                 f"The file {path} is no saved world; it holds {', '.join(archive.files) or 'nothing'}."
