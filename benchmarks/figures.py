@@ -28,10 +28,11 @@ import numpy as np
 
 import choque
 from choque._types import Floats
+from choque.files.csv_rows import write_dataclasses
 from choque.lab import machine, peers
 from choque.lab.bench import rows_of
 from choque.lab.contender import Contender, Facade, Method, State
-from choque.lab.measure import Frame, measure, write_csv
+from choque.lab.measure import Frame, measure
 from choque.lab.table import Row, duration
 from choque.lab.verdict import RANKED
 
@@ -411,7 +412,7 @@ def main() -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         distributions = dict.fromkeys(peers.get(name).distribution for name in peers.installed())
-        write_csv(path, figures, machine.describe(distributions))
+        write_dataclasses(path, figures, machine.describe(distributions))
         print(f"written to {path.name}", file=sys.stderr)
 
 

@@ -7,6 +7,9 @@ in the environment (`make test-all`) the counts are those that an issue names, a
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,3 +31,21 @@ settings.load_profile("choque")
 def thorough() -> bool:
     """Whether proofs run at their full count."""
     return FULL
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folder_of_ones_own() -> Iterator[None]:
+    """A temporary folder for this process and those it starts: timed cells wait for each other by a lock in it.
+
+    Nothing here is judged by the clock, so tests need not wait for the cells of other workers or of a study.
+    """
+    before = os.environ.get("TMPDIR")
+    folder = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="choque-tests-")
+    tempfile.tempdir = None  # asked for again
+    yield
+    if before is None:
+        del os.environ["TMPDIR"]
+    else:
+        os.environ["TMPDIR"] = before
+    tempfile.tempdir = None
+    shutil.rmtree(folder, ignore_errors=True)

@@ -9,8 +9,9 @@ Everything is imported when it is first used, so that ``import choque`` costs ne
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from choque._lazy import exporting
 
 if TYPE_CHECKING:
     from choque import (
@@ -70,16 +71,7 @@ _MEMBERS = {
     "show": "choque.view.studio",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name in _MEMBERS:
-        value = getattr(importlib.import_module(_MEMBERS[name]), name)
-    elif name in __all__:
-        value = importlib.import_module(f"choque.{name}")
-    else:
-        raise AttributeError(f"module 'choque' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+__getattr__ = exporting("choque", {name: _MEMBERS.get(name, f"choque.{name}") for name in __all__})
 
 
 def __dir__() -> list[str]:

@@ -70,7 +70,7 @@ def pairs(
         method, options = _on_device(device, method, options)
     if method == "auto" and len(boxes) <= FEW and threads is None and not options:
         return list_few(pack_records(boxes, closed, 1))
-    return create(method, boxes, closed=closed, threads=threads, **options)._current_pairs()
+    return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
 
 
 def _on_device(device: str, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -1,7 +1,8 @@
-"""Names for the array types that cross the rooms."""
+"""Names for the types that cross the rooms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,3 +22,6 @@ Pairs: TypeAlias = NDArray[np.int32]
 
 Keys: TypeAlias = NDArray[np.uint64]
 """Pairs packed into one integer, smaller number in the high half: sorting keys sorts pairs."""
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""How long work tells how far it is: how many steps are done, how many there are, and what it is about."""

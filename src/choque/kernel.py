@@ -17,7 +17,7 @@ from numba.core import event
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled."""
 
 PART_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False}

@@ -162,7 +162,7 @@ def test_insertion_follows_motion(tiles, axes):
     boxes = make("mixed", 300)
     sweep = create("sap-direct", boxes, sort="insertion", tiles=tiles, axes=axes)
     assert sweep.counters.swaps == 0
-    swept = boxes.lower[:, sweep._axis]
+    swept = boxes.lower[:, sweep.structure().axis]
     for frame in range(8):
         moved = drifting(boxes, 0.2, frame)
         before = pairs_of(boxes) if axes is None else pairs_of(some_axes(boxes, (1,)))
@@ -170,7 +170,7 @@ def test_insertion_follows_motion(tiles, axes):
         swaps = sweep.counters.swaps
         sweep.update(moved)
         order = np.argsort(swept, kind="stable")
-        swept = moved.lower[:, sweep._axis]
+        swept = moved.lower[:, sweep.structure().axis]
         again = swept[order]
         assert sweep.counters.swaps - swaps == np.count_nonzero(np.triu(again[:, None] > again[None], 1))
         assert as_set(sweep.began) == as_set(after) - as_set(before)

@@ -6,41 +6,50 @@ import numpy as np
 import pytest
 
 import choque
+from choque._types import Floats
 from choque.bounds import Boxes
 from choque.broad import create
+from choque.broad._records import pack_records
 from choque.broad._survey import survey_boxes
+
+
+def records_of(boxes: Boxes) -> Floats:
+    """The boxes as methods see them."""
+    return pack_records(boxes, True, 1)
 
 
 @pytest.mark.parametrize("scene", ["uniform", "clustered", "aligned", "brownian"])
 def test_it_foresees_what_a_grid_takes(scene: str) -> None:
-    """Against the grid's own probe: within a factor of two where boxes are crowded and where they are not."""
-    grid = create("grid", Boxes(*choque.scene.generate(scene, 20_000, seed=1).frame()))
-    survey = survey_boxes(grid._records)
+    """Within a factor of two where boxes are crowded and where they are not."""
+    boxes = Boxes(*choque.scene.generate(scene, 20_000, seed=1).frame())
+    grid = create("grid", boxes)
+    grid.count()
+    survey = survey_boxes(records_of(boxes))
     assert survey.box_count == 20_000
     assert survey.size_classes == grid.level_count == 1
-    assert 0.5 < survey.grid_tests / grid.probe_tests() < 2.0
+    assert 0.5 < survey.grid_tests / (grid.counters.tests / 20_000) < 2.0
 
 
 def test_it_sees_classes_of_sizes() -> None:
-    grid = create("grid", Boxes(*choque.scene.generate("mixed", 20_000, seed=1).frame()))
-    assert survey_boxes(grid._records).size_classes == grid.level_count
+    boxes = Boxes(*choque.scene.generate("mixed", 20_000, seed=1).frame())
+    assert survey_boxes(records_of(boxes)).size_classes == create("grid", boxes).level_count
 
 
 @pytest.mark.parametrize(("dimension", "step"), [(2, 0.05), (3, 0.01), (3, 0.3)])
 def test_it_foresees_the_exchanges_of_a_sweep_that_keeps_its_order(dimension: int, step: float) -> None:
     """Within a factor of two, from 128 boxes of 3,000."""
-    first, second = choque.scene.generate("brownian", 3_000, 1, dimension, 2, step=step).frames()
-    sweep = create("sap-incremental", Boxes(*first))
-    before = sweep._records
-    sweep.update(Boxes(*second))
-    survey = survey_boxes(sweep._records, before)
+    scene = choque.scene.generate("brownian", 3_000, 1, dimension, 2, step=step)
+    first, second = (Boxes(*frame) for frame in scene.frames())
+    sweep = create("sap-incremental", first)
+    sweep.update(second)
+    survey = survey_boxes(records_of(second), records_of(first))
     assert survey.moving
     assert 0.5 < survey.passed / (sweep.counters.swaps / 3_000) < 2.0
 
 
 def test_what_moves_as_one_passes_nothing() -> None:
     lower, upper = choque.scene.generate("uniform", 1_000, 1).frame()
-    before, after = (create("brute", Boxes(lower + shift, upper + shift))._records for shift in (0, 8))
+    before, after = (records_of(Boxes(lower + shift, upper + shift)) for shift in (0, 8))
     assert survey_boxes(after, before).passed < 1e-2
     assert not survey_boxes(after).moving
 

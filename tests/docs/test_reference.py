@@ -15,7 +15,7 @@ import choque
 
 REFERENCE = DOCS / "reference"
 ROOMS = [name for name in choque.__all__ if isinstance(getattr(choque, name), ModuleType)]
-BY_PATH = {"choque.kinetic.labels", "choque.view.film"}
+BY_PATH = {"choque.kinetic.labels"}
 """Modules that users import by their own path, because few need them; documented beside the façades."""
 
 ENTRY = re.compile(

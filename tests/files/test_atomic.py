@@ -10,6 +10,7 @@ import pytest
 
 from choque.errors import ChoqueError, InvalidInput
 from choque.files import replacing
+from choque.files.atomic import beside
 
 
 def test_content_appears_at_the_end_only(tmp_path: Path) -> None:
@@ -94,3 +95,14 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(InvalidInput, match="permission denied"), replacing(tmp_path / "a.bin") as handle:
         handle.write(b"x")
+
+
+def test_what_is_half_written_is_not_found_by_its_suffix(tmp_path: Path) -> None:
+    with replacing(tmp_path / "cell.json") as handle:
+        handle.write(b"{")
+        assert not list(tmp_path.glob("*.json"))
+        assert len(list(tmp_path.iterdir())) == 1
+    with beside(tmp_path / "film.gif") as partial:
+        assert partial.suffix == ".gif"
+        partial.touch()
+    assert {path.name for path in tmp_path.iterdir()} == {"cell.json", "film.gif"}

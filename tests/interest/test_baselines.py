@@ -72,7 +72,7 @@ def test_a_kept_sweep_stays_sorted_and_exchanges_little() -> None:
         boxes = Boxes(*motion.frame(frame))
         before = kept.counters.swaps
         kept.update(boxes)
-        values = boxes.lower[kept._order, kept._axis]
+        values = boxes.lower[kept.structure().order, kept.structure().axis]
         assert (np.diff(values) >= 0).all()
         assert kept.counters.swaps - before < 0.02 * 200**2
         np.testing.assert_array_equal(kept.pairs(), choque.broad.create("brute", boxes).pairs())

@@ -7,11 +7,18 @@ import pytest
 from interest_oracles import arena
 
 from choque.bounds import Boxes, Spheres
+from choque.files.mesh_arrays import Mesh
 from choque.interest import Interest
 from choque.lab.interest_config import InterestConfig
-from choque.lab.interest_polygons import faceted_mesh, polygons_overlap, unit_facets
+from choque.lab.interest_polygons import polygons_overlap, unit_facets
 from choque.lab.interest_run import run_config
 from choque.volumes._triangles import colliding_triangles
+
+
+def faceted_mesh(center: np.ndarray, radius: float) -> Mesh:
+    """The triangles of one body, as a mesh."""
+    triangles = unit_facets().triangles * radius + center
+    return Mesh(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
 
 
 def meshes_meet(spheres: Spheres, one: int, two: int) -> bool:

@@ -140,7 +140,7 @@ def test_bad_logs(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_a_log_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row, real = (1.0, 2, 3.0, 4, 5.0, 6.0, 7.0), logs.write_bytes
+    row, real = (1.0, 2, 3.0, 4, 5.0, 6.0, 7.0), logs.write_all
 
     def write_half(handle: FileIO, data: bytes) -> None:
         real(handle, data[: len(data) // 2])
@@ -148,7 +148,7 @@ def test_a_log_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     with Log(tmp_path / "log.csv") as log:
         log.add(row)
-        monkeypatch.setattr(logs, "write_bytes", write_half)
+        monkeypatch.setattr(logs, "write_all", write_half)
         with pytest.raises(ChoqueError, match=r"the disk is full\. Its 1 rows stay readable"):
             log.add(row)
     assert len(read_log(tmp_path / "log.csv")["NPCDTests"]) == 1

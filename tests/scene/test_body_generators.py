@@ -196,11 +196,11 @@ def test_names() -> None:
     groups = [scene.names(), scene.body_names(), scene.built_in_names()]
     assert len({name for group in groups for name in group}) == sum(map(len, groups))
     for name in NAMES:
-        assert not inspect.signature(body_registry._lookup(name)).parameters.keys() & {"n", "seed"}
+        assert not inspect.signature(body_registry.GENERATORS.find(name)).parameters.keys() & {"n", "seed"}
 
 
 def test_a_generator_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_registry, "_generators", dict(body_registry._generators))
+    monkeypatch.setattr(body_registry.GENERATORS, "functions", dict(body_registry.GENERATORS.functions))
 
     @scene.body_generator("row")
     def row(request: scene.BodyRequest, *, gap: float = 3.0) -> scene.BodyColumns:

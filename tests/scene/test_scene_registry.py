@@ -26,7 +26,7 @@ BUILT_IN = [
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     scene.names()
-    monkeypatch.setattr(registry, "_generators", dict(registry._generators))
+    monkeypatch.setattr(registry.GENERATORS, "functions", dict(registry.GENERATORS.functions))
 
 
 def test_names_and_public_names() -> None:

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
+from choque.files.png import png_bytes
 from choque.record import Cast, Poses, Recorder, Recording
 from choque.scene import Camera
 from choque.view import film, world_stage
-from choque.view.film import Look, draw_frame, film_frames, make_film, png_bytes
+from choque.view.film import Look, draw_frame, film_frames, make_film
 from choque.view.world_boxes import axis_boxes, oriented_boxes
 from choque.view.world_camera import VIEW_ANGLE, directions, framing
 from choque.view.world_turns import angle_and_axis, matrix_of, quaternions
@@ -66,7 +67,7 @@ def test_a_film_has_its_frames_size_and_rate(recording: Recording, tmp_path: Pat
     """F-001-40."""
     told: list[int] = []
     path = tmp_path / "a.mp4"
-    made = make_film(path, recording, rate=rate, look=SMALL, tell=lambda done, total: told.append(total - done))
+    made = make_film(path, recording, rate=rate, look=SMALL, progress=lambda done, total, _: told.append(total - done))
     probe = next(ffmpeg.read_frames(str(path)))
     assert made == ffmpeg.count_frames_and_secs(str(path))[0] == count
     assert (probe["size"], round(probe["fps"])) == ((96, 64), rate)

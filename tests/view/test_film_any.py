@@ -16,7 +16,9 @@ from choque.record import Recorder
 from choque.view import film_any
 from choque.view.eye import Eye
 from choque.view.film import Look, film_frames
-from choque.view.film_any import FilmRequest, Simulated, film_anything, turned_eye
+from choque.view.film_any import film_anything, turned_eye
+from choque.view.request import FilmRequest
+from choque.view.simulated import Simulated
 from choque.view.world_stage import require_graphics
 
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -43,7 +45,7 @@ def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
 
 
 def test_simulated_frames_are_those_of_the_world_and_none_comes_back() -> None:
-    made, world = Simulated(scene.bodies("gas", 20, 3), 0.1), scene.bodies("gas", 20, 3).world()
+    made, world = Simulated(scene.bodies("gas", 20, 3), 6), scene.bodies("gas", 20, 3).world()
     assert film_frames(made, 30) == [0, 2, 4, 6]
     for _ in range(4):
         world.step(1 / 60)
@@ -85,7 +87,7 @@ def test_an_eye_goes_round_the_third_axis() -> None:
         (["boxes.npy"], FilmRequest(), "scene of boxes"),
         (["bowling", "pile", "cradle"], FilmRequest(), "two volumes"),
         (["bowling"], FilmRequest(seconds=0.0), "seconds long"),
-        (["bowling"], FilmRequest(parameters={"n": 3}), "takes no parameters"),
+        (["bowling"], FilmRequest(parameters={"n": 3}), "no generator"),
         (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
         (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
         (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),

@@ -18,7 +18,8 @@ from choque.scene import Camera
 from choque.view.film import Look
 from choque.view.motion_picture import motion_png
 from choque.view.motion_player import MotionPlayer
-from choque.view.picture import Request, draw_picture, kind_of_things
+from choque.view.picture import draw_picture, kind_of_things
+from choque.view.request import PictureRequest
 from choque.view.volume_entry import find_pair
 from choque.view.volume_look import REGION_COLOR, VolumeLook
 from choque.volumes import phantoms
@@ -68,13 +69,13 @@ def test_a_folder_is_a_recording_and_a_study_says_what_is_meant(tmp_path: Path) 
 
 
 def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
-    request = Request(time=1.7, look=Look(size=(400, 300)))
+    request = PictureRequest(time=1.7, look=Look(size=(400, 300)))
     told = draw_picture(tmp_path / "a.png", ["tres-objetos"], request=request)
     assert told == "tres-objetos at t = 1.7, 3 objects"
     assert pixels(tmp_path / "a.png").shape == (300, 400, 3)
-    draw_picture(tmp_path / "b.png", ["tres-objetos"], request=Request(frame=170, look=Look(size=(400, 300))))
+    draw_picture(tmp_path / "b.png", ["tres-objetos"], request=PictureRequest(frame=170, look=Look(size=(400, 300))))
     np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
-    draw_picture(tmp_path / "c.png", ["tres-objetos"], request=Request(time=3.0, look=Look(size=(400, 300))))
+    draw_picture(tmp_path / "c.png", ["tres-objetos"], request=PictureRequest(time=3.0, look=Look(size=(400, 300))))
     assert (pixels(tmp_path / "a.png") != pixels(tmp_path / "c.png")).any()
 
 
@@ -107,7 +108,7 @@ class TestOffScreen:
 
     def test_bodies_are_drawn_after_some_steps(self, tmp_path: Path) -> None:
         for frame in (0, 30):
-            request = Request(frame=frame, look=SMALL)
+            request = PictureRequest(frame=frame, look=SMALL)
             told = draw_picture(tmp_path / f"{frame}.png", ["bowling"], request=request)
             assert f"after {frame} steps" in told
         first, later = pixels(tmp_path / "0.png"), pixels(tmp_path / "30.png")
@@ -116,14 +117,15 @@ class TestOffScreen:
 
     def test_the_world_is_the_one_that_the_scene_makes(self, tmp_path: Path) -> None:
         from choque.view.film import draw_frame
-        from choque.view.picture import WorldFrame
 
         scene = choque.scene.bodies("mixed-box", 40, 3)
         world = scene.world()
-        for _ in range(5):
-            world.step(1.0 / scene.steps_per_second)
-        draw_frame(tmp_path / "a.png", WorldFrame(world, scene.name, scene.camera), look=SMALL)
-        request = Request(frame=5, parameters={"seed": 3}, look=SMALL)
+        with choque.record.Recorder(tmp_path / "a.choque", world, dt=scene.dt, camera=scene.camera) as recorder:
+            for _ in range(5):
+                world.step(scene.dt)
+                recorder.record()
+        draw_frame(tmp_path / "a.png", choque.record.open_frames(tmp_path / "a.choque"), 5, look=SMALL)
+        request = PictureRequest(frame=5, parameters={"seed": 3}, look=SMALL)
         draw_picture(tmp_path / "b.png", ["mixed-box:40"], request=request)
         np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
 
@@ -131,12 +133,12 @@ class TestOffScreen:
         """F-003-45 off screen."""
         reds = {}
         for name, shift in (("together", [1.0, 0.0, 0.0]), ("apart", [3.0, 0.0, 0.0])):
-            request = Request(parameters={"shift": shift, "voxels_per_unit": 5}, look=SMALL)
+            request = PictureRequest(parameters={"shift": shift, "voxels_per_unit": 5}, look=SMALL)
             told = draw_picture(tmp_path / f"{name}.png", ["two-spheres"], request=request)
             reds[name] = reddish(pixels(tmp_path / f"{name}.png"))
             assert told.endswith("collide" if name == "together" else "are apart")
         assert reds["apart"] == 0
-        request = Request(
+        request = PictureRequest(
             parameters={"shift": [1.0, 0.0, 0.0], "voxels_per_unit": 5},
             look=SMALL,
             volumes=VolumeLook((set(), set())),
@@ -154,7 +156,7 @@ class TestOffScreen:
         for name in OPTIONS:
             shown = pixels(volume_png(pair, VolumeLook(({name}, set()), region=False), size=(120, 90)))
             assert (np.abs(shown - empty).max(axis=2) > 25).sum() > 20, name
-        request = Request(look=Look(size=(120, 90), camera=Camera(8.0, -60.0, 30.0)))
+        request = PictureRequest(look=Look(size=(120, 90), camera=Camera(8.0, -60.0, 30.0)))
         draw_picture(tmp_path / "above.png", ["two-spheres"], request=request)
         assert (np.abs(pixels(tmp_path / "above.png") - empty).max(axis=2) > 25).sum() > 200
 
@@ -162,28 +164,28 @@ class TestOffScreen:
         write_mesh(tmp_path / "ball.off", *phantoms.sphere_mesh(8, 7))
         np.save(tmp_path / "scan.npy", np.arange(512.0).reshape(8, 8, 8))
         things = [str(tmp_path / "scan.npy"), str(tmp_path / "ball.off")]
-        request = Request(parameters={"threshold": 100.0, "shift": [4, 4, 4]}, look=SMALL)
+        request = PictureRequest(parameters={"threshold": 100.0, "shift": [4, 4, 4]}, look=SMALL)
         assert draw_picture(tmp_path / "out.png", things, request=request).endswith("which collide")
         with pytest.raises(InvalidInput, match="No voxel"):
-            draw_picture(tmp_path / "no.png", things, request=Request(parameters={"threshold": 1e6}, look=SMALL))
+            draw_picture(tmp_path / "no.png", things, request=PictureRequest(parameters={"threshold": 1e6}, look=SMALL))
         assert not (tmp_path / "no.png").exists()
 
 
 @pytest.mark.parametrize(
     ("things", "request_", "message"),
     [
-        ([], Request(), "nothing to draw"),
-        (["tres-objetos"], Request(frame=-1), "counted from 0"),
-        (["tres-objetos", "bowling", "pile"], Request(), "two volumes"),
-        (["implant.stl"], Request(), "shows two"),
-        (["two-spheres"], Request(parameters={"threshold": 3}), "neither thing is a scan"),
-        (["bowling"], Request(parameters={"n": 3}), "takes no parameters"),
-        (["no-such-scene"], Request(), "no built-in scene"),
-        (["missing.npy"], Request(), "missing.npy"),
+        ([], PictureRequest(), "nothing to draw"),
+        (["tres-objetos"], PictureRequest(frame=-1), "counted from 0"),
+        (["tres-objetos", "bowling", "pile"], PictureRequest(), "two volumes"),
+        (["implant.stl"], PictureRequest(), "shows two"),
+        (["two-spheres"], PictureRequest(parameters={"threshold": 3}), "neither thing is a scan"),
+        (["bowling"], PictureRequest(parameters={"n": 3}), "no generator"),
+        (["no-such-scene"], PictureRequest(), "no built-in scene"),
+        (["missing.npy"], PictureRequest(), "missing.npy"),
     ],
 )
 def test_bad_requests_are_sentences(
-    tmp_path: Path, things: list[str], request_: Request, message: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, things: list[str], request_: PictureRequest, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ChoqueError, match=message):

@@ -121,7 +121,7 @@ def test_the_sweep_axis_is_the_one_of_greatest_spread() -> None:
     lower = generator.uniform(-1, 1, (50, 3)) * [1, 2, 30]
     boxes = Boxes(lower, lower + 1)
     lines, note = sweep_axis_of("sap-direct", boxes)
-    assert broad.create("sap-direct", boxes)._axis == 2  # type: ignore[attr-defined]
+    assert broad.create("sap-direct", boxes).structure().axis == 2
     assert "along z" in note
     intervals = lines[1:, :, 2]
     np.testing.assert_allclose(np.sort(intervals[:, 0]), np.sort(lower[:, 2]), rtol=1e-5)

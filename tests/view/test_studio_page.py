@@ -97,16 +97,17 @@ def test_a_method_is_switched_on_the_page(watched: Watched) -> None:
 def test_every_overlay_has_a_key_and_is_seen(watched: Watched) -> None:
     """F-001-43, F-002-39, F-004-36: I, O and the others; on adds lines to the picture."""
     view = watched.show(spheres())
-    before = watched.still()
     for name, overlay in OVERLAYS.items():
         method = "sap-direct" if name == "sweep" else "bvh"
         watched.studio.ask(lambda method=method: view.switch(broad=method))  # type: ignore[misc]
+        without = watched.still()
         watched.press(overlay.key.lower())
         until(lambda name=name: view.overlays.line_counts.get(name, 0) > 0, f"the lines of {name}")  # type: ignore[misc]
-        until(watched.differs(before), f"pixels of {name}")
+        until(watched.differs(without), f"pixels of {name}")
+        lines = watched.still()
         watched.press(overlay.key.lower())
         until(lambda name=name: name not in view.overlays.line_counts, f"the end of {name}")  # type: ignore[misc]
-        until(lambda: watched.resembles(before), f"the picture without {name}")
+        until(watched.differs(lines), f"the picture without {name}")
 
 
 def test_red_turns_green_on_contact(watched: Watched) -> None:

@@ -138,13 +138,6 @@ class Watched:
         """A condition: what is seen differs from what was, in so many pixels."""
         return lambda: int((np.abs(self.picture() - before).max(axis=2) > 24).sum()) >= count
 
-    def resembles(self, before: np.ndarray, edge: int = 20) -> bool:
-        """Whether squares of pixels have the mean they had; viser draws coarser when it is late, so edges differ."""
-        rows, columns = (size // edge * edge for size in before.shape[:2])
-        change = (self.picture() - before)[:rows, :columns].astype(float)
-        squares = change.reshape(rows // edge, edge, columns // edge, edge, -1).mean(axis=(1, 3))
-        return bool(np.abs(squares).max() < 24)
-
     def still(self) -> np.ndarray:
         """What is seen once it stays as it is: the page comes to rest some frames after it was changed."""
         pictures = [self.picture()]

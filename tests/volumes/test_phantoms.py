@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from choque.errors import ChoqueError
-from choque.volumes import phantoms
+from choque.errors import ChoqueError, InvalidInput
+from choque.volumes import Volume, phantoms
 from choque.volumes.baselines import DenseMask, Octree, RunRows
 
 
@@ -64,3 +66,15 @@ def test_baselines_answer_as_volumes_do() -> None:
         assert DenseMask(one).collides(DenseMask(two), shift) == wanted
         assert RunRows(one).collides(RunRows(two), shift) == wanted
         assert Octree(one).collides(Octree(two), shift) == wanted
+
+
+def test_a_word_names_a_phantom_unless_it_names_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Volume.read("ball:8") == phantoms.make("ball", 8)
+    assert phantoms.is_phantom("ball")
+    with pytest.raises(InvalidInput, match="ball:64"):
+        Volume.read("ball:small")
+    with pytest.raises(InvalidInput, match="takes no options"):
+        Volume.read("ball:8", above=3)
+    (tmp_path / "ball:8").write_text("a file of that name goes first")
+    assert not phantoms.is_phantom("ball:8")

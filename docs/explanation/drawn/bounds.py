@@ -10,6 +10,7 @@ from matplotlib.patches import Polygon
 
 import choque
 from choque.bounds._principal import principal_direction
+from choque.broad._records import pack_records
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, PALE, RED, TEAL, VIOLET, drawn, panels, plain
 
@@ -61,7 +62,7 @@ def sap_kdop() -> Figure:
     volumes = choque.bounds.KDops.fit(points, k=8)
     broad: Any = choque.broad.create("sap-kdop", volumes)
     pairs = broad.pairs()
-    principal: Any = principal_direction(broad._records, 2, True)
+    principal: Any = principal_direction(pack_records(volumes.boxes(), True, 1), 2, True)
     figure, (space, chart) = panels(8.8, 3.8, 2)
     for body in points:
         space.add_patch(Polygon(body, facecolor=BLUE, alpha=0.6))

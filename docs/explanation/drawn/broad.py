@@ -23,7 +23,7 @@ def sap_direct() -> Figure:
     lower, upper = some_boxes(24, 5)
     broad: Any = choque.broad.create("sap-direct", choque.bounds.Boxes(lower, upper))
     pairs = as_set(broad.pairs())
-    order, axis = broad._order.astype(int), broad._axis
+    order, axis = broad.structure().order, broad.structure().axis
     figure, (space, line, table) = panels(9.6, 3.4, 3)
     boxes(space, lower, upper)
     meeting = sorted({row for pair in pairs for row in pair})
@@ -54,9 +54,9 @@ def sap_incremental() -> Figure:
     random = np.random.default_rng(1)
     shift = random.normal(0, 0.55, lower.shape)
     broad: Any = choque.broad.create("sap-incremental", choque.bounds.Boxes(lower, upper), threads=1)
-    before = broad._ends[0].astype(int).copy()
+    before = broad.structure().ends[0]
     broad.update(choque.bounds.Boxes(lower + shift, upper + shift))
-    after = broad._ends[0].astype(int)
+    after = broad.structure().ends[0]
     figure, (space, ranks) = panels(8.6, 4.0, 2, width_ratios=(1, 1.2))
     boxes(space, lower, upper)
     boxes(space, lower + shift, upper + shift, facecolor="none", edgecolor=BLUE, linewidth=1.2)
@@ -88,19 +88,20 @@ def grid() -> Figure:
     start = random.uniform(0, 100, (90, 2))
     size = np.where(np.arange(90)[:, None] < 14, random.uniform(14, 22, (90, 2)), random.uniform(2, 3.5, (90, 2)))
     broad: Any = choque.broad.create("grid", choque.bounds.Boxes(start, start + size))
-    found = len(broad.pairs())
+    found, made = len(broad.pairs()), broad.structure()
     figure, axes = panels(8.6, 4.2, broad.level_count)
-    starts, cell_lists = broad._starts.astype(int), broad._rows.astype(int)
-    for level, (panel, frame, shape) in enumerate(zip(axes, broad._frame, broad._shape, strict=True)):
-        first_cell, cells = int(shape[3]), int(np.prod(shape[:3]))
-        members = cell_lists[starts[first_cell] : starts[first_cell + cells]]
+    for panel, level in zip(axes, reversed(range(broad.level_count)), strict=True):
+        cells = np.flatnonzero(made.level == level)
+        members = np.concatenate([made.listed(cell) for cell in cells])
+        low, high = made.lower[cells].min(axis=0), made.upper[cells].max(axis=0)
+        edge = made.upper[cells[0]] - made.lower[cells[0]]
         for axis, draw in ((0, panel.axvline), (1, panel.axhline)):
-            for wall in range(int(shape[axis]) + 1):
-                draw(frame[axis] + wall / frame[3 + axis], color=TEAL, linewidth=0.5)
+            for wall in np.arange(low[axis], high[axis] + edge[axis] / 2, edge[axis]):
+                draw(wall, color=TEAL, linewidth=0.5)
         boxes(panel, start, start + size, facecolor="none", edgecolor=PALE)
         boxes(panel, start[members], (start + size)[members], facecolor=OCHRE, alpha=0.6, edgecolor=BLACK)
         panel.plot(*start[members].T, ".", color=RED, markersize=4)
-        panel.set(title=f"level {level}: {len(members)} boxes, {shape[0]} × {shape[1]} cells", aspect="equal")
+        panel.set(title=f"{len(members)} boxes, by their lower corners in {len(cells)} cells", aspect="equal")
         panel.set(xlim=(-3, 124), ylim=(-3, 124), xticks=[], yticks=[])
         panel.grid(False)
     figure.supxlabel(f"{broad.counters.tests} tests found {found} pairs; brute force takes {90 * 89 // 2}", fontsize=9)
@@ -116,18 +117,17 @@ def bvh() -> Figure:
     )
     upper = start + random.uniform(0.15, 0.4, start.shape)
     broad: Any = choque.broad.create("bvh", choque.bounds.Boxes(start, upper))
-    tree = broad._hierarchy
+    tree = broad.structure()
     figure, (order, blocks) = panels(8.6, 4.2, 2)
-    rows = tree.rows.astype(int)
+    rows = tree.order
     boxes(order, start, upper)
     middles = ((start + upper) / 2)[rows]
     order.plot(*middles.T, color=BLUE, linewidth=0.7)
     plain(order, "boxes in the order of a Z-curve")
-    lowest = tree.lanes[tree.level_first[0] : tree.level_first[1]]
+    lowest = tree.level == 0
     boxes(blocks, start, upper)
-    low, high = np.nanmin(lowest[:, :2], axis=2), np.nanmax(lowest[:, 3:5], axis=2)
-    boxes(blocks, low, high, facecolor=OCHRE, alpha=0.15, edgecolor=OCHRE, linewidth=1)
-    plain(blocks, f"{len(rows)} boxes in {len(lowest)} blocks of sixteen")
+    boxes(blocks, tree.lower[lowest], tree.upper[lowest], facecolor=OCHRE, alpha=0.15, edgecolor=OCHRE, linewidth=1)
+    plain(blocks, f"{len(rows)} boxes in {lowest.sum()} blocks of sixteen")
     return figure
 
 
@@ -165,20 +165,19 @@ def multi_sap() -> Figure:
     """The cells, and how often each box is listed."""
     lower, upper = some_boxes(120, 8, sizes=(0.25, 0.9))
     broad: Any = choque.broad.create("multi-sap", choque.bounds.Boxes(lower, upper), cells=4)
-    found, frame, listing = len(broad.pairs()), broad._frame(), broad._sweep.listing
-    rows = ((listing.tags >> np.uint64(3)) & np.uint64(0xFFFFFFFF)).astype(int)
-    times = np.bincount(rows, minlength=len(lower))
+    found, made = len(broad.pairs()), broad.structure()
+    times = np.bincount(made.members, minlength=len(lower))
     figure, (space, lists) = panels(8.6, 4.0, 2, width_ratios=(1, 1))
     for axis, draw in ((0, space.axvline), (1, space.axhline)):
-        for wall in range(1, int(frame.counts[axis])):
-            draw(frame.origin[axis] + wall / frame.per_unit[axis], color=TEAL, linewidth=0.8)
+        for wall in np.unique(made.lower[:, axis])[1:]:  # the outer cells have no walls outside
+            draw(wall, color=TEAL, linewidth=0.8)
     for count, colour in ((1, PALE), (2, OCHRE), (4, RED)):
         chosen = times == count if count < 4 else times > 2
         boxes(space, lower[chosen], upper[chosen], facecolor=colour, alpha=0.7)
     plain(space, "grey: listed once, ochre: twice, red: more")
-    lengths = np.diff(listing.starts)
+    lengths = np.diff(made.starts)
     lists.bar(range(len(lengths)), lengths, color=BLUE)
-    lists.set(xlabel="cell", ylabel="boxes in its list", title=f"{len(rows)} entries for {len(lower)} boxes")
+    lists.set(xlabel="cell", ylabel="boxes in its list", title=f"{len(made.members)} entries for {len(lower)} boxes")
     lists.text(
         0.02, 0.95, f"{found} pairs, met again {broad.counters.duplicates} times", transform=lists.transAxes, va="top"
     )
@@ -198,19 +197,15 @@ def partitions() -> Figure:
         axes, (("octree", {}), ("kd-tree", {}), ("bsp", {"planes": "principal"})), strict=True
     ):
         tree: Any = choque.broad.create(name, choque.bounds.Boxes(lower, upper), leaf_size=8, **options)
-        tree.pairs()
-        buckets = tree._buckets
+        leaves = tree.structure()
         boxes(panel, lower, upper, facecolor="none", edgecolor=GREY)
-        for leaf in range(len(buckets.starts) - 1):
-            members = buckets.members[buckets.starts[leaf] : buckets.starts[leaf + 1]]
-            if len(buckets.regions):
-                low, high = (
-                    np.clip(buckets.regions[leaf, [0, 1]], -1, 11),
-                    np.clip(buckets.regions[leaf, [3, 4]], -1, 11),
-                )
-                boxes(panel, [low], [high], facecolor="none", edgecolor=TEAL, linewidth=0.9)
-            else:
+        if tree.boxed:
+            walls = (np.clip(corner, -1, 11) for corner in (leaves.lower, leaves.upper))
+            boxes(panel, *walls, facecolor="none", edgecolor=TEAL, linewidth=0.9)
+        else:
+            for leaf in range(len(leaves)):
+                members = leaves.listed(leaf)
                 boxes(panel, lower[members], upper[members], facecolor=shades[leaf % 8], alpha=0.45, edgecolor=BLACK)
-        plain(panel, f"{name}: {tree.leaf_count} leaves, {len(buckets.members)} listings")
+        plain(panel, f"{name}: {tree.leaf_count} leaves, {len(leaves.members)} listings")
         panel.set(xlim=(-1, 11), ylim=(-1, 11))
     return figure

@@ -5,5 +5,17 @@ from choque.broad._counters import Counters
 from choque.broad._emission import Sink
 from choque.broad._filter import PairFilter
 from choque.broad._registry import create, find, names, options_of, register
+from choque.broad._structure import Structure
 
-__all__ = ["BroadPhase", "Counters", "PairFilter", "Sink", "create", "find", "names", "options_of", "register"]
+__all__ = [
+    "BroadPhase",
+    "Counters",
+    "PairFilter",
+    "Sink",
+    "Structure",
+    "create",
+    "find",
+    "names",
+    "options_of",
+    "register",
+]

@@ -20,6 +20,7 @@ from choque.broad._grid import Grid
 from choque.broad._pair_sets import Change
 from choque.broad._sap_direct import SapDirect
 from choque.broad._sap_incremental import SapIncremental
+from choque.broad._structure import Structure
 from choque.broad._survey import ends_passed, sample_size, survey_numbers
 from choque.kernel import kernel
 
@@ -105,6 +106,10 @@ class Auto(BroadPhase):
         if moving and ratios[CANDIDATES.index(self._engine.name)] < SWITCH_AT:
             return self._engine.name
         return CANDIDATES[ratios.argmin()]
+
+    def structure(self) -> Structure:
+        """That of the method chosen."""
+        return self._engine.structure()
 
     def _emit(self, sink: Sink) -> None:
         self._engine._emit(sink)

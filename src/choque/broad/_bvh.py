@@ -15,6 +15,7 @@ from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._morton import morton_order
 from choque.broad._pair_sets import Change, change_from_log
+from choque.broad._structure import Structure, blocks_of
 from choque.broad._tree_query import RayHits, cast_rays, nearest_boxes, query_points, query_rays
 
 REBUILD_AT = 1.5
@@ -69,6 +70,10 @@ class Bvh(BroadPhase):
         if self._moved_count > len(self):
             self._build()  # grown blocks are never shrunk by a move: start afresh once in a while
         return change_from_log(sink.chunks, self._filter)
+
+    def structure(self) -> Structure:
+        """The blocks of the tree, and the order of the curve through them."""
+        return blocks_of(self.name, self._hierarchy, self._identities.ids, self._dimension)
 
     def query_points(self, points: ArrayLike) -> Pairs:
         """Which of the points (k, d) lie in which boxes: sorted (m, 2) rows of (point, id)."""

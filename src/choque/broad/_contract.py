@@ -26,6 +26,7 @@ from choque.broad._morton import morton_order
 from choque.broad._pair_sets import Change, apply_change, difference, no_pairs
 from choque.broad._records import PackedBoxes, pack_records, widened
 from choque.broad._sorting import sorted_pairs, without_duplicates
+from choque.broad._structure import Structure
 from choque.broad._tree_query import query_boxes
 from choque.errors import InvalidInput
 
@@ -140,12 +141,12 @@ class BroadPhase(ABC):
 
     def pairs(self) -> Pairs:
         """All overlapping pairs of ids now: (m, 2) int32, smaller id first, sorted; read-only."""
-        return _frozen(self._current_pairs())
+        return _frozen(self.held_pairs())
 
     def count(self) -> int:
         """How many pairs there are now, without storing them."""
         if self._pairs is not None or self.repeats_pairs or self.uses_tighter_bounds:
-            return len(self._current_pairs())
+            return len(self.held_pairs())
         sink = self._sink(keep=False)
         self._emit(sink)
         self._account(sink)
@@ -239,6 +240,19 @@ class BroadPhase(ABC):
         found = query_boxes(self._query_tree(records.dtype), records, self._thread_count(len(records)))
         return self._with_ids(found)
 
+    def structure(self) -> Structure:
+        """What the method has built over the bodies as they are now, to be looked at: nothing, for some."""
+        return Structure(self.name)
+
+    def held_pairs(self) -> Pairs:
+        """The array behind `pairs`, for those who hand it on to kernels, which take writable arrays: change nothing."""
+        if self._pairs is None:
+            self._pairs = self._identities.name(self._refine(self._found()))
+        for change in self._pending:
+            self._pairs = apply_change(self._pairs, change)
+        self._pending = []
+        return self._pairs
+
     def copy(self) -> Self:
         """An independent copy."""
         return copy.deepcopy(self)
@@ -281,14 +295,6 @@ class BroadPhase(ABC):
         if dtype.itemsize > self._records.dtype.itemsize:
             self._records = widened(self._records, self.closed, dtype)
 
-    def _current_pairs(self) -> Pairs:
-        if self._pairs is None:
-            self._pairs = self._identities.name(self._refine(self._found()))
-        for change in self._pending:
-            self._pairs = apply_change(self._pairs, change)
-        self._pending = []
-        return self._pairs
-
     def _found(self) -> Pairs:
         """The sorted pairs of rows that `_emit` writes, each once."""
         sink = self._sink(keep=True)
@@ -310,8 +316,8 @@ class BroadPhase(ABC):
 
     def _latest_change(self) -> Change:
         if self._change is None:
-            before = no_pairs() if self._previous is None else self._previous._current_pairs()
-            self._change = difference(before, self._current_pairs())
+            before = no_pairs() if self._previous is None else self._previous.held_pairs()
+            self._change = difference(before, self.held_pairs())
         return self._change
 
     def _remember(self) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ from choque.broad._emission import Sink
 from choque.broad._grid_cells import cell_buckets, checked_cells
 from choque.broad._grid_levels import lay_out, sort_into_levels
 from choque.broad._records import PackedBoxes
+from choque.broad._structure import Structure, cells_of, leaves_of
 from choque.errors import InvalidInput
 from choque.kernel import kernel
 
@@ -95,19 +95,21 @@ class Grid(BroadPhase):
         """How many grids are stacked: one for each class of sizes."""
         return len(self._frame)
 
-    def probe_tests(self) -> float:
-        """How many tests a box takes in the mean of 256 boxes spread over the order; infinity for very many."""
-        chunk: Keys = np.empty(1 << 16, np.uint64)
-        tests = looked_at = 0
-        for sample in range(16):
-            first = sample * len(self) // 16
-            last = min(first + 16, len(self))
-            following, _, tested = _emit_boxes(first, last, chunk, *self._arrays())
-            if following < last:
-                return math.inf
-            tests += tested
-            looked_at += last - first
-        return tests / max(looked_at, 1)
+    def structure(self) -> Structure:
+        """The cells that hold the lower corner of a box, of all grids; given cells: those that a box touches."""
+        ids, dimension = self._identities.ids, self._dimension
+        if self._buckets is not None:
+            return leaves_of(self.name, "cells", self._buckets, self._records, ids, dimension)
+        starts = self._starts[:-1].astype(np.int64)
+        cells = np.flatnonzero(np.diff(starts))
+        grid = np.searchsorted(self._shape[:, 3], cells, side="right") - 1
+        origin, per_unit = self._frame[:, :3], self._frame[:, 3:6]
+        # An axis on which nothing is parted is as long as what lies on it.
+        reach = np.maximum.reduceat(self._boxes[:, 3:], starts[self._shape[:, 3]]) if len(cells) else origin
+        edge = np.divide(1.0, per_unit, out=(reach - origin).astype(np.float64), where=per_unit > 0)
+        borders, members = np.append(starts[cells], self._giant_first), ids[self._rows[: self._giant_first]]
+        grids, number = (origin, edge, self._shape[:, :3]), cells - self._shape[grid, 3]
+        return cells_of(self.name, grids, grid, number, borders, members, dimension)
 
     def _emit(self, sink: Sink) -> None:
         if self._buckets is None:

@@ -17,10 +17,11 @@ from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._records import PackedBoxes
 from choque.broad._sorting import radix_sort
+from choque.broad._structure import Structure, cells_of
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
 from choque.broad._sweep_line import Line
-from choque.broad._sweep_listing import CELL_BIT, Listing, list_boxes
+from choque.broad._sweep_listing import CELL_BIT, Listing, list_boxes, rows_of
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, widest_axis
 from choque.errors import InvalidInput
 from choque.kernel import kernel
@@ -72,6 +73,14 @@ class MultiSap(BroadPhase):
         else:
             axis = widest_axis(records)
             self._sweep = CellSweep(listing, self._line(rows[is_apart], axis), self._line(rows[~is_apart], axis))
+
+    def structure(self) -> Structure:
+        """The cells that a box touches; boxes that are swept apart are in none."""
+        listing, frame = self._sweep.listing, self._frame()
+        cells = np.flatnonzero(np.diff(listing.starts))
+        grids = (frame.origin[np.newaxis], 1 / frame.per_unit[np.newaxis], frame.counts[np.newaxis])
+        borders, members = np.append(listing.starts[cells], len(listing)), self._identities.ids[rows_of(listing)]
+        return cells_of(self.name, grids, np.zeros_like(cells), cells, borders, members, self._dimension)
 
     def _emit(self, sink: Sink) -> None:
         self.counters.duplicates += self._sweep.emit(sink)

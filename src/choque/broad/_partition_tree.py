@@ -10,6 +10,7 @@ from choque.broad._buckets import Buckets
 from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._partition_growth import Cut, Level, Limits, automatic_depth, grow
+from choque.broad._structure import Structure, leaves_of
 from choque.errors import InvalidInput
 
 DEPTH_MOST = 32
@@ -69,6 +70,11 @@ class PartitionTree(BroadPhase):
     def level_count(self) -> int:
         """How many levels the tree has; the root alone is one."""
         return self._level_count
+
+    def structure(self) -> Structure:
+        """The leaves that hold a body."""
+        ids = self._identities.ids
+        return leaves_of(self.name, "leaves", self._buckets, self._records, ids, self._dimension)
 
     @abstractmethod
     def _cut(self, level: Level, number: int) -> Cut:

@@ -14,6 +14,7 @@ from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._pair_sets import Change
 from choque.broad._records import PackedBoxes
+from choque.broad._structure import Structure, order_of_sweep
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, repair_order, widest_axis
@@ -96,6 +97,10 @@ class SapDirect(BroadPhase):
         self.counters.swaps += repair_order(order, records[order, self._axis], unlimited)
         self._lay_out(records, self._axis, order)
         return None
+
+    def structure(self) -> Structure:
+        """The axis and the order of the sweep."""
+        return order_of_sweep(self.name, self._axis, self._order, self._identities.ids)
 
     def _emit(self, sink: Sink) -> None:
         self.counters.duplicates += self._sweep.emit(sink)

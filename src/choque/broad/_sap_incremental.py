@@ -14,7 +14,8 @@ from choque.broad._emission import Sink
 from choque.broad._pair_sets import Change, change_from_log
 from choque.broad._records import PackedBoxes, widened
 from choque.broad._sap_exchanges import EndPoints, Logs, gather_values, move_end_points, run_logged, sort_axes
-from choque.broad._sweep_order import boxes_in_order, order_of, widest_axis
+from choque.broad._structure import Structure, order_of_sweep
+from choque.broad._sweep_order import Order, boxes_in_order, order_of, widest_axis
 from choque.broad._sweep_tiles import sweep_of
 from choque.errors import UnknownName
 
@@ -67,10 +68,18 @@ class SapIncremental(BroadPhase):
             self._ends[axis] = order_of(values, self._thread_count())
             self._values[axis] = values[self._ends[axis]]
 
-    def _emit(self, sink: Sink) -> None:
+    def structure(self) -> Structure:
+        """The end points as they are sorted, and the order of a sweep of them."""
+        return order_of_sweep(self.name, *self._swept(), self._identities.ids, self._ends)
+
+    def _swept(self) -> tuple[int, Order]:
+        """The axis that is swept, and the rows in the order of their lower ends on it."""
         axis = widest_axis(self._records)
         order = self._ends[axis]
-        order = order[order < len(self)]  # the lower ends, which are rows
+        return axis, order[order < len(self)]  # the lower ends, which are rows
+
+    def _emit(self, sink: Sink) -> None:
+        axis, order = self._swept()
         boxes = boxes_in_order(self._records, order, axis, self._thread_count())
         sweep = sweep_of(boxes, order, None, self._thread_count())
         self._note_bytes(sweep.nbytes)

@@ -54,6 +54,11 @@ class Listing:
         return self.boxes.nbytes + self.tags.nbytes + self.starts.nbytes
 
 
+def rows_of(listing: Listing) -> Rows:
+    """(m,) the row of each entry."""
+    return ((listing.tags >> np.uint64(3)) & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
 def list_boxes(
     boxes: Floats, rows: Order, frame: CellFrame, thread_count: int
 ) -> tuple[Listing, NDArray[np.bool_] | None]:

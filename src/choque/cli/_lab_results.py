@@ -46,6 +46,8 @@ def _print_result(result: Result, wrong: Records, late: int) -> None:
         levels = ", ".join(str(row.get(factor.name)) for factor in result.study.factors)
         typer.echo(f"{row['verdict']}: {levels}: {row['note']}")
     typer.echo(f"{len(result.cells)} cells, {len(wrong)} wrong or failed, {late} cut off by their time limit")
+    if result.took:
+        typer.echo(f"took    {result.took}")
     typer.echo(f"report  {result.folder / 'report.html'}")
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from choque.cli._completion import complete_methods
 from choque.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from choque.scene import Camera
 
 BoxesFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Boxes: .npy, .npz, .csv, .parquet or .aabbs.", show_default=False)
@@ -72,3 +75,24 @@ def _value(text: str) -> Any:
 def listed(words: Sequence[str] | None) -> list[str]:
     """Read names that are repeated or joined by commas, each once."""
     return list(dict.fromkeys(name.strip() for word in words or () for name in word.split(",") if name.strip()))
+
+
+def read_size(text: str) -> tuple[int, int]:
+    """Read width and height in pixels, such as ``1280x720``."""
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise InvalidInput(f"--size is {text!r}; write it as 1280x720.")
+    return int(width), int(height)
+
+
+def read_camera(text: str | None) -> Camera | None:
+    """Read distance, pitch and yaw, such as ``40,-25,0``; None for the scene's own camera."""
+    from choque.scene import Camera
+
+    if text is None:
+        return None
+    try:
+        radius, pitch, yaw = (float(word) for word in text.split(","))
+    except ValueError as problem:
+        raise InvalidInput(f"--camera is {text!r}; write distance, pitch and yaw as in 40,-25,0.") from problem
+    return Camera(radius, pitch, yaw)

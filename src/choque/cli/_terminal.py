@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from choque._types import Progress
+
 WIDTH_IN_FILES = 160
 """Characters to a line where the output goes to a file or a pipe, which has no width of its own."""
-
-Tell = Callable[[int, int, str], None]
-"""Told how many steps are done, how many there are, and which it is about."""
 
 
 def console() -> Console:
@@ -40,15 +39,25 @@ def plain_table(*headings: str, gap: int = 2) -> Table:
 
 
 @contextmanager
-def progress() -> Iterator[Tell]:
+def progress(title: str = "") -> Iterator[Progress]:
     """A bar on stderr that is gone once the block ends; nothing at all where stderr is not a terminal."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     errors = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("", total=None)
+    columns = (
+        *([TextColumn("{task.fields[title]}")] if title else []),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("left"),
+        # Steps may differ a hundredfold in length: an average over a long stretch jumps less.
+        TimeRemainingColumn(compact=True),
+        TextColumn("[dim]{task.description}"),
+    )
+    quiet = not errors.is_terminal
+    with Bar(*columns, console=errors, transient=True, disable=quiet, speed_estimate_period=300) as bar:
+        task = bar.add_task("", total=None, title=title)
         yield lambda done, total, about: bar.update(task, completed=done, total=total, description=about)
 
 

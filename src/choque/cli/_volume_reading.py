@@ -15,7 +15,8 @@ VolumeFile = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A scan (.nii, .nrrd, .tif, .npy, .npz, DICOM folder), a mesh (.off, .stl, .obj, .ply), .evm or .vox.",
+        help="A scan (.nii, .nrrd, .tif, .npy, .npz, DICOM folder), a mesh (.off, .stl, .obj, .ply), .evm, .vox, or a "
+        "phantom such as screw:64.",
         show_default=False,
     ),
 ]

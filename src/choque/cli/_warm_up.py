@@ -17,12 +17,12 @@ import choque
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres
 
 if TYPE_CHECKING:
-    from choque.cli._terminal import Tell
+    from choque._types import Progress
 
 FLOAT_TYPES = ("float64", "float32")
 
 
-def warm_up(tell: Tell) -> dict[str, str]:
+def warm_up(tell: Progress) -> dict[str, str]:
     """Compile everything; gives what failed, with the reason. One broken room does not keep the others cold."""
     from choque.lab import warm_up as boxes
 

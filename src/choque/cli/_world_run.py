@@ -102,13 +102,11 @@ def _finish(plan: Plan, folder: Path) -> None:
         return
     with Recording(folder / RECORDING) as recording, progress() as tell:
         if plan.scene_dat:
-            write_scene_dat(folder / "scene.dat", recording, tell=lambda done, total: tell(done, total, "scene.dat"))
+            write_scene_dat(folder / "scene.dat", recording, progress=tell)
         if plan.film is not None:
             from choque.view.film import Look, make_film
 
-            make_film(
-                folder / FILM, recording, look=Look(**plan.film), tell=lambda done, total: tell(done, total, FILM)
-            )
+            make_film(folder / FILM, recording, look=Look(**plan.film), progress=tell)
 
 
 def _tell(
@@ -168,7 +166,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
             runs=runs,
             dt=plan.dt,
             scene=plan.scene.name,
-            tell=lambda done, total: tell(done, total, plan.scene.name),
+            progress=tell,
         )
     if as_json:
         totals = result.totals

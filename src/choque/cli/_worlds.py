@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from choque.record import Totals
-    from choque.scene import BodyScene
     from choque.world import World
-
-GENERATED = 1_000
-"""How many bodies a generator makes where no number follows its name."""
-
-
-def find_scene(word: str, seed: int | None, options: dict[str, Any]) -> BodyScene:
-    """Find the scene that ``word`` names: a file, a built-in scene, or a generator with or without ``:n``."""
-    import choque
-    from choque.errors import InvalidInput
-
-    name, colon, number = word.partition(":")
-    if name in choque.scene.body_names() and not Path(word).exists():
-        if colon and not number.isdecimal():
-            raise InvalidInput(f"The scene is {word!r}; write the number of bodies as in mixed-box:1000.")
-        return choque.scene.bodies(name, int(number) if colon else GENERATED, seed or 0, **options)
-    if seed is not None or options:
-        given = "--seed" if seed is not None else "--option"
-        names = ", ".join(choque.scene.body_names())
-        raise InvalidInput(f"{given} was given with {word!r}, which is no generator; these are {names}.")
-    return choque.scene.load_bodies(word)
 
 
 def method_name(given: str) -> str:

@@ -84,7 +84,7 @@ def _visit(stop: Stop, folder: Path, quick: bool) -> Shown:
     from choque.cli._terminal import progress
 
     with progress() as tell:
-        return stop.show(folder, quick, lambda done, total: tell(done, total, stop.title.lower()))
+        return stop.show(folder, quick, lambda done, total, _: tell(done, total, stop.title.lower()))
 
 
 def _tell(terminal: Console, title: str, shown: Shown) -> None:

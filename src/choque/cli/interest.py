@@ -46,7 +46,7 @@ def run(
 
     chosen = InterestConfig() if config is None else read_config(config)
     with progress() as tell:
-        found = run_config(chosen, lambda done, total: tell(done, total, "steps"))
+        found = run_config(chosen, progress=tell)
     if log is not None:
         found.write(log)
     if as_json:

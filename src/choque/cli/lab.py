@@ -192,11 +192,11 @@ VERBS: dict[str, Callable[..., None]] = {
 
 
 def _watched(title: str, work: Callable[[Any], Result]) -> Result:
+    from choque.cli._terminal import progress
     from choque.lab._run import Interrupted
-    from choque.lab.progress import bar
 
     try:
-        with bar(title) as tell:
+        with progress(title) as tell:
             return work(tell)
     except Interrupted as ended:
         typer.echo(f"choque: {ended}", err=True)

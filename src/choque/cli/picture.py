@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from choque.cli._options import Settings, read_settings
+from choque.cli._options import Settings, read_camera, read_settings, read_size
 from choque.cli._recordings import as_far_as_it_goes
 
 if TYPE_CHECKING:
@@ -54,23 +54,29 @@ def picture(
       choque picture --study kinetic tres-objetos --time 1.7 motion.png
       choque picture scan.nii.gz implant.stl --option threshold=300 collision.png
     """
-    from choque.cli.video import _camera, _size
     from choque.errors import InvalidInput
     from choque.view.film import Look
-    from choque.view.picture import Request, draw_picture
+    from choque.view.picture import draw_picture
+    from choque.view.request import PictureRequest
 
     if len(words) < 2:
         raise InvalidInput("Give what to draw and the .png file to write, in this order.")
     *things, output = words
     look = Look(
-        size=_size(size),
+        size=read_size(size),
         fit=fit,
         boxes=boxes,
         shadows=not draft,
         smoothing=1 if draft else 2,
-        camera=_camera(camera),
+        camera=read_camera(camera),
     )
-    request = Request(frame, time, read_settings(option), look, _volume_look(show, not no_region))
+    request = PictureRequest(
+        frame=frame,
+        time=time,
+        parameters=read_settings(option),
+        look=look,
+        volumes=_volume_look(show, not no_region),
+    )
     with as_far_as_it_goes(things):
         told = draw_picture(Path(output), things, study=study, request=request)
         typer.echo(f"{output}: {told}")

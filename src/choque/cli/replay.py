@@ -59,7 +59,7 @@ def _verified(frames: Recording | SceneDat, threads: int | None) -> dict[str, An
     if not isinstance(frames, Recording):
         raise InvalidInput(f"{frames.path} is a scene.dat, which holds poses alone; it cannot be simulated again.")
     with progress() as tell:
-        found = verify(frames, threads=threads, tell=lambda done, total: tell(done, total, frames.name))
+        found = verify(frames, threads=threads, progress=tell)
     return {"verified": found.is_equal, "first_difference": found.first_difference, "verdict": str(found)}
 
 
@@ -68,7 +68,7 @@ def _write(path: Path, frames: Recording | SceneDat) -> None:
     from choque.record import write_scene_dat
 
     with progress() as tell:
-        write_scene_dat(path, frames, tell=lambda done, total: tell(done, total, str(path)))
+        write_scene_dat(path, frames, progress=tell)
 
 
 def _about(frames: Recording | SceneDat) -> dict[str, Any]:

@@ -86,8 +86,9 @@ def run(
       choque run mixed-box:1000 --benchmark 5
       choque run --config config.txt
     """
+    import choque
     from choque.cli._world_run import Plan, run_benchmark, run_once
-    from choque.cli._worlds import find_scene, method_name
+    from choque.cli._worlds import method_name
     from choque.errors import InvalidInput
 
     if (scene is None) == (config is None):
@@ -111,7 +112,7 @@ def run(
         if benchmark is None and settings.run_mode == "BENCHMARK":
             benchmark = settings.num_runs_for_benchmark
     else:
-        found = find_scene(str(scene), seed, read_settings(option))
+        found = choque.scene.find_bodies(str(scene), **{"seed": seed, **read_settings(option)})
         plan = Plan(found, found.dt, _steps(frames, stop_at, FRAMES), world, OUTPUT, output)
     film = {} if video and plan.film is None else plan.film
     plan = replace(plan, record=plan.record or record or video, log=plan.log or log, film=film)

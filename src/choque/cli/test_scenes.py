@@ -11,7 +11,7 @@ import typer
 from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
-    from choque.cli._terminal import Tell
+    from choque._types import Progress
 
 OUTPUT = Path("testing")
 
@@ -61,7 +61,7 @@ def test_scenes(
         raise typer.Exit(1)
 
 
-def _expected(cases: Any, logs: Path, tell: Tell) -> list[dict[str, Any]]:
+def _expected(cases: Any, logs: Path, tell: Progress) -> list[dict[str, Any]]:
     """Run each case by the rules of the original and compare its log with the expected one."""
     import choque
     from choque.record.expected import FRAMES, compare_logs
@@ -80,7 +80,7 @@ def _expected(cases: Any, logs: Path, tell: Tell) -> list[dict[str, Any]]:
     return results
 
 
-def _built_in(logs: Path, tell: Tell) -> list[dict[str, Any]]:
+def _built_in(logs: Path, tell: Progress) -> list[dict[str, Any]]:
     """Run each built-in scene twice, with and without a broad phase: the contacts must be the same."""
     import choque
     from choque.record.expected import FRAMES, compare_logs

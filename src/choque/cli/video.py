@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from choque.cli._options import Settings, read_settings
+from choque.cli._options import Settings, read_camera, read_settings, read_size
 from choque.cli._recordings import as_far_as_it_goes
-
-if TYPE_CHECKING:
-    from choque.scene import Camera
 
 
 def video(
@@ -65,56 +62,30 @@ def video(
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
     from choque.view.film import Look
-    from choque.view.film_any import FilmRequest, film_anything
-    from choque.view.picture import Request, draw_picture
+    from choque.view.film_any import film_anything
+    from choque.view.picture import draw_picture
+    from choque.view.request import FilmRequest, PictureRequest
 
     if len(words) < 2:
         raise InvalidInput("Give what to film and the .mp4, .gif or .png file to write, in this order.")
     *things, output = words
     look = Look(
-        size=_size(size),
+        size=read_size(size),
         fit=fit,
         boxes=boxes,
         oriented_boxes=oriented,
         axes=axes,
         shadows=not draft,
         smoothing=1 if draft else 2,
-        camera=_camera(camera),
+        camera=read_camera(camera),
     )
     given = read_settings(option)
     with as_far_as_it_goes(things):
         if Path(output).suffix.lower() == ".png":
-            told = draw_picture(Path(output), things, study=study, request=Request(frame, None, given, look))
+            still = PictureRequest(frame=frame, parameters=given, look=look)
+            told = draw_picture(Path(output), things, study=study, request=still)
         else:
-            request = FilmRequest(seconds, fps, speed, given, look)
+            request = FilmRequest(seconds=seconds, rate=fps, speed=speed, parameters=given, look=look)
             with progress() as tell:
-                told = film_anything(
-                    output,
-                    things,
-                    study=study,
-                    request=request,
-                    tell=lambda done, total: tell(done, total, Path(output).name),
-                )
+                told = film_anything(output, things, study=study, request=request, progress=tell)
         typer.echo(f"{output}: {told}")
-
-
-def _size(text: str) -> tuple[int, int]:
-    from choque.errors import InvalidInput
-
-    width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal()):
-        raise InvalidInput(f"--size is {text!r}; write it as 1280x720.")
-    return int(width), int(height)
-
-
-def _camera(text: str | None) -> Camera | None:
-    from choque.errors import InvalidInput
-    from choque.scene import Camera
-
-    if text is None:
-        return None
-    try:
-        radius, pitch, yaw = (float(word) for word in text.split(","))
-    except ValueError as problem:
-        raise InvalidInput(f"--camera is {text!r}; write distance, pitch and yaw as in 40,-25,0.") from problem
-    return Camera(radius, pitch, yaw)

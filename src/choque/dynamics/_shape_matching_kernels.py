@@ -83,7 +83,7 @@ def relax(
                 if fixed[body] or not _lift(points, spans, graph, body, normal, level):
                     continue
                 counts[COLLISIONS] += 1
-                _match(points, spans, body, rest, mean, turn, state, version, work, moment, counts)
+                match_shape(points, spans, body, rest, mean, turn, state, version, work, moment, counts)
                 continue
             is_known, overlap = recheck(points, spans, place, graph, one, other, axis, held, held_depth, pair)
             if not is_known:
@@ -94,9 +94,9 @@ def relax(
             counts[COLLISIONS] += 1
             _part(points, spans, place, one, other, overlap, fixed)
             if not fixed[one]:
-                _match(points, spans, one, rest, mean, turn, state, version, work, moment, counts)
+                match_shape(points, spans, one, rest, mean, turn, state, version, work, moment, counts)
             if not fixed[other]:
-                _match(points, spans, other, rest, mean, turn, state, version, work, moment, counts)
+                match_shape(points, spans, other, rest, mean, turn, state, version, work, moment, counts)
         if is_quiet:
             break
 
@@ -158,7 +158,7 @@ def _mean(points: Floats, first: Index, last: Index) -> Vector:
 
 
 @part
-def _match(
+def match_shape(
     points: Floats,
     spans: Rows,
     body: Index,

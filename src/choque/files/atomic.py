@@ -16,24 +16,18 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Give a seekable binary handle whose content takes the place of ``path`` once the block ends well.
+def beside(path: str | os.PathLike[str], suffix: str | None = None) -> Iterator[Path]:
+    """Give the name of a new file whose content takes the place of ``path`` once the block ends well.
 
-    The bytes go to a hidden file in the folder of ``path``, which replaces ``path`` in one step. After any
-    exception, ``KeyboardInterrupt`` included, the hidden file is removed and ``path`` is as it was before.
+    It lies hidden in the folder of ``path``, which it replaces in one step, and has its suffix, for programs that go
+    by it, or the one given. After any exception, ``KeyboardInterrupt`` included, it is removed and ``path`` is as it
+    was before.
     """
     target = _writable_target(path)
     # Beside the target, because a rename is one step only within one file system.
-    partial = target.with_name(f".choque-{secrets.token_hex(6)}.partial")
+    partial = target.with_name(f".choque-{secrets.token_hex(6)}{target.suffix if suffix is None else suffix}")
     try:
-        handle = partial.open("xb")
-    except OSError as problem:
-        raise InvalidInput(f"The file {path} cannot be written: {reason_of(problem)}.") from problem
-    try:
-        with handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
+        yield partial
         partial.replace(target)
     except OSError as problem:
         raise ChoqueError(
@@ -42,6 +36,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         ) from problem
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a seekable binary handle to a file `beside` ``path``, whose place it takes once the block ends well."""
+    # Not the suffix of ``path``: who lists a folder by suffix must not find what is half written, or was left so.
+    with beside(path, suffix=".partial") as partial:
+        try:
+            handle = partial.open("xb")
+        except OSError as problem:
+            raise InvalidInput(f"The file {path} cannot be written: {reason_of(problem)}.") from problem
+        with handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
 
 
 def _writable_target(path: str | os.PathLike[str]) -> Path:

@@ -19,9 +19,8 @@ from choque.files.source import naming_damage, read_head
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     """Read a stack; the size of a voxel comes from what this package or ImageJ wrote, else it is 1."""
     tifffile = require("tifffile", extra="volumes", purpose="to read TIFF stacks")
-    if read_head(path)[:2] not in (b"II", b"MM"):
-        raise UnreadableFile(f"The file {path} is not a TIFF image: it does not start with II or MM.")
-    with naming_damage(path), _raising_complaints(), tifffile.TiffFile(path) as stack:
+    require_tiff(path)
+    with naming_damage(path), raising_complaints(), tifffile.TiffFile(path) as stack:
         values = np.asarray(stack.asarray())
         spacing, centre = _placement(stack)
     values = values[None] if values.ndim == 2 else values
@@ -30,8 +29,14 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     return from_axes(values, axes or "zyx", spacing, centre)
 
 
+def require_tiff(path: Path) -> None:
+    """Refuse ``path`` unless it starts as TIFF files do."""
+    if read_head(path)[:2] not in (b"II", b"MM"):
+        raise UnreadableFile(f"The file {path} is not a TIFF image: it does not start with II or MM.")
+
+
 @contextmanager
-def _raising_complaints() -> Iterator[None]:
+def raising_complaints() -> Iterator[None]:
     """Raise what tifffile only logs: from a truncated stack it would return the pages that are left."""
     logger, complaints = logging.getLogger("tifffile"), list[str]()
     catcher = logging.Handler(logging.ERROR)

@@ -31,7 +31,7 @@ def fitting_reach(
     blur = 1e-12 * float(sizes[np.isfinite(sizes)].max(initial=0.0))
     reach = bodies.reach.copy()
     shares = threads.ranges(len(owners), thread_count)
-    arguments = (owners, bodies.spheres, target, smallest, largest, blur, is_box, *search.search_arrays(), reach)
+    arguments = (owners, bodies.spheres, target, smallest, largest, blur, is_box, *search.tree_arrays(), reach)
     threads.run(lambda part: _fit(*shares[part], *arguments), len(shares))
     return reach
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys
+from choque._types import Index
 from choque.broad._bvh_pairs import mark_hits
 from choque.broad._bvh_tree import Tree, make_tree
 from choque.broad._morton import morton_order
-from choque.interest._together import STRETCH, gather, make_space, share_box, write_members
-from choque.kernel import kernel
+from choque.interest._together import gather
+from choque.kernel import kernel, woven
+
+NO_STARTS, NO_FRAME, NO_SHAPE = np.empty(0, np.uint32), np.empty((0, 9)), np.empty((0, 4), np.int64)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,12 @@ class BodyTree:
         return self.tree.rows
 
     def search_arrays(self) -> tuple[Any, ...]:
-        """What the kernels that search it take last."""
+        """What `choque.interest._emission.emit_members` takes last: no cells, and this tree."""
+        placed, rows, *tree = self.tree_arrays()
+        return placed, rows, NO_STARTS, NO_FRAME, NO_SHAPE, *tree
+
+    def tree_arrays(self) -> tuple[Any, ...]:
+        """What kernels that search trees alone take last."""
         return self.placed, self.tree.rows, self.tree.lanes, self.tree.level_first
 
 
@@ -80,52 +87,23 @@ def find_leaves(
     return count
 
 
-@kernel
-def emit_from_tree(
-    first: int,
-    last: int,
-    chunk: Keys,
-    places: NDArray[np.uint32],
-    reach: NDArray[np.float64],
-    slack: float,
-    is_box: bool,
-    sizes: NDArray[np.int64],
+@woven
+def gather_from_leaves(
+    box: NDArray[np.float64],
     placed: NDArray[np.float64],
-    rows: NDArray[np.uint32],
     lanes: Any,
     level_first: NDArray[np.int64],
-) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a stretch of `STRETCH` of the ``places`` whose bodies have areas.
-
-    Writes all bodies that touch an area and ``slack`` around it. ``reach`` is in the order of the ``places``, and so
-    are the numbers of members that go to ``sizes``.
-    """
-    stack = np.empty(16 * level_first.size, np.int64)
-    lane_mask = np.empty(16, np.uint8)
-    leaves = np.empty((rows.size + 15) // 16, np.int64)
-    box = np.empty(6)
-    found = np.empty(rows.size, np.int64)
-    space = make_space(rows.size)
-    written: Index = 0
-    tests: Index = 0
-    for unit in range(first, last):
-        begin, tested = written, np.int64(0)
-        head, end = unit * STRETCH, min((unit + 1) * STRETCH, places.size)
-        while head < end:
-            following = share_box(head, end, places, reach, slack, placed, box)
-            count: Index = np.int64(0)
-            for k in range(find_leaves(box, lanes, level_first, stack, lane_mask, leaves)):
-                run = leaves[k] * 16
-                run_end = min(run + 16, rows.size)
-                tested += run_end - run
-                count = gather(run, run_end, placed, box, found, count)
-            tested += count * (following - head)
-            near = found[:count]
-            written = write_members(
-                head, following, places, reach, slack, is_box, placed, rows, near, space, sizes, chunk, written
-            )
-            if written < 0:
-                return unit, begin, tests
-            head = following
-        tests += tested
-    return last, written, tests
+    stack: NDArray[np.int64],
+    mask: NDArray[np.uint8],
+    leaves: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> tuple[Index, Index]:
+    """Write the places of the bodies that touch ``box`` to ``found``; how many there are, and how many were tested."""
+    count: Index = np.int64(0)
+    tested: Index = np.int64(0)
+    for k in range(find_leaves(box, lanes, level_first, stack, mask, leaves)):
+        run = leaves[k] * 16
+        run_end = min(run + 16, placed.shape[0])
+        tested += run_end - run
+        count = gather(run, run_end, placed, box, found, count)
+    return count, tested

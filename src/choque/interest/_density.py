@@ -12,6 +12,7 @@ from choque.errors import InvalidInput
 def density(position: ArrayLike, radius: ArrayLike) -> float:
     """The mean distance of the bodies from their common centre, in which a body weighs as much as its radius.
 
+    ``position`` is (n, 2) or (n, 3), ``radius`` (n,) or one for all, in the same unit, which is that of the answer.
     Lower means denser; to be compared within one scene only. Where no body has a size, all weigh the same.
 
     Examples

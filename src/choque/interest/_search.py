@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from choque import memory, threads
 from choque._types import Keys, Pairs, Rows
 from choque.broad import Sink
-from choque.broad._emission import EmissionKernel
 from choque.interest._bodies import Bodies
-from choque.interest._body_grid import BodyGrid, emit_from_cells, make_body_grid
-from choque.interest._body_tree import BodyTree, emit_from_tree, make_body_tree
+from choque.interest._body_grid import BodyGrid, make_body_grid
+from choque.interest._body_tree import BodyTree, make_body_tree
+from choque.interest._emission import emit_members
 from choque.interest._together import STRETCH
 from choque.interest._touch import pack_bodies
 from choque.kernel import kernel
@@ -71,14 +71,13 @@ def search(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tup
         records = body_records(bodies, thread_count)
         grid = make_body_grid(bodies.spheres, records, thread_count)
         structure: BodyGrid | BodyTree = grid
-        emit: EmissionKernel = emit_from_cells
         lookout = _lookout(bodies, grid.rows)
         if _is_crowded(grid, lookout, slack, is_box):
-            structure, emit = make_body_tree(bodies.spheres, records, thread_count), emit_from_tree
+            structure = make_body_tree(bodies.spheres, records, thread_count)
             lookout = _lookout(bodies, structure.rows)
         sizes = np.empty(len(lookout.places), np.int64)
         arrays = (lookout.places, lookout.reach, slack, is_box, sizes, *structure.search_arrays())
-        sink.run(emit, lookout.stretch_count, *arrays)
+        sink.run(emit_members, lookout.stretch_count, *arrays)
         starts[lookout.owners.astype(np.int64) + 1] = sizes
     np.cumsum(starts, out=starts)
     near: Pairs = memory.empty((int(starts[-1]), 2), np.int32)
@@ -111,7 +110,7 @@ def _is_crowded(grid: BodyGrid, lookout: Lookout, slack: float, is_box: bool) ->
     sink = Sink(len(chosen), 1, None, keep=False)
     sizes = np.empty(len(chosen), np.int64)
     arrays = (sample.places, sample.reach, slack, is_box, sizes, *grid.search_arrays())
-    sink.run(emit_from_cells, sample.stretch_count, *arrays)
+    sink.run(emit_members, sample.stretch_count, *arrays)
     return sink.tests > WASTE_MOST * (sink.pair_count + GRANTED * len(chosen))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -23,6 +24,7 @@ from choque.broad._grid import Grid
 from choque.broad._morton import morton_order
 from choque.broad._pair_sets import Change
 from choque.broad._records import PackedBoxes, boxes_meet, pack_records
+from choque.broad._structure import Structure, blocks_of
 from choque.errors import InvalidInput, UnknownName
 from choque.interest._body_tree import find_leaves
 from choque.interest._crowd_sweep import CrowdSweep
@@ -152,6 +154,16 @@ class Interest(BroadPhase):
         with np.errstate(invalid="ignore", over="ignore"):  # infinite boxes are like no others
             edges = (self._volumes[:, 3:] - self._volumes[:, :3]).max(axis=1, initial=0.0)
         return Grid if edges.max(initial=0.0) <= ALIKE * edges.min(initial=np.inf) else CrowdSweep
+
+    def structure(self) -> Structure:
+        """The tree over the bodies, or with k = 1 what the method that finds those who touch has built."""
+        ids = self._identities.ids
+        if self._tree is not None:
+            return blocks_of(self.name, self._tree, ids, self._dimension)
+        if self._mutual is None:
+            return Structure(self.name)
+        found = self._mutual.structure()  # of rows
+        return replace(found, members=ids[found.members], order=None if found.order is None else ids[found.order])
 
     def _emit(self, sink: Sink) -> None:
         if self._mutual is not None:

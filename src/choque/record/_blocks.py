@@ -21,6 +21,7 @@ from io import FileIO
 from pathlib import Path
 
 from choque.errors import UnreadableFile
+from choque.files.growing import write_all
 from choque.files.source import describe, read_head
 
 MARK = b"\x93choque\n"
@@ -58,27 +59,20 @@ class Block:
 
 def write_start(handle: FileIO) -> None:
     """Write the mark and the version."""
-    write_bytes(handle, _START.pack(MARK, VERSION, 0))
+    write_all(handle, _START.pack(MARK, VERSION, 0))
 
 
 def write_block(handle: FileIO, kind: bytes, payload: bytes) -> int:
     """Append a block; give the place of its head."""
     start = handle.tell()
-    write_bytes(handle, _BLOCK.pack(kind, zlib.crc32(payload), len(payload)))
-    write_bytes(handle, payload)
+    write_all(handle, _BLOCK.pack(kind, zlib.crc32(payload), len(payload)))
+    write_all(handle, payload)
     return start
 
 
 def write_tail(handle: FileIO, index_start: int) -> None:
     """Write what says that the recording is complete."""
-    write_bytes(handle, _TAIL.pack(END_MARK, index_start))
-
-
-def write_bytes(handle: FileIO, data: bytes) -> None:
-    """Write all of ``data``; the system may take it in several bites."""
-    left = memoryview(data)
-    while left:
-        left = left[handle.write(left) :]
+    write_all(handle, _TAIL.pack(END_MARK, index_start))
 
 
 class BlockFile:

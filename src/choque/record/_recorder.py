@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
 from dataclasses import asdict
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from choque.record._writer import Writer
 from choque.scene.body_scene import Camera
 from choque.scene.checks import positive
 from choque.world import StepReport, World
+from choque.world._saving import write_world
 
 _SLOWER = 3
 """Slow motion divides the step by this."""
@@ -165,7 +166,6 @@ def _is_plain(value: object) -> bool:
 
 def _state_of(world: World) -> bytes:
     """The bytes that `World.save` writes."""
-    with tempfile.TemporaryDirectory(prefix="choque-") as folder:
-        path = Path(folder) / "state.world"
-        world.save(path)
-        return path.read_bytes()
+    state = BytesIO()
+    write_world(world, state)
+    return state.getvalue()

@@ -8,9 +8,6 @@ from choque.errors import InvalidInput
 from choque.record._cast import Cast
 from choque.record._frames import Frames, Poses
 
-SEEKS = (1, 60, 600)
-"""By how many frames the keys of the original seek, in both directions."""
-
 
 class Replay:
     """Plays `Frames`: a `Recording` or a `SceneDat`.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from io import BytesIO
 
 import numpy as np
 
+from choque._types import Progress
 from choque.errors import ChoqueError, UnreadableFile
 from choque.record._recorder import versions
 from choque.record._recording import Recording
 from choque.world import World
-
-Tell = Callable[[int, int], None]
+from choque.world._saving import read_world
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Verification:
         return f"Frame {self.first_difference} differs: {self.reason}.{cause}"
 
 
-def verify(recording: Recording, *, threads: int | None = None, tell: Tell | None = None) -> Verification:
+def verify(recording: Recording, *, threads: int | None = None, progress: Progress | None = None) -> Verification:
     """Simulate a recorded run again from the states it holds, with any number of ``threads``, and compare every frame.
 
     A frame is equal if the 64-bit hash of the whole state is, and the recorded poses are those of the state, rounded
@@ -70,8 +68,8 @@ def verify(recording: Recording, *, threads: int | None = None, tell: Tell | Non
             reason = _difference(world, recording, index, int(hashes[index]))
             if reason:
                 return Verification(index + 1, index, reason, changed)
-            if tell is not None:
-                tell(index + 1, total)
+            if progress is not None:
+                progress(index + 1, total, recording.name)
     return Verification(total, other_versions=changed)
 
 
@@ -91,14 +89,10 @@ def _difference(world: World, recording: Recording, index: int, expected: int) -
 
 
 def _world_of(recording: Recording, state: bytes, threads: int | None) -> World:
-    with tempfile.TemporaryDirectory(prefix="choque-") as folder:
-        path = Path(folder) / "state.world"
-        path.write_bytes(state)
-        try:
-            return World.open(path, threads=threads)
-        except ChoqueError as problem:
-            sentence = str(problem).replace(str(path), "in it")
-            raise UnreadableFile(f"The recording {recording.path} cannot be simulated again: {sentence}") from problem
+    try:
+        return read_world(World, BytesIO(state), recording.path, threads)
+    except ChoqueError as problem:
+        raise UnreadableFile(f"The recording {recording.path} cannot be simulated again: {problem}") from problem
 
 
 def _other_versions(recording: Recording) -> tuple[tuple[str, str, str], ...]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from io import FileIO
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from choque import threads
 from choque.errors import ChoqueError, InvalidInput
 from choque.files.atomic import reason_of
+from choque.files.growing import create_new
 from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, write_start, write_tail
 from choque.record._cast import Cast
 from choque.record._chunks import Chunk, frames_per_chunk
@@ -36,7 +36,7 @@ class Writer:
     def __init__(self, path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.frame_count = 0
-        self._handle = _create(self.path)
+        self._handle = create_new(self.path, "recording")
         self._worker = threads.aside("recording")
         self._pending: Future[None] | None = None
         self._failure: RecordingFailed | None = None
@@ -152,13 +152,3 @@ class Writer:
             f"The recording {self.path} could not be written on: {reason_of(problem)}. Its first {kept:,} frames stay "
             "readable; free some space and record again."
         )
-
-
-def _create(path: Path) -> FileIO:
-    try:
-        # Not buffered: a failed write then fails where it was asked for, and leaves nothing to fail once more.
-        return path.open("xb", buffering=0)
-    except FileExistsError as problem:
-        raise InvalidInput(f"There is a file {path} already; give a recording another name.") from problem
-    except (OSError, ValueError) as problem:
-        raise InvalidInput(f"The recording {path} cannot be written: {reason_of(problem)}.") from problem

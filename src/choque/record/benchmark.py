@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from choque._types import Progress
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
 from choque.record.logs import Log, log_row, write_log
@@ -18,8 +19,6 @@ from choque.scene.checks import positive, whole_number
 from choque.world import World
 
 AVERAGES, SUMMARY = "averages_per_frame.csv", "summary.txt"
-
-Tell = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def benchmark(
     runs: int = 10,
     dt: float = 1 / 60,
     scene: str = "scene",
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> BenchmarkResult:
     """Make a world ``runs`` times and let each go ``steps`` steps, nothing drawn and nothing slept.
 
@@ -66,8 +65,8 @@ def benchmark(
                 log.add(row)
                 totals.add(report)
                 sums[step] += row
-                if tell is not None:
-                    tell((number - 1) * steps + step + 1, runs * steps)
+                if progress is not None:
+                    progress((number - 1) * steps + step + 1, runs * steps, scene)
         hashes.append(world.hash())
     if len(set(hashes)) > 1:
         odd = next(number for number, each in enumerate(hashes, start=1) if each != hashes[0])

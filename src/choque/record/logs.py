@@ -6,17 +6,16 @@ import csv
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from io import FileIO
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import ChoqueError, InvalidInput, UnreadableFile
+from choque.errors import ChoqueError, UnreadableFile
 from choque.files.atomic import reason_of
+from choque.files.growing import create_new, write_all
 from choque.files.source import describe, is_text, read_head
-from choque.record._blocks import write_bytes
 from choque.world import StepReport, World
 
 COLUMNS = ("BPCDTime", "NPCDTests", "NPCDTime", "Collisions", "CRTime", "DrawTime", "TotalTime")
@@ -48,7 +47,7 @@ class Log:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.row_count = 0
-        self._handle = _create(self.path)
+        self._handle = create_new(self.path, "log")
         self._write(",".join(COLUMNS))
 
     def __call__(self, world: World, report: StepReport) -> None:  # noqa: ARG002
@@ -73,7 +72,7 @@ class Log:
     def _write(self, line: str) -> None:
         whole = self._handle.tell()
         try:
-            write_bytes(self._handle, f"{line}\n".encode())
+            write_all(self._handle, f"{line}\n".encode())
         except OSError as problem:
             with suppress(OSError):
                 self._handle.truncate(whole)  # a row is there in full or not at all
@@ -118,13 +117,3 @@ def read_log(path: str | os.PathLike[str]) -> dict[str, NDArray[np.float64]]:
         rows.append(values)
     table = np.array(rows, np.float64).reshape(len(rows), len(names))
     return {name: table[:, column] for column, name in enumerate(names)}
-
-
-def _create(path: Path) -> FileIO:
-    try:
-        # Not buffered: a failed write then fails where it was asked for, and leaves nothing to fail once more.
-        return path.open("xb", buffering=0)
-    except FileExistsError as problem:
-        raise InvalidInput(f"There is a file {path} already; give a log another name.") from problem
-    except (OSError, ValueError) as problem:
-        raise InvalidInput(f"The log {path} cannot be written: {reason_of(problem)}.") from problem

@@ -19,17 +19,27 @@ STEPS = 4
 def rehearse(world: World, dt: float = 1 / 60) -> None:
     """Let the methods of ``world`` run once, so that the first step to be timed neither compiles nor loads anything.
 
-    A few bodies of each of its kinds are thrown together in a small world of their own, so that every pair of kinds is
-    tested, touches and is answered; then a copy of the whole goes a few steps, for what the number of bodies decides.
-    The world itself is not touched: its course is the same, bit for bit, with or without.
+    `rehearse_kinds`, and then a copy of the whole goes a few steps, for what the number of bodies decides. The world
+    itself is not touched: its course is the same, bit for bit, with or without.
     """
-    if not len(world):
-        return
-    for rehearsed in (_thrown_together(world, dt), world.copy()):
-        # What is refused here is refused by the run itself, if it ever comes to it.
-        with suppress(ChoqueError):
-            for _ in range(STEPS):
-                rehearsed.step(dt)
+    rehearse_kinds(world, dt)
+    _run(world.copy(), dt)
+
+
+def rehearse_kinds(world: World, dt: float = 1 / 60) -> None:
+    """Throw a few bodies of each kind of ``world`` together in a small world of their own, however large it is.
+
+    So every pair of kinds is tested, touches and is answered.
+    """
+    if len(world):
+        _run(_thrown_together(world, dt), dt)
+
+
+def _run(world: World, dt: float) -> None:
+    # What is refused here is refused by the run itself, if it ever comes to it.
+    with suppress(ChoqueError):
+        for _ in range(STEPS):
+            world.step(dt)
 
 
 def _thrown_together(world: World, dt: float) -> World:

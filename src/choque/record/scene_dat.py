@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._types import Progress
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.frame_store import checked_frame
@@ -127,10 +127,8 @@ class SceneDat:
         )
 
 
-def write_scene_dat(
-    path: str | os.PathLike[str], frames: Frames, *, tell: Callable[[int, int], None] | None = None
-) -> None:
-    """Write ``frames`` as the original does; ``tell(done, total)`` is called now and then.
+def write_scene_dat(path: str | os.PathLike[str], frames: Frames, *, progress: Progress | None = None) -> None:
+    """Write ``frames`` as the original does; ``progress`` is called now and then.
 
     Poses are float32 here and there, so nothing is rounded. Convex bodies and grounds, which the format does not know,
     are refused, and so are bodies that came or went and a rate that is not a whole number.
@@ -151,7 +149,7 @@ def write_scene_dat(
         handle.write(_HEAD.pack(len(bodies), frame_count, rate) + bodies.tobytes())
         _reserve(handle, file_size(len(bodies), frame_count))
         if len(bodies):
-            _write_poses(handle.name, frames, len(bodies), tell)
+            _write_poses(handle.name, frames, len(bodies), progress)
 
 
 def _reserve(handle: BinaryIO, size: int) -> None:
@@ -166,7 +164,7 @@ def _reserve(handle: BinaryIO, size: int) -> None:
     handle.flush()
 
 
-def _write_poses(path: str, frames: Frames, count: int, tell: Callable[[int, int], None] | None) -> None:
+def _write_poses(path: str, frames: Frames, count: int, progress: Progress | None) -> None:
     """Put the poses into their places, several frames at once, for a place is visited once for each block of them."""
     total, start = frames.frame_count, _HEAD.size + BODY.itemsize * count
     position = np.memmap(path, "<f4", "r+", start, (count, total, 3))
@@ -182,8 +180,8 @@ def _write_poses(path: str, frames: Frames, count: int, tell: Callable[[int, int
             poses.append(frames.frame(index))
         position[:, first:last] = np.stack([pose.position for pose in poses], axis=1)
         rotation[:, first:last] = np.stack([pose.rotation for pose in poses], axis=1)
-        if tell is not None:
-            tell(last, total)
+        if progress is not None:
+            progress(last, total, NAME)
     position.flush()
     rotation.flush()
 

@@ -6,6 +6,7 @@ from choque.scene.body_columns import BodyColumns
 from choque.scene.body_registry import bodies, body_generator, body_names, body_parameters
 from choque.scene.body_scene import BodyScene, Camera
 from choque.scene.catalogue import describe
+from choque.scene.finding import find_bodies
 from choque.scene.formats.boxes import bake
 from choque.scene.formats.config_txt import METHOD_ALIASES, Config, load_config
 from choque.scene.loading import built_in_names, load, load_bodies, load_boxes, loader
@@ -33,6 +34,7 @@ __all__ = [
     "body_parameters",
     "built_in_names",
     "describe",
+    "find_bodies",
     "generate",
     "generator",
     "load",

@@ -8,10 +8,9 @@ from choque.scene import body_registry, loading, registry
 
 def describe(name: str) -> str:
     """Say in a sentence what the scene ``name`` is, of whatever sort."""
-    if name in registry.names():
-        return registry.describe(name)
-    if name in body_registry.body_names():
-        return body_registry.body_summary(name)
+    for generators in (registry.GENERATORS, body_registry.GENERATORS):
+        if name in generators.names():
+            return generators.summary(name)
     if name in loading.built_in_names():
         return loading.load_bodies(name).summary
     raise UnknownName("scene", str(name), [*registry.names(), *body_registry.body_names(), *loading.built_in_names()])

@@ -19,6 +19,8 @@ Loader: TypeAlias = Callable[[Path], Scene]
 Registered = TypeVar("Registered", bound=Loader)
 
 BUILT_IN = Path(__file__).parent / "built_in"
+BODY_SUFFIXES = (".toml", ".xml")
+"""Of files that hold scenes of bodies."""
 
 _loaders: dict[str, Loader] = {}
 
@@ -37,7 +39,8 @@ def load(path: str | os.PathLike[str]) -> Scene:
     """Open the scene in a file, or the built-in one of that name.
 
     ``.xml`` and ``.toml`` hold bodies. All else holds boxes: a baked scene is memory-mapped, any other file of boxes is
-    one frame. A word without a suffix that is no file is the name of a built-in scene, as `built_in_names` lists them.
+    one frame. A word that is no file is the name of a built-in scene, as `built_in_names` lists them, with or without
+    the suffix of its file.
     """
     # Here and not above: the formats import this module to register themselves.
     import choque.scene.formats  # noqa: F401
@@ -73,16 +76,19 @@ def built_in_names() -> list[str]:
 
 
 def _built_in_files() -> list[Path]:
-    return [path for path in BUILT_IN.iterdir() if path.suffix in (".toml", ".xml")]
+    return [path for path in BUILT_IN.iterdir() if path.suffix in BODY_SUFFIXES]
 
 
 def _found(path: Path) -> Path:
     """Turn a built-in name into its file; every other path stays as it is."""
-    if len(path.parts) != 1 or path.suffix or _exists(path):
+    if len(path.parts) != 1 or _exists(path):
         return path
     files = {file.stem: file for file in _built_in_files()}
-    if path.name in files:
-        return files[path.name]
+    name = path.stem if path.suffix in BODY_SUFFIXES else path.name
+    if name in files:
+        return files[name]
+    if path.suffix:
+        return path
     if path.name in body_names():
         raise UnreadableFile(
             f"There is no file {path}; {path.name!r} is a generator, so say how many: "

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.scene.checks import whole_number
+from choque.scene.generators_by_name import Generators
 from choque.scene.model import BoxScene, Motion
 from choque.scene.request import Request
 
 Generator: TypeAlias = Callable[..., Motion]
 Registered = TypeVar("Registered", bound=Generator)
 
-_generators: dict[str, Generator] = {}
+GENERATORS: Generators[Generator] = Generators("scene", "choque.scene.generators")
 
 
 def generator(name: str) -> Callable[[Registered], Registered]:
@@ -29,9 +29,7 @@ def generator(name: str) -> Callable[[Registered], Registered]:
     """
 
     def register(function: Registered) -> Registered:
-        if _generators.get(name, function) is not function:
-            raise InvalidInput(f"There is a scene called {name!r} already; choose another name.")
-        _generators[name] = function
+        GENERATORS.register(name, function)
         return function
 
     return register
@@ -39,19 +37,12 @@ def generator(name: str) -> Callable[[Registered], Registered]:
 
 def names() -> list[str]:
     """List every registered scene, sorted."""
-    _load_built_in()
-    return sorted(_generators)
+    return GENERATORS.names()
 
 
 def parameters(name: str) -> dict[str, object]:
     """List the parameters of the scene ``name`` with their defaults."""
-    signature = inspect.signature(_lookup(name))
-    return {key: entry.default for key, entry in signature.parameters.items() if entry.kind is entry.KEYWORD_ONLY}
-
-
-def describe(name: str) -> str:
-    """Say in a sentence what the scene ``name`` is."""
-    return " ".join((inspect.getdoc(_lookup(name)) or "").partition("\n\n")[0].split()).replace("`", "")
+    return GENERATORS.parameters(name)
 
 
 def generate(
@@ -61,18 +52,13 @@ def generate(
     dimension: int = 3,
     frames: int = 1,
     dtype: str | type[np.floating] | np.dtype[np.floating] = "float32",
-    **options: object,
+    **parameters: object,
 ) -> BoxScene:
-    """Make the scene ``name`` of ``n`` boxes; ``options`` are its own parameters, as `parameters` lists them.
+    """Make the scene ``name`` of ``n`` boxes; ``parameters`` are its own, as `choque.scene.parameters` lists them.
 
     A scene that rests may have any number of ``frames``, all alike.
     """
-    build = _lookup(name)
-    allowed = parameters(name)
-    for key in options:
-        if key not in allowed:
-            listed = ", ".join(f"{known}={default!r}" for known, default in allowed.items()) or "none"
-            raise InvalidInput(f"The scene {name!r} has no parameter {key!r}. Its parameters: {listed}.")
+    build, completed = GENERATORS.find(name), GENERATORS.completed(name, parameters)
     if dimension not in (2, 3):
         raise InvalidInput(f"dimension is {dimension!r}; it must be 2 or 3.")
     request = Request(
@@ -87,22 +73,10 @@ def generate(
         dimension=request.dimension,
         frame_count=whole_number("frames", frames, smallest=1),
         dtype=_float_type(dtype),
-        motion=build(request, **options),
+        motion=build(request, **parameters),
         seed=request.seed,
-        parameters={**allowed, **options},
+        parameters=completed,
     )
-
-
-def _lookup(name: str) -> Generator:
-    _load_built_in()
-    if not isinstance(name, str) or name not in _generators:
-        raise UnknownName("scene", str(name), _generators)
-    return _generators[name]
-
-
-def _load_built_in() -> None:
-    # Here and not above: the generators import this module to register themselves.
-    import choque.scene.generators  # noqa: F401
 
 
 def _float_type(dtype: object) -> np.dtype[np.floating]:

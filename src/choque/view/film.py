@@ -7,8 +7,7 @@ its target, which takes its place once it is complete.
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, isfinite
 from pathlib import Path
@@ -17,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
-from choque.files.atomic import replacing
+from choque.files.atomic import beside, replacing
+from choque.files.png import png_bytes
 from choque.record import Cast, Frames, Poses
 from choque.scene import Camera
 from choque.view.world_boxes import axis_boxes, oriented_boxes
@@ -32,8 +33,6 @@ GIF_RATE = 25
 """A GIF counts hundredths of a second; viewers slow down what is faster than this."""
 
 SUFFIXES = (".mp4", ".gif")
-
-Tell = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def make_film(
     rate: int | None = None,
     speed: float = 1.0,
     look: Look | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> int:
     """Make a film, ``.mp4`` (H.264) or ``.gif``; gives the number of its frames.
 
@@ -97,8 +96,8 @@ def make_film(
         asked for. A GIF has 25.
     speed
         How fast the film shows the recorded time.
-    tell
-        Called after each frame with how many are done and how many there are.
+    progress
+        Called after each frame.
     """
     target, look = Path(path), look or Look()
     check_film(target, rate, speed)
@@ -109,7 +108,7 @@ def make_film(
     shown = film_frames(frames, chosen, speed)
     with _stage(frames, look) as stage:
         images = (_draw(stage, frames, index, look) for index in shown)
-        write_film(target, images, look.size, chosen, len(shown), tell)
+        write_film(target, images, look.size, chosen, len(shown), progress)
     return len(shown)
 
 
@@ -138,26 +137,6 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
         image = _draw(stage, frames, index, look)
     with replacing(target) as handle:
         handle.write(png_bytes(image))
-
-
-def png_bytes(image: NDArray[np.uint8]) -> bytes:
-    """Give the bytes of a PNG file for (height, width, 3) colours."""
-    import struct
-    import zlib
-
-    def piece(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    height, width, _ = image.shape
-    lines = np.zeros((height, 1 + 3 * width), np.uint8)  # each line starts with 0: no filter
-    lines[:, 1:] = image.reshape(height, -1)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + piece(b"IHDR", head)
-        + piece(b"IDAT", zlib.compress(lines.tobytes(), 6))
-        + piece(b"IEND", b"")
-    )
 
 
 def check_film(target: Path, rate: int | None, speed: float) -> None:
@@ -214,31 +193,26 @@ def write_film(
     size: tuple[int, int],
     rate: int,
     total: int,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Hand ``images`` (height, width, 3) to ffmpeg; the film takes the place of ``target`` once it is complete."""
     writer = require("imageio_ffmpeg", extra="video", purpose="to make films")
-    if not target.resolve().parent.is_dir():
-        raise InvalidInput(f"The film {target} cannot be written: there is no folder {target.resolve().parent}.")
-    beside = target.with_name(f".choque-{secrets.token_hex(6)}{target.suffix.lower()}")
     options: dict[str, Any] = {"codec": "libx264", "output_params": ["-crf", "18", "-preset", "medium"]}
     if target.suffix.lower() == ".gif":
         palette = "[0:v]split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
         options = {"codec": "gif", "pix_fmt_out": "pal8", "output_params": ["-filter_complex", palette]}
-    film = writer.write_frames(
-        str(beside), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options
-    )
-    try:
-        film.send(None)
-        for done, image in enumerate(images, start=1):
-            film.send(image)
-            if tell is not None:
-                tell(done, total)
-        film.close()
-        beside.replace(target)
-    except OSError as problem:
-        reason = " ".join(str(problem).split())[:300]
-        raise ChoqueError(f"ffmpeg could not write the film {target}: {reason}.") from problem
-    finally:
-        film.close()
-        beside.unlink(missing_ok=True)
+    with beside(target) as partial:
+        film = writer.write_frames(
+            str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options
+        )
+        try:
+            film.send(None)
+            for done, image in enumerate(images, start=1):
+                film.send(image)
+                if progress is not None:
+                    progress(done, total, target.name)
+        except OSError as problem:
+            reason = " ".join(str(problem).split())[:300]
+            raise ChoqueError(f"ffmpeg could not write the film {target}: {reason}.") from problem
+        finally:
+            film.close()

@@ -7,8 +7,7 @@ interval; of two volumes the second goes from one place to another, or the camer
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import choque
+from choque._types import Progress
 from choque.errors import InvalidInput
-from choque.record import Cast, Poses, open_frames
-from choque.scene import BodyScene
+from choque.record import open_frames
 from choque.view.eye import Eye
-from choque.view.film import Look, Tell, check_film, make_film, rate_of, require_film, write_film
-from choque.view.picture import body_scene, kind_of_things, refuse_parameters
-from choque.view.volume_look import VolumeLook
+from choque.view.film import check_film, make_film, rate_of, require_film, write_film
+from choque.view.picture import kind_of_things
+from choque.view.request import FilmRequest
+from choque.view.simulated import Simulated
 
 SECONDS = 5.0
 """How long a film of something without an end is."""
@@ -33,38 +34,13 @@ STILL_RATE = 25
 Image = NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class FilmRequest:
-    """What of a thing is filmed, and how.
-
-    Attributes
-    ----------
-    seconds
-        How long the film is; None for all of a recording or of an interval, and for `SECONDS` elsewhere.
-    rate, speed
-        Frames a second, and how fast time goes by, as in `make_film`.
-    parameters
-        Of a generator or a kinetic scene; of volumes those of `choque.view.picture.Request`, and ``to``, the place that
-        the second goes to.
-    look, volumes
-        As in `choque.view.picture.Request`.
-    """
-
-    seconds: float | None = None
-    rate: int | None = None
-    speed: float = 1.0
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    look: Look = field(default_factory=Look)
-    volumes: VolumeLook = field(default_factory=VolumeLook)
-
-
 def film_anything(
     path: str | os.PathLike[str],
     things: Sequence[str],
     *,
     study: str | None = None,
     request: FilmRequest | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> str:
     """Make a film of ``things``, one name or file or two volumes; gives a line about what was filmed."""
     request, target = request or FilmRequest(), Path(path)
@@ -78,52 +54,28 @@ def film_anything(
         raise InvalidInput(f"{things[0]} is a scene of boxes, which can be drawn by 'choque picture', but not filmed.")
     if kind != "volumes" and len(things) > 1:
         raise InvalidInput(f"{len(things)} things were given; a film shows one, or two volumes.")
-    return _MAKERS[kind](target, things, request, tell)
+    return _MAKERS[kind](target, things, request, progress)
 
 
-class Simulated:
-    """A scene of bodies as a recording that is simulated while it is looked at, from its first frame to its last."""
-
-    def __init__(self, scene: BodyScene, seconds: float) -> None:
-        self._scene, self._world = scene, scene.world()
-        self._cast = Cast.of(self._world.bodies)
-        self.name, self.camera = scene.name, scene.camera
-        self.frames_per_second = float(scene.steps_per_second)
-        self.frame_count = max(1, round(seconds * self.frames_per_second)) + 1
-
-    def cast(self, index: int) -> Cast:  # noqa: ARG002
-        """The bodies, which stay the same."""
-        return self._cast
-
-    def frame(self, index: int) -> Poses:
-        """Where they are in frame ``index``, which cannot be one that has gone by."""
-        world = self._world
-        if index < world.frame:
-            raise InvalidInput(f"Frame {index} has gone by; the world is in frame {world.frame}.")
-        while world.frame < index:
-            world.step(1.0 / self._scene.steps_per_second)
-        return Poses(world.bodies.position.astype(np.float32), world.bodies.rotation.astype(np.float32))
-
-
-def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, tell: Tell | None) -> str:
-    scene = body_scene(things[0], request.parameters)
+def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    scene = choque.scene.find_bodies(things[0], **request.parameters)
     require_film(request.look)
     seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
-    frames = Simulated(scene, seconds)
-    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, tell=tell)
+    frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)))
+    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
     return f"{count:,} frames of {scene.name}, {len(frames.cast(0)):,} bodies"
 
 
-def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, tell: Tell | None) -> str:
-    refuse_parameters(request.parameters, things[0])
+def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    request.refuse_parameters(things[0])
     if request.seconds is not None:
         raise InvalidInput("A recording is filmed from its first frame to its last; a length in seconds is for others.")
     frames = open_frames(things[0])
-    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, tell=tell)
+    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
     return f"{count:,} frames of {frames.name}"
 
 
-def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, tell: Tell | None) -> str:
+def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
     from choque.view.motion_entry import find_model
     from choque.view.motion_picture import motion_image
     from choque.view.motion_player import MotionPlayer
@@ -137,11 +89,11 @@ def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, tel
         player.seek(begin + share * (end - begin))
         return motion_image(player, size=request.look.size)
 
-    count = _write(target, draw, (end - begin) / request.speed, request, tell)
+    count = _write(target, draw, (end - begin) / request.speed, request, progress)
     return f"{count:,} frames of {player.model.name or things[0]} from t = {begin:g} to {end:g}"
 
 
-def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, tell: Tell | None) -> str:
+def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
     from choque.view.volume_picture import eye_of, pair_of, usual_eye, volume_image
 
     parameters, size = dict(request.parameters), request.look.size
@@ -158,7 +110,7 @@ def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, tel
         return volume_image(pair, request.volumes, eye=eye, size=size)
 
     seconds = (SECONDS if request.seconds is None else request.seconds) / request.speed
-    count = _write(target, draw, seconds, request, tell)
+    count = _write(target, draw, seconds, request, progress)
     names = " and ".join(part.source.name for part in pair.parts)
     return f"{count:,} frames {'around' if end is None else 'of'} {names}"
 
@@ -198,7 +150,7 @@ def _goal(place: ArrayLike | None) -> NDArray[np.float64] | None:
 
 
 def _write(
-    target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, tell: Tell | None
+    target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, progress: Progress | None
 ) -> int:
     """Film what is drawn for each share of the time from 0 to 1; gives the number of frames."""
     require_film(request.look)
@@ -208,7 +160,7 @@ def _write(
     def images() -> Iterator[Image]:
         return (draw(number / (count - 1)) for number in range(count))
 
-    write_film(target, images(), request.look.size, rate, count, tell)
+    write_film(target, images(), request.look.size, rate, count, progress)
     return count
 
 

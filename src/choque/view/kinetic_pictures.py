@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from choque.errors import InvalidInput, require
-from choque.files import replacing
+from choque.files.atomic import beside, replacing
 from choque.kinetic import Model, Sweep
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def draw_still(path: str | os.PathLike[str], model: Model, time: float | None = 
     """Draw the scene at ``time``: polygons, their boxes, red arrows of velocity, and the pairs whose boxes overlap."""
     at = model.interval[0] if time is None else time
     figure, axes = _figure(6.4, 6.4)
-    _paint(axes, model, at, _sweep_at(model, at))
+    paint(axes, model, at, _sweep_at(model, at))
     _save(figure, path)
 
 
@@ -43,7 +43,7 @@ def draw_events(path: str | os.PathLike[str], model: Model) -> None:
     for panel in panels[len(moments) :]:
         panel.set_axis_off()
     for panel, moment in zip(panels, moments, strict=False):
-        _paint(panel, model, moment, _sweep_at(model, moment))
+        paint(panel, model, moment, _sweep_at(model, moment))
     _save(figure, path)
 
 
@@ -99,19 +99,12 @@ def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60
         if suffix == ".gif"
         else animation.FFMpegWriter(fps=frames_per_second, extra_args=["-pix_fmt", "yuv420p"])
     )
-    with replacing(path) as handle:
-        # Writers take a name, not a handle: the frames go to a file beside, whose bytes then take their place.
-        beside = Path(handle.name).with_suffix(suffix)
-        try:
-            with writer.saving(figure, str(beside), 100):
-                for time in np.linspace(*model.interval, frame_count).tolist():
-                    sweep.advance_arrays(time)
-                    axes.clear()
-                    _paint(axes, model, time, sweep)
-                    writer.grab_frame()
-            handle.write(beside.read_bytes())
-        finally:
-            beside.unlink(missing_ok=True)
+    with beside(path) as partial, writer.saving(figure, str(partial), 100):
+        for time in np.linspace(*model.interval, frame_count).tolist():
+            sweep.advance_arrays(time)
+            axes.clear()
+            paint(axes, model, time, sweep)
+            writer.grab_frame()
 
 
 def _sweep_at(model: Model, time: float) -> Sweep:
@@ -128,7 +121,8 @@ def _figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tup
     return figure, figure.subplots(rows, columns)
 
 
-def _paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
+def paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
+    """Draw the objects of ``model`` at ``time``, their boxes, and the pairs of ``sweep``, onto ``axes``."""
     from matplotlib.patches import Polygon as Patch
     from matplotlib.patches import Rectangle
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
 from choque.files import replacing
+from choque.files.png import png_bytes
 from choque.kinetic._trace import end_name
 from choque.view.eye import SIZE
-from choque.view.film import png_bytes
-from choque.view.kinetic_pictures import ARROW, INK, LOWER, PAPER, UPPER, _paint
+from choque.view.kinetic_pictures import ARROW, INK, LOWER, PAPER, UPPER, paint
 from choque.view.motion_panel import shown_rows
 from choque.view.motion_player import MotionPlayer
 from choque.view.motion_state import AXIS_NAMES, AxisList, MotionState
@@ -65,7 +65,7 @@ def motion_image(
     height = WIDTH * size[1] / size[0]
     figure = Figure(figsize=(WIDTH, height), dpi=(size[0] + 0.01) / WIDTH, facecolor=PAPER)
     left = figure.add_axes((0.02, 0.04, 0.46, 0.9))
-    _paint(left, player.model, player.time, player.sweep)
+    paint(left, player.model, player.time, player.sweep)
     if window is not None:
         left.set(xlim=window[0], ylim=window[1])
     right = figure.add_axes((0.51, 0.02, 0.48, 0.94))

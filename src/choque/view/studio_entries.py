@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from choque.errors import InvalidInput, UnknownName
 from choque.files.source import lower_suffix
@@ -70,13 +70,7 @@ def entry(name: str) -> Entry:
 
 def find_view(things: Sequence[str], *, study: str | None = None, parameters: Mapping[str, Any] | None = None) -> View:
     """The view of ``things``, each the name of something or a path; ``study`` says outright which entry is meant."""
-    given = parameters or {}
-    if study is not None:
-        studies = [name for name in ENTRIES if entry(name).study]
-        if study not in studies:
-            raise UnknownName("study to watch", study, studies)
-        return entry(study).open(things, given)
-    return entry(_entry_of(things)).open(things, given)
+    return entry(entry_of(things, study) or _unknown(things)).open(things, parameters or {})
 
 
 def view_of(thing: Any) -> View:
@@ -102,8 +96,13 @@ def view_of(thing: Any) -> View:
     )
 
 
-def _entry_of(things: Sequence[str]) -> str:
-    """Which entry the first of ``things`` is for."""
+def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
+    """Which entry ``things`` are for, judged by the first of them; None where no entry knows it."""
+    if study is not None:
+        studies = [name for name in ENTRIES if entry(name).study]
+        if study not in studies:
+            raise UnknownName("study to watch", study, studies)
+        return study
     if not things:
         raise InvalidInput("There is nothing to show; give a scene, a recording or a file, or nothing for the chooser.")
     first = things[0]
@@ -117,8 +116,13 @@ def _entry_of(things: Sequence[str]) -> str:
     for name, each in entries.items():
         if first in each.things():
             return name
-    known = sorted({each for found in entries.values() for each in found.suffixes})
+    return None
+
+
+def _unknown(things: Sequence[str]) -> NoReturn:
+    first, entries = things[0], [entry(name) for name in ENTRIES]
+    known = sorted({each for found in entries for each in found.suffixes})
     if Path(first).exists():
         raise InvalidInput(f"The studio does not know what {first} is; it opens {', '.join(known)} and recordings.")
-    names = [thing for each in entries.values() for thing in each.things()]
+    names = [thing for each in entries for thing in each.things()]
     raise UnknownName("file or scene", first, names)

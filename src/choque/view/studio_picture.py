@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from choque.files.png import png_bytes
 from choque.record import Cast, Poses
 from choque.scene import Camera
 from choque.view.eye import Eye
-from choque.view.film import png_bytes
 from choque.view.studio_bodies import SEE_THROUGH
 from choque.view.studio_cameras import around_moving
 from choque.view.studio_wires import Segments

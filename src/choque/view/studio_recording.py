@@ -239,7 +239,7 @@ class RecordingView(BodiesView):
     # Verifying, in a thread of its own
 
     def _verify(self, path: Any) -> None:
-        def tell(done: int, total: int) -> None:
+        def progress(done: int, total: int, _: str) -> None:
             if self._closed:
                 raise _Closed
             if done % max(1, total // 50) == 0:
@@ -247,7 +247,7 @@ class RecordingView(BodiesView):
 
         try:
             with Recording(path) as again:
-                found = verify(again, tell=tell)
+                found = verify(again, progress=progress)
         except _Closed:
             return
         except ChoqueError as problem:

@@ -3,58 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from choque import scene
 from choque.errors import InvalidInput
-from choque.scene.body_registry import body_parameters, body_summary
+from choque.scene.finding import GENERATED, is_generator
+from choque.scene.loading import BODY_SUFFIXES
 from choque.view.studio_entries import Entry
 from choque.view.studio_world import WorldView
 
-SUFFIXES = (".xml", ".toml")
 
-GENERATED = 1_000
-"""How many bodies a generator makes where no number is given."""
-
-
-def _scenes() -> dict[str, str]:
-    return {name: scene.load_bodies(name).summary for name in scene.built_in_names()}
-
-
-def _open_scene(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
+def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
     _one(things)
-    _refuse(parameters, things[0])
-    return WorldView(scene.load_bodies(_built_in(things[0]) or things[0]))
-
-
-def _built_in(word: str) -> str | None:
-    """The built-in scene that a word names, with or without the suffix of its file; a file of that name goes first."""
-    path = Path(word)
-    if path.exists() or path.name != word:
-        return None
-    name = path.stem if path.suffix in SUFFIXES else word
-    return name if name in scene.built_in_names() else None
-
-
-def _generators() -> dict[str, str]:
-    return {name: body_summary(name) for name in scene.body_names()}
-
-
-def _open_generator(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
-    _one(things)
-    name, colon, number = things[0].partition(":")
-    given = dict(parameters)
-    if colon:
-        if not number.isdecimal():
-            raise InvalidInput(f"The scene is {things[0]!r}; write the number of bodies as in mixed-box:1000.")
-        given["n"] = int(number)
-    count, seed = given.pop("n", GENERATED), given.pop("seed", 0)
-    return WorldView(scene.bodies(name, count, seed, **given))
+    return WorldView(scene.find_bodies(things[0], **parameters))
 
 
 def _generator_parameters(name: str) -> dict[str, object]:
-    return {"n": GENERATED, "seed": 0, **body_parameters(name)}
+    return {"n": GENERATED, "seed": 0, **scene.body_parameters(name)}
+
+
+def _described(names: Sequence[str]) -> dict[str, str]:
+    return {name: scene.describe(name) for name in names}
 
 
 def _one(things: Sequence[str]) -> None:
@@ -64,31 +33,22 @@ def _one(things: Sequence[str]) -> None:
         )
 
 
-def _refuse(parameters: Mapping[str, Any], name: str) -> None:
-    if parameters:
-        known = ", ".join(scene.body_names())
-        raise InvalidInput(
-            f"{', '.join(parameters)} was given with {name!r}, which is no generator; these are {known}."
-        )
-
-
 ENTRIES = {
     "scene": Entry(
         title="Built-in scenes",
         about="Small scenes of bodies that come with the package.",
-        things=_scenes,
-        open=_open_scene,
-        suffixes=SUFFIXES,
-        claims=lambda word: _built_in(word) is not None,
+        things=lambda: _described(scene.built_in_names()),
+        open=_open,
+        suffixes=BODY_SUFFIXES,
         preview=scene.load_bodies,
     ),
     "generator": Entry(
         title="Generators",
         about="Scenes of as many bodies as you like, from a seed.",
-        things=_generators,
-        open=_open_generator,
+        things=lambda: _described(scene.body_names()),
+        open=_open,
         parameters=_generator_parameters,
-        claims=lambda word: word.partition(":")[0] in scene.body_names() and not Path(word).exists(),
+        claims=is_generator,
     ),
 }
 """What the studio's chooser lists of this."""

@@ -68,7 +68,7 @@ def is_volume(word: str) -> bool:
         return any(_is_dicom(file) for file in islice(sorted(path.iterdir()), LOOKED_INTO))
     if scans.scan_suffix(path) in SUFFIXES:
         return True
-    return not path.exists() and word.partition(":")[0] in phantoms.names()
+    return phantoms.is_phantom(word)
 
 
 def _is_dicom(path: Path) -> bool:

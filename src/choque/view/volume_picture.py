@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
 from choque.files import replacing
+from choque.files.png import png_bytes
 from choque.scene import Camera
 from choque.view import volume_shapes
 from choque.view.eye import SIZE, Eye
-from choque.view.film import png_bytes
 from choque.view.volume_look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
 from choque.view.volume_pair import VolumePair, VolumePart
 from choque.view.volume_stage import VolumeStage, distance_to_see

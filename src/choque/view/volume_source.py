@@ -18,9 +18,6 @@ from choque.volumes import Volume, phantoms
 from choque.volumes._reading import kind_of
 from choque.volumes._voxelise import check_closed
 
-PHANTOM_SIZE = 48
-"""Voxels along each axis of a phantom whose size is not given."""
-
 
 @dataclass(frozen=True, eq=False)
 class VolumeSource:
@@ -133,13 +130,9 @@ class VolumeSource:
 
 def open_source(thing: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> VolumeSource:
     """Open a file by its kind, or make a phantom: ``screw``, or ``screw:96`` for one of 96³ voxels."""
-    word = os.fspath(thing)
-    name, colon, size = word.partition(":")
-    if name in phantoms.names() and not Path(word).exists():
-        if colon and not size.isdecimal():
-            raise InvalidInput(f"The phantom is {word!r}; write its size as in {name}:64.")
-        return VolumeSource(name, model=phantoms.make(name, int(size) if colon else PHANTOM_SIZE))
-    path = Path(word)
+    path = Path(thing)
+    if phantoms.is_phantom(thing):
+        return VolumeSource(path.name.partition(":")[0], model=phantoms.find(thing))
     kind = kind_of(path)
     if kind == "mesh":
         mesh = read_mesh(path)

@@ -30,17 +30,18 @@ class SweepCounters:
     """What a sweep did: ``brinks`` read at the bottom, ``sections`` combined one dimension lower."""
 
     def __init__(self) -> None:
-        self._counts = np.zeros(2, np.int64)
+        self.counts = np.zeros(2, np.int64)
+        """What kernels add to: brinks, then sections."""
 
     @property
     def brinks(self) -> int:
         """How many brinks (pairs of vertices along the last axis) the lowest level has read."""
-        return int(self._counts[0])
+        return int(self.counts[0])
 
     @property
     def sections(self) -> int:
         """How many pairs of sections were handed down."""
-        return int(self._counts[1])
+        return int(self.counts[1])
 
 
 def combine_keys(
@@ -62,7 +63,7 @@ def combine_keys(
     if operation == "xor":
         return xor_keys(left, right)
     truth = OPERATIONS[operation]
-    counts = (counters or SweepCounters())._counts
+    counts = (counters or SweepCounters()).counts
     if dimension == 3:
         return _combine_solids(left, right, truth, improve, counts)
     result = np.empty(4 * (len(left) + len(right)) + 16, np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnknownName
-from choque.volumes._box_tree import BoxTree, box_tree, nearest_pair
+from choque.volumes._box_tree import nearest_pair
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._keys import AXES
 from choque.volumes._model import ExtremeVertices
@@ -53,8 +53,8 @@ def search(
         raise UnknownName("contact", contact, CONTACTS)
     if not len(one) or not len(two):
         return Search(None, 0, 0)
-    lowest, highest = one._extent
-    low, high = two._extent
+    lowest, highest = one.extent
+    low, high = two.extent
     moved = (
         shift[0] + two.offset[0] - one.offset[0],
         shift[1] + two.offset[1] - one.offset[1],
@@ -96,7 +96,7 @@ def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -
     least = min(shared)
     best = _ROTATED[shared.index(least)]
     for length, order in sorted(zip(shared, _ROTATED, strict=True)):
-        if length <= 2 * least and order in one._kept and order in two._kept:
+        if length <= 2 * least and one.keeps_sections(order) and two.keeps_sections(order):
             return order
     return best
 
@@ -106,7 +106,7 @@ def distance(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """The least Euclidean distance [world], 0 when they touch, and the nearest points [lattice] on each."""
     best, pair, offset = _nearest(one, two, shift, np.array(spacing), np.zeros(3), moving=False)
-    here, there = _tree(one).boxes[pair[0]], _tree(two).boxes[pair[1]]
+    here, there = one.box_tree().boxes[pair[0]], two.box_tree().boxes[pair[1]]
     there = there + np.tile(offset, 2)
     low = np.maximum(here[:3], there[:3])
     high = np.minimum(here[3:], there[3:])
@@ -138,7 +138,7 @@ def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str
         order = _ROTATED[(axis + 1) % 3]
         step_0, step_1, step_2 = (shift[at] + two.offset[at] - one.offset[at] for at in map(AXES.index, order))
         sections, others = one.sections(order).arrays, two.sections(order).arrays
-        size = sum(model._extent[1][axis] - model._extent[0][axis] for model in (one, two))
+        size = sum(model.extent[1][axis] - model.extent[0][axis] for model in (one, two))
         for sign in (-1, 1):
             cells = push_distance(sections, others, (step_0, step_1, step_2), sign > 0, size + 1)
             found["-+"[sign > 0] + AXES[axis]] = int(cells)
@@ -155,15 +155,7 @@ def _nearest(
     moving: bool,
 ) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
     offset = np.array(shift, np.float64) + two.offset - np.array(one.offset, np.float64)
-    here, there = _tree(one), _tree(two)
+    here, there = one.box_tree(), two.box_tree()
     pair = np.zeros(2, np.int64)
     best = nearest_pair(here.boxes, here.starts, there.boxes, there.starts, offset, spacing, velocity, moving, pair)
     return best, pair, offset
-
-
-def _tree(model: ExtremeVertices) -> BoxTree:
-    if "tree" not in model._kept:
-        lower, upper = model.boxes()
-        model._kept["tree"] = box_tree(lower - model.offset, upper - model.offset)
-    tree: BoxTree = model._kept["tree"]
-    return tree

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, UnknownName
 from choque.volumes._boolean import SweepCounters, combine_keys
+from choque.volumes._box_tree import BoxTree, box_tree
 from choque.volumes._bundles import bundled
 from choque.volumes._keys import (
     AXES,
@@ -162,14 +163,15 @@ class ExtremeVertices:
     @property
     def bounds(self) -> tuple[LatticePoint, LatticePoint]:
         """The lowest and highest lattice point of the box around it; both the offset when empty."""
-        lowest, highest = self._extent
+        lowest, highest = self.extent
         return (
             tuple(low + shift for low, shift in zip(lowest, self.offset, strict=True)),
             tuple(high + shift for high, shift in zip(highest, self.offset, strict=True)),
         )
 
     @property
-    def _extent(self) -> tuple[LatticePoint, LatticePoint]:
+    def extent(self) -> tuple[LatticePoint, LatticePoint]:
+        """The lowest and the highest vertex, without the offset: equal, at 0, where there are none."""
         if "extent" not in self._kept:
             if self.is_empty():
                 self._kept["extent"] = ((0,) * self.dimension,) * 2
@@ -197,7 +199,7 @@ class ExtremeVertices:
         flat = tuple(axis + 3 - self.dimension for axis in (AXES.index(letter) for letter in self.order))
         if not self.is_empty():
             axes = tuple(range(3 - self.dimension)) + flat
-            lowest = packed_shift(self._extent[0], self.order)
+            lowest = packed_shift(self.extent[0], self.order)
             paint(open_sections(extruded(self._keys - lowest, self.dimension)), whole.transpose(axes))
         if (lower, upper) == (start, stop):
             return whole.reshape(shape)
@@ -218,6 +220,10 @@ class ExtremeVertices:
         kept: Sections = self._kept[order]
         return kept
 
+    def keeps_sections(self, order: str) -> bool:
+        """Whether `sections` of an order are there already."""
+        return order in self._kept
+
     def bundles(self, order: str) -> Sections:
         """The sections of an order in bundles of two by two, kept beside them."""
         name = f"bundles-{order}"
@@ -233,6 +239,14 @@ class ExtremeVertices:
         lower, upper = self.sections(order).boxes()
         offset = np.array(self.offset, np.int64)
         return lower[:, columns] + offset, upper[:, columns] + offset
+
+    def box_tree(self) -> BoxTree:
+        """A tree over `boxes`, relative to `offset`, and kept."""
+        if "tree" not in self._kept:
+            lower, upper = self.boxes()
+            self._kept["tree"] = box_tree(lower - self.offset, upper - self.offset)
+        tree: BoxTree = self._kept["tree"]
+        return tree
 
     @cached_property
     def _trie(self) -> Trie:
@@ -346,7 +360,7 @@ class ExtremeVertices:
 
     def _from_offset(self, model: ExtremeVertices, keys: VertexKeys, offset: LatticePoint) -> VertexKeys:
         shift = tuple(own - common for own, common in zip(model.offset, offset, strict=True))
-        if max(high + step for high, step in zip(model._extent[1], shift, strict=True)) >= LIMIT:
+        if max(high + step for high, step in zip(model.extent[1], shift, strict=True)) >= LIMIT:
             raise InvalidInput(
                 f"The objects lie {max(shift):,} voxels apart; together they may span at most {LIMIT - 1:,}."
             )

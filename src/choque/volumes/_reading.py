@@ -14,6 +14,7 @@ from choque.files.evm import VertexFile, read_evm, write_evm
 from choque.files.orientation import Scan
 from choque.files.source import read_head
 from choque.files.vox import read_vox, write_vox
+from choque.volumes import phantoms
 from choque.volumes._keys import ORDERS
 from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
@@ -25,7 +26,9 @@ WRITABLE = sorted({*MODEL_SUFFIXES, *scans.WRITERS, *meshes.WRITERS})
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
-    """What a file holds by its name: ``model``, ``scan`` or ``mesh``; a folder is a scan."""
+    """What a file holds by its name: ``model``, ``scan`` or ``mesh``; a folder is a scan, a phantom a model."""
+    if phantoms.is_phantom(path):
+        return "model"
     suffix = scans.scan_suffix(path)
     if Path(path).is_dir() or suffix in scans.READERS:
         return "scan"
@@ -42,6 +45,10 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 def read_volume(path: str | os.PathLike[str], **options: Any) -> Volume:
     """A volume from a file; see `Volume.read`."""
+    if phantoms.is_phantom(path):
+        if options:
+            raise InvalidInput(f"{path} is a phantom, which takes no options, and {', '.join(options)} was given.")
+        return phantoms.find(path)
     kind = kind_of(path)
     if kind == "scan":
         return Volume.from_scan(path, **options)

@@ -30,7 +30,7 @@ def sweep_collides(
     sections that are empty or whose ranges along the second axis are apart. O(sections that meet) time; all working
     memory is taken before the sweep.
     """
-    counts = (counters or SweepCounters())._counts
+    counts = (counters or SweepCounters()).counts
     room = np.empty((4, max(len(left), len(right)) + 1), np.int64)
     lines = np.empty_like(room)
     if dimension == 3:

@@ -133,7 +133,10 @@ class Volume:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], **options: Any) -> Volume:
-        """A volume from any file that can hold one; ``options`` as for `from_mesh` or `from_scan`, by what it is."""
+        """A volume from any file that can hold one; ``options`` as for `from_mesh` or `from_scan`, by what it is.
+
+        A word that is no file may name one of `choque.volumes.phantoms`: ``screw``, or ``screw:96``, of 96³ voxels.
+        """
         from choque.volumes._reading import read_volume
 
         return read_volume(path, **options)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,19 @@ def make(name: str, size: int = 64, **options: float) -> Volume:
 def names() -> list[str]:
     """Every phantom that `make` knows."""
     return sorted(PHANTOMS)
+
+
+def is_phantom(word: str | os.PathLike[str]) -> bool:
+    """Tell whether a word is the name of a phantom, with or without ``:size``, and of no file."""
+    return os.fspath(word).partition(":")[0] in PHANTOMS and not Path(word).exists()
+
+
+def find(word: str | os.PathLike[str]) -> Volume:
+    """The phantom that a word names: ``screw``, or ``screw:96`` for one of 96³ voxels."""
+    name, colon, size = os.fspath(word).partition(":")
+    if colon and not size.isdecimal():
+        raise InvalidInput(f"The phantom is {os.fspath(word)!r}; write its size as in {name}:64.")
+    return make(name, int(size)) if colon else make(name)
 
 
 SLAB_VOXELS = 1 << 21

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from choque._types import Progress
 from choque.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Tell = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Stop:
 
     title: str
     ready: Callable[[], object]
-    show: Callable[[Path, bool, Tell], Shown]
+    show: Callable[[Path, bool, Progress], Shown]
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choque.cli.tour._stop import Shown, Stop, Tell, drawing
+from choque._types import Progress
+from choque.cli.tour._stop import Shown, Stop, drawing
 
 if TYPE_CHECKING:
     from choque.interest import Areas
@@ -46,11 +47,11 @@ def _walk(count: int, steps: int) -> tuple[Areas, float, int]:
     return areas, (perf_counter() - begin) / steps, changes
 
 
-def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Let a crowd walk, and look at one of them."""
-    tell(0, 2)
+    progress(0, 2, "computing")
     areas, seconds, changes = _walk(QUICK if quick else COUNT, STEPS)
-    tell(1, 2)
+    progress(1, 2, "drawing")
     owner = int(np.argmin(np.square(areas.position - areas.position.mean(axis=0)).sum(axis=1)))
     members = areas.members(owner)
     distance = np.sqrt(np.square(areas.position - areas.position[owner]).sum(axis=1))

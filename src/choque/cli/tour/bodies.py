@@ -6,7 +6,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from choque.cli.tour._stop import Shown, Stop, Tell
+from choque._types import Progress
+from choque.cli.tour._stop import Shown, Stop
 
 if TYPE_CHECKING:
     from choque.record import Recording
@@ -31,7 +32,7 @@ def ready() -> None:
     use_recordings()
 
 
-def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Let them fall, record every frame, and simulate it again from the recording."""
     from choque.record import Recorder, Recording, verify
 
@@ -46,7 +47,7 @@ def show(folder: Path, quick: bool, tell: Tell) -> Shown:
     seconds = perf_counter() - begin
     with Recording(path) as recording:
         repeats = verify(recording)
-        picture = _film(folder, recording, quick, tell)
+        picture = _film(folder, recording, quick, progress)
     same = "simulated again, every frame is the same to the last bit" if repeats.is_equal else str(repeats)
     return Shown(
         sentence=(
@@ -60,7 +61,7 @@ def show(folder: Path, quick: bool, tell: Tell) -> Shown:
     )
 
 
-def _film(folder: Path, recording: Recording, quick: bool, tell: Tell) -> Path:
+def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -> Path:
     """A film in perspective where this machine can draw one, else one of the bodies seen from the front."""
     from choque.errors import ChoqueError
     from choque.view.film import Look, make_film
@@ -68,13 +69,14 @@ def _film(folder: Path, recording: Recording, quick: bool, tell: Tell) -> Path:
     path = folder / "bodies.gif"
     side = SIDE // 2 if quick else SIDE
     try:
-        make_film(path, recording, rate=RATE, look=Look(size=(side, side), smoothing=1, shadows=False), tell=tell)
+        look = Look(size=(side, side), smoothing=1, shadows=False)
+        make_film(path, recording, rate=RATE, look=look, progress=progress)
     except ChoqueError:  # no extra `video`, or nothing to draw with
-        _film_flat(path, recording, tell)
+        _film_flat(path, recording, progress)
     return path
 
 
-def _film_flat(path: Path, recording: Recording, tell: Tell) -> None:
+def _film_flat(path: Path, recording: Recording, progress: Progress) -> None:
     from choque.errors import require
 
     animation = require("matplotlib.animation", extra="lab", purpose="to draw pictures")
@@ -91,7 +93,7 @@ def _film_flat(path: Path, recording: Recording, tell: Tell) -> None:
             axes.clear()
             _paint(axes, recording, index)
             writer.grab_frame()
-            tell(done, len(shown))
+            progress(done, len(shown), path.name)
 
 
 def _paint(axes: Any, recording: Recording, index: int) -> None:

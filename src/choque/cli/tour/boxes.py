@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter
 
-from choque.cli.tour._stop import Shown, Stop, Tell
+from choque._types import Progress
+from choque.cli.tour._stop import Shown, Stop
 
 COUNT, QUICK = 1_000_000, 20_000
 READY = (5_000, 100_000)
@@ -20,18 +21,18 @@ def ready() -> None:
         choque.pairs(*choque.scene.generate("uniform", count).frame(0))
 
 
-def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Find all pairs, and check those of a sample of boxes by testing them against all others."""
     import choque
     from choque.view import draw_scene
 
-    tell(0, 2)
+    progress(0, 2, "computing")
     lower, upper = choque.scene.generate("uniform", QUICK if quick else COUNT).frame(0)
     choice = choque.explain(lower, upper)
     begin = perf_counter()
     pairs = choque.pairs(lower, upper)
     seconds = perf_counter() - begin
-    tell(1, 2)
+    progress(1, 2, "drawing")
     picture = folder / "boxes.png"
     draw_scene(picture, lower, upper, pairs, title=f"A cut through {len(lower):,} boxes")
     sample = range(0, len(lower), len(lower) // 50)

@@ -1,4 +1,4 @@
-"""Last stop: every method on one moving scene, checked against the oracle and timed."""
+"""Last stop: every method on one moving scene, checked and timed as ``choque bench`` does."""
 
 from __future__ import annotations
 
@@ -6,79 +6,68 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from choque.cli.tour._stop import Shown, Stop, Tell, drawing
+from choque._types import Progress
+from choque.cli.tour._stop import Shown, Stop, drawing
 
 if TYPE_CHECKING:
-    from choque.bounds import Boxes
-    from choque.cli._performance import Performance
+    from choque.lab.table import Row, Table
 
-COUNT, QUICK, FRAMES, CHECKED = 5_000, 700, 4, (0, 3)
+COUNT, QUICK, FRAMES = 5_000, 700, 4
 SMALL = 2_500
 """How many of the boxes a method meets first, untimed, so that its kernels are compiled or loaded."""
 
 
-def _frames(count: int) -> list[Boxes]:
+def _bench(count: int, progress: Progress | None = None) -> Table:
     import choque
+    from choque.lab.bench import bench
 
-    return [choque.bounds.Boxes(*frame) for frame in choque.scene.generate("moving", count, frames=FRAMES).frames()]
+    names = [name for name in choque.broad.names() if name != "all"]  # which tests nothing and keeps every pair
+    return bench(["moving"], [count], names, frames=FRAMES, repetitions=1, progress=progress)
 
 
 def ready() -> None:
     """Compile every method, for the float type of the scene."""
-    import choque
-    from choque.cli._performance import perform
-
-    some = _frames(SMALL)[:2]
-    for name in choque.broad.names():
-        perform(name, some, {})
+    _bench(SMALL)
 
 
-def show(folder: Path, quick: bool, tell: Tell) -> Shown:
-    """Let each method follow the boxes; its pairs must be those of the oracle, which tests all."""
-    import choque
-    from choque.cli._performance import perform
-    from choque.testing.oracle import overlapping_pairs
-
-    frames, names = _frames(QUICK if quick else COUNT), choque.broad.names()
-    expected = {index: overlapping_pairs(frames[index].lower, frames[index].upper) for index in CHECKED}
-    performances = []
-    for done, name in enumerate(names):
-        tell(done, len(names))
-        performances.append(perform(name, frames, expected))
-    performances.sort(key=lambda each: each.update + each.search)
-    wrong = [each for each in performances if not each.is_right]
+def show(folder: Path, quick: bool, progress: Progress) -> Shown:
+    """Let each method follow the boxes; its pairs must be those of brute force."""
+    rows = _bench(QUICK if quick else COUNT, progress).rows
+    ranked = sorted((row for row in rows if row.total is not None), key=lambda row: row.total or 0.0)
+    wrong = [row for row in rows if row.verdict in ("wrong", "failed")]
     picture = folder / "methods.png"
-    _draw(picture, performances, len(frames[0]))
-    verdicts = Counter(each.verdict.judgement for each in performances)
-    counts = ", ".join(f"{count} {judgement}" for judgement, count in verdicts.most_common())
-    notes = "".join(f" {each.method}: {each.verdict.note or each.verdict.judgement}." for each in wrong)
+    _draw(picture, ranked)
+    verdicts = Counter(row.verdict for row in rows)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    notes = "".join(f" {row.contender}: {row.note or row.verdict}." for row in wrong)
     return Shown(
         sentence=(
-            f"{len(performances)} methods follow {len(frames[0]):,} moving boxes; against testing every pair in "
-            f"NumPy, {counts}; the fastest here is {performances[0].method}.{notes}"
+            f"{len(rows)} methods follow {rows[0].count:,} moving boxes; against testing every pair, {counts}; the "
+            f"fastest here is {ranked[0].contender}.{notes}"
         ),
         picture=picture,
         try_next="choque methods",
         facts={
-            each.method: {"milliseconds": 1e3 * (each.update + each.search), "verdict": each.verdict.judgement}
-            for each in performances
+            row.contender: {"milliseconds": None if row.total is None else 1e3 * row.total, "verdict": row.verdict}
+            for row in rows
         },
         is_right=not wrong,
     )
 
 
-def _draw(path: Path, performances: list[Performance], count: int) -> None:
+def _draw(path: Path, ranked: list[Row]) -> None:
+    """Milliseconds of those that have answered, the fastest first."""
     from choque.lab.style import COLOURS
 
-    shown = [each for each in performances if each.verdict.judgement != "failed"][::-1]
-    names = [each.method for each in shown]
-    updates, searches = ([1e3 * getattr(each, stage) for each in shown] for stage in ("update", "search"))
+    shown = ranked[::-1]
+    totals = [1e3 * (row.total or 0.0) for row in shown]
     with drawing(path, 8.4, 0.26 * len(shown) + 1.2) as (_, axes):
-        totals = [update + search for update, search in zip(updates, searches, strict=True)]
-        axes.barh(names, totals, color=[COLOURS[2] if each.is_right else COLOURS[1] for each in shown], height=0.65)
+        colours = [COLOURS[1] if row.verdict == "wrong" else COLOURS[2] for row in shown]
+        axes.barh([row.contender for row in shown], totals, color=colours, height=0.65)
         for place, total in enumerate(totals):
             axes.annotate(f"{total:.3g} ms", (total, place), xytext=(4, 0), textcoords="offset points", va="center")
-        axes.set(xscale="log", xlabel="milliseconds a frame: update and search", title=f"{count:,} moving boxes")
+        title = f"{shown[0].count:,} moving boxes"
+        axes.set(xscale="log", xlabel="milliseconds a frame: update and search", title=title)
         axes.set_xlim(0.6 * min(totals), 3 * max(totals))
         axes.grid(visible=False, axis="y")
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
-from choque.cli.tour._stop import Shown, Stop, Tell
+from choque._types import Progress
+from choque.cli.tour._stop import Shown, Stop
 
 OBJECTS, FRAMES_PER_SECOND = 14, 24
 
@@ -18,12 +19,12 @@ def ready() -> None:
     use_kinetic()
 
 
-def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Run a scene of the thesis by events and by frames, and draw what the events look like on one axis."""
     from choque.kinetic import scenes, simulation
     from choque.view.kinetic_pictures import draw_space_time
 
-    tell(0, 2)
+    progress(0, 2, "computing")
     random = scenes.make("aleatorio", n=OBJECTS // 2 if quick else OBJECTS, occupancy=0.1)
     model = replace(random, frames_per_second=FRAMES_PER_SECOND)
     begin = perf_counter()
@@ -33,7 +34,7 @@ def show(folder: Path, quick: bool, tell: Tell) -> Shown:
     seen = {tuple(pair) for _, pairs in frames for pair in pairs.tolist()}
     began = {tuple(pair) for _, kind, pair in result.events if kind == "began"}
     missed = len(began - seen)
-    tell(1, 2)
+    progress(1, 2, "drawing")
     picture = folder / "motion.png"
     draw_space_time(picture, model)
     start, end = model.interval

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choque.cli.tour._stop import Shown, Stop, Tell, drawing
+from choque._types import Progress
+from choque.cli.tour._stop import Shown, Stop, drawing
 
 if TYPE_CHECKING:
     from choque.volumes import Volume
@@ -33,9 +34,9 @@ def ready() -> None:
     found.separation()
 
 
-def show(folder: Path, quick: bool, tell: Tell) -> Shown:
+def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Ask whether they collide, where, how much and how to part them; the answer is tried."""
-    tell(0, 2)
+    progress(0, 2, "computing")
     one, two = _two(QUICK if quick else SIZE)
     found = one.collision(two)  # the first question sorts both by sections; they keep them
     assert found is not None
@@ -45,7 +46,7 @@ def show(folder: Path, quick: bool, tell: Tell) -> Shown:
     asked = (perf_counter() - begin) / QUESTIONS
     region, push = found.region(), found.separation()
     parted = not one.collides(two.translated(push))
-    tell(1, 2)
+    progress(1, 2, "drawing")
     picture = folder / "solids.png"
     _draw(picture, one, two, region)
     tried = "they do not collide any more" if parted else "they STILL collide"

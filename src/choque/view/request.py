@@ -1,0 +1,69 @@
+"""What is drawn of a thing, and how: what pictures and films have in common, and what each has of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from choque.errors import InvalidInput
+from choque.view.film import Look
+from choque.view.volume_look import VolumeLook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What pictures and films have in common.
+
+    Attributes
+    ----------
+    parameters
+        Of a generator or a kinetic scene; of volumes ``voxels_per_unit``, ``threshold``, ``shift`` and ``turn``, an
+        axis as long as the angle in degrees.
+    look
+        Size and camera; and how bodies are drawn.
+    volumes
+        What is drawn of two volumes.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    look: Look = field(default_factory=Look)
+    volumes: VolumeLook = field(default_factory=VolumeLook)
+
+    def refuse_parameters(self, thing: str) -> None:
+        """Refuse parameters for something that has none."""
+        if self.parameters:
+            raise InvalidInput(f"{thing} takes no parameters, and {', '.join(self.parameters)} was given.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureRequest(Request):
+    """A picture.
+
+    Attributes
+    ----------
+    frame
+        Of a recording, of a scene of boxes, or after so many steps of a scene of bodies.
+    time
+        Of moving polygons; None for the time of ``frame``.
+    """
+
+    frame: int = 0
+    time: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmRequest(Request):
+    """A film; of volumes there is one more parameter, ``to``, the place that the second goes to.
+
+    Attributes
+    ----------
+    seconds
+        How long the film is; None for all of a recording or of an interval, and for a few seconds elsewhere.
+    rate, speed
+        Frames a second, and how fast time goes by, as in `choque.view.film.make_film`.
+    """
+
+    seconds: float | None = None
+    rate: int | None = None
+    speed: float = 1.0

@@ -1,0 +1,73 @@
+"""``choque view``: what is served, said and opened; the page itself is proved in tests/view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+
+class Served:
+    """A studio that serves nothing, and is interrupted as soon as it runs."""
+
+    made: list[Served]
+    url = "http://127.0.0.1:8080"
+
+    def __init__(self, host: str, port: int | None) -> None:
+        self.address, self.shown, self.is_closed = (host, port), [], False
+        Served.made.append(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_closed = True
+
+    def open(self, view: Any) -> None:
+        self.shown.append(view)
+
+    def run(self) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that a browser was asked to open."""
+    opened: list[str] = []
+    Served.made = []
+    monkeypatch.setattr("choque.view.studio_server.Studio", Served)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    return opened
+
+
+def test_the_chooser_is_opened_in_a_browser(command: Command, pages: list[str]) -> None:
+    said = command.succeeds("view")
+    assert Served.url in said
+    assert said.endswith("The studio is closed.\n")
+    assert pages == [Served.url]
+    (studio,) = Served.made
+    assert studio.address == ("127.0.0.1", None)
+    assert studio.shown == [None]
+    assert studio.is_closed
+
+
+def test_others_may_watch_only_if_told_so(command: Command, pages: list[str]) -> None:
+    outcome = command("view", "--host", "0.0.0.0", "--port", "8123", "--no-browser")
+    assert outcome.code == 0
+    assert "Whoever reaches this address" in outcome.err
+    assert pages == []
+    assert Served.made[0].address == ("0.0.0.0", 8123)
+
+
+def test_a_thing_is_found_with_its_study_and_options(
+    command: Command, pages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(things: list[str], *, study: str | None, parameters: dict[str, Any]) -> Any:
+        return things, study, parameters
+
+    monkeypatch.setattr("choque.view.studio_entries.find_view", find)
+    command.succeeds("view", "gas:20", "--study", "bodies", "--option", "seed=3", "--no-browser")
+    assert Served.made[0].shown == [(["gas:20"], "bodies", {"seed": 3})]
