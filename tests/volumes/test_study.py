@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from choque.lab.fit import fit_power
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.studies import find
 from choque.lab.studies.evm import EXPERIMENTS, SIZES, blend, less_waste
+from choque.lab.trial import CutOff
 from choque.lab.volume_holders import PEERS, is_installed
 from choque.lab.volume_scenes import make_instance
 from choque.lab.volume_trial import VolumeTrial
@@ -113,3 +116,25 @@ def test_the_sweep_does_a_fraction_of_the_work_and_the_layouts_agree() -> None:
     claims = {claim.id for claim, _ in find("evm").claims}
     wanted = {"collision-beats-intersection-sorted", "collision-beats-intersection-trie", "sorted-beats-trie"}
     assert wanted | {"tie-when-apart", "power-law", "faster-than-triangles", "slower-than-boxes"} <= claims
+
+
+def test_making_the_objects_is_counted_once_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects of 512³ take a second to make and microseconds to ask: a turn of many questions is not cut off."""
+    trial = VolumeTrial("sorted", make_instance("blocks-overlap", 60, 0, 1_000))
+    now, make = 0.0, trial.holder.make
+
+    def slowly(*given: Any) -> Any:
+        nonlocal now
+        now += 1.0
+        return make(*given)
+
+    def passing() -> float:
+        nonlocal now
+        now += 1e-6
+        return now
+
+    monkeypatch.setattr(trial.holder, "make", slowly)
+    trial.clock = passing
+    trial.rehearse(3.0)
+    with pytest.raises(CutOff, match=r"about 2 s a turn; 1 s are allowed"):
+        trial.rehearse(1.0)

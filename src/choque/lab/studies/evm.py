@@ -251,8 +251,12 @@ def kept_beats_dense(result: Result) -> Finding:
     largest = max(result.right.where(scene=scenes, method="dense").levels("n"), default=None)
     if largest is None:
         return not_testable("needs a phantom with kept sections and the mask")
-    ratio = result.ratio("dense", "kept", scene=scenes, n=largest)
-    words = f"at {largest}³, over {', '.join(scenes)}"
+    met = result.right.where(scene=scenes, n=largest)
+    both = [scene for scene in scenes if {"kept", "dense"} <= set(met.where(scene=scene).values("method"))]
+    if not both:
+        return not_testable(f"needs kept sections and the mask of one phantom at {largest}³")
+    ratio = result.ratio("dense", "kept", scene=both, n=largest)
+    words = f"at {largest}³, over {', '.join(both)}"
     if largest < 512:
         return not_testable(f"needs 512³; {ratio} times {words}")
     return _at_least(ratio, 20.0, ratio, words)
