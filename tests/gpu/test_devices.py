@@ -119,6 +119,13 @@ def test_warp_is_imported_only_when_a_device_is_asked_for() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_warp_starts_without_a_word() -> None:
+    pytest.importorskip("warp", reason="warp, of the extra 'gpu', is not installed")
+    code = "from choque.gpu._devices import load_warp; load_warp(); import os; os.write(2, b'heard')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("", "heard")
+
+
 def test_names_are_those_of_the_room() -> None:
     assert all(hasattr(gpu, name) for name in gpu.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -5,8 +5,9 @@ Nothing here imports Warp until a device is asked for.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from choque._lazy import exporting
 
 if TYPE_CHECKING:
     from choque.gpu._ahead import compile_ahead
@@ -48,10 +49,4 @@ __all__ = [
     "sweep_spheres",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'choque.gpu' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"choque.gpu.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = exporting("choque.gpu", {name: f"choque.gpu.{home}" for name, home in _MODULES.items()})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -90,9 +93,28 @@ def load_warp() -> ModuleType:
     """Warp, imported and initialised without a word, or `MissingExtra`."""
     warp = require("warp", extra="gpu", purpose="to run kernels on a card")
     warp.config.quiet = True
-    warp.config.log_level = 40  # a missing driver is told by `resolve`, in one sentence
-    warp.init()
+    warp.config.log_level = 40
+    with _silent_errors():  # a missing driver is told by `resolve`, in one sentence
+        warp.init()
     return warp
+
+
+@contextmanager
+def _silent_errors() -> Iterator[None]:
+    """Keep what compiled libraries write to standard error from being seen; they know nothing of `sys.stderr`."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _fallen_back(note: str) -> Served:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
+from choque._lazy import exporting
 from choque.narrow._shapes import CAPSULE, CONVEX, KIND_NAMES, PLANE, SPHERE, TILE, Shapes
 
 if TYPE_CHECKING:
@@ -69,19 +69,10 @@ _MEMBERS = {
     "orientation_3d": "_orientation",
     "solid_names": "_hull_solids",
     "time_of_impact": "_advancement",
+    "polygons": "polygons",
 }
-_MODULES = ("polygons",)
 
-
-def __getattr__(name: str) -> object:
-    if name in _MEMBERS:
-        value = getattr(importlib.import_module(f"choque.narrow.{_MEMBERS[name]}"), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"choque.narrow.{name}")
-    else:
-        raise AttributeError(f"module 'choque.narrow' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+__getattr__ = exporting("choque.narrow", {name: f"choque.narrow.{home}" for name, home in _MEMBERS.items()})
 
 
 def __dir__() -> list[str]:
