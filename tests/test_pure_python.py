@@ -16,7 +16,7 @@ from choque.broad._registry import _BUILT_IN
 
 BUILT_IN = sorted(_BUILT_IN)
 
-SCRIPT = """
+SCRIPT = '''
 import json, sys, traceback
 import numba, numpy as np
 import choque.broad
@@ -43,6 +43,7 @@ def follow(name, dimension, closed):
     for at, call in {
         "move": lambda body: body.move(np.array([2, 9], np.int32), later.take([0, 1])),
         "update": lambda body: body.update(later),
+        "move one": lambda body: body.move(np.array([5], np.int32), start.boxes().take([5])),
         "remove": lambda body: body.remove(np.array([0, 13], np.int32)),
         "add": lambda body: body.add(start.boxes().take([3, 4, 5])),
     }.items():
@@ -53,16 +54,32 @@ def follow(name, dimension, closed):
         assert (before - ended) | began == set(map(tuple, broad.pairs().tolist())), at
     assert broad.query(start.boxes()).tolist() == mirror.query(start.boxes()).tolist()
 
+def ask(dimension):
+    """A tree beside its pairs: points, rays along the first axis, nearest boxes."""
+    boxes = scenes.make("uniform", dimension=dimension, count=14, dtype="float64").boxes()
+    tree = choque.broad.create("bvh", boxes)
+    centre, along = (boxes.lower + boxes.upper) / 2, np.eye(dimension)[[0] * 14]
+    gap = np.maximum(np.maximum(boxes.lower - centre[:, None], centre[:, None] - boxes.upper), 0)
+    away = np.sqrt((gap**2).sum(axis=2))
+    assert tree.query_points(centre).tolist() == np.argwhere(away == 0).tolist()
+    assert np.allclose(tree.nearest(centre, 3).distance, np.sort(away, axis=1)[:, :3])
+    is_met = (gap[:, :, 1:] == 0).all(axis=2)
+    assert tree.query_rays(centre - 1000 * along, along).tolist() == np.argwhere(is_met).tolist()
+    entry = np.where(is_met, boxes.lower[:, 0] - centre[:, :1] + 1000, np.inf)
+    assert np.allclose(tree.cast_rays(centre - 1000 * along, along).distance, entry.min(axis=1))
+
 said = {}
 for name in sys.argv[1:]:
     try:
         for dimension, closed in ((2, True), (3, False)):
             follow(name, dimension, closed)
+            if name == "bvh":
+                ask(dimension)
         said[name] = "right"
     except Exception:
         said[name] = traceback.format_exc()
 print(json.dumps(said))
-"""
+'''
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from choque.cli import _kernels, _warm_up, doctor
 if TYPE_CHECKING:
     from conftest import Command
 
+IS_COMPILED = hasattr(_brute._emit_rows, "py_func")
+
 
 def test_what_it_says(command: Command) -> None:
     text = command.succeeds("doctor")
@@ -64,7 +66,7 @@ def test_the_warm_up_is_reported(command: Command, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("station", list(_warm_up.STATIONS))
 def test_a_station_of_the_warm_up_works(station: str, thorough: bool) -> None:
-    if not thorough:
+    if not thorough and IS_COMPILED:
         pytest.skip("compiles every kernel, which takes minutes; CHOQUE_FULL=1 runs it")
     _warm_up.STATIONS[station]()
 
@@ -87,7 +89,7 @@ def test_the_warm_up_goes_through_all_and_tells_how_far(monkeypatch: pytest.Monk
     assert told[-1][0] == told[-1][1]
 
 
-@pytest.mark.skipif(not hasattr(_brute._emit_rows, "py_func"), reason="nothing is compiled")
+@pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
 def test_a_kernel_is_on_disk_once_it_was_called() -> None:
     choque.pairs([[0, 0]] * 3, [[1, 1]] * 3, method="brute")
     assert _kernels._is_on_disk(_brute._emit_rows)

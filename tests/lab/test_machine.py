@@ -59,3 +59,19 @@ def test_resident_memory_grows_with_what_is_held() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     before, after = map(int, done.stdout.split())
     assert before == 0 or after > before
+
+
+def test_a_system_that_tells_little_is_described_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert machine.processor_name() == "riscv64"
+    monkeypatch.setattr("os.sysconf", refuse)
+    assert machine.memory_bytes() == 0
+    monkeypatch.setattr(subprocess, "run", refuse)
+    assert machine.commit() is None
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    assert machine.peak_resident_bytes() == 0

@@ -192,14 +192,20 @@ def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Pat
     watched.studio.ask(lambda: view.toggle_overlay("boxes"))
     (client,) = watched.studio.server.get_clients().values()
     client.camera.position = client.camera.look_at + 0.5 * (client.camera.position - client.camera.look_at)
-    name, near = watched.saved_picture()
+    size = (client.camera.image_width // 2 * 2, client.camera.image_height // 2 * 2)
+    far = pixels(watched.studio.picture(None, size))
+
+    def from_elsewhere() -> tuple[str, np.ndarray] | None:
+        """The page may still tell where it was before it is told where to be."""
+        name, near = watched.saved_picture()
+        return (name, near) if (np.abs(near - far).max(axis=2) > 24).mean() > 0.1 else None
+
+    name, near = until(from_elsewhere, "a picture from the camera of the tab")
     assert name == "choque-world.png"
     assert near.shape[:2] == (client.camera.image_height // 2 * 2, client.camera.image_width // 2 * 2)
     assert (near == OVERLAYS["boxes"].color).all(axis=2).sum() > 20
     red, green, _ = np.moveaxis(near, 2, 0)
     assert ((red > 2 * green) & (red > 90)).sum() > 200
-    far = pixels(watched.studio.picture(None, near.shape[1::-1]))
-    assert (np.abs(near - far).max(axis=2) > 24).mean() > 0.1  # seen from elsewhere
     watched.show(RecordingView(Recording(recorded)))
     name, seen = watched.saved_picture()
     assert name == "choque-recording.png"

@@ -72,22 +72,22 @@ def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -
         look = Look(size=(side, side), smoothing=1, shadows=False)
         make_film(path, recording, rate=RATE, look=look, progress=progress)
     except ChoqueError:  # no extra `video`, or nothing to draw with
-        _film_flat(path, recording, progress)
+        _film_flat(path, recording, RATE // 4 if quick else RATE, progress)
     return path
 
 
-def _film_flat(path: Path, recording: Recording, progress: Progress) -> None:
+def _film_flat(path: Path, recording: Recording, rate: int, progress: Progress) -> None:
     from choque.errors import require
 
     animation = require("matplotlib.animation", extra="lab", purpose="to draw pictures")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4, 4), dpi=100, layout="constrained")
+    figure = Figure(figsize=(4, 4), dpi=100)
     FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    shown = range(0, recording.frame_count, max(1, round(recording.frames_per_second / RATE)))
-    writer = animation.PillowWriter(fps=RATE)
+    axes = figure.add_axes((0.02, 0.02, 0.96, 0.96))  # a layout would be sought for every frame
+    shown = range(0, recording.frame_count, max(1, round(recording.frames_per_second / rate)))
+    writer = animation.PillowWriter(fps=rate)
     with writer.saving(figure, str(path), 100):
         for done, index in enumerate(shown, start=1):
             axes.clear()
