@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all coverage lint type format bench docs wheel-test clean
+.PHONY: demo test test-all coverage coverage-kernels lint type format bench docs wheel-test clean
 
 demo: .venv/demo.stamp  ## the tour: everything in a minute, with pictures and a page of it all
 	$(BIN)/choque demo
@@ -18,6 +18,9 @@ test-all: .venv/test.stamp  ## every proof at the full count, in tens of minutes
 
 coverage: .venv/test.stamp  ## the same, with the lines that are reached; compiled kernels are left out
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+coverage-kernels: .venv/test.stamp  ## the lines of kernels that are reached when they run as plain Python, in minutes
+	$(BIN)/python .ci/kernel_coverage.py
 
 lint: .venv/lint.stamp  ## style, types, and the order of the rooms
 	$(BIN)/ruff check .

@@ -1,0 +1,131 @@
+"""Run the kernels as plain Python under a tracer, and say how many of their lines the tests reach.
+
+``python .ci/kernel_coverage.py``: the tests are those of `TESTS`, small enough to run without a compiler. What a
+compiled kernel does is invisible to a tracer, and `make coverage` leaves those lines out; here they are all that
+counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import coverage
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "choque"
+COMPILED = {"kernel", "inlined", "part", "woven"}
+"""The decorators of `choque.kernel`."""
+
+WANTED = 90.0
+"""Percent of the lines of kernels that must be reached."""
+
+TESTS = """
+bounds/test_body_points.py bounds/test_boxes.py bounds/test_kdops.py bounds/test_oriented.py bounds/test_oriented_fit.py
+bounds/test_spheres.py
+broad/test_bsp.py broad/test_grid_cells.py broad/test_kd_tree.py
+broad/test_sap_kdop.py broad/test_survey.py
+cli/test_doctor.py::test_a_station_of_the_warm_up_works
+dynamics/test_impulse.py dynamics/test_shape_matching.py
+interest/test_areas.py interest/test_baselines.py interest/test_broad_phase.py interest/test_interest_polygons.py
+kinetic/test_pure_kinetic.py
+narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
+narrow/test_legacy.py narrow/test_polygons.py narrow/test_pure_convex.py
+record/test_poses.py
+volumes/test_booleans.py volumes/test_bundles.py volumes/test_collision.py volumes/test_distance.py
+volumes/test_study.py volumes/test_surface.py volumes/test_triangles.py volumes/test_voxelise.py
+world/test_pure_world.py
+test_pure_python.py
+"""
+"""Tests that end in seconds as plain Python, but for those named in `LONG`."""
+
+LONG = """
+works[volumes] works[interest]
+test_no_pair_of_bodies_that_meet_is_lost test_threads_change_nothing test_many_deep_overlaps_are_never_missed
+test_no_larger_than_along_principal_or_coordinate_axes test_a_fit_passes_its_own_validation
+test_a_box_along_the_axes_keeps_them test_many_moves_keep_the_box
+test_long_intervals_and_threads_change_nothing test_everything_overlaps_everything
+test_it_foresees_what_a_grid_takes test_it_sees_classes_of_sizes order[3-0.3]
+test_a_pile_never_produces_what_is_no_number
+test_it_conforms test_legacy_finds_the_same_pairs_and_repeats_them test_the_same_for_any_number_of_threads
+test_zero_missed_in_motion_and_changes_add_up test_nesting_and_zero_missed_over_the_arena
+test_a_crowd_in_few_places_is_searched_in_a_tree[box] test_lists_that_last_take_fewer_tests_than_new_ones
+test_the_number_of_tests_does_not_depend_on_that_of_threads test_owners_that_jump_anywhere_are_found_anew
+test_the_narrow_phase_finds_the_same_after_every_method test_a_kept_sweep_stays_sorted_and_exchanges_little
+test_it_agrees_with_the_meshes test_no_colliding_pair_of_meshes_is_missing_from_the_candidates
+test_a_run_with_polygons_finds_no_more_than_with_spheres
+test_pairs_broadcasting_and_threads test_iterations_are_few test_verdicts_and_depths_are_those_of_all_axes
+test_random_pairs[trie] test_phantoms[ball-gyroid-trie] test_the_intersection_is_the_baseline_everywhere
+test_disjoint_spheres_take_every_test test_two_phases_give_the_verdict_of_all_pairs layer_of_the_ball[25]
+spheres-x-triangles spheres-y-triangles spheres-z-triangles ball-nanovdb
+"""
+"""Words in the names of tests that take longer, or that compare numbers of threads, which says nothing here."""
+
+
+def trace(data: Path) -> None:
+    """Run the tests without a compiler; the lines that they reach go to ``data``."""
+    settings = data.with_suffix(".toml")
+    settings.write_text(
+        f'[tool.coverage.run]\nsource = ["choque"]\ndata_file = "{data}"\npatch = ["subprocess"]\nparallel = true\n'
+    )
+    files = [f"tests/{name}" for name in TESTS.split()]
+    # A compiled kernel overflows without a word, and so must the same kernel in NumPy's scalars.
+    options = ["-q", "-W", "ignore::RuntimeWarning", "-k", f"not ({' or '.join(LONG.split())})"]
+    run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *files]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    if subprocess.run(run, cwd=ROOT, env=environment).returncode:
+        raise SystemExit("Kernels are wrong as plain Python: see above.")
+    subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={settings}"], cwd=ROOT, check=True)
+
+
+def kernel_lines(path: Path) -> set[int]:
+    """The lines inside the bodies of kernels, docstrings left out."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef) and any(
+            isinstance(decorator, ast.Name) and decorator.id in COMPILED for decorator in node.decorator_list
+        ):
+            for statement in node.body:
+                lines.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    return lines
+
+
+def reached(data: Path) -> Iterator[tuple[Path, int, list[int]]]:
+    """Each file with kernels: how many statements they have, and the lines of those that no test reached."""
+    measured = coverage.Coverage(data_file=str(data), config_file=False)
+    measured.load()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if lines := kernel_lines(path):
+            _, statements, _, missing, _ = measured.analysis2(str(path))
+            yield path, len(lines.intersection(statements)), sorted(lines.intersection(missing))
+
+
+def main() -> None:
+    """Trace, and print a line for each room and for each file that is not wholly reached."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "lines"
+        trace(data)
+        files = list(reached(data))
+    rooms: dict[str, list[int]] = {}
+    for path, count, missing in files:
+        name = path.relative_to(PACKAGE)
+        if missing:
+            print(f"{name}  {len(missing)} of {count} not reached: {', '.join(map(str, missing))}")
+        for group in (name.parts[0], "all"):
+            room = rooms.setdefault(group, [0, 0])
+            room[0] += count - len(missing)
+            room[1] += count
+    for name, (hits, count) in sorted(rooms.items(), key=lambda entry: (entry[0] == "all", entry[0])):
+        print(f"{name:<10} {hits:>5} of {count:>5} lines of kernels  {100 * hits / count:5.1f} %")
+    hits, count = rooms["all"]
+    if 100 * hits < WANTED * count:
+        raise SystemExit(f"The tests reach {100 * hits / count:.1f} % of the lines of kernels, not {WANTED:g} %.")
+
+
+if __name__ == "__main__":
+    main()
