@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from choque._types import Floats, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions
 from choque.bounds._directions import DEFAULT_K
-from choque.bounds._principal import SPREAD_LEAST, nearest_direction, principal_direction, spread_share
+from choque.bounds._sweep_axis import AXIS_PERIOD, SweepAxis
 from choque.broad._contract import BroadPhase
 from choque.broad._emission import Sink
 from choque.broad._pair_sets import Change
@@ -26,9 +26,6 @@ from choque.broad._sweep_order import order_of
 from choque.broad._sweep_tiles import sweep_of
 from choque.errors import InvalidInput
 from choque.gpu._devices import resolve
-
-AXIS_PERIOD = 30
-"""The axis is chosen anew every so many updates."""
 
 
 class SapKdop(BroadPhase):
@@ -84,11 +81,9 @@ class SapKdop(BroadPhase):
         self.served = resolve(device)
         self.centred = centred
         self.tiles = tiles
-        self.axis_changes: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (after how many updates, the axis)
         self.stage_seconds = {"axis": 0.0, "projection": 0.0, "sort": 0.0}  # of the latest build; a card sorts unseen
         self._update_count = 0
-        self._chosen_at = self._chosen_among = 0
-        self._slab = 0
+        self._axis = SweepAxis(self.axis_period, centred)
         self._sweep: Line | CellSweep | None = None
         self._packed_bounds: KDops | None = None  # those that `_slabs` is of
         super().__init__(bounds, **shared)
@@ -101,14 +96,19 @@ class SapKdop(BroadPhase):
     @property
     def axis(self) -> tuple[int, ...]:
         """The direction that is swept, as whole numbers: (1, 1, 0) is the diagonal of x and y."""
-        return self.axis_changes[-1][1]
+        return self._axis.direction
+
+    @property
+    def axis_changes(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """(after how many updates, the axis) for each time that another was chosen."""
+        return self._axis.changes
 
     def _build(self) -> None:
         along = self._directions()
         began = perf_counter()
-        self._choose_axis(along)
+        self._axis.choose(self._records, self._dimension, along, self._update_count)
         chosen = perf_counter()
-        frame = Frame.along(self._slab, along)
+        frame = Frame.along(self._axis.slab, along)
         if isinstance(self._bounds, KDops):
             if self._packed_bounds is not self._bounds:  # some were moved, added or removed
                 self._slabs, _ = pack_slabs(self._bounds, self.closed, self._thread_count())
@@ -167,26 +167,6 @@ class SapKdop(BroadPhase):
 
     def _refine(self, found: Pairs) -> Pairs:
         return self._tighter(found) if isinstance(self._bounds, Spheres) else found
-
-    def _choose_axis(self, along: NDArray[np.int64]) -> None:
-        """Find the principal axis if it is time to; an axis that nothing speaks for is kept."""
-        if self._chosen_among == len(along) and not self._is_time(along):
-            return
-        if self._chosen_among != len(along):
-            self._slab = 0
-        self._chosen_at, self._chosen_among = self._update_count, len(along)
-        vector = principal_direction(self._records, self._dimension, self.centred)
-        if vector is not None:
-            self._slab = nearest_direction(vector, along)
-        axis = tuple(along[self._slab].tolist())
-        if not self.axis_changes or axis != self.axis:
-            self.axis_changes = (*self.axis_changes, (self._update_count, axis))
-
-    def _is_time(self, along: NDArray[np.int64]) -> bool:
-        if self.axis_period is None or self._update_count == self._chosen_at:
-            return False
-        is_old = self._update_count - self._chosen_at >= self.axis_period
-        return is_old or spread_share(self._records, self._slab, along) < SPREAD_LEAST
 
     def _directions(self) -> NDArray[np.int64]:
         if isinstance(self._bounds, KDops):

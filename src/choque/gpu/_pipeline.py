@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._types import Floats, Pairs
 from choque.bounds import BodyPoints, KDops, Spheres, directions
 from choque.bounds._principal import nearest_direction, principal_direction
+from choque.bounds._sweep_axis import AXIS_PERIOD
 from choque.bounds._validate import as_floats, as_rows
 from choque.errors import InvalidInput, UnknownName
 from choque.gpu._devices import Served
@@ -18,7 +19,6 @@ from choque.gpu._sorts import SORTS
 from choque.gpu._sweep import SLACK, sweep_device_slabs, sweep_device_spheres
 
 BOUNDS = ("box", "6-dop", "14-dop", "18-dop", "26-dop", "sphere")
-AXIS_PERIOD = 30
 
 
 class Pipeline:

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from choque._types import Pairs
 from choque.bounds._directions import directions
-from choque.bounds._principal import SPREAD_LEAST, nearest_direction, principal_direction, spread_share
+from choque.bounds._sweep_axis import AXIS_PERIOD, SweepAxis
 from choque.broad import PairFilter
 from choque.broad._counters import Counters
-from choque.broad._sap_kdop import AXIS_PERIOD
 from choque.broad._sorting import unpack_pairs
 from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu._devices import Served, resolve
@@ -39,11 +38,10 @@ class ResidentSweep:
     def __init__(self, served: Served, k: int, options: dict[str, Any]) -> None:
         self.served = served
         self.counters = Counters()
-        self.axis_changes: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (after how many updates, the axis)
         self._k = k
         self._options = options
         self._update_count = -1
-        self._chosen_at = self._slab = 0
+        self._axis = SweepAxis(options.get("axis_period", AXIS_PERIOD), options.get("centred", True))
         self._device: DeviceBodies | None = None
         self._bodies: Bodies | None = None  # those that the device knows, with a copy of what they are
         self._filter: PairFilter | None = None
@@ -70,7 +68,12 @@ class ResidentSweep:
     @property
     def axis(self) -> tuple[int, ...]:
         """The direction that is swept, as whole numbers."""
-        return self.axis_changes[-1][1]
+        return self._axis.direction
+
+    @property
+    def axis_changes(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """(after how many updates, the axis) for each time that another was chosen."""
+        return self._axis.changes
 
     @property
     def traffic(self) -> Traffic:
@@ -87,8 +90,9 @@ class ResidentSweep:
         refuse_lost(bodies)
         device = self._informed(bodies)
         self._update_count += 1
-        self._choose_axis(bodies)
-        keys, tests = device.pairs(bodies.position, bodies.rotation, self._slab)
+        places = np.concatenate((bodies.position, bodies.position), axis=1)
+        self._axis.choose(places, 3, directions(self._k), self._update_count)
+        keys, tests = device.pairs(bodies.position, bodies.rotation, self._axis.slab)
         self.counters.tests += tests
         return unpack_pairs(keys if self._filter is None else keys[: self._filter.keep_allowed(keys)])
 
@@ -111,22 +115,6 @@ class ResidentSweep:
         if known is None or not is_same or known.ids is not bodies.ids or known.hulls is not bodies.hulls:
             self._bodies = _noted(bodies)
         return self._device
-
-    def _choose_axis(self, bodies: Bodies) -> None:
-        """Find the principal axis of the positions if it is time to; an axis that nothing speaks for is kept."""
-        along = directions(self._k)
-        places = np.concatenate((bodies.position, bodies.position), axis=1)
-        if self.axis_changes:
-            period, age = self._options.get("axis_period", AXIS_PERIOD), self._update_count - self._chosen_at
-            if period is None or (age < period and spread_share(places, self._slab, along) >= SPREAD_LEAST):
-                return
-        self._chosen_at = self._update_count
-        vector = principal_direction(places, 3, self._options.get("centred", True))
-        if vector is not None:
-            self._slab = nearest_direction(vector, along)
-        axis = tuple(along[self._slab].tolist())
-        if not self.axis_changes or axis != self.axis:
-            self.axis_changes = (*self.axis_changes, (self._update_count, axis))
 
 
 def solids_of(bodies: Bodies) -> Solids:
