@@ -24,7 +24,10 @@ def test_no_two_living_arrays_share_memory(requests: list[tuple[int, bool]]) -> 
     assert all((view == number).all() for view, number in living)
 
 
-def test_memory_is_used_again_when_its_last_view_is_gone() -> None:
+def test_memory_is_used_again_when_its_last_view_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()  # what earlier tests left behind must not be given back in between
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 0)
     first = memory.empty((1000, 100), np.float64)
     address = first.ctypes.data
     view = first[3:7].T
