@@ -2,19 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all coverage coverage-kernels lint type format bench docs wheel-test clean
+.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test clean
 
 demo: .venv/demo.stamp  ## the tour: everything in a minute, with pictures and a page of it all
 	$(BIN)/choque demo
 
 # Kernels compile in half the time when they are optimised less; those have a place of their own, for they are slower.
-test: export NUMBA_OPT = 1
-test: export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels
+test kernels: export NUMBA_OPT = 1
+test kernels: export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels
 test: .venv/test.stamp  ## every proof at a reduced count, in minutes; test-all takes the kernels as they are installed
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-all: .venv/test.stamp  ## every proof at the full count, in tens of minutes
 	CHOQUE_FULL=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+kernels: .venv/core.stamp  ## those that the tests use, compiled beforehand; what is done when it is stopped is kept
+	$(BIN)/choque doctor --warm-up
 
 coverage: .venv/test.stamp  ## the same, with the lines that are reached; compiled kernels are left out
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90
@@ -51,6 +54,11 @@ clean:
 .venv/pip.stamp:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+.venv/core.stamp: .venv/pip.stamp pyproject.toml
+	@echo "Installing Choque into .venv …"
+	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
 .venv/demo.stamp: .venv/pip.stamp pyproject.toml

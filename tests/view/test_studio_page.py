@@ -191,12 +191,14 @@ def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Pat
     watched.studio.ask(lambda: view.set_coloring("contact"))
     watched.studio.ask(lambda: view.toggle_overlay("boxes"))
     (client,) = watched.studio.server.get_clients().values()
-    client.camera.position = client.camera.look_at + 0.5 * (client.camera.position - client.camera.look_at)
+    home = watched.studio.server.initial_camera
     size = (client.camera.image_width // 2 * 2, client.camera.image_height // 2 * 2)
     far = pixels(watched.studio.picture(None, size))
 
     def from_elsewhere() -> tuple[str, np.ndarray] | None:
-        """The page may still tell where it was before it is told where to be."""
+        """Seen from half as far. The page may still tell where it was, or be fitted to its size, so it is moved again."""
+        client.camera.position = home.look_at + 0.5 * (home.position - home.look_at)
+        client.camera.look_at = home.look_at
         name, near = watched.saved_picture()
         return (name, near) if (np.abs(near - far).max(axis=2) > 24).mean() > 0.1 else None
 

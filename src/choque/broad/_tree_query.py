@@ -50,7 +50,7 @@ def query_rays(
     rays = _rays(origin, direction, longest, dimension)
     sink = Sink(len(rays), thread_count, None)
     if tree.rows.size:
-        sink.run(_emit_rays, len(rays), rays, longest, tree.lanes, tree.rows, tree.level_first)
+        sink.run(_emit_rays, len(rays), rays, float(longest), tree.lanes, tree.rows, tree.level_first)
     return sorted_pairs(sink.chunks, len(rays), thread_count, tree.rows.size)
 
 
@@ -61,7 +61,7 @@ def cast_rays(
     rays = _rays(origin, direction, longest, dimension)
     hits = RayHits(np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf))
     if tree.rows.size:
-        arrays = (rays, longest, tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
+        arrays = (rays, float(longest), tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
         _over_questions(_cast, len(rays), thread_count, arrays)
     return hits
 

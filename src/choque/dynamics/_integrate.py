@@ -22,7 +22,7 @@ def integrate(bodies: State, dt: float, max_speed: float | None, max_spin: float
     angular velocity changes by impulses alone. Speeds above the limits are scaled down to them, before the motion and
     after it. O(n); the same for any number of threads, as each body is moved on its own.
     """
-    limits = (math.inf if max_speed is None else max_speed, math.inf if max_spin is None else max_spin)
+    limits = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
     state = (bodies.position, bodies.rotation, bodies.velocity, bodies.angular_velocity, bodies.acceleration)
     threads.over_ranges(_integrate, len(bodies.position), thread_count, *state, float(dt), *limits)
 
