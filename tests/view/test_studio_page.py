@@ -192,19 +192,20 @@ def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Pat
     watched.studio.ask(lambda: view.toggle_overlay("boxes"))
     (client,) = watched.studio.server.get_clients().values()
     home = watched.studio.server.initial_camera
-    size = (client.camera.image_width // 2 * 2, client.camera.image_height // 2 * 2)
-    far = pixels(watched.studio.picture(None, size))
 
     def from_elsewhere() -> tuple[str, np.ndarray] | None:
-        """Seen from half as far. The page may still tell where it was, or be fitted to its size, so it is moved again."""
+        """Seen from half as far, as large as the page. It may still find its size and fit its camera: move it again."""
         client.camera.position = home.look_at + 0.5 * (home.position - home.look_at)
         client.camera.look_at = home.look_at
         name, near = watched.saved_picture()
+        height, width = client.camera.image_height // 2 * 2, client.camera.image_width // 2 * 2
+        if near.shape != (height, width, 3):
+            return None
+        far = pixels(watched.studio.picture(None, (width, height)))
         return (name, near) if (np.abs(near - far).max(axis=2) > 24).mean() > 0.1 else None
 
     name, near = until(from_elsewhere, "a picture from the camera of the tab")
     assert name == "choque-world.png"
-    assert near.shape[:2] == (client.camera.image_height // 2 * 2, client.camera.image_width // 2 * 2)
     assert (near == OVERLAYS["boxes"].color).all(axis=2).sum() > 20
     red, green, _ = np.moveaxis(near, 2, 0)
     assert ((red > 2 * green) & (red > 90)).sum() > 200
