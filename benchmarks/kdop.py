@@ -2,6 +2,7 @@
 
     python benchmarks/kdop.py                    # 100,000 hulls on two threads
     python benchmarks/kdop.py 20000 1            # so many hulls, on so many threads
+    python benchmarks/kdop.py 100000 1 12        # the same, so many turns: for a machine that others keep busy
 
 Contenders take turns in one process. Shown are the medians of their turns, the range of broad plus narrow phase, and
 how much longer each takes than 18-DOPs, turn by turn: on a machine that others keep busy, look at the least and at the
@@ -29,7 +30,7 @@ from choque.narrow import Hulls as HullLibrary
 from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_probe import CONTACT, DEPTH, VERDICT, probe_pairs
 
-ROUNDS = 5
+TURNS = 5
 OVERLAPS = 3.0
 SCALE = np.array([2.0, 6.0, 2.0])
 REFERENCE = "sap-kdop, 18-DOPs"
@@ -110,13 +111,14 @@ class Turn(NamedTuple):
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    turn_count = int(sys.argv[3]) if len(sys.argv) > 3 else TURNS
     hulls = Hulls(count)
     for name, narrow in narrow_of(hulls, threads).items():
-        compare(hulls, threads, name, narrow)
-    stages(hulls)
+        compare(hulls, threads, turn_count, name, narrow)
+    stages(hulls, turn_count)
 
 
-def compare(hulls: Hulls, threads: int, name: str, narrow: Callable[[Any], int]) -> None:
+def compare(hulls: Hulls, threads: int, turn_count: int, name: str, narrow: Callable[[Any], int]) -> None:
     def contender(method: str, bounds: Callable[[], Any]) -> Callable[[], Turn]:
         def run() -> Turn:
             start = time.process_time()
@@ -136,13 +138,13 @@ def compare(hulls: Hulls, threads: int, name: str, narrow: Callable[[Any], int])
         **{f"sap-kdop, {k}-DOPs": contender("sap-kdop", partial(hulls.kdops, k, threads)) for k in (6, 14, 18, 26)},
     }
     turns: dict[str, list[Turn]] = {label: [] for label in contenders}
-    for turn in range(ROUNDS + 1):
+    for turn in range(turn_count + 1):
         for label, run in contenders.items():
             result = run()
             if turn:  # the first turn compiles and warms up
                 turns[label].append(result)
     assert len({each[-1].contacts for each in turns.values()}) == 1, "all must find the same contacts"
-    print(f"{len(hulls.groups):,} hulls of 4 × 12 × 4, {threads} threads, {name}; milliseconds, {ROUNDS} turns")
+    print(f"{len(hulls.groups):,} hulls of 4 × 12 × 4, {threads} threads, {name}; milliseconds, {turn_count} turns")
     print(
         f"{'':<18} {'fit':>5} {'broad':>6} {'narrow':>6} {'b + n':>6} {'range':>11} {'[wall, range]':>16} {'pairs':>8} "
         f"{'contacts':>8}  b + n over that of 18-DOPs"
@@ -160,7 +162,7 @@ def compare(hulls: Hulls, threads: int, name: str, narrow: Callable[[Any], int])
         )
 
 
-def stages(hulls: Hulls) -> None:
+def stages(hulls: Hulls, turn_count: int) -> None:
     """Where the narrow phase spends its time, for the candidates of boxes and of 18-DOPs: the least of some turns."""
     shapes = shapes_of(hulls)
     print(f"{'stages, milliseconds':<22} {'place':>6} {'GJK apart':>10} {'GJK meeting':>12} {'EPA':>6} {'patch':>6}")
@@ -173,6 +175,7 @@ def stages(hulls: Hulls) -> None:
         meets = probe_pairs(cores, rows, VERDICT).meets.astype(bool)
         apart, meeting = np.ascontiguousarray(rows[~meets]), np.ascontiguousarray(rows[meets])
         placing, apart_time, verdict, depth, contact = least_times(
+            2 * turn_count,
             partial(cores_of_shapes, shapes, pairs, 1),
             partial(probe_pairs, cores, apart, VERDICT),
             *(partial(probe_pairs, cores, meeting, wanted) for wanted in (VERDICT, DEPTH, CONTACT)),
@@ -183,10 +186,10 @@ def stages(hulls: Hulls) -> None:
         )
 
 
-def least_times(*tasks: Callable[[], Any]) -> list[float]:
+def least_times(turn_count: int, *tasks: Callable[[], Any]) -> list[float]:
     """Milliseconds of the processor that each task takes at least, in turns."""
     times: list[list[float]] = [[] for _ in tasks]
-    for _ in range(2 * ROUNDS):
+    for _ in range(turn_count):
         for row, task in zip(times, tasks, strict=True):
             start = time.thread_time()
             task()

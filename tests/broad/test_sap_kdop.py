@@ -110,6 +110,47 @@ def test_long_intervals_and_threads_change_nothing(threads: int) -> None:
     np.testing.assert_array_equal(oracle(volumes.take(np.arange(0, 4500, 20))), _among(broad.pairs(), 20))
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_giants_are_swept_apart_from_the_tiles(threads: int) -> None:
+    """F-002-23: bodies that touch very many tiles are in no list; nothing counted depends on the threads."""
+    lower = np.random.default_rng(16).random((4000, 3)) * [900, 300, 300]
+    upper = lower + 1
+    lower[::100, 1:], upper[::100, 1:] = 0, 301
+    volumes = Boxes(lower, upper)
+    broad = create("sap-kdop", volumes, tiles=True, threads=threads)
+    line = create("sap-kdop", volumes, tiles=False, threads=1)
+    np.testing.assert_array_equal(broad.pairs(), line.pairs())
+    assert len(broad._sweep.apart) == 40
+    assert broad.counters.tests < line.counters.tests
+    assert (broad.counters.tests, broad.counters.duplicates) == _counted_on_one_thread(volumes)
+
+
+def _counted_on_one_thread(volumes: Boxes) -> tuple[int, int]:
+    broad = create("sap-kdop", volumes, tiles=True, threads=1)
+    broad.pairs()
+    return broad.counters.tests, broad.counters.duplicates
+
+
+def test_crowded_tiles_outgrow_any_chunk() -> None:
+    """F-002-22: a block of candidates that does not fit is looked at again, and no pair is written twice or lost."""
+    random = np.random.default_rng(17)
+    crowd = random.random((300, 2, 3)) + np.array([0, 0, 0])
+    far = random.random((300, 2, 3)) + np.array([3, 40, 40])
+    volumes = KDops.fit(np.concatenate((crowd, far)), k=18)
+    broad = create("sap-kdop", volumes, tiles=True)
+    assert len(broad._sweep.starts) > 2
+    np.testing.assert_array_equal(broad.pairs(), oracle(volumes))
+
+
+def test_tests_of_a_tile_are_those_that_start_in_time() -> None:
+    """The lanes of a block that start too late, or belong to the next tile, are not counted."""
+    lower = np.array([[100.0 * x, 60.0 * y] for x in range(8) for y in range(2)])
+    tiled, line = (create("sap-kdop", Boxes(lower, lower + [150, 1]), tiles=tiles) for tiles in (True, False))
+    assert tiled.axis == line.axis == (1, 0)
+    np.testing.assert_array_equal(tiled.pairs(), line.pairs())
+    assert tiled.counters.tests == len(tiled.pairs()) == 14 < line.counters.tests
+
+
 def _among(pairs: np.ndarray, step: int) -> np.ndarray:
     chosen = pairs[(pairs % step == 0).all(axis=1)]
     return chosen // step

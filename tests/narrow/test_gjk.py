@@ -218,7 +218,7 @@ def test_bad_pairs_are_refused() -> None:
 
 
 def test_pairs_within_one_set_of_bodies() -> None:
-    """Bodies against themselves are packed once; the answers are those of two sets."""
+    """Bodies against themselves are packed once, those that no pair names not at all; the answers are the same."""
     random = np.random.default_rng(7)
     hulls = Hulls.solids("cube", "octahedron")
     pose = (random.normal(size=(40, 3)) * 2, random_rotations(random, 40))
@@ -228,3 +228,6 @@ def test_pairs_within_one_set_of_bodies() -> None:
     assert 0 < within.collide.sum() < len(pairs)
     assert within.distance.tolist() == between.distance.tolist()
     assert within.first.tolist() == between.first.tolist()
+    few, between = gjk(bodies, bodies, pairs[::97]), gjk(bodies, twins, pairs[::97])
+    assert few.distance.tolist() == between.distance.tolist() == within.distance[::97].tolist()
+    assert few.second.tolist() == between.second.tolist() == within.second[::97].tolist()

@@ -128,7 +128,7 @@ class BodyPoints:
         slabs = self.kdops(
             groups, position, rotation, scale, k=6, source=source, resolution=resolution, threads=threads
         )
-        return Boxes._of(slabs.lower, slabs.upper)
+        return Boxes.unchecked(slabs.lower, slabs.upper)
 
     def spheres(self, groups: ArrayLike, position: ArrayLike, rotation: ArrayLike, scale: ArrayLike = 1.0) -> Spheres:
         """Spheres around the bodies' positions, which reach the farthest point: a rotation changes nothing."""

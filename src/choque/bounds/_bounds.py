@@ -50,6 +50,16 @@ class Bounds(ABC):
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
         """Volumes around groups of points: (n, p, d), or (total, d) with the ``starts`` (n + 1,) of each."""
 
+    @classmethod
+    def unchecked(cls, *arrays: Floats) -> Self:
+        """The volumes of the arrays that make them up, held as they are: for those known to be right.
+
+        They must be C-contiguous and of one float type, and what the constructor refuses must not be among them.
+        """
+        value = cls.__new__(cls)
+        value._hold(*arrays)
+        return value
+
     @abstractmethod
     def boxes(self) -> Boxes:
         """The axis-aligned box around each volume."""
@@ -59,9 +69,9 @@ class Bounds(ABC):
         """`moved` with checked arrays: (1 or n, d, d) and (1 or n, d)."""
 
     @property
-    @abstractmethod
     def dimension(self) -> int:
         """2 or 3."""
+        return int(self._first_array().shape[1])
 
     @property
     def dtype(self) -> np.dtype[np.floating[Any]]:
@@ -88,7 +98,7 @@ class Bounds(ABC):
     def take(self, rows: ArrayLike) -> Self:
         """The volumes of these ``rows`` (m,), in that order."""
         chosen = as_rows(rows, len(self))
-        return self._of(*(array[chosen] for array in self._arrays()))
+        return self.unchecked(*(array[chosen] for array in self._arrays()))
 
     def put(self, rows: ArrayLike, other: Self) -> Self:
         """A copy with ``rows`` (m,) replaced by those of ``other``; of a row named twice the last counts."""
@@ -101,12 +111,12 @@ class Bounds(ABC):
             copy = old.astype(np.promote_types(old.dtype, new.dtype))
             copy[chosen] = new
             copies.append(copy)
-        return self._of(*copies)
+        return self.unchecked(*copies)
 
     def join(self, other: Self) -> Self:
         """These volumes and then the ``other`` ones."""
         self._check_kin(other)
-        return self._of(*map(np.concatenate, zip(self._arrays(), other._arrays(), strict=True)))
+        return self.unchecked(*map(np.concatenate, zip(self._arrays(), other._arrays(), strict=True)))
 
     def overlap(self, pairs: ArrayLike, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
         """Which of the ``pairs`` (m, 2) of rows overlap, (m,): one compiled pass over the list."""
@@ -123,14 +133,14 @@ class Bounds(ABC):
     def moved(self, rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> Self:
         """The volumes after every point x of them went to ``rotation`` x + ``translation``.
 
+        The result contains the moved volume, rounding included; a kind that cannot turn becomes larger.
+
         Parameters
         ----------
         rotation
             One matrix (d, d) for all, one for each row (n, d, d), or None. Its rows must be orthonormal.
         translation
             One vector (d,) for all, one for each row (n, d), or None.
-
-        The result contains the moved volume, rounding included; a kind that cannot turn becomes larger.
         """
         size = self.dimension
         turn = self._one_or_each(np.eye(size) if rotation is None else rotation, "rotation", (size, size))
@@ -183,13 +193,6 @@ class Bounds(ABC):
 
     def _hold(self, *arrays: Floats) -> None:
         self.__dict__.update(zip(self._fields, arrays, strict=True))
-
-    @classmethod
-    def _of(cls, *arrays: Floats) -> Self:
-        """A value of these arrays, which are known to be right."""
-        value = cls.__new__(cls)
-        value._hold(*arrays)
-        return value
 
     def _title(self) -> str:
         return type(self).__name__

@@ -34,11 +34,6 @@ class Boxes(Bounds):
         check_boxes(low, high)
         self._hold(low, high)
 
-    @property
-    def dimension(self) -> int:
-        """2 or 3."""
-        return int(self.lower.shape[1])
-
     @classmethod
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
         """The smallest boxes around groups of points: exact.
@@ -52,8 +47,8 @@ class Boxes(Bounds):
         """
         flat, rows = as_groups(points, starts)
         if len(rows) == 1:
-            return cls._of(flat, flat.copy())
-        return cls._of(np.minimum.reduceat(flat, rows[:-1]), np.maximum.reduceat(flat, rows[:-1]))
+            return cls.unchecked(flat, flat.copy())
+        return cls.unchecked(np.minimum.reduceat(flat, rows[:-1]), np.maximum.reduceat(flat, rows[:-1]))
 
     def boxes(self) -> Boxes:
         """The boxes themselves."""
@@ -63,10 +58,10 @@ class Boxes(Bounds):
         lower = np.empty(self.lower.shape)
         upper = np.empty(self.lower.shape)
         _move_boxes(self.lower, self.upper, rotation, translation, lower, upper)
-        return self._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
     def _swept(self, way: NDArray[np.float64]) -> Self:
-        return self._of(*swept_slabs(self.lower, self.upper, way))
+        return self.unchecked(*swept_slabs(self.lower, self.upper, way))
 
 
 @kernel

@@ -79,7 +79,7 @@ class KDops(Bounds):
         shape = (len(rows) - 1, len(along))
         lower, upper = np.empty(shape), np.empty(shape)
         fit_slabs(flat, rows, along, lower, upper)
-        return cls._of(narrow_down(lower, flat.dtype), narrow_up(upper, flat.dtype))
+        return cls.unchecked(narrow_down(lower, flat.dtype), narrow_up(upper, flat.dtype))
 
     @classmethod
     def from_boxes(cls, boxes: Boxes, k: int | None = None) -> Self:
@@ -88,18 +88,18 @@ class KDops(Bounds):
         shape = (len(boxes), len(along))
         lower, upper = np.empty(shape), np.empty(shape)
         box_slabs(boxes.lower, boxes.upper, along, lower, upper)
-        return cls._of(narrow_down(lower, boxes.dtype), narrow_up(upper, boxes.dtype))
+        return cls.unchecked(narrow_down(lower, boxes.dtype), narrow_up(upper, boxes.dtype))
 
     def boxes(self) -> Boxes:
         """The boxes of the leading slabs."""
         size = self.dimension
-        return Boxes._of(self.lower[:, :size].copy(), self.upper[:, :size].copy())
+        return Boxes.unchecked(self.lower[:, :size].copy(), self.upper[:, :size].copy())
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
         along = directions(self.k).astype(np.float64)
         lower, upper = np.empty(self.lower.shape), np.empty(self.lower.shape)
         move_slabs(self.lower, self.upper, along, slot_table(self.k), rotation, translation, lower, upper)
-        return self._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
     def _swept(self, way: NDArray[np.float64]) -> Self:
         along = directions(self.k)
@@ -108,7 +108,7 @@ class KDops(Bounds):
         lost = np.where(np.rint(way) == way, 0.0, PROJECTING * np.abs(way)) @ np.abs(along).T
         low = swept_slabs(self.lower, self.upper, shift - lost)
         high = swept_slabs(self.lower, self.upper, shift + lost)
-        return self._of(np.minimum(low[0], high[0]), np.maximum(low[1], high[1]))
+        return self.unchecked(np.minimum(low[0], high[0]), np.maximum(low[1], high[1]))
 
 
 def _directions_in(dimension: int, k: int | None) -> NDArray[np.float64]:

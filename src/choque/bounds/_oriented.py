@@ -66,11 +66,6 @@ class OrientedBoxes(Bounds):
         check_orthonormal(frame, "axes")
         self._hold(middle, reach, frame)
 
-    @property
-    def dimension(self) -> int:
-        """2 or 3."""
-        return int(self.center.shape[1])
-
     @classmethod
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
         """Small oriented boxes that contain groups of points, rounding included.
@@ -91,7 +86,7 @@ class OrientedBoxes(Bounds):
         center = np.empty((len(axes), size), flat.dtype)
         half = np.empty((len(axes), size))
         enclose_oriented(flat, rows, axes, center, half)
-        return cls._of(center, narrow_up(half, flat.dtype), axes)
+        return cls.unchecked(center, narrow_up(half, flat.dtype), axes)
 
     @classmethod
     def from_boxes(cls, boxes: Boxes) -> Self:
@@ -101,25 +96,25 @@ class OrientedBoxes(Bounds):
         orient_boxes(boxes.lower, boxes.upper, center, half)
         axes = np.zeros((*center.shape, boxes.dimension), boxes.dtype)
         axes[:] = np.eye(boxes.dimension)
-        return cls._of(center, narrow_up(half, boxes.dtype), axes)
+        return cls.unchecked(center, narrow_up(half, boxes.dtype), axes)
 
     def boxes(self) -> Boxes:
         """The smallest axis-aligned boxes around the oriented ones, rounded outward."""
         lower, upper = np.empty(self.center.shape), np.empty(self.center.shape)
         box_oriented(self.center, self.half, self.axes, lower, upper)
-        return Boxes._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return Boxes.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
         center, axes = np.empty_like(self.center), np.empty_like(self.axes)
         half = np.empty(self.half.shape)
         move_oriented(self.center, self.half, self.axes, rotation, translation, center, half, axes)
-        return self._of(center, narrow_up(half, self.dtype), axes)
+        return self.unchecked(center, narrow_up(half, self.dtype), axes)
 
     def _swept(self, way: NDArray[np.float64]) -> Self:
         """The box along the same axes around the start and the end of each one."""
         center, half = np.empty_like(self.center), np.empty(self.half.shape)
         sweep_oriented(self.center, self.half, self.axes, np.ascontiguousarray(way), center, half)
-        return self._of(center, narrow_up(half, self.dtype), self.axes)
+        return self.unchecked(center, narrow_up(half, self.dtype), self.axes)
 
     def _operands(self) -> tuple[Floats, ...]:
         """Boxes of space; a rectangle becomes one of unit height, so that only the plane separates it."""

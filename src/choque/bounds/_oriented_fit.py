@@ -8,17 +8,16 @@ coordinate axes compete too.
 
 from __future__ import annotations
 
-import math
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Rows
+from choque._types import Floats, Index, Rows
 from choque.bounds._directions import directions
-from choque.kernel import kernel
+from choque.bounds._vectors import Vector, cross, dot, length, point_of, subtract, unit
+from choque.kernel import kernel, part
 
-Vector: TypeAlias = tuple[float, float, float]
 Frame: TypeAlias = tuple[Vector, Vector, Vector]
 
 COORDINATE_AXES: Frame = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -87,7 +86,7 @@ def _choose_axes(
         least = _surface(points, every, best)
         for candidate in range(2):
             if candidate == 0:
-                frame = (_point(principal[row], 0), _point(principal[row], 1), _point(principal[row], 2))
+                frame = (point_of(principal[row], 0), point_of(principal[row], 1), point_of(principal[row], 2))
             else:
                 frame = _propose_frame(points, few)
             surface = _surface(points, every, frame)
@@ -105,10 +104,10 @@ def _choose_axes(
 def _gather_extremes(points: NDArray[np.float64], normals: NDArray[np.float64], extremes: Rows) -> Rows:
     """The rows of the points farthest along each normal, both ways."""
     for index in range(len(normals)):
-        normal = _point(normals, index)
+        normal = point_of(normals, index)
         low, high = np.inf, -np.inf
         for row in range(len(points)):
-            along = _dot(_point(points, row), normal)
+            along = dot(point_of(points, row), normal)
             if along < low:
                 low = along
                 extremes[2 * index] = row
@@ -125,25 +124,25 @@ def _propose_frame(points: NDArray[np.float64], few: Rows) -> Frame:
     longest = 0.0
     for first in few:
         for second in few:
-            length = _length(_offset(points, first, second))
-            if length > longest:
-                longest, a, b = length, first, second
+            apart = length(_offset(points, first, second))
+            if apart > longest:
+                longest, a, b = apart, first, second
     if longest == 0:
         return COORDINATE_AXES
 
-    edge = _unit(_offset(points, a, b))
+    edge = unit(_offset(points, a, b))
     c, height = a, 0.0
     for row in few:
-        distance = _length(_cross(edge, _offset(points, a, row)))
+        distance = length(cross(edge, _offset(points, a, row)))
         if distance > height:
             c, height = row, distance
     if height < FLAT:
         return _frame_along(edge)
 
-    normal = _unit(_cross(edge, _offset(points, a, c)))
+    normal = unit(cross(edge, _offset(points, a, c)))
     below, above, low, high = a, a, -FLAT, FLAT
     for row in few:
-        along = _dot(_offset(points, a, row), normal)
+        along = dot(_offset(points, a, row), normal)
         if along < low:
             below, low = row, along
         if along > high:
@@ -154,9 +153,9 @@ def _propose_frame(points: NDArray[np.float64], few: Rows) -> Frame:
         for start, end in ((a, b), (b, c), (c, a)):
             for first, second, third in ((start, end, tip), (end, tip, start), (tip, start, end)):
                 along_edge = _offset(points, first, second)
-                across = _cross(along_edge, _offset(points, first, third))
-                if _length(across) > FLAT:
-                    frame = (_unit(along_edge), _unit(_cross(across, along_edge)), _unit(across))
+                across = cross(along_edge, _offset(points, first, third))
+                if length(across) > FLAT:
+                    frame = (unit(along_edge), unit(cross(across, along_edge)), unit(across))
                     surface = _surface(points, few, frame)
                     if surface < least * (1 - GAIN):
                         best, least = frame, surface
@@ -173,8 +172,8 @@ def _frame_along(edge: Vector) -> Frame:
         other = (0.0, 1.0, 0.0)
     else:
         other = (1.0, 0.0, 0.0)
-    second = _unit(_cross(other, edge))
-    return edge, second, _cross(edge, second)
+    second = unit(cross(other, edge))
+    return edge, second, cross(edge, second)
 
 
 @kernel
@@ -183,44 +182,15 @@ def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
     low_x = low_y = low_z = np.inf
     high_x = high_y = high_z = -np.inf
     for row in rows:
-        point = _point(points, row)
-        x, y, z = _dot(point, frame[0]), _dot(point, frame[1]), _dot(point, frame[2])
+        point = point_of(points, row)
+        x, y, z = dot(point, frame[0]), dot(point, frame[1]), dot(point, frame[2])
         low_x, low_y, low_z = min(low_x, x), min(low_y, y), min(low_z, z)
         high_x, high_y, high_z = max(high_x, x), max(high_y, y), max(high_z, z)
     x, y, z = high_x - low_x, high_y - low_y, high_z - low_z
     return x * y + y * z + z * x
 
 
-@kernel
-def _point(points: NDArray[np.float64], row: int) -> Vector:
-    return points[row, 0], points[row, 1], points[row, 2]
-
-
-@kernel
-def _offset(points: NDArray[np.float64], start: int, end: int) -> Vector:
-    return (
-        points[end, 0] - points[start, 0],
-        points[end, 1] - points[start, 1],
-        points[end, 2] - points[start, 2],
-    )
-
-
-@kernel
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@kernel
-def _cross(a: Vector, b: Vector) -> Vector:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@kernel
-def _length(a: Vector) -> float:
-    return math.sqrt(_dot(a, a))
-
-
-@kernel
-def _unit(a: Vector) -> Vector:
-    length = _length(a)
-    return a[0] / length, a[1] / length, a[2] / length
+@part
+def _offset(points: NDArray[np.float64], start: Index, end: Index) -> Vector:
+    """From the point of row ``start`` to that of row ``end``."""
+    return subtract(point_of(points, end), point_of(points, start))

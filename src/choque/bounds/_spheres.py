@@ -99,11 +99,6 @@ class Spheres(Bounds):
         check_extents(reach, "radius")
         self._hold(middle, reach)
 
-    @property
-    def dimension(self) -> int:
-        """2 or 3."""
-        return int(self.center.shape[1])
-
     @classmethod
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
         """Small spheres that contain groups of points, rounding included.
@@ -124,26 +119,26 @@ class Spheres(Bounds):
         center = 0.5 * around.lower + 0.5 * around.upper
         radius = np.empty(len(center))
         _fit_spheres(flat, rows, center, radius)
-        return cls._of(center, narrow_up(radius, flat.dtype))
+        return cls.unchecked(center, narrow_up(radius, flat.dtype))
 
     def boxes(self) -> Boxes:
         """The smallest boxes around the spheres, rounded outward."""
         lower = np.empty(self.center.shape)
         upper = np.empty(self.center.shape)
         _box_spheres(self.center, self.radius, lower, upper)
-        return Boxes._of(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
+        return Boxes.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
         center = np.empty_like(self.center)
         radius = np.empty(len(self))
         _move_spheres(self.center, self.radius, rotation, translation, center, radius)
-        return self._of(center, narrow_up(radius, self.dtype))
+        return self.unchecked(center, narrow_up(radius, self.dtype))
 
     def _swept(self, way: NDArray[np.float64]) -> Self:
         """The sphere around the capsule that each one sweeps: its middle is halfway."""
         center, radius = np.empty_like(self.center), np.empty(len(self))
         _sweep_spheres(self.center, self.radius, np.ascontiguousarray(way), center, radius)
-        return self._of(center, narrow_up(radius, self.dtype))
+        return self.unchecked(center, narrow_up(radius, self.dtype))
 
 
 @kernel

@@ -19,16 +19,16 @@ from choque.broad._pair_sets import Change
 from choque.broad._records import PackedBoxes
 from choque.broad._sap_kdop_frame import Frame
 from choque.broad._sap_kdop_slabs import SlabFilter, framed, pack_slabs, sphere_slabs
+from choque.broad._sap_kdop_tiles import TileSweep, tiled_sweep
 from choque.broad._sorting import unpack_pairs
-from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import order_of
-from choque.broad._sweep_tiles import sweep_of
 from choque.errors import InvalidInput
 from choque.gpu._devices import resolve
+from choque.gpu._served_sweep import ServedSweep
 
 
-class SapKdop(BroadPhase):
+class SapKdop(ServedSweep, BroadPhase):
     """Sorts k-DOPs along the direction of their greatest spread and tests each against those that start before it ends.
 
     Parameters
@@ -52,9 +52,9 @@ class SapKdop(BroadPhase):
     other bounds count as the boxes around them, which are 6-DOPs. Exact in both topologies; O(n) memory beside the
     answer. The principal axis is snapped to the k/2 directions of the bounds (18-DOP's for spheres), where intervals
     are read and not computed. Keys are sorted by counting, in linear time. A sweep over three directions finds the
-    candidates, cell by cell in nearly linear time, and the slabs of a whole block of them are then tested without a
-    branch (``counters.filtered``). Threads draw short blocks of bodies, and bodies that touch very many tiles are swept
-    apart, so one long interval holds up nobody.
+    candidates, tile by tile in nearly linear time and 32 at once; the slabs of a whole block of them are then tested
+    without a branch (``counters.filtered``). Threads draw short blocks of bodies, and bodies that touch very many tiles
+    are swept apart, so one long interval holds up nobody.
 
     After Liu, Harada, Lee and Kim, "Real-time Collision Culling of a Million Bodies on Graphics Processing Units", 2010
     (axis by principal components, parallel sweep), and Klosowski, Held, Mitchell, Sowizral and Zikan, "Efficient
@@ -84,24 +84,9 @@ class SapKdop(BroadPhase):
         self.stage_seconds = {"axis": 0.0, "projection": 0.0, "sort": 0.0}  # of the latest build; a card sorts unseen
         self._update_count = 0
         self._axis = SweepAxis(self.axis_period, centred)
-        self._sweep: Line | CellSweep | None = None
+        self._sweep: Line | TileSweep | None = None
         self._packed_bounds: KDops | None = None  # those that `_slabs` is of
         super().__init__(bounds, **shared)
-
-    @property
-    def device(self) -> str:
-        """The device that serves: ``"cpu"``, ``"warp-cpu"``, or a card such as ``"cuda:0"``."""
-        return self.served.name
-
-    @property
-    def axis(self) -> tuple[int, ...]:
-        """The direction that is swept, as whole numbers: (1, 1, 0) is the diagonal of x and y."""
-        return self._axis.direction
-
-    @property
-    def axis_changes(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """(after how many updates, the axis) for each time that another was chosen."""
-        return self._axis.changes
 
     def _build(self) -> None:
         along = self._directions()
@@ -127,7 +112,7 @@ class SapKdop(BroadPhase):
         order = order_of(keys, self._thread_count())
         self.stage_seconds["sort"] = perf_counter() - projected
         boxes = framed(self._slabs, frame, order, self._thread_count())
-        self._sweep = sweep_of(boxes, order, self.tiles, self._thread_count())
+        self._sweep = tiled_sweep(boxes, order, self.tiles, self._thread_count())
 
     def _load(self, bounds: Bounds | PackedBoxes) -> None:
         if not isinstance(bounds, KDops):

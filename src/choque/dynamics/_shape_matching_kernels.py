@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs, Rows
+from choque.bounds._vectors import Vector, add, dot, point_of, scaled, store, subtract
 from choque.dynamics._polar import rotation_in
 from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
 from choque.kernel import kernel, part
 from choque.narrow._epa import Polytope
 from choque.narrow._gjk import new_simplex, start_axis
 from choque.narrow._support import Cores, support
-from choque.narrow._vectors import Vector, add, dot, point_of, scaled, store, subtract
 
 TESTS, COLLISIONS, MATCHES, SKIPPED, FRESH = range(5)
 """What is counted: exact tests, collisions answered, shapes matched, shapes that no rotation was found for, and how

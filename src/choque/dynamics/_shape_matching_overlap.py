@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
+from choque.bounds._vectors import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
 from choque.kernel import part
 from choque.narrow._epa import SOLVED, Polytope, epa_pair
 from choque.narrow._gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
 from choque.narrow._support import Cores, support
-from choque.narrow._vectors import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
 
 HELD = 15
 """Whole numbers held of a pair: whether anything is; four pairs of a tetrahedron; three pairs of a face."""

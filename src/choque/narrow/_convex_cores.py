@@ -38,10 +38,15 @@ def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Co
     return cores, place_of[pairs]
 
 
-def cores_of_hulls(posed: Posed, thread_count: int = 1) -> Cores:
-    """The cores of hulls in their poses."""
+def cores_of_hulls(posed: Posed, thread_count: int = 1, pairs: Pairs | None = None) -> Cores:
+    """The cores of hulls in their poses; those that ``pairs`` (k, 2) do not name, if given, have no points."""
     hulls = posed.hulls
-    cores = _room(np.diff(hulls.first)[posed.row], hulls)
+    counts = np.diff(hulls.first)[posed.row]
+    if pairs is not None:
+        is_used = np.zeros(len(posed), np.bool_)
+        is_used[pairs.reshape(-1)] = True
+        counts *= is_used
+    cores = _room(counts, hulls)
     over_ranges(
         fill_hulls, len(posed), thread_count, posed.row, posed.position, posed.rotation, posed.scale,
         hulls.points, hulls.first, cores.points, cores.spans, cores.place,
@@ -123,9 +128,10 @@ def fill_hulls(
     spans: Rows,
     place: NDArray[np.float64],
 ) -> None:
-    """Turn and place the bodies first … last − 1, which are all hulls."""
+    """Turn and place the bodies first … last − 1, which are all hulls, as many points as they have room for."""
     for body in range(first, last):
-        begin, end = hull_first[hull[body]], hull_first[hull[body] + 1]
+        begin = hull_first[hull[body]]
+        end = begin + spans[body, 1] - spans[body, 0]
         turn_points(hull_points, begin, end, rotation[body], scale[body], points, spans[body, 0])
         spans[body, 2] = begin
         place[body, 0], place[body, 1], place[body, 2] = position[body, 0], position[body, 1], position[body, 2]

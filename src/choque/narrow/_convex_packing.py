@@ -59,14 +59,20 @@ def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None)
     """The bodies and pairs that a call is about, or `InvalidInput`."""
     thread_count = resolve_count(threads, max(_count(a), _count(b)))
     if isinstance(a, Posed) and isinstance(b, Posed):
-        count, other_count = len(a), len(b)
-        one_single, other_single = a.is_single, b.is_single
-        cores = cores_of_hulls(a if a is b else _beside(a, b), thread_count)
+        is_single = pairs is None and a.is_single and b.is_single
+        rows = _as_rows(pairs, len(a), len(b), a is b)
+        cores = cores_of_hulls(a if a is b else _beside(a, b), thread_count, None if pairs is None else rows)
     else:
         one, one_single = _as_cores(a, "a", thread_count)
         other, other_single = _as_cores(b, "b", thread_count)
-        count, other_count = len(one.spans), len(other.spans)
+        is_single = pairs is None and one_single and other_single
+        rows = _as_rows(pairs, len(one.spans), len(other.spans), a is b)
         cores = joined(one, other)
+    return Query(cores, rows, is_single, thread_count if pairs is None else resolve_count(threads, len(rows)))
+
+
+def _as_rows(pairs: ArrayLike | None, count: int, other_count: int, are_same: bool) -> Pairs:
+    """(k, 2) rows of the bodies of both sets, one after the other, or of the one if they are the same."""
     if pairs is None:
         length = _row_count(count, other_count)
         rows = np.empty((length, 2), np.int32)
@@ -74,10 +80,9 @@ def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None)
         rows[:, 1] = np.arange(length) if other_count > 1 else 0
     else:
         rows = _as_combinations(pairs, count, other_count)
-        thread_count = resolve_count(threads, len(rows))
-    if a is not b:
+    if not are_same:
         rows[:, 1] += count
-    return Query(cores, rows, pairs is None and one_single and other_single, thread_count)
+    return rows
 
 
 def _row_count(count: int, other_count: int) -> int:

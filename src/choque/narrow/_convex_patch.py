@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 from choque._types import Floats, Index, Rows
+from choque.bounds._vectors import Vector, along, cross, dot, length, point_of, subtract, unit
 from choque.kernel import part
 from choque.narrow._support import Cores
-from choque.narrow._vectors import Vector, along, cross, dot, length, point_of, subtract, unit
 
 PATCH_ROOM = 64
 """Corners of a flat part, at most; bodies with larger ones keep the point that EPA named."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs, Rows
+from choque.bounds._vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.kernel import kernel, part
 from choque.narrow._convex_patch import PATCH_ROOM, middle_of_patch
 from choque.narrow._epa import FULL, Polytope, epa_pair, new_polytope
@@ -25,7 +26,6 @@ from choque.narrow._gjk import (
     witnesses,
 )
 from choque.narrow._support import Cores, support
-from choque.narrow._vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.threads import ranges, run
 
 VERDICT, DISTANCE, CONTACT, DEPTH = range(4)

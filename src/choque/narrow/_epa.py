@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
+from choque.bounds._vectors import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.kernel import part, woven
 from choque.narrow._gjk import Simplex, start_axis
 from choque.narrow._support import Cores, support
-from choque.narrow._vectors import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 
 CONVERGED = 1e-11
 """Stop when the surface may lie at most this share of the size of the difference beyond the nearest face."""

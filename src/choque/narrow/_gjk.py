@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Rows
+from choque.bounds._vectors import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 from choque.kernel import kernel, part
 from choque.narrow._gjk_simplex import nearest_on_segment, nearest_on_tetrahedron, nearest_on_triangle
 from choque.narrow._support import Cores, support
-from choque.narrow._vectors import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 
 BEYOND, APART, MEETING, INSIDE = range(4)
 """Verdicts: a gap that is wider than was asked for; a gap, and how wide it is; a simplex of fewer than four corners

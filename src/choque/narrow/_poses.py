@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index
+from choque.bounds._vectors import Vector, along, store
 from choque.kernel import kernel
-from choque.narrow._vectors import Vector, along, store
 
 
 @kernel

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs
+from choque.bounds._vectors import dot, scaled
 from choque.kernel import kernel
 from choque.narrow._closeness import FLAT, FLAT_SINGLE
 from choque.narrow._poses import axis_of, offset, write_contact
-from choque.narrow._vectors import dot, scaled
 
 
 @kernel

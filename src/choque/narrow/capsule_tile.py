@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs
+from choque.bounds._vectors import Vector, along, dot, scaled
 from choque.kernel import kernel
 from choque.narrow._closeness import FLAT, FLAT_SINGLE, NEAR
 from choque.narrow._poses import axis_of, held, offset, to_world, write_contact
-from choque.narrow._vectors import Vector, along, dot, scaled
 
 
 @kernel

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs
+from choque.bounds._vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.kernel import kernel
 from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
 from choque.narrow._convex_probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
 from choque.narrow._shapes import PLANE, Shapes
 from choque.narrow._support import Cores, support
-from choque.narrow._vectors import add, along, dot, length, point_of, scaled, store, subtract
 from choque.threads import ranges, run
 
 
@@ -38,9 +38,10 @@ def convex_contacts(
     cores, places = cores_of_shapes(shapes, rows, thread_count)
     shares = ranges(count, thread_count)
     if with_plane.any():
+        plane_first = np.ascontiguousarray(with_plane[:, 0])
         run(
             lambda part: _plane_contacts(
-                cores, rows, places, with_plane[:, 0], shapes.rotation, hit, point, normal, depth, *shares[part]
+                cores, rows, places, plane_first, shapes.rotation, hit, point, normal, depth, *shares[part]
             ),
             len(shares),
         )

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._types import Floats, Index, Pairs
+from choque.bounds._vectors import dot
 from choque.kernel import kernel
 from choque.narrow._poses import axis_of, offset, write_contact
-from choque.narrow._vectors import dot
 
 
 @kernel

@@ -16,6 +16,7 @@ from choque.broad._counters import Counters
 from choque.broad._sorting import unpack_pairs
 from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu._devices import Served, resolve
+from choque.gpu._served_sweep import ServedSweep
 from choque.gpu._session import Traffic
 from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._bodies import Bodies
@@ -26,7 +27,7 @@ OPTIONS = frozenset(("threads", "device", "axis_period", "centred", "tiles"))
 """The options of ``sap-kdop`` under which bodies stay; others change what may meet and are left to it."""
 
 
-class ResidentSweep:
+class ResidentSweep(ServedSweep):
     """Candidates of bodies whose solids stay on a device: poses go up each frame, and pairs come down.
 
     Guarantees: the candidates are those of ``sap-kdop`` on the processor, in the same order. What the bodies are is
@@ -59,21 +60,6 @@ class ResidentSweep:
     def __deepcopy__(self, memo: dict[int, Any]) -> ResidentSweep:
         """A sweep that has yet to be sent its bodies: what is on a device is not copied."""
         return ResidentSweep(self.served, self._k, self._options)
-
-    @property
-    def device(self) -> str:
-        """The device that serves."""
-        return self.served.name
-
-    @property
-    def axis(self) -> tuple[int, ...]:
-        """The direction that is swept, as whole numbers."""
-        return self._axis.direction
-
-    @property
-    def axis_changes(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """(after how many updates, the axis) for each time that another was chosen."""
-        return self._axis.changes
 
     @property
     def traffic(self) -> Traffic:
