@@ -27,6 +27,7 @@ extensions = [
     "gallery_links",
     "short_signatures",
     "math_without_network",
+    "whole_sentences",
     "generated_tables",
 ]
 exclude_patterns = ["_extensions", "theses/results/**"]
@@ -37,19 +38,22 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"
 myst_heading_anchors = 3
 default_role = "py:obj"
 nitpicky = False
+smartquotes_action = "qe"  # quotation marks and dots; two dashes begin an option
 suppress_warnings = ["config.cache", "ref.python"]  # settings that hold functions; attributes that several classes have
 
 # Docstrings give shapes and units; signatures give types.
 autodoc_default_options = {
     "member-order": "bysource",
     # What a class of ours has from another one of ours, and nothing of Python's own.
-    "inherited-members": "ABC, BaseException, Generic, Mapping, Protocol, Sequence, dict, list, str, tuple, type",
+    "inherited-members": (
+        "ABC, BaseException, Generic, ImportError, Mapping, Protocol, Sequence, dict, list, str, tuple, type"
+    ),
 }
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 autodoc_class_signature = "mixed"
-autodoc_type_aliases = {name: name for name in ("ArrayLike", "NDArray", "Pairs", "Floats", "Rows")}
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "DTypeLike", "NDArray", "Pairs", "Floats", "Rows")}
 autosummary_generate = False
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -65,6 +69,11 @@ modindex_common_prefix = ["choque."]
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
+    "subsection_order": [
+        f"../examples/{section}"
+        for section in ("boxes", "motion", "worlds", "contacts", "volumes", "interest", "laboratory")
+    ],
+    "within_subsection_order": "gallery_links.EasiestFirst",
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"third_party_method",
     "backreferences_dir": "gallery/backreferences",

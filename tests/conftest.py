@@ -6,6 +6,7 @@ in the environment (`make test-all`) the counts are those that an issue names, a
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -25,6 +26,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("choque")
+
+gc.set_threshold(50_000, 20, 50)  # compiling makes objects by the million, few of them in circles
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +52,16 @@ def _folder_of_ones_own() -> Iterator[None]:
         os.environ["TMPDIR"] = before
     tempfile.tempdir = None
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def figures_as_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures of reports as SVG alone: the same figure once more, in pixels, takes as long and tells no more."""
+    monkeypatch.setattr("choque.lab._report.to_png", lambda *_: None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _old_objects_at_rest() -> None:
+    """Spare the garbage collector what earlier files left: by the end that is a million objects to look through."""
+    gc.collect()
+    gc.freeze()

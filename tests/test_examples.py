@@ -1,6 +1,6 @@
 """Every script in ``examples/`` runs to its end, without a window and without a file left behind.
 
-Scripts share two processes: what a process imports and loads takes longer than most of them.
+Scripts share a process: what a process imports and loads takes longer than most of them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ def test_there_are_examples_in_sections() -> None:
         assert (folder / "GALLERY_HEADER.rst").exists(), f"{folder} has no title"
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_they_run(half: int, tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", __file__, *map(str, EXAMPLES[half::2])]
+def test_they_run(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", __file__, *map(str, EXAMPLES)]
     environment = {**os.environ, "MPLBACKEND": "Agg", "CHOQUE_QUIET": "1"}
     environment.pop("DISPLAY", None)
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     stories = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [story["name"] for story in stories] == [script.name for script in EXAMPLES[half::2]], done.stderr
+    assert [story["name"] for story in stories] == [script.name for script in EXAMPLES], done.stderr
     for story in stories:
         assert not story["trouble"], f"{story['name']}: {story['trouble']}"
         assert story["printed"].strip(), f"{story['name']} says nothing"

@@ -9,12 +9,37 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from choque.kernel import announcement
+
 
 def tell_place(settings: dict[str, Any], script: str) -> None:
-    """Let a script know where it lies, which the gallery does not tell it."""
+    """Let a script know where it lies, which the gallery does not tell, and keep words on compiling off its page."""
+    announcement.count = max(announcement.count, 1)
     folder = Path(settings["src_dir"], settings["examples_dirs"][0])
     found = next(folder.resolve().rglob(Path(script).name))
     builtins.__file__ = str(found)  # type: ignore[attr-defined]
+
+
+class EasiestFirst:
+    """The order of the examples of a section: as a newcomer may read them; those not named here follow."""
+
+    FIRST = (
+        "three_lines", "explain", "a_million_boxes", "query_two_sets", "rays_points_nearest", "groups_and_masks",
+        "moving_boxes", "kinetic_events", "frames_or_events", "kinetic_space_time", "kinetic_polygons",
+        "world", "record_and_replay", "studio", "world_shape_matching",
+        "contacts", "convex_distance", "convex_difference", "convex_impact",
+        "volume_from_scan", "volume_boolean", "volume_implant",
+        "interest_shared_world", "interest_adaptive",
+        "lab_statistics",
+    )  # fmt: skip
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, script: str) -> tuple[int, str]:
+        """What the script at a path is ordered by."""
+        name = Path(script).stem
+        return self.FIRST.index(name) if name in self.FIRST else len(self.FIRST), name
 
 
 def headers_are_rst(app: Sphinx) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 from sphinx.application import Sphinx
-from sphinx.ext.napoleon import NumpyDocstring
+from sphinx.ext.napoleon import Config, NumpyDocstring
 
 import choque
 from choque.cli._app import build
@@ -23,13 +23,14 @@ MARK = re.compile(r"^% generated: (?P<part>[a-z-]+)$", re.MULTILINE)
 def methods(app: Sphinx) -> Iterator[str]:
     """Every broad phase by its name, with the whole docstring of its class."""
     common = choque.broad.options_of(choque.broad.BroadPhase)
+    settings = Config(napoleon_use_param=False)  # a list: fields belong to an object, and there is none on this page
     for name in choque.broad.names():
         method = choque.broad.find(name)
-        text = str(NumpyDocstring(inspect.getdoc(method) or "", app.config, app, "class", name, method))
+        text = str(NumpyDocstring(inspect.getdoc(method) or "", settings, app, "class", name, method))
         own = [option for option in choque.broad.options_of(method) if option not in common]
         yield f"(method-{name})=\n### `{name}`\n"
         yield from ("```{eval-rst}", text, "```\n")
-        if own and ":param" not in text:
+        if own and ":Parameters:" not in text:
             yield f"Options of its own: {', '.join(f'`{option}`' for option in own)}.\n"
 
 
@@ -42,10 +43,12 @@ def scenes(app: Sphinx) -> Iterator[str]:  # noqa: ARG001
         "Bodies, ready made": (scene.built_in_names(), lambda _: {}),
     }
     for sort, (names, parameters) in sorts.items():
-        yield f"### {sort}\n\n| name | what it is | parameters |\n| --- | --- | --- |"
+        any_parameters = any(parameters(name) for name in names)
+        columns = ("name", "what it is", "parameters")[: 3 if any_parameters else 2]
+        yield f"### {sort}\n\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}"
         for name in names:
             listed = ", ".join(f"`{key}={value}`" for key, value in parameters(name).items())
-            yield f"| `{name}` | {cell(scene.describe(name))} | {listed} |"
+            yield f"| `{name}` | {cell(scene.describe(name))} |" + f" {listed} |" * any_parameters
         yield ""
 
 
@@ -82,7 +85,7 @@ def place(argument: Any) -> str:
 
 def cell(text: str) -> str:
     """Text that a cell of a table can hold."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return options_as_code(" ".join(text.split())).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 
 def prose(text: str | None) -> str:
@@ -91,7 +94,12 @@ def prose(text: str | None) -> str:
     words, _, lines = clean.partition("Try:")
     tried = [line.strip() for line in lines.splitlines() if line.strip()]
     block = "\n\n```sh\n" + "\n".join(tried) + "\n```" if tried else ""
-    return words.strip().replace("<", "&lt;") + block
+    return options_as_code(words.strip()).replace("<", "&lt;") + block
+
+
+def options_as_code(text: str) -> str:
+    """Text in which options, and verbs in quotation marks, are set as code."""
+    return re.sub(r"'(choque [^']+)'", r"`\1`", re.sub(r"(?<![\w'`-])(--[a-z][\w-]*)", r"`\1`", text))
 
 
 PARTS: dict[str, Callable[[Sphinx], Iterator[str]]] = {"methods": methods, "scenes": scenes, "commands": commands}

@@ -1,4 +1,4 @@
-"""Signatures name the aliases of array types as the code does, ``ArrayLike | None``, and not how they are stored."""
+"""Signatures say what the code says: names of array types, ``ArrayLike | None``, and not how they are stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-STORED = re.compile(r"TypeAliasForwardRef\('(?P<name>\w+)'\)")
+KIND = r"(?P<kind>~?typing\.Any|~?numpy\.\w+(?:\[~?typing\.Any\])?)"
+SHORTER = {
+    r"TypeAliasForwardRef\('(?P<name>\w+)'\)": r"\g<name>",
+    rf"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[{KIND}\]\]": r"NDArray[\g<kind>]",
+    r"type\[~?typing\.Any\] \| ~?numpy\.dtype\[~?typing\.Any\] \| .*?_DTypeDict \| str": "DTypeLike",
+    r"<class '(?:\w+\.)*(?P<name>\w+)'>": r"\g<name>",
+    r"<factory>": "...",  # anything else in angle brackets keeps Sphinx from reading the signature at all
+}
 
 
 def shorten(
@@ -20,8 +27,9 @@ def shorten(
     returned: str | None,
 ) -> tuple[str | None, str | None]:
     """The signature and what it returns, with plain names."""
-    plain = (text if text is None else STORED.sub(r"\g<name>", text) for text in (signature, returned))
-    return next(plain), next(plain)
+    for stored, plain in SHORTER.items():
+        signature, returned = (None if text is None else re.sub(stored, plain, text) for text in (signature, returned))
+    return signature, returned
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

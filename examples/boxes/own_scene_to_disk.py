@@ -52,7 +52,7 @@ scene = choque.scene.generate("carousel", 300, seed=7, frames=20, rings=10)
 # read.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "carousel.aabbs"
-    choque.scene.bake(scene, path)
+    choque.scene.bake(path, scene)
     baked = choque.scene.load(path)
     print(f"{path.name}: {path.stat().st_size:,} bytes, {baked.frame_count} frames")
     assert np.array_equal(choque.pairs(*baked.frame(10)), choque.pairs(*scene.frame(10)))

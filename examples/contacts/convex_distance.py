@@ -52,7 +52,7 @@ for row, (place, colour) in enumerate(
         Poly3DCollection(points[faces], facecolor=colour, alpha=0.35, edgecolor="#55555540")
     )
 axes.plot(*np.stack((near.first, near.second)).T, "o-", color=COLOURS[1])
-axes.set(xlim=(-1, 4), ylim=(-2, 3), zlim=(-2, 2), aspect="equal")
+axes.set(xlim=(-0.8, 3.6), ylim=(-1, 1.6), zlim=(-0.9, 1.3), aspect="equal")
 axes.axis("off")
 axes.view_init(elev=25, azim=-75)
 plt.show()

@@ -16,7 +16,7 @@ from choque.narrow import polygons
 star = shapes.shape("star-6", size=8.0)
 others = {
     "crossing": shapes.shape("boomerang", size=4.0, at=(1.4, 0.6)),
-    "corner on corner": np.array([star[0], [3.2, 1.6], [3.2, 0.2]]),
+    "corner on corner": np.array([star[0], [3.3, 1.5], [2.7, 0.2]]),
     "inside": shapes.shape("pentagon", size=0.8),
     "apart": shapes.shape("arrow-head", size=1.5, at=(1.9, 1.9)),
 }

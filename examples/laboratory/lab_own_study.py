@@ -75,3 +75,22 @@ if __name__ == "__main__":
         )
     for claim in result.claims:
         print(f"{claim.printed}: {claim.verdict}, {claim.measured}")
+
+# %%
+# Every sample is at hand. A figure that the study declares is in the report as well.
+if __name__ == "__main__":
+    import matplotlib.pyplot as plt
+
+    from choque.lab.style import SETTINGS, marks
+
+    plt.rcParams.update(SETTINGS)
+    figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
+    for name, mark in marks(("stable", "quicksort")).items():
+        rows = result.samples.where(method=name)
+        look = {**mark.options(), "linestyle": "none"}
+        axes.loglog(rows.numbers("n"), rows.numbers("sort"), label=name, **look)
+    axes.set(xlabel="numbers", ylabel="seconds", title="Every sample of the study")
+    axes.set_xticks((20_000, 200_000), ("20,000", "200,000"))
+    axes.minorticks_off()
+    axes.legend()
+    plt.show()

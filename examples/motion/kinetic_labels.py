@@ -26,8 +26,11 @@ print(f"frame 10: {len(frame.pairs)} contacts, the longest {frame.lengths.max():
 # %%
 # The whole stack: one row for each time that two cells touch without a break.
 contacts = labels.label_contacts(stack, pixel_size=(0.5, 0.5), frame_interval=2.0)
-for contact in contacts[:3]:
-    print(contact)
+for each in contacts[:3]:
+    print(
+        f"cells {each.first_label} and {each.second_label} touch from {each.began:g} s to "
+        f"{each.ended:g} s, along {each.mean_length:.1f} µm on average"
+    )
 
 # %%
 # A frame, and every contact as a bar from its beginning to its end.

@@ -39,7 +39,7 @@ for contact in contacts:
 # The outlines at the first touch of each pair.
 plt.rcParams.update(SETTINGS)
 figure, panels = plt.subplots(
-    len(contacts), 1, figsize=(6.4, 2.2 * len(contacts)), layout="constrained"
+    1, len(contacts), figsize=(4.2 * len(contacts), 2.2), layout="constrained"
 )
 for axes, contact in zip(np.atleast_1d(panels), contacts, strict=True):
     for row, polygon in enumerate(model.polygons_at(contact.began)):
@@ -48,8 +48,6 @@ for axes, contact in zip(np.atleast_1d(panels), contacts, strict=True):
         axes.add_patch(
             plt.Rectangle(low, *(high - low), fill=False, linestyle=":", edgecolor="#888888")
         )
-    axes.set(
-        title=f"t = {contact.began:.4f}", xlim=(-1, 14), ylim=(-3.2, 3.2), aspect="equal"
-    )
+    axes.set(title=f"t = {contact.began:.4f}", xlim=(1, 13), ylim=(-2.4, 2.4), aspect="equal")
     axes.axis("off")
 plt.show()

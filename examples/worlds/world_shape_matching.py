@@ -25,14 +25,14 @@ centres = np.column_stack(
 turns = np.linalg.qr(random.normal(size=(16, 3, 3)))[0]
 turns *= np.linalg.det(turns)[:, None, None]
 hulls = choque.narrow.Hulls.solids("rhombicuboctahedron", "cube")
-world.add_hulls(
+ids = world.add_hulls(
     hulls, centres, 1.2, row=np.arange(16) % 2, acceleration=[0, -9, 0], rotation=turns
 )
 
 # %%
-# Six seconds.
+# Eight seconds.
 highest = []
-for _ in range(150):
+for _ in range(200):
     report = world.step(0.04)
     highest.append(world.bodies.position[1:, 1].max())
 print(

@@ -13,9 +13,10 @@ from choque.bounds import Boxes
 
 def oracle(boxes: Boxes, closed: bool = True) -> Any:
     """All overlapping pairs by NumPy, every pair tested."""
-    low, high = boxes.lower[:, None], boxes.upper[None]
-    before = low <= high if closed else low < high
-    meets = (before & before.transpose(1, 0, 2)).all(axis=2)
+    meets = np.ones((len(boxes), len(boxes)), bool)
+    for low, high in zip(boxes.lower.T, boxes.upper.T, strict=True):
+        before = low[:, None] <= high if closed else low[:, None] < high
+        meets &= before & before.T
     return np.argwhere(np.triu(meets, 1)).astype(np.int32)
 
 

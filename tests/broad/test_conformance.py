@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ BUILT_IN = (
     "sap-obb",
 )
 SUPERSETS = {"all"}
+FULL = os.environ.get("CHOQUE_FULL") == "1"
 CHECKS = dict(broad_phase_checks())
 
 # Few values, so that bounds coincide often; among them those where arithmetic, unlike comparison, goes wrong.
@@ -57,8 +59,8 @@ def test_method_passes_check(method: str, check: str, thorough: bool) -> None:
 
 @st.composite
 def scenes(draw: st.DrawFn) -> tuple[list[Boxes], dict[str, Any]]:
-    """Two states of up to 20 bodies, and settings."""
-    count = draw(st.integers(0, 20))
+    """Two states of up to 20 bodies, of fewer in `make test`, and settings."""
+    count = draw(st.integers(0, 20 if FULL else 8))
     dimension = draw(st.sampled_from((2, 3)))
     dtype = draw(st.sampled_from((np.float32, np.float64)))
     coordinate = draw(st.sampled_from((st.integers(-3, 3), st.sampled_from(COORDINATES), st.floats(-4, 4, width=32))))

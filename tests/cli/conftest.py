@@ -44,6 +44,12 @@ class Command:
         return lines[0].removeprefix("choque: ")
 
 
+@pytest.fixture(autouse=True)
+def _without_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time is judged here, so nobody has to wait until the threads of others are quiet."""
+    monkeypatch.setattr("choque.lab.sampling.REST", 0.0)
+
+
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)

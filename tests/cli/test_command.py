@@ -112,7 +112,7 @@ def test_too_little_memory_is_a_sentence(command: Command, boxes_file: Path, mon
     assert "memory" in command.fails("pairs", boxes_file)
 
 
-@pytest.mark.parametrize("arguments", [["methods"], ["methods", "--json"], ["--version"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["methods", "--json"], ["--version"]])
 def test_a_reader_that_has_left_is_no_error(arguments: list[str]) -> None:
     writer = subprocess.Popen(in_shell(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert writer.stdout is not None
@@ -125,7 +125,7 @@ def test_a_reader_that_has_left_is_no_error(arguments: list[str]) -> None:
     ("arguments", "code", "words"),
     [
         (["pairs", "nowhere.npy"], 2, "choque: There is no file nowhere.npy.\n"),
-        (["methods", "--json"], 0, ""),
+        (["--help"], 0, ""),
     ],
 )
 def test_in_a_process_of_its_own(arguments: list[str], code: int, words: str) -> None:

@@ -69,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ball = choque.volumes.phantoms.make("ball", 8)
     ball.write(folder / "ball.evm")
     ball.translated([20, 0, 0]).write(folder / "far.evm")
-    write_config(InterestConfig(steps=2, objects=20), folder / "interest.txt")
+    write_config(folder / "interest.txt", InterestConfig(steps=2, objects=20))
     (folder / "scenes" / "scenes").mkdir(parents=True)
     scene = '<config><objects><sphere pos="0,3,0"/></objects></config>'
     (folder / "scenes" / "scenes" / "drop.xml").write_text(scene)

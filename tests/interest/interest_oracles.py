@@ -46,7 +46,7 @@ def sphere_pairs(center: Any, radius: Any, k: float = 1.0, static: Any = None) -
 
 
 def rows(array: Any) -> list[tuple[int, int]]:
-    return [(int(a), int(b)) for a, b in array]
+    return [(a, b) for a, b in np.asarray(array).tolist()]
 
 
 def arena(count: int, **options: Any) -> Arena:

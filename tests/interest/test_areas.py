@@ -91,8 +91,8 @@ def test_zero_missed_in_motion_and_changes_add_up(shape: Any, dimension: int, th
     radius = motion.reach
     areas = Areas(motion.spheres(0)[0], 2 * radius, radius, shape)
     held = set(rows(areas.entered))
-    frame_count = 500 if thorough else 60
-    frames = [*range(1, frame_count), *range(frame_count, frame_count + 400, 40)]
+    frame_count = 500 if thorough else 30
+    frames = [*range(1, frame_count), *range(frame_count, frame_count + 400, 40 if thorough else 80)]
     for frame in frames:
         position = motion.spheres(frame)[0]
         areas.update(position)
@@ -122,6 +122,24 @@ def test_lists_that_last_take_fewer_tests_than_new_ones() -> None:
     assert areas.counters.events <= 6
     assert areas.counters.tests - first < 0.7 * fresh_tests
     assert fresh_tests < 0.2 * 39 * 2000 * 1999
+
+
+def test_a_list_holds_whoever_was_within_the_slack_at_the_last_search() -> None:
+    random = np.random.default_rng(0)
+    position, velocity = 4 * random.random((300, 2)), random.uniform(-0.002, 0.002, (300, 2))
+    areas = Areas(position, 0.4)
+    assert areas.slack == 0
+    searched = position
+    for _ in range(12):
+        position = position + velocity
+        searches = areas.counters.events
+        areas.update(position)
+        searched = position if areas.counters.events > searches else searched
+        away = np.linalg.norm(searched - searched[7], axis=1)
+        within = np.flatnonzero((away <= 0.4 + areas.slack) & (np.arange(300) != 7))
+        assert areas.listed(7).tolist() == within.tolist()
+        assert set(areas.members(7).tolist()) <= set(within.tolist())
+    assert areas.slack > 0
 
 
 @st.composite

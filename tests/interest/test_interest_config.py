@@ -34,7 +34,7 @@ configs = st.builds(
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_configuration_comes_back(tmp_path: Path, config: InterestConfig) -> None:
     """F-004-29: every key, the seven of the thesis and those that it leaves out."""
-    write_config(config, tmp_path / "run.txt")
+    write_config(tmp_path / "run.txt", config)
     assert read_config(tmp_path / "run.txt") == config
 
 

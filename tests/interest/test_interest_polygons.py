@@ -22,7 +22,12 @@ def faceted_mesh(center: np.ndarray, radius: float) -> Mesh:
 
 
 def meshes_meet(spheres: Spheres, one: int, two: int) -> bool:
-    """Every triangle against every other, or the centre of one behind all faces of the other."""
+    """Every triangle against every other, or the centre of one behind all faces of the other.
+
+    Corners lie on the sphere of a body, so bodies whose spheres are apart are not looked at any closer.
+    """
+    if np.linalg.norm(spheres.center[one] - spheres.center[two]) > 1.001 * (spheres.radius[one] + spheres.radius[two]):
+        return False
     first, second = (faceted_mesh(spheres.center[row], float(spheres.radius[row])) for row in (one, two))
     if len(colliding_triangles(first, second)[0]):
         return True

@@ -102,6 +102,7 @@ def test_extents_are_checked() -> None:
     assert trial.check().judgement == "wrong"
 
 
+@pytest.mark.usefixtures("figures_as_vectors")
 def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
     """F-004-31, F-004-33: every claim has a verdict, and every figure is drawn from the log alone."""
     result = run(
@@ -111,7 +112,6 @@ def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
         methods=["SaP3", "AoIP1"],
         factors={"n": [60], "start": ["dense"]},
         plan=Plan(fewest=1, most=1, precision=None),
-        side_by_side=2,
     )
     verdicts = {claim.id: claim.verdict for claim in result.claims}
     assert verdicts["equal-to-sweep"] == "confirmed"

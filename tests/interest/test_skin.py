@@ -32,7 +32,7 @@ def test_areas_of_that_k_hold_all_pairs_of_the_frames_that_follow(frames: int, s
     """The least such k: with a good deal less, a pair of two bodies that fly at each other is missed."""
     motion = arena(250, speed_rule="normalised", speed=0.03, largest=0.05, start="sparse")
     k = skin(motion.reach, 0.03, frames)
-    for start in range(0, 60, frames):
+    for start in range(0, 24, frames):
         held = set(map(tuple, Interest(boxes_of(motion, start), k=k, shape=shape).pairs().tolist()))
         for frame in range(start, start + frames):
             boxes = boxes_of(motion, frame)
@@ -51,7 +51,7 @@ def test_kept_pairs_equal_those_of_every_frame(method: str, closed: bool, thorou
     motion = arena(150, start="sparse", pulse=0.05)
     kept = Skinned(boxes_of(motion, 0), displacement=0.02, frames=6, method=method, closed=closed)
     each = choque.broad.create(method, boxes_of(motion, 0), closed=closed)
-    frame_count = 500 if thorough else 60
+    frame_count = 500 if thorough else 30
     for frame in range(1, frame_count):
         kept.update(boxes_of(motion, frame))
         each.update(boxes_of(motion, frame))

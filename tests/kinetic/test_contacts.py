@@ -28,7 +28,7 @@ def test_contacts_equal_the_static_test_at_sampled_times(seed: int, thorough: bo
     model = scenes.make("aleatorio", n=14, occupancy=0.6, seed=seed, irregular=bool(seed % 2))
     found = contacts(model.polygons, model.velocity * 3, until=1.0)
     random = np.random.default_rng(seed)
-    for time in random.random(200 if thorough else 12).tolist():
+    for time in random.random(200 if thorough else 4).tolist():
         moved = [
             polygon + 3 * velocity * time for polygon, velocity in zip(model.polygons, model.velocity, strict=True)
         ]

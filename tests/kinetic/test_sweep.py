@@ -158,6 +158,24 @@ def test_ids_are_never_used_again() -> None:
     assert (len(sweep), len(sweep.pairs()), list(sweep.advance(3))) == (0, 0, [])
 
 
+@pytest.mark.parametrize("walls", [False, True])
+def test_the_heap_holds_every_certificate_below_one_that_fails_no_later(walls: bool) -> None:
+    lower, upper, velocity = random_scene(3, count=6, dimension=2, grid=False)
+    sweep = Sweep(lower, upper, velocity)
+    if walls:
+        sweep.bounce([-16, -16], [16, 16])
+    sweep.advance_arrays(2.0)
+    due, numbers = sweep.heap()
+    assert sorted(numbers.tolist()) == list(range(2 * 12 + (2 * 6 if walls else 0)))
+    assert due[0] == sweep.next_time
+    assert all(due[(k - 1) // 2] <= due[k] for k in range(1, len(due)))
+    listed = {divmod(number, 12): time for time, number in zip(due.tolist(), numbers.tolist(), strict=True)}
+    failing = {place: time for place, time in listed.items() if np.isfinite(time) and place[0] < 2}
+    assert failing == sweep.certificates()
+    due[:] = -1  # what is given is a copy
+    assert sweep.next_time >= 2.0
+
+
 def test_walls_reflect_and_pairs_stay_right(thorough: bool) -> None:
     for seed in range(100 if thorough else 6):
         lower, upper, velocity = random_scene(seed, count=10, dimension=2, grid=bool(seed % 2))

@@ -61,7 +61,10 @@ def test_nonsense_is_refused(finished: Result) -> None:
         compare(finished.folder, finished.folder, threshold=-1)
 
 
-def test_the_verbs_show_and_fail(finished: Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verbs_show_and_fail(
+    finished: Result, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
     grown = changed(finished, tmp_path / "grown", lambda row: row | {"peak_bytes": 2 * row["peak_bytes"]})
     assert main(["lab", "compare", str(finished.folder), str(finished.folder)]) == 0
     assert "0 regressions beyond 5%" in capsys.readouterr().out

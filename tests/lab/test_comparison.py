@@ -20,6 +20,7 @@ from choque.lab.sampling import Plan
 QUICK = Plan(fewest=2, most=2, precision=None, budget=0.1, patience=60.0)
 
 
+@pytest.mark.usefixtures("figures_as_vectors")
 def test_it_is_measured_checked_judged_and_drawn(tmp_path: Path) -> None:
     result = run(
         "comparison",
@@ -28,7 +29,6 @@ def test_it_is_measured_checked_judged_and_drawn(tmp_path: Path) -> None:
         methods=["brute", "auto"],
         factors={"scene": ["uniform", "brownian"], "n": [300]},
         plan=QUICK,
-        side_by_side=2,
     )
     assert len(result.cells) == 4
     assert set(result.cells.values("verdict")) == {"exact"}

@@ -17,9 +17,9 @@ from choque.lab.statistics import turn_medians
 
 
 @pytest.fixture(scope="module")
-def selecting_study(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def selecting_study(ready_study: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The planted study with ``slow`` for a selector, which takes three times as long as ``fast``."""
-    text = Path(planted_study).read_text(encoding="utf-8")
+    text = Path(ready_study).read_text(encoding="utf-8")
     path = tmp_path_factory.mktemp("study") / "selecting.py"
     path.write_text(text.replace('regions=("n", "density"),', 'regions=("n", "density"),\n    selector="slow",'))
     return str(path)
@@ -29,7 +29,9 @@ def selecting_study(planted_study: str, tmp_path_factory: pytest.TempPathFactory
 def held(selecting_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
     levels: dict[str, list[Any]] = {"n": [100], "scene": ["still"]}
     folder = tmp_path_factory.mktemp("lab") / "held"
-    return run(selecting_study, quick=True, output=folder, factors=levels, side_by_side=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("choque.lab._report.draw", lambda *_: [])
+        return run(selecting_study, quick=True, output=folder, factors=levels)
 
 
 def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Result) -> None:
@@ -49,7 +51,7 @@ def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Resul
 
 def test_finals_are_kept_and_read_again(held: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
-    monkeypatch.setattr(_run, "run_cell", lambda _: pytest.fail("a finished final was held again"))
+    monkeypatch.setattr(_run, "run_cell", lambda *_: pytest.fail("a finished final was held again"))
     assert resume(held.folder).turns.values("total") == held.turns.values("total")
     assert report(held.folder).claims == held.claims
     kept = [json.loads(path.read_text(encoding="utf-8")) for path in (held.folder / "cells").glob("*.json")]

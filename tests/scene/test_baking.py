@@ -17,7 +17,7 @@ from choque.scene import loading
 @pytest.mark.parametrize("suffix", [".aabbs", ".npz"])
 def test_every_frame_survives(suffix: str, dtype: str, dimension: int, tmp_path: Path) -> None:
     made = scene.generate("brownian", 40, dimension=dimension, frames=7, cycle=3, dtype=dtype)
-    scene.bake(made, tmp_path / f"a{suffix}")
+    scene.bake(tmp_path / f"a{suffix}", made)
     read = scene.load(tmp_path / f"a{suffix}")
     assert (read.name, read.seed, read.parameters) == ("brownian", None, {})
     assert (read.box_count, read.dimension, read.frame_count) == (40, dimension, 7)
@@ -26,7 +26,7 @@ def test_every_frame_survives(suffix: str, dtype: str, dimension: int, tmp_path:
         for before, after in zip(made.frame(index), read.frame(index), strict=True):
             np.testing.assert_array_equal(after, before.astype(read.dtype))
     np.testing.assert_array_equal(read.moved(3), np.arange(40))
-    scene.bake(read, tmp_path / f"b{suffix}")
+    scene.bake(tmp_path / f"b{suffix}", read)
     assert len(list(scene.load(tmp_path / f"b{suffix}").frames())) == 7
 
 
@@ -53,9 +53,11 @@ def test_a_format_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_refusals(tmp_path: Path) -> None:
     made = scene.generate("uniform", 5)
     with pytest.raises(UnknownName, match=r"\.aabbs, \.npz"):
-        scene.bake(made, tmp_path / "a.csv")
+        scene.bake(tmp_path / "a.csv", made)
     with pytest.raises(InvalidInput, match="no folder"):
-        scene.bake(made, tmp_path / "none" / "a.npz")
+        scene.bake(tmp_path / "none" / "a.npz", made)
+    with pytest.raises(InvalidInput, match="give the path first"):
+        scene.save(made, tmp_path / "a.npz")  # type: ignore[arg-type]
     with pytest.raises(UnreadableFile, match="There is no file"):
         scene.load(tmp_path / "a.xyz")
     (tmp_path / "a.xyz").write_text("1 2 3")

@@ -32,7 +32,7 @@ def test_each_loads_and_runs(name: str, tmp_path: Path, assert_same: Callable[[B
     assert made.summary == scene.describe(name)
     assert made.summary.endswith(".")
     assert made.overlapping().tolist() == OVERLAP.get(name, [])
-    scene.save(made, tmp_path / "copy.toml")
+    scene.save(tmp_path / "copy.toml", made)
     assert_same(made, scene.load_bodies(tmp_path / "copy.toml"))
     world = made.world()
     for _ in range(30):

@@ -263,24 +263,24 @@ SCENES: dict[str, Callable[[], BodyScene]] = {
 @pytest.mark.parametrize("name", SCENES)
 def test_round_trips(name: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
     made = SCENES[name]()
-    scene.save(made, tmp_path / "a.toml")
+    scene.save(tmp_path / "a.toml", made)
     read_back = scene.load_bodies(tmp_path / "a.toml")
     assert_same(made, read_back)
     assert (read_back.name, read_back.summary) == (made.name, made.summary)
     assert read_back.steps_per_second == made.steps_per_second
     assert read_back.settings == {key: value for key, value in made.settings.items() if value is not None}
-    scene.save(read_back, tmp_path / "b.toml")
+    scene.save(tmp_path / "b.toml", read_back)
     assert (tmp_path / "b.toml").read_bytes() == (tmp_path / "a.toml").read_bytes()
 
 
 def test_refusals_of_saving(tmp_path: Path) -> None:
     made = SCENES["runs"]()
     with pytest.raises(UnknownName, match=r"format for bodies called '.yaml'"):
-        scene.save(made, tmp_path / "a.yaml")
+        scene.save(tmp_path / "a.yaml", made)
     with pytest.raises(InvalidInput, match="A scene file cannot hold"):
-        scene.save(replace(made, settings={"cell": object()}), tmp_path / "a.toml")
+        scene.save(tmp_path / "a.toml", replace(made, settings={"cell": object()}))
     with pytest.raises(InvalidInput, match="no folder"):
-        scene.save(made, tmp_path / "none" / "a.toml")
+        scene.save(tmp_path / "none" / "a.toml", made)
     assert not list(tmp_path.iterdir())
-    scene.save(scene.generate("uniform", 5), tmp_path / "boxes.npz")
+    scene.save(tmp_path / "boxes.npz", scene.generate("uniform", 5))
     assert scene.load_boxes(tmp_path / "boxes.npz").box_count == 5

@@ -19,7 +19,7 @@ def test_a_word_is_a_generator_a_built_in_scene_or_a_file(tmp_path: Path, monkey
     assert scene.find_bodies("gas:7", seed=3).seed == 3
     for word in ("bowling", "bowling.toml", "bowling.xml"):
         assert len(scene.find_bodies(word)) == len(scene.load_bodies("bowling"))
-    scene.save(scene.find_bodies("gas:3"), tmp_path / "bowling.toml")
+    scene.save(tmp_path / "bowling.toml", scene.find_bodies("gas:3"))
     assert len(scene.find_bodies("bowling.toml")) == len(scene.find_bodies("gas:3"))
     assert is_generator("gas:7")
     (tmp_path / "gas:7").write_text("a file of that name goes first")

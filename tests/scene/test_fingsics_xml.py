@@ -202,24 +202,24 @@ def test_other_documents_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["mixed-box", "pile", "pins", "rockets"])
 def test_round_trips(name: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
     made = scene.bodies(name, 60, seed=2)
-    scene.save(made, tmp_path / f"{name}.xml")
+    scene.save(tmp_path / f"{name}.xml", made)
     read = scene.load_bodies(tmp_path / f"{name}.xml")
     assert_same(made, read)
     assert (read.name, read.summary) == (name, made.summary)
-    scene.save(read, tmp_path / "again.xml")
+    scene.save(tmp_path / "again.xml", read)
     assert (tmp_path / "again.xml").read_bytes() == (tmp_path / f"{name}.xml").read_bytes()
 
 
 def test_what_xml_cannot_hold(tmp_path: Path) -> None:
     made = BodyScene("boxes", boxes([[0, 0, 0]]))
     with pytest.raises(InvalidInput, match=r"Body 0 is a box.*save the scene as \.toml"):
-        scene.save(made, tmp_path / "a.xml")
+        scene.save(tmp_path / "a.xml", made)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_summary_that_would_end_its_comment(tmp_path: Path) -> None:
     made = BodyScene("a", scene.BodyColumns.none(), summary="one --> two <!-- three ---")
-    scene.save(made, tmp_path / "a.xml")
+    scene.save(tmp_path / "a.xml", made)
     assert scene.load_bodies(tmp_path / "a.xml").summary == "one -> two <!- three"
 
 
@@ -251,7 +251,7 @@ def test_scenes_of_the_original(
     assert made.camera == {"rockets": Camera(63, -47), "one-of-each": Camera(50)}.get(
         name, Camera(50 if name.startswith(("prod", "capsule")) else 40)
     )
-    scene.save(made, tmp_path / "copy.xml")
+    scene.save(tmp_path / "copy.xml", made)
     assert_same(made, scene.load_bodies(tmp_path / "copy.xml"))
     assert made.bodies.rocket.sum() == (98 if name == "rockets" else 0)
 

@@ -176,11 +176,11 @@ def test_what_is_written_is_read(
 ) -> None:
     made = BodyScene("a", bodies, scene.Camera(3.5, 0.1, -7))
     path = tmp_path / f"a{suffix}"
-    scene.save(made, path)
+    scene.save(path, made)
     read = scene.load_bodies(path)
     assert_same(made, read)
     again = tmp_path / f"b{suffix}"
-    scene.save(read, again)
+    scene.save(again, read)
     assert again.read_bytes() == path.read_bytes()
 
 

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 from choque import broad, scene
 from choque.bounds import Boxes
 from choque.bounds._directions import directions
-from choque.record import Cast
+from choque.record import Cast, Poses
 from choque.view import studio_meshes as meshes
 from choque.view.studio_bodies import BLOCK, COARSE, Part, blocks_of, definition_for, parts_of
+from choque.view.studio_cameras import around_moving
 from choque.view.studio_colors import APART, COLORINGS, STATIC, TOUCHING
 from choque.view.studio_findings import Findings
 from choque.view.studio_overlays import OVERLAYS, Options, area_members
 from choque.view.studio_picking import about_body, body_on_ray
 from choque.view.studio_structure import structure_of, sweep_axis_of
 from choque.view.studio_wires import box_wires, oriented_wires, slab_wires, sphere_wires
+from choque.view.world_camera import framing
 from choque.world import World
 from choque.world._detection import Detection
 from choque.world._settings import Settings
@@ -261,6 +263,17 @@ def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
     assert (found[False][0], found[True][0]) == (1, 5)
     assert found[False][1:3] == found[True][1:3]
     assert found[True][3] >= found[False][3] == 1.5
+
+
+@pytest.mark.parametrize(("name", "sees_floor"), [("one-of-each", True), ("crossing-tiles", False)])
+def test_the_camera_sees_the_floor_that_bodies_fall_onto_unless_it_is_far(name: str, sees_floor: bool) -> None:
+    loaded = scene.load_bodies(name)
+    bodies = loaded.world().bodies
+    cast, poses = Cast.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    found, _ = around_moving(cast, poses, loaded.camera, 1.5)
+    everything, _ = framing(cast, poses, loaded.camera, (1500, 1000))
+    assert (found == everything) is sees_floor
+    assert found.radius <= everything.radius
 
 
 def test_more_bodies_are_drawn_coarser() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from view_browser import Chromium, Watched, is_local, pixels, until
+from view_browser import Chromium, Watched, is_local, pixels, until, until_seen
 
 from choque import scene
 from choque.record import Recorder, Recording
@@ -127,8 +127,11 @@ def test_a_click_picks_the_body_that_is_there(watched: Watched) -> None:
     view = watched.show(spheres())
     watched.still()
     body = 4
-    watched.page.mouse.click(*watched.pixel_of(view.run.world.bodies.position[body], up=(0.0, 1.0, 0.0)))
-    until(lambda: view.picked == body, "the pick")
+    until_seen(
+        lambda: watched.page.mouse.click(*watched.pixel_of(view.run.world.bodies.position[body], up=(0.0, 1.0, 0.0))),
+        lambda: view.picked == body,
+        "the pick",
+    )
     watched.tab("Body")
     watched.page.get_by_text(f"Body {body}", exact=True).wait_for()
 

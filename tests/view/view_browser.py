@@ -43,6 +43,19 @@ def until(condition: Callable[[], object], what: str) -> Any:
     return found
 
 
+def until_seen(action: Callable[[], None], condition: Callable[[], object], what: str) -> None:
+    """Do something until it has an effect: a page that is late does not see what the pointer does over its scene."""
+
+    def tried() -> bool:
+        action()
+        deadline = time.monotonic() + PATIENCE / 10
+        while not condition() and time.monotonic() < deadline:
+            time.sleep(0.03)
+        return bool(condition())
+
+    until(tried, what)
+
+
 @contextmanager
 def launched(*arguments: str) -> Iterator[Any]:
     """Headless Chromium that draws in software, or the reason why there is none."""

@@ -18,7 +18,14 @@ from choque.lab.volume_scenes import make_instance
 from choque.lab.volume_trial import VolumeTrial
 from choque.volumes import ExtremeVertices, SweepCounters
 
-SMALL = {"blocks-overlap": 60, "blocks-interlocked": 60, "blocks-separated": 60, "spheres-z": 3, "spheres-x": 2}
+SMALL = {
+    "spheres-x": 2,
+    "spheres-y": 2,
+    "blocks-overlap": 60,
+    "blocks-interlocked": 60,
+    "blocks-separated": 60,
+    "spheres-z": 3,
+}
 CELLS = [(scene, method) for scenes, methods in EXPERIMENTS.items() for scene in scenes[:3] for method in methods]
 
 

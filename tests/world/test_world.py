@@ -150,10 +150,12 @@ def test_tiles_pass_through_one_another() -> None:
 
 def test_the_report_adds_up() -> None:
     world = pile(60)
-    for _ in range(40):
-        report = world.step()
+    reports = [world.step() for _ in range(40)]
+    report = reports[-1]
     assert tuple(report.seconds) == STAGES
-    assert sum(report.seconds.values()) == pytest.approx(report.total_seconds, rel=0.05)
+    # One step may be off because the machine looked away; half of them may not.
+    shares = [sum(each.seconds.values()) / each.total_seconds for each in reports]
+    assert np.median(shares) == pytest.approx(1.0, abs=0.05)
     assert report.pairs == len(world.pairs) == sum(each.tests for each in report.tally.values())
     assert report.contacts == len(world.contacts) == sum(each.contacts for each in report.tally.values())
     assert report.frame == world.frame == 40

@@ -82,8 +82,8 @@ def sap_kdop() -> Figure:
     names = [str(tuple(direction)) for direction in choque.bounds.directions(8).tolist()]
     swept = names.index(str(tuple(broad.axis)))
     chart.bar(names, tests, color=[GREEN if k == swept else PALE for k in range(4)], edgecolor=GREY)
-    chart.axhline(len(pairs), color=RED)
-    chart.text(-0.42, len(pairs) * 0.93, f"{len(pairs)} pairs overlap", color=RED, va="top")
+    chart.axhline(len(pairs), color=RED, label=f"{len(pairs)} pairs overlap")
+    chart.legend(loc="upper left")
     chart.set_ylim(100, None)
     chart.set(title="intervals that meet, by the direction swept", yscale="log")
     chart.grid(axis="x", visible=False)

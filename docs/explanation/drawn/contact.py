@@ -52,11 +52,27 @@ def gjk() -> Figure:
         shade = 0.3 + 0.7 * number / len(steps)
         difference.plot(*ring.T, color=BLUE, alpha=shade, linewidth=1 + 0.5 * (number == len(steps)))
         difference.plot(*point, "o", color=RED, markersize=4)
-        difference.annotate(str(number), point, xytext=(4, 3), textcoords="offset points", color=RED, fontsize=8)
+    for numbers, point in _together([point for _, point in steps], 0.25):
+        difference.annotate(
+            numbers, point, xytext=(-5, -9), textcoords="offset points", color=RED, fontsize=8, ha="right"
+        )
     difference.plot(0, 0, "+", color=BLACK, markersize=12)
     difference.plot((0, nearest[0]), (0, nearest[1]), color=RED)
     plain(difference, f"their difference, and {iterations} steps toward the origin (+)")
     return figure
+
+
+def _together(points: list[Any], near: float) -> list[tuple[str, Any]]:
+    """One label for all points in a row that lie too near to each other for labels of their own."""
+    labels: list[tuple[str, Any]] = []
+    first = 0
+    for number, point in enumerate(points):
+        if number and np.linalg.norm(point - points[first]) < near:
+            labels.pop()
+        else:
+            first = number
+        labels.append((str(number + 1) if number == first else f"{first + 1} to {number + 1}", points[first]))
+    return labels
 
 
 @drawn("png")

@@ -26,7 +26,7 @@ def kinetic_sweep() -> Figure:
     lower, upper, velocity = five_boxes()
     sweep = choque.kinetic.Sweep(lower, upper, velocity)
     planned = {slot: time for (axis, slot), time in sweep.certificates().items() if axis == 0}
-    order = [int(end) for end in sweep._lists.order[0]]
+    order = sweep.order()[0].tolist()
     end = 8.0
     events = [
         (meeting.time, meeting.after)
@@ -51,7 +51,7 @@ def kinetic_sweep() -> Figure:
     chart.plot(*np.array(known).T, "o", markersize=10, fillstyle="none", color=RED, label="known at time 0")
     chart.set(xlabel="time", ylabel="x", xlim=times)
     chart.set_title(f"{len(events)} events on x; only those of present neighbours are in the queue")
-    chart.legend(loc="lower right")
+    chart.legend(loc="upper center", ncols=2)
     return figure
 
 
@@ -60,8 +60,8 @@ def event_queue() -> Figure:
     """The heap of certificates of a small sweep at its start."""
     lower, upper, velocity = five_boxes()
     sweep = choque.kinetic.Sweep(lower[:4], upper[:4], velocity[:4])
-    queue = sweep._lists.queue
-    count = int(np.isfinite(queue.due).sum())
+    due, numbers = sweep.heap()
+    count = int(np.isfinite(due).sum())
     figure, (tree,) = panels(8, 3.6)
     shown = 15
     spots = {}
@@ -74,7 +74,7 @@ def event_queue() -> Figure:
             tree.plot((parent[0], spots[k][0]), (parent[1], spots[k][1]), color=GREY, linewidth=0.8, zorder=0)
     ends = 2 * len(sweep)
     for k, (x, y) in spots.items():
-        time, number = float(queue.due[k]), int(queue.heap[k])
+        time, number = float(due[k]), int(numbers[k])
         fails = np.isfinite(time)
         axis, slot = divmod(number, ends)
         face = RED if k == 0 else OCHRE if fails else "white"
@@ -84,9 +84,7 @@ def event_queue() -> Figure:
             bbox={"boxstyle": "round", "facecolor": face, "edgecolor": GREY},
         )  # fmt: skip
     tree.set(xlim=(-0.3, 16.3), ylim=(-3.5, 0.5))
-    tree.set_title(
-        f"the queue of four boxes: {count} of {len(queue.due)} certificates fail some day, the next one on top"
-    )
+    tree.set_title(f"the queue of four boxes: {count} of {len(due)} certificates fail some day, the next one on top")
     tree.axis("off")
     return figure
 
@@ -100,11 +98,10 @@ def areas_of_interest() -> Figure:
     heading = random.normal(0, 0.03, place.shape)
     heading[0] = 0
     place[0] = 0
-    while len(areas.entered) == 0 or 0 not in areas.entered[:, 0] or areas._lists.slack == 0:
+    while len(areas.entered) == 0 or 0 not in areas.entered[:, 0] or areas.slack == 0:
         place = place + heading
         areas.update(place)
-    lists = areas._lists
-    listed = lists.near[lists.near[:, 0] == 0, 1]
+    listed = areas.listed(0)
     inside = areas.members(0)
     entered = areas.entered[areas.entered[:, 0] == 0, 1]
     figure, (ground, chart) = panels(8.8, 4.0, 2)
@@ -112,10 +109,9 @@ def areas_of_interest() -> Figure:
     ground.scatter(*place[listed].T, s=14, color=OCHRE, linewidths=0, label=f"{len(listed)} in the list")
     ground.scatter(*place[inside].T, s=14, color=BLUE, linewidths=0, label=f"{len(inside)} members")
     ground.scatter(*place[entered].T, s=60, facecolors="none", edgecolors=RED, label=f"{len(entered)} entered just now")
-    made = lists.bodies.spheres[0, :2]
     ground.add_patch(Circle(place[0], 3.0, fill=False, edgecolor=BLUE))
-    ground.add_patch(Circle(made, 3.0 + lists.slack, fill=False, edgecolor=OCHRE, linestyle="--"))
-    plain(ground, f"an area, and the slack of {lists.slack:.2f} around it")
+    ground.add_patch(Circle(place[0], 3.0 + areas.slack, fill=False, edgecolor=OCHRE, linestyle="--"))
+    plain(ground, f"an area, and the slack of {areas.slack:.2f} around it")
     ground.set(xlim=(-6.5, 6.5), ylim=(-6.5, 6.5))
     ground.legend(
         loc="upper left", bbox_to_anchor=(0, 0.02), ncols=3, fontsize=7.5, handletextpad=0.1, columnspacing=0.8

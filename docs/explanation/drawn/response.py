@@ -71,8 +71,9 @@ def legacy_response() -> Figure:
         energy.plot(np.arange(180) * scene.dt, total, color=colour, label=name)
     break_shot.set(title="a ball strikes two at once; dots: after 1.7 s", aspect="equal", xlabel="x", ylabel="y")
     break_shot.legend(loc="lower left")
-    energy.set(xlabel="seconds", title="kinetic energy of 100 bodies without loss", ylim=(0, None))
-    energy.legend()
+    energy.set(xlabel="seconds", title="kinetic energy of 100 bodies without loss")
+    energy.set_ylim(0, 1.15 * energy.get_ylim()[1])
+    energy.legend(loc="lower left")
     return figure
 
 

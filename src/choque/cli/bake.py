@@ -54,7 +54,7 @@ def bake(
         if frames == 1 and output.suffix.lower() not in FORMATS:
             choque.files.write_boxes(output, *scene.frame(0))
         else:
-            choque.scene.bake(scene, output)
+            choque.scene.bake(output, scene)
     if as_json:
         about = {"boxes": scene.box_count, "dimension": scene.dimension, "frames": frames, "dtype": dtype}
         print_json({"output": output, "scene": name, **about, "seed": seed, "parameters": parameters})

@@ -75,7 +75,7 @@ def config(
     from choque.lab.interest_config import InterestConfig, write_config
 
     defaults = InterestConfig()
-    write_config(defaults, output)
+    write_config(output, defaults)
     if as_json:
         print_json({"output": output, "config": defaults})
     else:

@@ -142,12 +142,18 @@ class Areas:
         """(n,): the size of each body."""
         return _frozen(self._bodies.spheres[:, 3])
 
+    @property
+    def slack(self) -> float:
+        """How much farther than the areas the lists reach: they serve until somebody has gone half as far."""
+        return self._lists.slack
+
     def members(self, owner: int) -> NDArray[np.int32]:
         """The ids of the bodies in the area of ``owner``, ascending; none if it has no area."""
-        if isinstance(owner, bool) or not isinstance(owner, Integral):
-            raise InvalidInput(f"owner is {owner!r}; it must be the id of one body, a whole number.")
-        row = int(self._identities.rows_of([int(owner)])[0])
-        return self._identities.ids[self._lists.members_of(row)]
+        return self._identities.ids[self._lists.members_of(self._row_of(owner))]
+
+    def listed(self, owner: int) -> NDArray[np.int32]:
+        """The ids that an update tests for ``owner``, ascending: all within `slack` of its area at the last search."""
+        return self._identities.ids[self._lists.listed(self._row_of(owner))]
 
     def all_members(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """All members at once: ``starts`` (n + 1,) and ``others`` (m,).
@@ -235,6 +241,11 @@ class Areas:
         return copy.deepcopy(self)
 
     # The machinery
+
+    def _row_of(self, owner: int) -> int:
+        if isinstance(owner, bool) or not isinstance(owner, Integral):
+            raise InvalidInput(f"owner is {owner!r}; it must be the id of one body, a whole number.")
+        return int(self._identities.rows_of([int(owner)])[0])
 
     def _go_on(self, bodies: Bodies) -> None:
         """Follow a motion by the lists if they serve, by new ones otherwise."""

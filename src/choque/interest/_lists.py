@@ -61,6 +61,10 @@ class Lists:
         """The (owner, other) rows that touch, sorted."""
         return self.near if self.slack == 0 else self.near[self.inside.view(np.bool_)]
 
+    def listed(self, row: int) -> NDArray[np.int32]:
+        """The rows that touched the area of ``row``, widened by the slack, when the lists were made; ascending."""
+        return self.near[self.starts[row] : self.starts[row + 1], 1]
+
     def members_of(self, row: int) -> NDArray[np.int32]:
         """The rows that touch the area of ``row``, ascending."""
         span = slice(int(self.starts[row]), int(self.starts[row + 1]))

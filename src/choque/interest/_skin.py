@@ -21,6 +21,10 @@ from choque.errors import InvalidInput
 def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
     """The factor k with which areas of k times the radius serve several frames with no pair missed.
 
+    In ``frames - 1`` steps two bodies come closer by twice that many displacements; the area of the larger of the two
+    must have grown by as much, and the smallest bodies decide. Neighbour lists call that distance the skin
+    (Verlet, 1967).
+
     Parameters
     ----------
     radius
@@ -32,10 +36,9 @@ def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
 
     Returns
     -------
-    The least k such that two bodies which touch in any of these frames are a pair of ``interest`` with that k in the
-    first. In ``frames - 1`` steps two bodies come closer by twice that many displacements; the area of the larger of
-    the two must have grown by as much, and the smallest bodies decide. Neighbour lists call that distance the skin
-    (Verlet, 1967).
+    float
+        The least k such that two bodies which touch in any of these frames are a pair of ``interest`` with that k in
+        the first.
 
     Examples
     --------

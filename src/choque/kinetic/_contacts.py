@@ -57,7 +57,8 @@ def contacts(polygons: Sequence[ArrayLike], velocity: ArrayLike, until: float, *
     --------
     >>> square = [[0, 0], [1, 0], [1, 1], [0, 1]]
     >>> ahead = [[4, 0.5], [5, 0], [5, 1]]
-    >>> [(found.pair, found.began, found.ended) for found in contacts([square, ahead], [[1, 0], [0, 0]], until=10)]
+    >>> found = contacts([square, ahead], velocity=[[1, 0], [0, 0]], until=10)
+    >>> [(contact.pair, contact.began, contact.ended) for contact in found]
     [((0, 1), 3.0, 5.0)]
     """
     begin = as_time(start, "start")

@@ -288,6 +288,14 @@ class Sweep:
         failures = self._lists.failures[: self.dimension * count]
         return {(int(k) // count, int(k) % count): float(failures[k]) for k in np.flatnonzero(np.isfinite(failures))}
 
+    def heap(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """The queue as it lies: the failure time of every certificate, none before its parent's, and its number.
+
+        The parent of place k is at (k − 1) // 2, and what fails next stands first. The number of a certificate is
+        axis × 2 n + slot; those of walls, if there are any, follow as axis × n + row. A time of infinity is never.
+        """
+        return self._lists.queue.due.copy(), self._lists.queue.heap.copy()
+
     def audit(self) -> Audit:
         """The four criteria of kinetic data structures, as numbers, and whether the sweep is sound now. O(n)."""
         return audit(self._lists)

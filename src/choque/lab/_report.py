@@ -107,7 +107,7 @@ def draw(result: Result, folder: Path) -> list[Picture]:
         figure.set_layout_engine("none")  # everything has its place; to look for it again takes as long as to draw
         with replacing(folder / f"{maker.name}.svg") as handle:
             handle.write(svg.encode())
-        to_png(figure, folder / f"{maker.name}.png")
+        to_png(folder / f"{maker.name}.png", figure)
         source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
         pictures.append(Picture(maker.name, maker.title, maker.caption, source))
     return pictures

@@ -48,7 +48,7 @@ class BoxInstance:
         path = self._path(scratch, ".npz")
         made = choque.scene.generate(self.scene, self.n, self.seed, self.dimension, self.frames)
         if path is not None and not path.exists():
-            choque.scene.bake(made, path)
+            choque.scene.bake(path, made)
         read = made if path is None else choque.scene.load_boxes(path)
         return [read.frame(index) for index in range(self.frames)]
 

@@ -126,7 +126,7 @@ def read_config(path: str | os.PathLike[str]) -> InterestConfig:
         raise UnreadableFile(f"The configuration {file}: {problem}") from problem
 
 
-def write_config(config: InterestConfig, path: str | os.PathLike[str]) -> None:
+def write_config(path: str | os.PathLike[str], config: InterestConfig) -> None:
     """Write every key; `read_config` gives the same configuration back."""
     values = dataclasses.asdict(config)
     lines = [f"{key} = {'x'.join(map(str, value)) if key == 'cells' else value}\n" for key, value in values.items()]

@@ -24,7 +24,8 @@ class Records(Sequence[Row]):
 
     Examples
     --------
-    >>> table = Records([{"method": "grid", "n": 10}, {"method": "bvh", "n": 10}, {"method": "bvh", "n": 20}])
+    >>> rows = [("grid", 10), ("bvh", 10), ("bvh", 20)]
+    >>> table = Records([{"method": method, "n": n} for method, n in rows])
     >>> table.where(method="bvh").values("n")
     [10, 20]
     >>> [(key, len(rows)) for key, rows in table.groups("n")]

@@ -100,9 +100,10 @@ def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None)
             progress(next(done), steps, outcome.trial.name)
 
     outcomes = []
-    for trial in trials:
-        outcomes.append(_rehearsed(trial, plan))
-        tell(outcomes[-1])
+    with settled_memory():
+        for trial in trials:
+            outcomes.append(_rehearsed(trial, plan))
+            tell(outcomes[-1])
     with settled_memory():
         _take_turns(outcomes, plan, tell, to_the_end=progress is not None)
     for outcome in outcomes:
@@ -119,7 +120,8 @@ def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
     There are ``plan.fewest`` rounds at least, and more while the budget lasts, which each trial brings along. A trial
     that breaks has no readings; all others have the same number.
     """
-    outcomes = [_rehearsed(trial, plan) for trial in trials]
+    with settled_memory():
+        outcomes = [_rehearsed(trial, plan) for trial in trials]
     with settled_memory():
         for number in range(ROUNDS_MOST):
             standing = [outcome for outcome in outcomes if outcome.status == "measured"]
@@ -191,13 +193,18 @@ def _check_stages(outcome: Outcome[Any]) -> None:
 
 @contextmanager
 def settled_memory() -> Iterator[None]:
-    """Spare the garbage collector what is there already, so that collecting before each turn costs next to nothing."""
+    """Spare the garbage collector what is there already, so that collecting before each turn costs next to nothing.
+
+    What somebody else has spared it before stays spared.
+    """
     gc.collect()
+    was_spared = gc.get_freeze_count() > 0
     gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if not was_spared:
+            gc.unfreeze()
 
 
 @contextmanager

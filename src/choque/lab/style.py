@@ -99,7 +99,7 @@ def to_svg(figure: Figure) -> str:
     return buffer.getvalue().decode()
 
 
-def to_png(figure: Figure, path: Path) -> None:
+def to_png(path: Path, figure: Figure) -> None:
     """Write the figure as PNG, at twice the resolution of a screen."""
     from choque.files.atomic import replacing
 

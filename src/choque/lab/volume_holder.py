@@ -43,7 +43,7 @@ class Holder(ABC):
 
     def place(self, one: Any, two: Any, shift: Shift) -> tuple[Any, Any]:
         """Both objects as the question wants them, the second moved."""
-        left, right, _ = one._together(two.moved(shift))
+        left, right, _ = one.together(two.moved(shift))
         return left, right
 
     @abstractmethod

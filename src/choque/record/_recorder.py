@@ -167,5 +167,5 @@ def _is_plain(value: object) -> bool:
 def _state_of(world: World) -> bytes:
     """The bytes that `World.save` writes."""
     state = BytesIO()
-    write_world(world, state)
+    write_world(state, world)
     return state.getvalue()

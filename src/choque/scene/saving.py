@@ -15,15 +15,15 @@ from choque.scene.loading import Scene
 _SAVERS = {".toml": save_toml, ".xml": save_xml}
 
 
-def save(scene: Scene, path: str | os.PathLike[str]) -> None:
+def save(path: str | os.PathLike[str], scene: Scene) -> None:
     """Write ``scene`` to ``path``: bodies to ``.toml`` or ``.xml``, boxes as `bake` does.
 
     The file appears once it is complete. TOML keeps everything; see `save_xml` for what XML has no place for.
     """
     if not isinstance(scene, BodyScene):
-        bake(scene, path)
+        bake(path, scene)
         return
     suffix = lower_suffix(path)
     if suffix not in _SAVERS:
         raise UnknownName("format for bodies", suffix, _SAVERS)
-    _SAVERS[suffix](scene, path)
+    _SAVERS[suffix](path, scene)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
 from choque.files.atomic import beside, replacing
@@ -23,13 +24,16 @@ PANELS_MOST = 12
 LINES_MOST = 120
 """More bodies than this give a space-time diagram in which nothing can be told apart."""
 
+LABEL_SHARE, LABEL_WIDTH = 0.035, 17
+"""The number of a band: its height as a share of the diagram's, and its width in points."""
+
 
 def draw_still(path: str | os.PathLike[str], model: Model, time: float | None = None) -> None:
     """Draw the scene at ``time``: polygons, their boxes, red arrows of velocity, and the pairs whose boxes overlap."""
     at = model.interval[0] if time is None else time
     figure, axes = _figure(6.4, 6.4)
     paint(axes, model, at, _sweep_at(model, at))
-    _save(figure, path)
+    _save(path, figure)
 
 
 def draw_events(path: str | os.PathLike[str], model: Model) -> None:
@@ -44,7 +48,7 @@ def draw_events(path: str | os.PathLike[str], model: Model) -> None:
         panel.set_axis_off()
     for panel, moment in zip(panels, moments, strict=False):
         paint(panel, model, moment, _sweep_at(model, moment))
-    _save(figure, path)
+    _save(path, figure)
 
 
 def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0) -> None:
@@ -62,7 +66,7 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
         axes.fill_between([begin, end], low, high, color=ALONE, alpha=0.35, linewidth=0)
         axes.plot([begin, end], low, color=LOWER, linewidth=1.0)
         axes.plot([begin, end], high, color=UPPER, linewidth=1.0)
-        axes.annotate(str(row), (begin, (low[0] + high[0]) / 2), xytext=(5, -3), textcoords="offset points", color=INK)
+    _number(axes, begin, (lower[:, axis] + upper[:, axis]) / 2)
     sweep = model.sweep()
     for meetings, _ in sweep.advance_meetings(end):
         for meeting in meetings:
@@ -75,7 +79,19 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
                 axes.plot(meeting.time, place, "o", color=ARROW, markersize=11, fillstyle="none", zorder=3)
     axes.set(xlabel="time", ylabel=f"{AXIS_NAMES[axis]} of the end points: blue lower, ochre upper", xlim=(begin, end))
     axes.set_title("Every crossing is an event; a ring is a meeting of three or more", loc="left")
-    _save(figure, path)
+    _save(path, figure)
+
+
+def _number(axes: Axes, begin: float, places: NDArray[np.float64]) -> None:
+    """Write the row of each band where it begins; one that would cover another goes beside it."""
+    bottom, top = axes.get_ylim()
+    above, column = -np.inf, 0
+    for row in np.argsort(places, kind="stable").tolist():
+        is_covered = places[row] - above < LABEL_SHARE * (top - bottom)
+        column = column + 1 if is_covered else 0
+        above = above if is_covered else places[row]
+        offset = (5 + LABEL_WIDTH * column, -3)
+        axes.annotate(str(row), (begin, places[row]), xytext=offset, textcoords="offset points", color=INK)
 
 
 def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60, frames_per_second: int = 20) -> None:
@@ -152,7 +168,7 @@ def paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
     )
 
 
-def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
+def _save(path: str | os.PathLike[str], figure: Figure) -> None:
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in ("png", "svg", "pdf"):
         raise InvalidInput(f"The picture {path} must end in .png, .svg or .pdf.")

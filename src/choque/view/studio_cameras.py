@@ -22,6 +22,9 @@ PANE = 0.9
 UNMOVED = 1e-3
 """A camera that stands this near to where it was put, as a share of its distance, was not moved."""
 
+FARTHER = 4.0
+"""So many times as far as for the bodies that move alone, a camera stands at most to see floors and walls too."""
+
 ORIGIN = np.zeros(3)
 
 Place = NDArray[np.float64]
@@ -139,12 +142,18 @@ class Cameras:
 
 
 def around_moving(cast: Cast, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
-    """A camera in the direction of ``camera`` that sees all bodies but walls and floors, and where it looks.
+    """A camera in the direction of ``camera`` that sees all bodies that move, and where it looks.
 
+    It sees walls and floors too, onto which bodies fall, unless it had to stand much farther away (`FARTHER`).
     ``aspect`` is the width of the picture over its height.
     """
+    size = (round(1000 * aspect), 1000)
     moving = replace(cast, drawn=cast.drawn & ~cast.static)
-    found, target = framing(moving if moving.drawn.any() else cast, poses, camera, (round(1000 * aspect), 1000))
+    found, target = framing(cast, poses, camera, size)
+    if moving.drawn.any():
+        near, middle = framing(moving, poses, camera, size)
+        if found.radius > FARTHER * near.radius:
+            found, target = near, middle
     return found, np.array(target)
 
 

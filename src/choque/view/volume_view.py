@@ -61,7 +61,6 @@ class VolumeView(View):
         """Build the page."""
         self._page, self._stand = page, Stand(page.server)
         self.pair.query()  # the first question makes what later ones use again; the times shown are of those
-        page.scene.set_up_direction("+z")
         light_evenly(page.scene)
         self._drawing = VolumeDrawing(page.scene, self.pair, self.look)
         with page.tab("Volumes"):
@@ -85,7 +84,6 @@ class VolumeView(View):
 
     def close(self) -> None:
         """Give the page back as it was."""
-        self._page.scene.set_up_direction("+y")
         give_back(self._page.server)
 
     def _build_common(self, page: Page) -> None:

@@ -131,7 +131,7 @@ class ExtremeVertices:
             return NotImplemented
         if len(self) != len(other):
             return False
-        left, right, _ = self._together(other)
+        left, right, _ = self.together(other)
         return bool(np.array_equal(left, right))
 
     __hash__ = None  # type: ignore[assignment]
@@ -313,7 +313,7 @@ class ExtremeVertices:
         counters: SweepCounters | None = None,
     ) -> ExtremeVertices:
         """The regularised ``union``, ``intersection``, ``difference`` or ``xor``; sorted as this object is."""
-        left, right, offset = self._together(other)
+        left, right, offset = self.together(other)
         if self.layout == "trie" and self.dimension == 3:
             keys = Trie.from_keys(left).combine(Trie.from_keys(right), operation).keys()
         else:
@@ -332,19 +332,19 @@ class ExtremeVertices:
     def __xor__(self, other: ExtremeVertices) -> ExtremeVertices:
         if self.layout == "trie":
             return self.combine(other, "xor")
-        left, right, offset = self._together(other)
+        left, right, offset = self.together(other)
         return self._alike(xor_keys(left, right), self.order, offset)
 
     def collides(self, other: ExtremeVertices, *, improve: bool = True, counters: SweepCounters | None = None) -> bool:
         """Whether the interiors meet, by the sweep over the vertices alone: nothing is kept for a second question."""
-        left, right, _ = self._together(other)
+        left, right, _ = self.together(other)
         if self.layout == "trie" and self.dimension == 3:
             if self.offset == other.offset and self.order == other.order:
                 return self._trie.collides(other._trie)
             return Trie.from_keys(left).collides(Trie.from_keys(right))
         return sweep_collides(left, right, self.dimension, improve=improve, counters=counters)
 
-    def _together(self, other: ExtremeVertices) -> tuple[VertexKeys, VertexKeys, LatticePoint]:
+    def together(self, other: ExtremeVertices) -> tuple[VertexKeys, VertexKeys, LatticePoint]:
         """Both lists of keys from a common offset, in the order of this object, and that offset."""
         if other.dimension != self.dimension:
             raise InvalidInput(

@@ -67,7 +67,7 @@ def read_volume(path: str | os.PathLike[str], **options: Any) -> Volume:
     return Volume(model, Lattice.make(found.spacing, found.origin))
 
 
-def write_volume(volume: Volume, path: str | os.PathLike[str], **options: Any) -> None:
+def write_volume(path: str | os.PathLike[str], volume: Volume, **options: Any) -> None:
     """Write a volume; see `Volume.write`."""
     suffix = scans.scan_suffix(path)
     if suffix not in WRITABLE:

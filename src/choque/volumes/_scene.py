@@ -30,6 +30,8 @@ class Scene:
     options
         More for the broad phase: ``groups``, ``masks``, ``static``, ``threads``.
 
+    Notes
+    -----
     Guarantees: the pairs are those of asking every pair, for every method; a volume that moves costs its new box, and
     its sections are kept.
     """

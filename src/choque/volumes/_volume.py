@@ -145,7 +145,7 @@ class Volume:
         """Write ``.evm``, ``.vox``, ``.nii``, ``.nii.gz``, ``.nrrd``, ``.tif``, ``.npy``, ``.npz``, or the surface."""
         from choque.volumes._reading import write_volume
 
-        write_volume(self, path, **options)
+        write_volume(path, self, **options)
 
     def _with(self, model: ExtremeVertices) -> Volume:
         return Volume(model, self.lattice)

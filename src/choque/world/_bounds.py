@@ -42,22 +42,22 @@ class BodyBoxes(OrientedBoxes):
 
     def boxes(self) -> Boxes:
         """The boxes of the bodies."""
-        return Boxes._of(self.lower, self.upper)
+        return Boxes.unchecked(self.lower, self.upper)
 
     def _operands(self) -> tuple[Floats, ...]:
         return self.center, self.half, self.axes
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> BodyBoxes:
-        moved = OrientedBoxes._of(self.center, self.half, self.axes)._moved(rotation, translation)
+        moved = OrientedBoxes.unchecked(self.center, self.half, self.axes)._moved(rotation, translation)
         around = moved.boxes()
-        return self._of(moved.center, moved.half, moved.axes, around.lower, around.upper)
+        return self.unchecked(moved.center, moved.half, moved.axes, around.lower, around.upper)
 
 
 def box_bounds(bodies: Bodies, thread_count: int) -> Boxes:
     """The axis-aligned box of each body."""
     lower, upper = _empty(bodies, 3), _empty(bodies, 3)
     _run(bound_boxes, bodies, thread_count, lower, upper)
-    return Boxes._of(lower, upper)
+    return Boxes.unchecked(lower, upper)
 
 
 def oriented_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:
@@ -65,14 +65,14 @@ def oriented_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:
     center, half, axes = _empty(bodies, 3), _empty(bodies, 3), _empty(bodies, 3, 3)
     _run(bound_oriented, bodies, thread_count, center, half, axes)
     around = box_bounds(bodies, thread_count)
-    return BodyBoxes._of(center, half, axes, around.lower, around.upper)
+    return BodyBoxes.unchecked(center, half, axes, around.lower, around.upper)
 
 
 def sphere_bounds(bodies: Bodies, thread_count: int) -> Spheres:
     """The sphere around each body and its centre."""
     center, radius = _empty(bodies, 3), _empty(bodies)
     _run(bound_spheres, bodies, thread_count, center, radius)
-    return Spheres._of(center, radius)
+    return Spheres.unchecked(center, radius)
 
 
 def slab_bounds(k: int) -> Maker:
@@ -82,7 +82,7 @@ def slab_bounds(k: int) -> Maker:
     def bounds(bodies: Bodies, thread_count: int) -> KDops:
         lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
         _run(bound_slabs, bodies, thread_count, along, lower, upper)
-        return KDops._of(lower, upper)
+        return KDops.unchecked(lower, upper)
 
     return bounds
 

@@ -39,7 +39,7 @@ def legacy_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG0
     _fill_half_lengths(bodies.kind, bodies.size, half)
     _check_finite(bodies, lower, upper)
     axes = bodies.rotation.transpose(0, 2, 1).astype(np.float32, order="C")
-    return BodyBoxes._of(bodies.position.astype(np.float32), half, axes, lower, upper)
+    return BodyBoxes.unchecked(bodies.position.astype(np.float32), half, axes, lower, upper)
 
 
 def _check_finite(bodies: Bodies, lower: NDArray[np.float32], upper: NDArray[np.float32]) -> None:

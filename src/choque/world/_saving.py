@@ -33,7 +33,7 @@ FORMAT = "choque-world"
 VERSION = 1
 
 
-def write_world(world: World, handle: IO[bytes]) -> None:
+def write_world(handle: IO[bytes], world: World) -> None:
     """Write ``world`` to an open file."""
     about = {
         "format": FORMAT,

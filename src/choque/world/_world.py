@@ -243,7 +243,7 @@ class World(Population):
         from choque.world._saving import write_world
 
         with replacing(path) as handle:
-            write_world(self, handle)
+            write_world(handle, self)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, threads: int | None = None) -> Self:

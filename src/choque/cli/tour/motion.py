@@ -40,7 +40,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     start, end = model.interval
     return Shown(
         sentence=(
-            f"{len(model)} polygons in motion for {end - start:g} s: {len(result.events)} times a pair began or ended "
+            f"{len(model)} polygons in motion for {end - start:g} s: {len(result.events)} times a pair began or ceased "
             f"to overlap, each computed, none sampled, in {1e3 * seconds:.1f} ms. Whoever looks {FRAMES_PER_SECOND} "
             f"times a second instead never sees {missed} of the {len(began)} pairs that met."
         ),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from choque.errors import InvalidInput
 from choque.files import FrameStore, open_frames, read_boxes, write_frames
 from choque.files.boxes import READERS
 from choque.files.frames import FORMATS
@@ -14,12 +15,14 @@ from choque.scene.loading import loader
 from choque.scene.model import BoxScene
 
 
-def bake(scene: BoxScene, path: str | os.PathLike[str]) -> None:
+def bake(path: str | os.PathLike[str], scene: BoxScene) -> None:
     """Write every frame of ``scene`` to ``path``, Broadmark's ``.aabbs`` (float32) or NumPy's ``.npz``.
 
     Frames are streamed: memory is that of a few frames, whatever their number. The file appears once it is
     complete.
     """
+    if not isinstance(scene, BoxScene):
+        raise InvalidInput(f"What is to be written is {scene!r}; give the path first, and then the scene.")
     write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
 
 

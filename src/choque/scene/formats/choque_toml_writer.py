@@ -20,7 +20,7 @@ MOST_RUNS = 32
 """Where kinds change more often than this from row to row, each has one entry, with the ids of its bodies."""
 
 
-def save_toml(scene: BodyScene, path: str | os.PathLike[str]) -> None:
+def save_toml(path: str | os.PathLike[str], scene: BodyScene) -> None:
     """Write ``scene`` so that reading gives the same scene, bit for bit; generated bodies are written one by one."""
     with replacing(path) as handle:
         for line in _document(scene):

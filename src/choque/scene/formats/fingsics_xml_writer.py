@@ -14,7 +14,7 @@ from choque.scene.body_scene import BodyScene
 from choque.scene.formats.fingsics_xml import ATTRIBUTES, ELEMENTS, SHARED, default_of
 
 
-def save_xml(scene: BodyScene, path: str | os.PathLike[str]) -> None:
+def save_xml(path: str | os.PathLike[str], scene: BodyScene) -> None:
     """Write ``scene`` so that reading gives the same columns and camera, bit for bit.
 
     Attributes at their defaults are left out. The format has no place for boxes and grounds, which are refused, nor for

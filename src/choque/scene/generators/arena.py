@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import interest
 from choque.errors import UnknownName
 from choque.files.columns import BoxArrays
 from choque.scene.checks import positive, whole_number, within
@@ -187,7 +186,9 @@ class Arena:
 
     def density(self, index: int) -> float:
         """The mean distance of the spheres from their common centre: lower is denser."""
-        return interest.density(*self.spheres(index))
+        from choque.interest import density  # which loads Numba; to list or make scenes takes none of it
+
+        return density(*self.spheres(index))
 
     def _swollen(self, index: int) -> NDArray[np.float64]:
         """The radius of each body now, at most its reach."""
