@@ -11,6 +11,9 @@ import pytest
 
 from choque.view.page_scene import NARROW, Lens, Stand
 
+BEFORE = [7.0, 7.0, 7.0]
+"""Where the view before wanted the first camera."""
+
 
 def a_tab(number: int, aspect: float) -> Any:
     camera = SimpleNamespace(aspect=aspect, position=np.zeros(3), look_at=np.zeros(3))
@@ -24,7 +27,8 @@ def tabs() -> list[Any]:
 
 @pytest.fixture
 def stand(tabs: list[Any]) -> Stand:
-    server = SimpleNamespace(initial_camera=SimpleNamespace(), get_clients=lambda: dict(enumerate(tabs)))
+    before = SimpleNamespace(position=np.array(BEFORE))
+    server = SimpleNamespace(initial_camera=before, get_clients=lambda: dict(enumerate(tabs)))
     made = Stand(server)
     made.look_from(lambda aspect: [0.0, 0.0, 10.0 / aspect], [0.0, 0.0, 0.0], Lens())
     assert server.initial_camera.position == [0.0, 0.0, 10.0 / NARROW]
@@ -46,3 +50,9 @@ def test_a_camera_that_was_moved_stays(stand: Stand, tabs: list[Any]) -> None:
     tabs[0].camera.aspect = 0.5
     stand.moved(tabs[0])
     assert tabs[0].camera.position.tolist() == [1.0, 0.0, 10.0]
+
+
+def test_a_page_that_is_late_is_put_right(stand: Stand, tabs: list[Any]) -> None:
+    tabs[1].camera.position = np.array(BEFORE)
+    stand.moved(tabs[1])
+    assert tabs[1].camera.position[2] == 5.0

@@ -41,12 +41,16 @@ def light_evenly(scene: Any) -> None:
 
 
 class Stand:
-    """Where the cameras of all tabs were put; one that nobody moved since is put right when its page changes size."""
+    """Where the cameras of all tabs were put; one that nobody moved since is put right when its page changes size.
+
+    A page that is still loading may put its camera where the view before wanted the first one; it is put right too.
+    """
 
     def __init__(self, server: Any) -> None:
         self._server = server
         self._fitted: dict[int, tuple[float, NDArray[np.float64]]] = {}  # of each tab: for which proportion, and where
         self._put: Callable[[Any], None] | None = None
+        self._before = np.array(server.initial_camera.position)
 
     def look_from(self, place: Callable[[float], ArrayLike], target: ArrayLike, lens: Lens) -> None:
         """Put all cameras, those of tabs that will be opened too, where ``place`` says for a width over height."""
@@ -72,7 +76,8 @@ class Stand:
         aspect, position = self._fitted.get(client.client_id, (0.0, np.asarray(camera.position)))
         reach = float(np.linalg.norm(position - np.asarray(camera.look_at)))
         is_there = float(np.linalg.norm(np.asarray(camera.position) - position)) <= UNMOVED * reach
-        if self._put is not None and camera.aspect != aspect and is_there:
+        is_late = not is_there and np.allclose(camera.position, self._before)
+        if self._put is not None and (is_late or (is_there and camera.aspect != aspect)):
             self._put(client)
 
 

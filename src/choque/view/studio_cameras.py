@@ -49,6 +49,7 @@ class Cameras:
         self._held: dict[int, tuple[Place, Place]] = {}
         self._release = 0.0
         initial = server.initial_camera
+        self._before = np.array(initial.position)
         initial.up = (0.0, 1.0, 0.0)
         initial.fov = float(np.radians(VIEW_ANGLE))
         reach = max(self._camera.radius, camera.radius)
@@ -89,10 +90,13 @@ class Cameras:
     def moved(self, client: Any) -> None:
         """The camera of a tab was moved there, or its page has got another size.
 
-        One that nobody has moved goes on seeing all bodies; a centred one keeps looking at its target.
+        One that nobody has moved goes on seeing all bodies; a centred one keeps looking at its target. A page that is
+        still loading may put its camera where the view before wanted the first one, which is no move either.
         """
         aspect, place = self._fitted.get(client.client_id, (0.0, client.camera.position))
-        if client.camera.aspect != aspect and _is_near(client.camera.position, place, self._camera.radius):
+        is_there = _is_near(client.camera.position, place, self._camera.radius)
+        is_late = not is_there and np.allclose(client.camera.position, self._before)
+        if is_late or (is_there and client.camera.aspect != aspect):
             self._fit(client)
         elif self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
             client.camera.look_at = tuple(self.target)
