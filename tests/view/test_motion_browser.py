@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from view_browser import Watched, until
+from view_browser import Watched, until, until_seen
 
 from choque.errors import InvalidInput, UnknownName
 from choque.kinetic import scenes
@@ -100,10 +100,13 @@ def test_in_a_browser_events_are_stepped_and_shown(watched: Watched) -> None:
     until(lambda: studio.ask(lambda: view.player.time) == pytest.approx(0.6), "the step back")
     watched.tick_box("Boxes")
     until(lambda: not view.shown["boxes"], "hiding the boxes")
-    frame = page.get_by_label("Frame", exact=True).locator("visible=true").first
-    frame.fill("400")
-    frame.press("Enter")
-    until(lambda: studio.ask(lambda: view.player.time) == pytest.approx(4.0), "frame 400")
+
+    def write_frame() -> None:
+        field = page.get_by_label("Frame", exact=True).locator("visible=true").first
+        field.fill("400")
+        field.press("Enter")
+
+    until_seen(write_frame, lambda: studio.ask(lambda: view.player.time) == pytest.approx(4.0), "frame 400")
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Play", exact=True).dispatch_event("click")
     until(lambda: studio.ask(lambda: view.player.time) > 4.2, "playing")

@@ -157,10 +157,13 @@ def test_a_recording_is_scrubbed(watched: Watched, recorded: Path) -> None:
     """F-001-33, F-001-34: the slider, the keys of the original, and pixels that follow."""
     view = watched.show(RecordingView(Recording(recorded)))
     first = watched.still()
-    field = watched.page.locator("input[value='0']:visible").first
-    field.fill("40")
-    watched.page.keyboard.press("Enter")
-    until(lambda: view.replay.frame == 40, "frame 40")
+    watched.page.locator("input[value='0']:visible").first.focus()
+
+    def write_frame() -> None:
+        watched.page.locator("input:focus").fill("40")
+        watched.page.keyboard.press("Enter")
+
+    until_seen(write_frame, lambda: view.replay.frame == 40, "frame 40")
     until(watched.differs(first), "another picture")
     for key, frame in (
         ("ArrowRight", 100),

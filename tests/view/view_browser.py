@@ -44,7 +44,11 @@ def until(condition: Callable[[], object], what: str) -> Any:
 
 
 def until_seen(action: Callable[[], None], condition: Callable[[], object], what: str) -> None:
-    """Do something until it has an effect: a page that is late does not see what the pointer does over its scene."""
+    """Do something until it has its effect.
+
+    A page that is late does not see what the pointer does over its scene, and one that is just being told the number of
+    a field mixes it with what is written there.
+    """
 
     def tried() -> bool:
         action()

@@ -144,7 +144,7 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return ""
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
+        if seconds >= 0.9995 * scale:  # three digits of less are 1000 of the next unit
             return f"{seconds / scale:.3g} {unit}"
     return f"{seconds * 1e6:.3g} µs"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from choque.lab.records import Records
 from choque.lab.result import Result
+from choque.lab.statistics import Estimate
 from choque.lab.studies._fingsics_design import MIXED, SWEEPS
 from choque.lab.verdict import RIGHT
 
@@ -26,6 +27,11 @@ def mean(result: Result, column: str, **where: Any) -> float | None:
     """A column of the cells there, averaged over seeds; None where there is none."""
     values = finished(result, **where).numbers(column)
     return float(values.mean()) if len(values) else None
+
+
+def is_lone(ratio: Estimate) -> bool:
+    """Whether it rests on one reading of each: no interval says what a machine that looked away did to it."""
+    return ratio.lower == ratio.upper
 
 
 def largest_shared(result: Result, methods: Sequence[str], most: int = 10**9) -> int | None:

@@ -91,6 +91,13 @@ def beside_the_sweep(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iter
                     }  # fmt: skip
 
 
+def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
+    """Every method for three steps, by exact rules and by those of the original."""
+    few: Parameters = {"scene": MIXED, "n": LEGACY_COUNT, "frames": 4, "seed": 0}
+    for method in levels["method"]:
+        yield from ({**few, "method": method, "mode": mode} for mode in ("live", "legacy"))
+
+
 def seconds_a_step(row: Row) -> float | None:
     """The whole run over its steps, or a replay over its frames."""
     return _per_step(row, "total")
@@ -142,8 +149,9 @@ STUDY = Study(
         Metric("exact tests", "tests", "exact tests a step", exact_tests),
     ),
     listed=beside_the_sweep,
+    kernels=small_runs,
     plan=Plan(fewest=3, most=5, precision=0.05, budget=60.0, patience=240.0, limit=900.0),
-    quick_plan=Plan(fewest=3, most=3, precision=0.1, budget=1.5, patience=8.0, limit=60.0),
+    quick_plan=Plan(fewest=3, most=15, precision=0.1, budget=10.0, patience=8.0, limit=180.0),
 )
 
 

@@ -92,7 +92,7 @@ def aspect(result: Result) -> Figure:
             bottom += shares
         if side > 0:
             for center, top in zip(centers, bottom, strict=True):
-                axis.text(center + 0.2, top + 0.02, f"{top:.2f}", ha="center", fontsize=8)
+                axis.text(center + 0.2, max(top, 1.0) + 0.02, f"{top:.2f}", ha="center", fontsize=8)
     axis.axhline(1.0, color="#333333", linewidth=0.6)
     axis.set_xticks(centers, [f"{ratio}:1" for ratio in ratios])
     axis.set(ylabel="share of a step of sap-incremental", xlabel="length to diameter")
@@ -209,7 +209,7 @@ def compared_engines(result: Result) -> Figure:
     for row, value in enumerate(values):
         axis.text(1.02, row, duration(value), va="center", fontsize=8, transform=axis.get_yaxis_transform())
     axis.set(xlim=(0, None), xlabel="seconds a step")
-    axis.xaxis.set_major_formatter(lambda value, _: duration(value))
+    axis.xaxis.set_major_formatter(lambda value, _: duration(value) if value else "0")
     axis.grid(False, axis="y")
     axis.tick_params(axis="y", length=0)
     return figure

@@ -148,4 +148,7 @@ def _under(result: Result, n: int, limit: float) -> Finding:
     time = middle[list(places).index(n)]
     scale, unit = (1e3, " ms") if limit >= 1e-3 else (1e6, " µs")
     scaled = Estimate(time.value * scale, time.lower * scale, time.upper * scale)
-    return found(time.value < limit, scaled, f"{DEFAULT}, {result.record.get('threads', 1)} thread", unit=unit)
+    note = f"{DEFAULT}, {result.record.get('threads', 1)} thread"
+    if time.lower < limit <= time.upper:
+        return not_testable(f"this run does not tell: {scaled}{unit}, {note}")
+    return found(time.value < limit, scaled, note, unit=unit)

@@ -9,7 +9,7 @@ from typing import Any
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.result import Result
 from choque.lab.statistics import Estimate
-from choque.lab.studies._fingsics_cells import FILTERED, SAP, finished, largest_shared, live, mean, median
+from choque.lab.studies._fingsics_cells import FILTERED, SAP, finished, is_lone, largest_shared, live, mean, median
 from choque.lab.studies._fingsics_design import ASPECT_COUNT, MIXED, RATIOS, SIZES, STUDY, capsules
 from choque.lab.studies._fingsics_printed import EXACT_COSTS, NAMES, THESIS
 from choque.lab.table import duration
@@ -56,7 +56,7 @@ def _order(result: Result, metric: str, methods: Sequence[str]) -> Finding:
     times = [median(result, metric, method, n) for method in methods]
     words = ", ".join(f"{NAMES[method]} {duration(time)}" for method, time in zip(methods, times, strict=True))
     ratios = [result.ratio(one, other, metric=metric, **live(n)) for one, other in pairwise(methods)]
-    against = [ratio.upper < 1 - ALIKE for ratio in ratios]
+    against = [ratio.upper < 1 - ALIKE for ratio in ratios if not is_lone(ratio)]
     if not any(against) and any(ratio.lower < 1 - ALIKE for ratio in ratios):
         return not_testable(f"this run does not tell: {words}, a step at n {n:,}")
     return found(not any(against), words, f"a step at n {n:,}")
@@ -82,10 +82,10 @@ def never_loses(result: Result) -> Finding:
         where: dict[str, Any] = {"scene": scene, "n": n, "mode": "live"}
         if all(len(finished(result, method=method, **where)) for method in (FILTERED, SAP)):
             ratio = result.ratio(FILTERED, SAP, **where)
-            if worst is None or ratio.lower > worst[0].lower:
+            if not is_lone(ratio) and (worst is None or ratio.lower > worst[0].lower):
                 worst = ratio, f"SAP+OBB over SAP where it is worst: {scene}, n {n:,}"
     if worst is None:
-        return not_testable("needs both sweeps on one scene")
+        return not_testable("needs both sweeps on one scene, measured more than once")
     return found(worst[0].lower <= NOTICEABLE, *worst, unit="x")
 
 
@@ -95,7 +95,7 @@ def _beats(result: Result, slow: str, fast: str, at_least: float) -> Finding:
         return not_testable(f"needs {slow} and {fast} at one size")
     ratio = result.ratio(slow, fast, **live(n))
     note = f"{NAMES[slow]} takes this many times as long as {NAMES[fast]} at n {n:,}"
-    if ratio.lower <= at_least <= ratio.upper:
+    if is_lone(ratio) or ratio.lower <= at_least <= ratio.upper:
         return not_testable(f"this run does not tell: {note}, {ratio}")
     return found(ratio.lower > at_least, ratio, note, unit="x")
 

@@ -21,13 +21,13 @@ from choque.lab.studies._kdop_printed import (
     UNSCALED,
     VOLUMES,
 )
-from choque.lab.studies._kdop_runs import MAIN, TEXT, cell_of, number, pile_size, required_series
+from choque.lab.studies._kdop_runs import MAIN, TEXT, cell_of, pile_size, required_series, typical_seconds
 from choque.lab.verdict import RIGHT
 
 
 @STUDY.claim("build-boxes", source=f"{THESIS}, figure 5.20", printed="Building 18-DOPs takes 61 % more than boxes.")
 def build_boxes(result: Result) -> Finding:
-    """On the processor, per frame."""
+    """On the processor, a frame; unscaled."""
     return _build_claim(result, "18-dop", "6-dop", BUILD["18-dop"] / BUILD["6-dop"])
 
 
@@ -44,12 +44,9 @@ def build_boxes_spheres(result: Result) -> Finding:
 
 
 def _build_claim(result: Result, one: str, other: str, printed: float) -> Finding:
-    spent = [
-        number(result, UNSCALED, volume, "build") / number(result, UNSCALED, volume, "frames")
-        for volume in (one, other)
-    ]
+    spent = [typical_seconds(result, UNSCALED, volume, "build") for volume in (one, other)]
     ratio = spent[0] / spent[1]
-    note = f"{1e3 * spent[0]:.3g} and {1e3 * spent[1]:.3g} ms a frame on one thread of a processor, not on a card"
+    note = f"{1e3 * spent[0]:.2g} and {1e3 * spent[1]:.2g} ms, medians of frames on a processor, not on a card"
     return found(0.75 * printed <= ratio <= 1.25 * printed, f"{ratio:.2f} times", note)
 
 
@@ -122,7 +119,7 @@ def sap_after_axis(result: Result) -> Finding:
 )
 def radix_dominates(result: Result) -> Finding:
     """On the processor."""
-    parts = {stage: number(result, UNSCALED, "18-dop", stage) for stage in ("projection", "radix", "prune")}
+    parts = {stage: typical_seconds(result, UNSCALED, "18-dop", stage) for stage in ("projection", "radix", "prune")}
     whole = sum(parts.values())
     words = ", ".join(f"{stage} {seconds / whole:.0%}" for stage, seconds in parts.items())
     return found(

@@ -53,6 +53,12 @@ def beside_the_runs(levels: Mapping[str, Sequence[Level]], quick: bool) -> Itera
             yield _cell(SORTING, n, sort)
 
 
+def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
+    """Two bodies for each volume, after a rehearsal with eight that calls what landings, fields and GJK call."""
+    for volume in levels["volume"]:
+        yield _cell(PILE, 2, str(volume), preset=PRESETS[0], elongation=SCALED)
+
+
 def _cell(experiment: str, n: int, volume: str, **further: Level) -> Parameters:
     return {"experiment": experiment, "n": n, "volume": volume, "seed": 0, **further}
 
@@ -105,8 +111,9 @@ STUDY = Study(
     compares="volume",
     regions=("n", "elongation", "density"),
     listed=beside_the_runs,
+    kernels=small_runs,
     plan=Plan(fewest=3, most=5, precision=0.05, budget=20.0, patience=900.0, limit=3_000.0),
-    quick_plan=Plan(fewest=2, most=3, precision=0.2, budget=0.5, patience=20.0, limit=120.0),
+    quick_plan=Plan(fewest=5, most=15, precision=0.1, budget=1.0, patience=20.0, limit=120.0),
 )
 
 

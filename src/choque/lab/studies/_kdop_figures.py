@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 
 ALL_GROUND = "With spheres every body is a candidate for the ground, as the sphere around that is all of space."
-MEANS = "Means over ten frames; at the left the numbers of the published program, at the right those of the text."
+WINDOWS = 140
+"""Points of a line: fifty of 7,000 frames each."""
+MEDIANS = "Medians of fifty frames in 7,000, which a machine that looks away for a moment does not move."
+BY_PRESET = f"{MEDIANS} Where there are two columns, the right one has the numbers of the text."
 
 
 def tables(result: Result) -> Records:
@@ -30,7 +33,7 @@ def tables(result: Result) -> Records:
     rows: list[Row] = []
     for preset in presets_of(result):
         for (elongation, volume), printed in PRINTED.items():
-            frames = series(result, elongation, volume, preset, means=False)
+            frames = series(result, elongation, volume, preset)
             if frames is None:
                 continue
             rows.append(
@@ -48,7 +51,7 @@ def tables(result: Result) -> Records:
                     "false positives": float(frames["false_positives"].mean()),
                     "ms a frame": float(frames["frame_time"][1:].mean()),
                     "printed ms": printed.frame,
-                    "build ms": float(frames["build"][1:].mean()),
+                    "build ms": float(np.median(frames["build"])),
                 }
             )
     return Records(rows)
@@ -57,8 +60,8 @@ def tables(result: Result) -> Records:
 @STUDY.figure(
     "tables",
     "Tables 5.1 to 5.3: pairs and milliseconds a frame",
-    "Means over all frames, their first aside for times; pairs of body and body and of body and ground apart. Printed: "
-    "512 bodies with a GTX 1060; here one thread of a processor, nothing drawn.",
+    "Means over all frames, for their times without the first, and for building the median; pairs of body and body and "
+    "of body and ground apart. Printed: 512 bodies with a GTX 1060; here one thread of a processor, nothing drawn.",
 )
 def draw_tables(result: Result) -> Figure:
     """As a grid of numbers, and as tables.csv in the folder of the run."""
@@ -90,29 +93,27 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-@STUDY.figure("pairs", "Candidate pairs by frame", f"Figures 5.6 and 5.7. {MEANS} {ALL_GROUND}")
+@STUDY.figure("pairs", "Candidate pairs by frame", f"Figures 5.6 and 5.7. {BY_PRESET} {ALL_GROUND}")
 def pairs(result: Result) -> Figure:
     """A line for each volume."""
     return _by_frame(result, "pairs", "candidate pairs")
 
 
-@STUDY.figure(
-    "stages", "Where the time of a frame goes", "Figures 5.8 to 5.13. Means over ten frames, stacked; milliseconds."
-)
+@STUDY.figure("stages", "Where the time of a frame goes", f"Figures 5.8 to 5.13, stacked. {MEDIANS}")
 def stages(result: Result) -> Figure:
     """A panel for each of the six runs."""
     from choque.lab.style import COLOURS
 
     def draw(axis: Axes, frames: Series) -> None:
         heights = [frames[stage] for stage in STAGES]
-        axis.stackplot(frames["frame"], heights, labels=STAGES, colors=COLOURS[1 : len(STAGES) + 1], linewidth=0)
-        axis.set_ylim(0, max(_top(np.sum(heights, axis=0)), _fixed_top(axis)))
+        labels = [stage.replace("_", " ") for stage in STAGES]
+        axis.stackplot(frames["frame"], heights, labels=labels, colors=COLOURS[1 : len(STAGES) + 1], linewidth=0)
 
     return _six(result, draw, "milliseconds")
 
 
 @STUDY.figure(
-    "frame-times", "Milliseconds a frame", f"Figures 5.14 and 5.15; counting true pairs is not in them. {MEANS}"
+    "frame-times", "Milliseconds a frame", f"Figures 5.14 and 5.15; counting true pairs is not in them. {BY_PRESET}"
 )
 def frame_times(result: Result) -> Figure:
     """A line for each volume."""
@@ -122,7 +123,7 @@ def frame_times(result: Result) -> Figure:
 @STUDY.figure(
     "false-positives",
     "False positives by frame",
-    f"Figures 5.16 and 5.17: candidates that do not collide, body with body. {MEANS}",
+    f"Figures 5.16 and 5.17: candidates that do not collide, body with body. {BY_PRESET}",
 )
 def false_positives(result: Result) -> Figure:
     """A line for each volume."""
@@ -130,26 +131,26 @@ def false_positives(result: Result) -> Figure:
 
 
 @STUDY.figure(
-    "gjk-epa", "GJK and EPA by frame", f"Figures 5.18 and 5.19: the response without matching shapes. {MEANS}"
+    "gjk-epa", "GJK and EPA by frame", f"Figures 5.18 and 5.19: the response without matching shapes. {BY_PRESET}"
 )
 def gjk_epa(result: Result) -> Figure:
     """A line for each volume."""
     return _by_frame(result, "gjk_epa", "milliseconds of GJK and EPA")
 
 
-@STUDY.figure("build", "Building the volumes", f"Figure 5.20. {MEANS}")
+@STUDY.figure("build", "Building the volumes", f"Figure 5.20. {BY_PRESET}")
 def build(result: Result) -> Figure:
     """A line for each volume."""
     return _by_frame(result, "build", "milliseconds to build")
 
 
-@STUDY.figure("sap", "The sweep by frame", f"Figures 5.21 and 5.22: projection, sort and prune. {MEANS}")
+@STUDY.figure("sap", "The sweep by frame", f"Figures 5.21 and 5.22: projection, sort and prune. {BY_PRESET}")
 def sap(result: Result) -> Figure:
     """A line for each volume."""
     return _by_frame(result, "sap", "milliseconds of the sweep")
 
 
-@STUDY.figure("sap-phases", "The phases of the sweep", "Figure 5.23. Means over ten frames; milliseconds.")
+@STUDY.figure("sap-phases", "The phases of the sweep", f"Figure 5.23. {MEDIANS}")
 def sap_phases(result: Result) -> Figure:
     """A panel for each of the six runs."""
     from choque.lab.style import COLOURS
@@ -170,7 +171,7 @@ def sap_phases(result: Result) -> Figure:
 )
 def field_times(result: Result) -> Figure:
     """Beyond the thesis: up to a million bodies, five volumes."""
-    return _curves(result, FIELD, "elongation", FIELD_VOLUMES, None)
+    return _fields(result, None)
 
 
 @STUDY.figure(
@@ -178,7 +179,7 @@ def field_times(result: Result) -> Figure:
 )
 def field_pairs(result: Result) -> Figure:
     """The price of a loose volume."""
-    return _curves(result, FIELD, "elongation", FIELD_VOLUMES, "candidates")
+    return _fields(result, "candidates")
 
 
 @STUDY.figure(
@@ -201,7 +202,9 @@ def best_where(result: Result) -> Figure:
 )
 def sorts(result: Result) -> Figure:
     """One panel."""
-    return _curves(result, SORTING, "experiment", (*DEVICE_SORTS, *CPU_SORTS), None)
+    from choque.lab import figures
+
+    return figures.curves(_only(result, SORTING), panels="experiment", series=(*DEVICE_SORTS, *CPU_SORTS))
 
 
 def _only(result: Result, experiment: str) -> Result:
@@ -210,12 +213,21 @@ def _only(result: Result, experiment: str) -> Result:
     return Result(result.study, result.folder, result.record, samples)
 
 
-def _curves(result: Result, experiment: str, panels: str, order: tuple[str, ...], metric: str | None) -> Figure:
+def _fields(result: Result, metric: str | None) -> Figure:
+    """A panel for each elongation."""
     from choque.lab import figures
-    from choque.lab.style import empty_figure
 
-    some = _only(result, experiment)
-    return figures.curves(some, panels=panels, metric=metric, series=order) if len(some.right) else empty_figure()
+    some = _only(result, FIELD)
+    return figures.curves(
+        some, panels="elongation", metric=metric, series=FIELD_VOLUMES, titled=lambda level: f"elongation {level:g}"
+    )
+
+
+def _smooth(frames: Series) -> Series:
+    """The medians of every column over like numbers of frames, in their order."""
+    width = max(len(frames["frame"]) // WINDOWS, 1)
+    count = len(frames["frame"]) // width
+    return {name: np.median(values[: count * width].reshape(count, width), axis=1) for name, values in frames.items()}
 
 
 def _by_frame(result: Result, column: str | Callable[[Series], Values], label: str) -> Figure:
@@ -235,16 +247,16 @@ def _by_frame(result: Result, column: str | Callable[[Series], Values], label: s
     figure = new_figure(0.4 + 3.9 * len(presets), 5.2)
     grid = figure.subplots(2, len(presets), squeeze=False, sharey="row")
     signs = marks(VOLUMES)
-    tops = {UNSCALED: 0.0, SCALED: 0.0}
     for (elongation, preset, volume), frames in drawn.items():
         axis = grid[(UNSCALED, SCALED).index(elongation), presets.index(preset)]
         options = {**signs[volume].options(), "marker": ""} if volume in signs else {}
-        values = frames[column] if isinstance(column, str) else column(frames)
-        tops[elongation] = max(tops[elongation], _top(values))
-        axis.plot(frames["frame"], values, label=TITLES.get(volume, volume), **{**options, "linewidth": 1.0})
+        smooth = _smooth(frames)
+        values = smooth[column] if isinstance(column, str) else column(smooth)
+        axis.plot(smooth["frame"], values, label=TITLES.get(volume, volume), **options)
         axis.set_title(f"{SHAPES[elongation]}, {preset}")
-    for axis, top in zip(grid[:, 0], tops.values(), strict=True):
-        axis.set(ylabel=label, ylim=(0, top or None))
+    for axis in grid[:, 0]:
+        axis.set_ylabel(label)
+        axis.set_ylim(bottom=0)
     for axis in grid[-1]:
         axis.set_xlabel("frame")
     _legend(figure, grid.flat)
@@ -267,7 +279,7 @@ def _six(result: Result, draw: Callable[[Axes, Series], None], label: str) -> Fi
     grid = figure.subplots(2, len(VOLUMES), sharex=True, sharey=True)
     for (elongation, volume), frames in runs.items():
         axis = grid[(UNSCALED, SCALED).index(elongation), VOLUMES.index(volume)]
-        draw(axis, frames)
+        draw(axis, _smooth(frames))
         axis.set_title(f"{TITLES[volume]}, {SHAPES[elongation]}")
     for axis in grid[-1]:
         axis.set_xlabel("frame")
@@ -277,19 +289,9 @@ def _six(result: Result, draw: Callable[[Axes, Series], None], label: str) -> Fi
     return figure
 
 
-def _top(values: Values) -> float:
-    """Well above all but a hundredth of the values: a machine that looks away for a moment makes spikes."""
-    return 1.4 * float(np.percentile(values, 99))
-
-
-def _fixed_top(axis: Axes) -> float:
-    """Where the axis ends if a panel that shares it has said so; otherwise 0."""
-    return 0.0 if axis.get_autoscaley_on() else float(axis.get_ylim()[1])
-
-
 def _legend(figure: Figure, axes: Any) -> None:
     handles: dict[str, Any] = {}
     for axis in np.asarray(list(axes)):
         found, labels = axis.get_legend_handles_labels()
         handles.update(zip(labels, found, strict=True))
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=min(8, max(len(handles), 1)))
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=min(4, max(len(handles), 1)))

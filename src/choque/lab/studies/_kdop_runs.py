@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from choque.errors import InvalidInput
 from choque.lab.records import Row
 from choque.lab.result import Result
@@ -53,12 +55,6 @@ def number(result: Result, elongation: int, volume: str, column: str, preset: st
     return float(value)
 
 
-def cell_seconds(result: Result, elongation: int, volume: str, preset: str = MAIN) -> dict[str, float]:
-    """Seconds of each stage in a frame of one run."""
-    frames = number(result, elongation, volume, "frames", preset)
-    return {stage: number(result, elongation, volume, stage, preset) / frames for stage in STAGES}
-
-
 def candidates(result: Result, elongation: int, volume: str, preset: str = MAIN) -> float:
     """Candidates a frame: body with body, and body with ground as 18-DOPs find them.
 
@@ -80,23 +76,31 @@ def slower(result: Result, elongation: int, above: str, below: str, preset: str 
     return result.ratio(above, below, metric="frame", **where)
 
 
-def series(result: Result, elongation: int, volume: str, preset: str = MAIN, *, means: bool = True) -> Series | None:
-    """The frames of one run, or means over ten, from its table; None where there is none."""
-    ending = "-means.csv" if means else ".csv"
+def series(result: Result, elongation: int, volume: str, preset: str = MAIN) -> Series | None:
+    """The frames of one run from its table; None where there is none."""
     try:
         n = pile_size(result)
     except InvalidInput:
         return None
-    path = result.folder / FOLDER / (_kdop_frames.file_name(preset, elongation, volume, n, 0) + ending)
+    path = result.folder / FOLDER / f"{_kdop_frames.file_name(preset, elongation, volume, n, 0)}.csv"
     return _kdop_frames.read(path) if path.exists() else None
 
 
 def required_series(result: Result, elongation: int, volume: str, preset: str = MAIN) -> Series:
-    """The same, every frame; claims that need a table cannot be tested without."""
-    found = series(result, elongation, volume, preset, means=False)
+    """The same; claims that need a table cannot be tested without."""
+    found = series(result, elongation, volume, preset)
     if found is None:
         raise InvalidInput("needs the tables of frames, which a run on this machine leaves in its folder")
     return found
+
+
+def typical_seconds(result: Result, elongation: int, volume: str, *stages: str) -> float:
+    """Seconds of some stages together in a typical frame.
+
+    The median: a moment in which the machine is elsewhere multiplies a stage of microseconds, and moves every mean.
+    """
+    frames = required_series(result, elongation, volume)
+    return 1e-3 * float(np.median(np.sum([frames[stage] for stage in stages], axis=0)))
 
 
 def presets_of(result: Result) -> list[str]:

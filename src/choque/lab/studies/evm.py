@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.lab.claims import Finding, found, not_testable
-from choque.lab.design import Factor, Parameters
+from choque.lab.design import Factor, Level, Parameters
 from choque.lab.fit import Fit
 from choque.lab.records import Row
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.statistics import Estimate
-from choque.lab.study import Metric, Study
+from choque.lab.study import Draw, Metric, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,6 +65,17 @@ def belongs_elsewhere(parameters: Parameters) -> bool:
     return group is not BLOCKS and bool(parameters.get("seed"))
 
 
+def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
+    """Every way of our own to hold a volume, on the smallest objects of each scene, in a few placements."""
+    from choque.lab.volume_holders import PEERS
+
+    own = [method for method in levels["method"] if method not in PEERS]
+    for scenes, ways in EXPERIMENTS.items():
+        smallest: Parameters = {"n": SIZES[scenes][1][0], "seed": 0, "placements": 3}
+        for scene in (each for each in levels["scene"] if each in scenes):
+            yield from ({**smallest, "scene": scene, "method": method} for method in own if method in ways)
+
+
 def methods() -> list[str]:
     """All ways to hold a volume that can be used here."""
     from choque.lab.volume_holders import is_installed
@@ -107,8 +118,9 @@ STUDY = Study(
         Metric("held", "bytes", "bytes of both objects", bytes_held),
     ),
     exclude=belongs_elsewhere,
+    kernels=small_runs,
     plan=Plan(fewest=3, most=10, precision=0.05, budget=4.0, patience=20.0, limit=300.0),
-    quick_plan=Plan(fewest=3, most=5, precision=0.2, budget=0.5, patience=2.0, limit=60.0),
+    quick_plan=Plan(fewest=5, most=15, precision=0.1, budget=1.0, patience=2.0, limit=60.0),
 )
 
 
@@ -262,20 +274,29 @@ def kept_beats_dense(result: Result) -> Finding:
     return _at_least(ratio, 20.0, ratio, words)
 
 
-@STUDY.figure("questions", "Seconds a question", "Medians with the band of their 95 % interval, by n.")
-def questions(result: Result) -> Figure:
-    """A panel for each scene."""
-    from choque.lab import figures
+def curves_of(scenes: tuple[str, ...], metric: str | None) -> Draw:
+    """What draws a metric of one experiment: a panel for each scene."""
 
-    return figures.curves(result, panels="scene")
+    def draw(result: Result) -> Figure:
+        from choque.lab import figures
+
+        return figures.curves(result, panels="scene", metric=metric, series=EXPERIMENTS[scenes], scene=list(scenes))
+
+    return draw
 
 
-@STUDY.figure("bytes", "Bytes of both objects", "With all that is kept to answer.")
-def bytes_by_size(result: Result) -> Figure:
-    """A panel for each scene."""
-    from choque.lab import figures
-
-    return figures.curves(result, panels="scene", metric="held")
+# Sizes of one experiment are not those of another, so none shares an axis with the next.
+for kind, scenes, sized in (
+    ("blocks", BLOCKS, "n is the number of vertices of both"),
+    ("spheres", SPHERES, "n is the number of voxels per unit"),
+    ("phantoms", PHANTOMS, "n is the number of voxels along an edge"),
+):
+    STUDY.figure(
+        f"questions-{kind}", f"Seconds a question: {kind}", f"Medians with the band of their 95 % interval; {sized}."
+    )(curves_of(scenes, None))
+    STUDY.figure(f"bytes-{kind}", f"Bytes of both objects: {kind}", f"With all that is kept to answer; {sized}.")(
+        curves_of(scenes, "held")
+    )
 
 
 @STUDY.figure("stages", "Where the time goes", "Making both objects, and all questions.")
