@@ -11,6 +11,7 @@ from choque._types import Floats, Index, Pairs
 from choque.bounds._vectors import Vector, along, cross, dot, scaled
 from choque.kernel import kernel
 from choque.narrow._closeness import FLAT, FLAT_SINGLE, NEAR
+from choque.narrow._convex_slope import lowest, narrowed, whole
 from choque.narrow._poses import axis_of, held, offset, write_contact
 
 
@@ -91,29 +92,15 @@ def closest_place(
     is zero, and there it is linear. Parallel, crossing, collinear and zero-length segments are no special cases.
     Where the slope is at most ``tolerance`` over a stretch, segments touch in its middle.
     """
-    left, right = -half_a, half_a
-    left_slope = left - along_a - held(left * cosine - along_b, half_b) * cosine
-    right_slope = right - along_a - held(right * cosine - along_b, half_b) * cosine
-    flat_from, flat_to = math.inf, -math.inf
-    if abs(left_slope) <= tolerance:
-        flat_from, flat_to = left, left
-    if abs(right_slope) <= tolerance:
-        flat_from, flat_to = min(flat_from, right), right
+    stretch = whole(
+        half_a,
+        -half_a - along_a - held(-half_a * cosine - along_b, half_b) * cosine,
+        half_a - along_a - held(half_a * cosine - along_b, half_b) * cosine,
+        tolerance,
+    )
     if cosine != 0.0:
         for end in (-half_b, half_b):
             place = (end + along_b) / cosine
             if -half_a < place < half_a:
-                slope = place - along_a - end * cosine
-                if slope < 0.0 and place > left:
-                    left, left_slope = place, slope
-                elif slope >= 0.0 and place < right:
-                    right, right_slope = place, slope
-                if abs(slope) <= tolerance:
-                    flat_from, flat_to = min(flat_from, place), max(flat_to, place)
-    if left_slope >= 0.0:
-        place = left
-    elif right_slope <= 0.0:
-        place = right
-    else:
-        place = left - left_slope * (right - left) / (right_slope - left_slope)
-    return place, 0.5 * (flat_from + flat_to) if flat_from < flat_to else place
+                stretch = narrowed(stretch, place, place - along_a - end * cosine, tolerance)
+    return lowest(stretch)

@@ -11,6 +11,7 @@ from choque._types import Floats, Index, Pairs
 from choque.bounds._vectors import Vector, along, dot, scaled
 from choque.kernel import kernel
 from choque.narrow._closeness import FLAT, FLAT_SINGLE, NEAR
+from choque.narrow._convex_slope import lowest, narrowed, whole
 from choque.narrow._poses import axis_of, held, offset, to_world, write_contact
 
 
@@ -78,14 +79,12 @@ def closest_place(
     linear. Parallel, piercing and zero-length segments are no special cases. Where the slope is at most ``tolerance``
     over a stretch, the two touch in its middle.
     """
-    left, right = -half, half
-    left_slope = _slope(left, middle, course, length, width)
-    right_slope = _slope(right, middle, course, length, width)
-    flat_from, flat_to = math.inf, -math.inf
-    if abs(left_slope) <= tolerance:
-        flat_from, flat_to = left, left
-    if abs(right_slope) <= tolerance:
-        flat_from, flat_to = min(flat_from, right), right
+    stretch = whole(
+        half,
+        _slope(-half, middle, course, length, width),
+        _slope(half, middle, course, length, width),
+        tolerance,
+    )
     for side in range(4):
         if side < 2:
             way, speed = (length if side == 0 else -length) - middle[0], course[0]
@@ -95,20 +94,8 @@ def closest_place(
             continue
         place = way / speed
         if -half < place < half:
-            slope = _slope(place, middle, course, length, width)
-            if slope < 0.0 and place > left:
-                left, left_slope = place, slope
-            elif slope >= 0.0 and place < right:
-                right, right_slope = place, slope
-            if abs(slope) <= tolerance:
-                flat_from, flat_to = min(flat_from, place), max(flat_to, place)
-    if left_slope >= 0.0:
-        place = left
-    elif right_slope <= 0.0:
-        place = right
-    else:
-        place = left - left_slope * (right - left) / (right_slope - left_slope)
-    return place, 0.5 * (flat_from + flat_to) if flat_from < flat_to else place
+            stretch = narrowed(stretch, place, _slope(place, middle, course, length, width), tolerance)
+    return lowest(stretch)
 
 
 @kernel
