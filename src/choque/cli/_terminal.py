@@ -26,6 +26,11 @@ def console() -> Console:
     return Console(width=None if has_width else WIDTH_IN_FILES, highlight=False)
 
 
+def compiled_sentence(count: int) -> str:
+    """What to say under times into which the compiling of ``count`` kernels went."""
+    return f"{count} kernels were compiled on the way, once; run it again for times to go by."
+
+
 def plain_table(*headings: str, gap: int = 2) -> Table:
     """An empty table in the house style, its columns ``gap`` apart; those headed by a final ``>`` are aligned right."""
     from rich import box

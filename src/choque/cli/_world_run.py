@@ -118,7 +118,7 @@ def _tell(
     compiled_late: int,
     as_json: bool,
 ) -> None:
-    from choque.cli._terminal import console
+    from choque.cli._terminal import compiled_sentence, console
     from choque.cli._worlds import energy_sentence, kinds_table, record_of, stages_table
 
     if as_json:
@@ -139,9 +139,7 @@ def _tell(
     for sentence in (str(totals.cost), energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
         terminal.print(sentence, markup=False, soft_wrap=True)
     if compiled_late:
-        terminal.print(
-            f"{compiled_late} kernels were compiled on the way, once; run it again for times to go by.", style="bold"
-        )
+        terminal.print(compiled_sentence(compiled_late), style="bold")
     if folder is not None:
         names = ", ".join(sorted(path.name for path in folder.iterdir()))
         terminal.print(f"Written to {folder}: {names}.", markup=False, soft_wrap=True)

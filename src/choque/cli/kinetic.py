@@ -166,12 +166,18 @@ def _record(model: Model, result: Statistics, touching: list[Contact] | None) ->
 
 
 def _print(model: Model, result: Statistics, touching: list[Contact], *, with_events: bool) -> None:
+    from choque.cli._terminal import compiled_sentence
+    from choque.kernel import announcement
+    from choque.lab.table import duration
+
     for time, kind, (a, b) in result.events if with_events else ():
         typer.echo(f"{time:<22.15g} {kind} {a}-{b}")
     counts = ", ".join(f"{key} {value:,}" for key, value in result.counts.items())
     typer.echo(
-        f"{result.method}: {len(model)} objects, density {model.density:.4g}, {counts}; {result.total * 1e3:.3g} ms"
+        f"{result.method}: {len(model)} objects, density {model.density:.4g}, {counts}; {duration(result.total)}"
     )
+    if announcement.count:
+        typer.echo(compiled_sentence(announcement.count))
     for found in touching:
         a, b = found.pair
         inside = "".join(f", one inside the other from {low:.12g} to {high:.12g}" for low, high in found.inside)
