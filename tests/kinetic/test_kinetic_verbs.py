@@ -28,7 +28,7 @@ def test_three_objects_with_trace() -> None:
     said = call("run", "tres-objetos", "--trace").output
     assert "t=2 multiple event on x, slots 2-4" in said
     assert said.count("swap") == 19
-    assert "events 17" in said.splitlines()[-1]
+    assert [line for line in said.splitlines() if line.startswith("kinetic: 3 objects") and "events 17" in line]
 
 
 def test_events_contacts_and_files(tmp_path: Path) -> None:

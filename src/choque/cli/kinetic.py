@@ -176,12 +176,12 @@ def _print(model: Model, result: Statistics, touching: list[Contact], *, with_ev
     typer.echo(
         f"{result.method}: {len(model)} objects, density {model.density:.4g}, {counts}; {duration(result.total)}"
     )
-    if announcement.count:
-        typer.echo(compiled_sentence(announcement.count))
     for found in touching:
         a, b = found.pair
         inside = "".join(f", one inside the other from {low:.12g} to {high:.12g}" for low, high in found.inside)
         typer.echo(f"polygons {a}-{b} in contact from {found.began:.12g} to {found.ended:.12g}{inside}")
+    if announcement.count:
+        typer.echo(compiled_sentence(announcement.count))
 
 
 def _draw(model: Model, picture: Path | None, space_time: Path | None) -> None:
