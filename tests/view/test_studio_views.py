@@ -20,7 +20,7 @@ from choque.view.studio_world import SUITING, WorldView
 from choque.world import World
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> bool:
+def until(condition: Callable[[], object], seconds: float = 90.0) -> bool:
     """Wait for something to become true."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -85,7 +85,7 @@ def test_the_clock_of_the_machine_waits() -> None:
     clock.wait_until(began + 0.02)
     assert clock.now() - began >= 0.02
     clock.wait_until(began)
-    assert abs(clock.now() - time.perf_counter()) < 1
+    assert abs(clock.now() - time.perf_counter()) < 60  # of the same clock
 
 
 @pytest.mark.parametrize(("stop_at", "steps"), [(1, 0), (2, 1), (300, 299)])

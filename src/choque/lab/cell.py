@@ -117,8 +117,9 @@ class ReadyProcess:
 
 
 def _started(module: list[str], order: Order, log: IO[bytes] | int) -> subprocess.Popen[str]:
+    # -P: a file of the present folder, such as queue.py, must not stand in for a module of the standard library.
     return subprocess.Popen(
-        [sys.executable, "-m", *module],
+        [sys.executable, "-P", "-m", *module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,

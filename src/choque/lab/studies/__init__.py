@@ -1,6 +1,7 @@
 """The studies, one file each: built in, brought by other packages, or any file of yours.
 
-A file holds a `choque.lab.Study` called ``STUDY``; see `choque.lab.study` for the whole of one. Packages bring theirs
+A file holds a `choque.lab.Study` called ``STUDY``; see `choque.lab.study` for the whole of one. It may import files
+beside it, which come last: none of them hides a module of the standard library or of a package. Packages bring theirs
 through the entry-point group ``choque.lab``.
 """
 
@@ -57,6 +58,8 @@ def _from_file(path: Path) -> Study:
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module  # dataclasses of the file look themselves up
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     try:
         specification.loader.exec_module(module)
     except ChoqueError:
