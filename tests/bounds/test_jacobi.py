@@ -36,6 +36,15 @@ def test_it_agrees_with_lapack(matrix: np.ndarray) -> None:
     assert vectors @ symmetric @ vectors.T == pytest.approx(np.diag(values), abs=1e-10 * size)
 
 
+@pytest.mark.parametrize("size", [1e-310, 1e-200, 1e-90, 1e90, 1e200, 1e307])
+def test_size_does_not_matter(size: float) -> None:
+    matrix = np.array([[4.0, 2, 0], [2, 5, 3], [0, 3, 6]])
+    values, vectors = symmetric_eigen(matrix * size)
+    known, directions = symmetric_eigen(matrix)
+    assert values / size == pytest.approx(known, rel=1e-12)
+    assert vectors == pytest.approx(directions, abs=1e-12)
+
+
 @pytest.mark.parametrize("matrix", [np.zeros((3, 3)), np.eye(3), np.diag([3.0, -1, 2]), np.ones((3, 3))])
 def test_matrices_with_equal_values_or_none(matrix: np.ndarray) -> None:
     values, vectors = symmetric_eigen(matrix)

@@ -110,7 +110,7 @@ def test_a_log_has_a_row_for_each_step(method: str, tmp_path: Path, thorough: bo
     for name in ("pairs", "unique_pairs", "density", "collisions"):
         np.testing.assert_array_equal(log.column(name), again.column(name))
     assert (table["collisions"] <= table["unique_pairs"]).all()
-    assert (np.diff(table["density"]) > 0).all()  # all start in the middle and have not met a wall yet
+    assert (np.diff(table["density"][:40]) > 0).all()  # all start in the middle and have not met a wall yet
     if method == "FB":
         assert (table["pairs"] == 60 * 59 / 2).all()
     others = InterestConfig(steps=config.steps, objects=60, method="SaP", seed=3)

@@ -19,6 +19,9 @@ ROTATION_LIMIT = 50
 DIAGONAL_TOLERANCE = 1e-24
 """A matrix is diagonal when the squares beside the diagonal are below this share of those on it."""
 
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Matrices whose largest entry is beyond these are scaled: their squares would be no ordinary numbers."""
+
 
 @kernel
 def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: NDArray[np.float64]) -> bool:
@@ -29,6 +32,11 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
     """
     a, b, c = matrix[0, 0], matrix[1, 1], matrix[2, 2]
     ab, ac, bc = matrix[0, 1], matrix[0, 2], matrix[1, 2]
+    unit = 1.0
+    largest = max(abs(a), abs(b), abs(c), abs(ab), abs(ac), abs(bc))
+    if largest > 0 and not SMALLEST <= largest <= LARGEST:
+        unit = largest
+        a, b, c, ab, ac, bc = a / unit, b / unit, c / unit, ab / unit, ac / unit, bc / unit
     first, second, third = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     converged = False
     for _ in range(ROTATION_LIMIT):
@@ -49,7 +57,7 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
             b, c, cosine, sine = _clear(b, c, bc)
             bc, ab, ac = 0.0, cosine * ab - sine * ac, sine * ab + cosine * ac
             second, third = _turn(second, third, cosine, sine)
-    values[0], values[1], values[2] = a, b, c
+    values[0], values[1], values[2] = a * unit, b * unit, c * unit
     for column in range(3):
         vectors[0, column], vectors[1, column], vectors[2, column] = first[column], second[column], third[column]
     return converged
