@@ -2,7 +2,7 @@
 
 Kernels are never compiled with ``parallel=True``: a parallel region of Numba costs seconds of compiling and spins
 while it waits. `choque.threads` runs serial kernels over ranges instead. Numba keeps compiled kernels beside the
-module, or in the user's cache folder where the package is read-only.
+module, or in the user's cache folder where the package is read-only, until a file that they are compiled from changes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import event
+
+from choque._freshness import follow_sources
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -29,8 +31,7 @@ def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
     Under ``NUMBA_DISABLE_JIT=1`` the function stays plain Python, so that coverage and debuggers see inside.
     """
-    compiled = numba.njit(**OPTIONS)(function)
-    return cast("Callable[Parameters, Result]", compiled)
+    return _compiled(function, OPTIONS)
 
 
 def inlined(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -39,8 +40,7 @@ def inlined(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
     For the few innermost loops whose outputs the compiler must see not to overlap their inputs; each use costs
     compile time.
     """
-    pasted = numba.njit(**OPTIONS, inline="always")(function)
-    return cast("Callable[Parameters, Result]", pasted)
+    return _compiled(function, {**OPTIONS, "inline": "always"})
 
 
 def part(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -49,8 +49,7 @@ def part(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]
     A kernel counts references to every array that it hands on, by atomic instructions. In a query of a few hundred
     nanoseconds that is half the time. Whoever calls a part holds the arrays anyway.
     """
-    compiled = numba.njit(**PART_OPTIONS)(function)
-    return cast("Callable[Parameters, Result]", compiled)
+    return _compiled(function, PART_OPTIONS)
 
 
 def woven(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -59,7 +58,12 @@ def woven(function: Callable[Parameters, Result]) -> Callable[Parameters, Result
     The compiler calls large parts, and a call lays out nine numbers for each array that it hands on: in the loops of
     EPA that was a fifth of the time. Each use costs compile time.
     """
-    compiled = numba.njit(**PART_OPTIONS, forceinline=True)(function)
+    return _compiled(function, {**PART_OPTIONS, "forceinline": True})
+
+
+def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
+    compiled = numba.njit(**options)(function)
+    follow_sources(compiled)
     return cast("Callable[Parameters, Result]", compiled)
 
 

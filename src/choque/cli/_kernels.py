@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from choque._freshness import sources_of
+
 ROOMS = ("bounds", "broad", "narrow", "dynamics", "world", "record", "kinetic", "volumes", "interest")
 """The rooms that users reach kernels through."""
 
@@ -44,9 +46,10 @@ def _kernels_of(room: str) -> list[Any]:
 
 
 def _is_on_disk(kernel: Any) -> bool:
-    """Whether Numba has an index of compiled versions of it that is no older than its source."""
+    """Whether Numba has an index of compiled versions of it that is no older than its sources."""
     function, version = kernel.py_func, f"{sys.version_info.major}{sys.version_info.minor}"
     source = Path(function.__code__.co_filename)
     name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}.py{version}{sys.abiflags}.nbi"
     index = Path(kernel.stats.cache_path) / name
-    return index.is_file() and index.stat().st_mtime >= source.stat().st_mtime
+    newest = max(Path(each).stat().st_mtime for each in sources_of(function))
+    return index.is_file() and index.stat().st_mtime >= newest
