@@ -28,6 +28,7 @@ def test_an_unknown_name_suggests_the_nearest_and_lists_all() -> None:
     problem = UnknownName("method", "brut", ["grid", "brute"])
     assert str(problem) == "There is no method called 'brut'. Did you mean 'brute'? Known: brute, grid."
     assert "Did you mean" not in str(UnknownName("method", "xyzzy", ["grid", "brute"]))
+    assert "called None" in str(UnknownName("method", None, ["grid", "brute"]))
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,14 @@ class InvalidInput(ChoqueError, ValueError):
 class UnknownName(InvalidInput):
     """A method, scene, study or format that is not registered; the message suggests the nearest one."""
 
-    def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
+    def __init__(self, kind: str, given: object, allowed: Iterable[str]) -> None:
         names = sorted(allowed)
-        near = difflib.get_close_matches(given, names, n=1)
+        near = difflib.get_close_matches(str(given), names, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"There is no {kind} called {given!r}.{hint} Known: {', '.join(names)}.")
         self._arguments = (kind, given, tuple(names))
 
-    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, str, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, tuple[str, ...]]]:
         return type(self), self._arguments
 
 

@@ -12,7 +12,7 @@ from bounds_oracles import contains, exact, exact_dot, random_axes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque.bounds import BodyPoints, Boxes, KDops, SupportMap
+from choque.bounds import BodyPoints, Boxes, KDops, SupportMap, directions
 from choque.errors import InvalidInput, UnknownName
 
 SPACE = (6, 14, 18, 26)
@@ -42,6 +42,18 @@ def bodies(count: int, seed: int, groups: int = 1, dtype: Any = np.float64) -> t
     scale = random.choice([1.0, 2.0, 6.0, -0.5], (count, 3))
     position = random.normal(0, 5, (count, 3))
     return random.integers(0, groups, count), position.astype(dtype), rotation.astype(dtype), scale
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_rotation_finer_than_the_position_is_not_narrowed(source: str) -> None:
+    """Positions of a file in float32, rotations of our own in float64: what turns is what was given."""
+    points = np.random.default_rng(3).normal(size=(1, 9, 3)) * [1, 1, 1000] + [0, 0, 1000]
+    groups, position, rotation, _ = bodies(100, 2)
+    places = position.astype(np.float32)
+    volumes = BodyPoints(points).kdops(groups, places, rotation, k=26, source=source)
+    reach = (np.einsum("nij,vj->nvi", rotation, points[0]) + places[:, None]) @ directions(26).T
+    assert (volumes.lower < reach.min(axis=1) + 1e-9).all()
+    assert (volumes.upper > reach.max(axis=1) - 1e-9).all()
 
 
 @pytest.mark.parametrize("k", SPACE)

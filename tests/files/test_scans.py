@@ -290,6 +290,17 @@ def test_thresholds_are_those_of_numpy() -> None:
     assert not select(np.zeros((2, 2, 2))).any()
 
 
+def test_what_is_not_a_number_is_never_chosen() -> None:
+    """Maps of a masked region hold NaN outside of it."""
+    values = np.array([[[np.nan, 0.0, 2.0, np.nan]]], np.float32)
+    for chosen in (select(values), select(values, above=1), select(values, label=2)):
+        assert chosen.tolist() == [[[False, False, True, False]]]
+    with pytest.raises(InvalidInput, match=r"values are 0\.0 to 2\.0"):
+        select(values, above=3)
+    with pytest.raises(InvalidInput, match="none at all"):
+        select(np.full((1, 1, 1), np.nan), above=3)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -297,6 +308,7 @@ def test_thresholds_are_those_of_numpy() -> None:
         ({"label": 9}, "label 9"),
         ({"above": 5, "below": 3}, "above 5 and below 3"),
         ({"label": 1, "above": 0}, "not by both"),
+        ({"above": "bone"}, "above is 'bone'"),
     ],
 )
 def test_a_choice_of_nothing_is_one_sentence(options: dict[str, float], words: str) -> None:

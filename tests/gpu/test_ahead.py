@@ -35,6 +35,12 @@ def test_every_kernel_compiles_for_a_cuda_architecture(architecture: int, tmp_pa
     assert "sqrt.rn.f64" in bodies
 
 
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ChoqueError, match="cannot be made"):
+        compile_ahead(tmp_path / "file" / "folder")
+
+
 def test_an_architecture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ChoqueError, match="do not compile for CUDA 3"):
         compile_ahead(tmp_path, 3)

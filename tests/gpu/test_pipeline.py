@@ -229,6 +229,7 @@ POSE = (np.zeros((1, 3)), np.array([[0.0, 0, 0, 1]]))
         ),
         (lambda: Pipeline([rounded_cube()], device="warp-cpu").pairs(POSE[0], np.eye(3)), "rotation has the shape"),
         (lambda: Pipeline([rounded_cube()], device="warp-cpu").pairs([[0, np.nan, 0]], POSE[1]), "Row 0 of position"),
+        (lambda: Pipeline([rounded_cube()], device="warp-cpu").pairs(POSE[0], np.zeros((1, 4))), "quaternion 0"),
     ],
 )
 def test_bad_input_is_a_sentence(call: Any, message: str) -> None:

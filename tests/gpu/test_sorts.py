@@ -100,17 +100,23 @@ def test_many_are_sorted(device: str) -> None:
 def test_library_and_network_give_the_stable_order(order_of: Any, dtype: Any, count: int, device: str) -> None:
     """F-002-46: equal keys as they came, whatever their sign and size."""
     random = np.random.default_rng(count)
-    values = random.choice([-np.inf, -1e30, -2.5, -1e-40, 0.0, 1e-40, 3.25, 1e30, np.inf], count).astype(dtype)
+    values = random.choice([-np.inf, -1e30, -2.5, -1e-40, -0.0, 0.0, 1e-40, 3.25, 1e30, np.inf], count).astype(dtype)
     values[::3] = random.normal(size=len(values[::3]))
     np.testing.assert_array_equal(order_of(values, device), np.argsort(values, kind="stable"))
 
 
 @given(st.lists(st.integers(-(10**9) + 1, 10**9 - 1), max_size=40), st.integers(1, 9))
 def test_any_fixed_point_numbers_are_sorted(numbers: list[int], items: int) -> None:
-    values = np.array(numbers, np.float64) / 10**4
-    exact = np.floor(values * 10**4)
-    order = decimal_order(values, "warp-cpu", items=items)
+    exact = np.array(numbers, np.int64)
+    order = decimal_order(exact / 10**4, "warp-cpu", items=items)
     np.testing.assert_array_equal(exact[order], np.sort(exact))
+
+
+def test_floats_beside_the_decimal_numbers_that_they_mean_are_sorted(device: str) -> None:
+    """-94929.532 times 10,000 is below -949,295,320 by a rounding, and must not count as the number below."""
+    values = np.array([-94929.5321, -94929.532, -89031.575, -89031.5749])
+    assert decimal_order(values, device).tolist() == [0, 1, 2, 3]
+    assert decimal_order(values[::-1].copy(), device).tolist() == [3, 2, 1, 0]
 
 
 def test_the_order_of_finer_numbers_is_never_the_reverse(device: str) -> None:

@@ -126,6 +126,22 @@ def test_nobody_and_one_alone_have_no_pairs(count: int, device: str) -> None:
     assert sweep_spheres(np.zeros((count, 3)), np.zeros(count), (1, 0, 0), device)[0].size == 0
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sweep_slabs(np.zeros((2, 3)), 0, "warp-cpu"), r"\(n, 2m\)"),
+        (lambda: sweep_slabs(["a"], 0, "warp-cpu"), "element type"),
+        (lambda: sweep_slabs(np.zeros((2, 6)), 3, "warp-cpu"), "directions go from 0 to 2"),
+        (lambda: sweep_slabs(np.zeros((2, 6)), 0.5, "warp-cpu"), "slab is 0.5"),
+        (lambda: sweep_spheres(np.zeros((3, 3)), np.zeros(2), (1, 0, 0), "warp-cpu"), r"\(n, 3\) and \(n,\)"),
+        (lambda: sweep_spheres(np.zeros((3, 3)), np.zeros(3), (0, 0, 0), "warp-cpu"), "not all 0"),
+    ],
+)
+def test_bad_input_is_a_sentence(call: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        call()
+
+
 def test_one_long_interval_is_shared_by_many_items(device: str) -> None:
     """Balance: the work of an item is bounded by a segment, however long an interval is."""
     lower = np.linspace(0, 1000, 2000)[:, None] * np.ones(3)

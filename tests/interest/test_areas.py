@@ -60,9 +60,11 @@ def test_touching_counts_and_a_hair_more_does_not(shape: Any) -> None:
 
 def test_only_the_one_with_an_area_sees() -> None:
     """F-004-25: of a, b, c and d only a has an area; b touches it, c lies in it, d is outside."""
-    areas = Areas([[0, 0], [4, 0], [1, 1], [9, 9]], [3, None, None, None], body_radius=1)
-    assert rows(areas.pairs()) == [(0, 1), (0, 2)]
-    assert areas.owners.tolist() == [0]
+    radius = [3, None, None, None]
+    for sizes in (radius, np.array(radius)):
+        areas = Areas([[0, 0], [4, 0], [1, 1], [9, 9]], sizes, body_radius=1)
+        assert rows(areas.pairs()) == [(0, 1), (0, 2)]
+        assert areas.owners.tolist() == [0]
 
 
 def test_a_masked_radius_is_no_area() -> None:

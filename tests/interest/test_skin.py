@@ -88,6 +88,7 @@ def test_tighter_bounds_are_tested_as_they_are() -> None:
         ((np.nan, 0.1, 2), "radius.*NaN"),
         (([], 0.1, 2), "radius has the shape"),
         ((0.0, 0.1, 2), "Row 0 of radius is 0"),
+        ((1e-320, 0.1, 2), "too small beside a displacement of 0.1"),
         ((1.0, -0.1, 2), "displacement is -0.1"),
         ((1.0, np.inf, 2), "displacement is inf"),
         ((1.0, 0.1, 0), "frames is 0"),

@@ -199,6 +199,7 @@ def test_iterations_are_few(thorough: bool) -> None:
         (np.zeros((2, 2)), CUBE, r"a has the shape \(2, 2\)"),
         (CUBE, np.empty((0, 3)), "b has the shape"),
         (CUBE, CUBE + np.nan, "Vertex 0 of body 0 of b"),
+        (CUBE, CUBE + 1e60, r"Vertex 0 of body 0 of b .* within ±1e\+50"),
         (np.zeros((2, 4, 3)), np.zeros((3, 4, 3)), "as many of both"),
         ("cube", CUBE, "neither"),
     ],
@@ -207,6 +208,13 @@ def test_bad_bodies_are_refused(a: object, b: object, text: str) -> None:
     for ask in (gjk, epa, collide):
         with pytest.raises(InvalidInput, match=text):
             ask(a, b)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("unit", [1e-45, 1.0, 1e49])
+def test_the_unit_of_length_does_not_matter(unit: float) -> None:
+    turned = CUBE @ np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+    assert gjk(turned * unit, (turned + [0, 0, 4]) * unit).distance / unit == pytest.approx(3)
+    assert epa(turned * unit, (turned + [0, 0, 0.75]) * unit).depth / unit == pytest.approx(0.25)
 
 
 def test_bad_pairs_are_refused() -> None:

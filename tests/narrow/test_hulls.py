@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -142,6 +143,8 @@ def test_meshes_by_their_hull(suffix: str, tmp_path: Path) -> None:
         ([[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]], "one line"),
         ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], "one plane"),
         ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, np.nan]], "Point 3 of the cloud"),
+        ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1e60]], "Point 3 of the cloud .* within"),
+        ([[0, 0, 0], [1e-60, 0, 0], [0, 1e-60, 0], [0, 0, 1e-60]], "spans 1e-60 at most"),
         (np.empty((0, 3)), "empty"),
         ([[1, 2]], r"\(v, 3\)"),
         ("cloud", "points"),
@@ -150,6 +153,32 @@ def test_meshes_by_their_hull(suffix: str, tmp_path: Path) -> None:
 def test_degenerate_clouds_are_refused(points: object, text: str) -> None:
     with pytest.raises(InvalidInput, match=text):
         Hulls.from_points(points)  # type: ignore[arg-type]
+
+
+def is_closed(hulls: Hulls) -> bool:
+    sides = np.concatenate([hulls.triangles[:, [0, 1]], hulls.triangles[:, [1, 2]], hulls.triangles[:, [2, 0]]])
+    _, counts = np.unique(np.sort(sides, axis=1), axis=0, return_counts=True)
+    return bool((counts == 2).all())
+
+
+@pytest.mark.parametrize("stretch", [(1.0, 1.0, 1.0), (1e-6, 1e-6, 1.0), (1e-5, 1.0, 1.0)])
+def test_points_within_faces_and_edges_are_no_vertices(stretch: tuple[float, float, float]) -> None:
+    """The vertices of a finely divided box, whatever its shape: its corners are its hull."""
+    lattice = np.array(list(itertools.product((0.0, 1.0, 2.0), repeat=3)))
+    turn = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
+    for frame in (np.eye(3), turn):
+        hulls = Hulls.from_points(lattice * stretch @ frame)
+        assert len(hulls.points) == 8
+        assert is_closed(hulls)
+        assert hulls.volume[0] == pytest.approx(8 * np.prod(stretch), rel=1e-9)
+
+
+def test_points_within_a_face_hide_no_corner() -> None:
+    """Whole numbers with many in one plane: the volume is that of the exact hull, 56/3."""
+    text = "202 322 132 032 013 300 103 231 312 111 130 302 212 120 123 121 023 033 303 203 002 310 201 313"
+    hulls = Hulls.from_points([[int(digit) for digit in word] for word in text.split()])
+    assert hulls.volume[0] == pytest.approx(56 / 3)
+    assert is_closed(hulls)
 
 
 def test_other_bad_input(tmp_path: Path) -> None:
@@ -174,5 +203,6 @@ def test_other_bad_input(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidInput, match=text):
             hulls.at([0, 0, 0], **arguments)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="finite"):
-        hulls.at([0, np.nan, 0])
+    for position in ([0, np.nan, 0], [0, 1e60, 0]):
+        with pytest.raises(InvalidInput, match="finite"):
+            hulls.at(position)

@@ -53,6 +53,8 @@ def test_bad_phantoms_are_one_sentence() -> None:
         phantoms.make("bal")
     with pytest.raises(ChoqueError, match="at least 1"):
         phantoms.make("ball", 0)
+    with pytest.raises(ChoqueError, match="more than fits"):
+        phantoms.make("ball", 1_000_000)
     with pytest.raises(ChoqueError, match="between 0 and 1"):
         phantoms.make("random", 3, probability=2)
 

@@ -45,13 +45,14 @@ def test_volumes_come_move_turn_and_go() -> None:
     for number in scene.add(crowd(5, 2)).tolist():
         volumes[number] = scene[number]
     scene.remove([3, 7])
-    del volumes[3], volumes[7]
+    scene.remove(11)
+    del volumes[3], volumes[7], volumes[11]
     scene.translate(0, (1.5, 0, -2))
     volumes[0] = volumes[0].translated((1.5, 0, -2))
     turned = volumes[1].turned("x")
     scene.move(1, turned)
     volumes[1] = turned
-    assert len(scene) == len(volumes) == 23
+    assert len(scene) == len(volumes) == 22
     assert scene.ids.tolist() == sorted(volumes)
     assert scene.pairs().tolist() == colliding(volumes, "open")
 
@@ -66,6 +67,22 @@ def test_bad_scenes_are_one_sentence() -> None:
         Scene(crowd(2), contact="half")
     with pytest.raises(ChoqueError, match="no volume with id 9"):
         Scene(crowd(2)).move(9, finer)
+    with pytest.raises(ChoqueError, match="list of volumes"):
+        Scene(finer)  # type: ignore[arg-type]
+    with pytest.raises(ChoqueError, match="not with ndarray"):
+        Scene([finer.voxels()])  # type: ignore[list-item]
+    scene = Scene(volume for volume in crowd(4))
+    for call in (
+        lambda: scene.remove([1.5]),  # type: ignore[list-item]
+        lambda: scene.remove(["first"]),  # type: ignore[list-item]
+        lambda: scene.remove([2, 2]),
+        lambda: scene.add([3]),  # type: ignore[list-item]
+        lambda: scene.move(0, 3),  # type: ignore[arg-type]
+        lambda: scene[[1]],  # type: ignore[index]
+    ):
+        with pytest.raises(ChoqueError):
+            call()
+    assert scene.ids.tolist() == [0, 1, 2, 3]
 
 
 def test_a_pyramid_answers_as_its_volume_does() -> None:
@@ -91,6 +108,10 @@ def test_every_level_contains_the_finer_one() -> None:
     assert pyramid.level(0) == pyramid.volume
     with pytest.raises(ChoqueError, match="no level"):
         pyramid.level(pyramid.level_count)
+    with pytest.raises(ChoqueError, match="whole number of at least 1"):
+        Pyramid(pyramid.volume, level_count=0)
+    with pytest.raises(ChoqueError, match=r"Pyramid\(volume\)"):
+        pyramid.collides(pyramid.volume)  # type: ignore[arg-type]
 
 
 def test_distant_parts_are_told_apart_coarsely() -> None:

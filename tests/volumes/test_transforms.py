@@ -49,6 +49,7 @@ def test_scaling_repeats_voxels() -> None:
     mask[0, 0, 0] = mask[-1, -1, -1] = True
     scaled = Volume.from_voxels(mask).scaled((2, 1, 3))
     assert np.array_equal(scaled.voxels(), mask.repeat(2, 0).repeat(3, 2))
+    assert Volume.from_voxels(mask).scaled(np.int64(2)) == Volume.from_voxels(mask).scaled([2, 2, 2])
 
 
 def test_a_rotation_by_a_quarter_is_the_exact_turn() -> None:
@@ -111,17 +112,38 @@ def test_lattices_that_differ_say_what_to_do() -> None:
         (lambda v: v.translated((1, 2)), "three finite"),
         (lambda v: v.translated((float("nan"), 0, 0)), "three finite"),
         (lambda v: v.turned("w"), "axis"),
+        (lambda v: v.turned("x", 1.5), "quarter turns is 1.5"),
+        (lambda v: v.turned("x", "once"), "quarter turns"),
         (lambda v: v.scaled(0), "at least 1"),
+        (lambda v: v.scaled(1.5), "at least 1"),
+        (lambda v: v.scaled((2, 2)), "one for each"),
+        (lambda v: v.scaled(10**12), "at most 2,097,151"),
+        (lambda v: v.translated((1e300, 0, 0)), "2⁵³"),
+        (lambda v: v.translated((2.0**53, 0, 0)).translated((2.0**53, 0, 0)), "2⁵³"),
+        (lambda v: v.collides(Volume.from_voxels(np.ones((1, 1, 1), bool), origin=(1e300, 0, 0))), "2⁵³"),
+        (lambda v: v.resampled(spacing=1e-9), "more than fits"),
+        (lambda v: v.resampled(like=v.voxels()), "not with ndarray"),
+        (lambda v: v.rotated("quickly"), "rotation"),
+        (lambda v: v.dilated("far"), "whole number of at least 0"),
+        (lambda v: v.eroded(float("nan")), "whole number of at least 0"),
+        (lambda v: v.voxels((0, 0), (1, 1)), "lower corner"),
+        (lambda v: v.voxels((0, 0, 0), (1.5, 1, 1)), "upper corner"),
+        (lambda v: v.voxels((0, 0, 0), (10**6,) * 3), "more than fits"),
+        (lambda v: Body(v.voxels()), "not with ndarray"),
         (lambda v: v.rotated(np.ones((3, 3))), "rotation"),
         (lambda v: v.resampled(), "either"),
         (lambda v: v & 3, "another volume"),
         (lambda v: v.collides(None), "another volume"),
         (lambda v: v.slide([1], (1, 0, 0)), "another volume"),
         (lambda _: Volume.from_voxels(np.ones((2, 2), bool)), "three"),
+        (lambda _: Volume.from_voxels([[[1, 0], [1]]]), "rectangular"),
+        (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), layout=None), "layout"),
         (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), spacing=(1, 0, 1)), "longer than 0"),
         (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), spacing="wide"), "three finite"),
         (lambda _: Volume.from_mesh("a.stl"), "how fine"),
         (lambda _: Volume.from_mesh("a.stl", voxels_per_unit=-1), "above 0"),
+        (lambda _: Volume.from_mesh("a.stl", voxels_per_unit="fine"), "above 0"),
+        (lambda _: Volume.from_mesh("a.stl", like="bone"), "not with str"),
         (lambda _: Volume.from_mesh(3, voxels_per_unit=1), "pair"),
     ],
 )

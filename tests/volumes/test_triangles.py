@@ -41,6 +41,29 @@ def test_known_pairs(other: list[list[float]], meet: bool) -> None:
         assert triangles_meet(triangle, BASE[::-1].copy()) == meet
 
 
+def share_a_point(one: np.ndarray, two: np.ndarray) -> bool:
+    """Exact on whole numbers: no direction that can separate two triangles does."""
+    edges, others = (np.roll(triangle, -1, axis=0) - triangle for triangle in (one, two))
+    normals = np.array([np.cross(*edges[:2]), np.cross(*others[:2])])
+    across = np.cross(edges[:, None], others[None]).reshape(-1, 3)
+    within = [np.cross(normals[0], edges), np.cross(normals[1], others)]
+    directions = np.concatenate([normals, across, *within])
+    here, there = directions @ one.T, directions @ two.T
+    return not ((here.max(axis=1) < there.min(axis=1)) | (there.max(axis=1) < here.min(axis=1))).any()
+
+
+def test_triangles_on_whole_numbers_miss_no_touch() -> None:
+    """F-003-32: edges that cross in one point, which no float holds, among them."""
+    pairs = [
+        ([[2, 0, 0], [0, 2, 1], [2, 0, 2]], [[0, 0, 2], [2, 2, 2], [0, 1, 1]]),
+        ([[3, 2, 0], [2, 0, 4], [2, 2, 2]], [[3, 1, 4], [0, 0, 2], [3, 4, 2]]),
+        ([[4, 0, 3], [0, 1, 3], [4, 2, 4]], [[3, 2, 4], [1, 0, 2], [1, 4, 3]]),
+    ]
+    for one, two in [*np.array(pairs), *np.random.default_rng(5).integers(0, 5, (1500, 2, 3, 3))]:
+        if all(np.cross(triangle[1] - triangle[0], triangle[2] - triangle[0]).any() for triangle in (one, two)):
+            assert triangles_meet(one.astype(float), two.astype(float)) == share_a_point(one, two)
+
+
 def test_random_pairs_equal_a_sampled_answer() -> None:
     """In general position two triangles meet just when an edge of one pierces the other, by signs of whole numbers."""
     random = np.random.default_rng(0)

@@ -115,6 +115,26 @@ def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_p
     assert Volume.read(tmp_path / "bone.ply", like=solid) == solid
 
 
+def test_the_shell_resamples_and_takes_a_spacing(shell: typer.Typer, tmp_path: Path) -> None:
+    fine, coarse = bone(), phantoms.make("ball", 12).translated((4, -10, 100))
+    fine.write(tmp_path / "fine.nrrd")
+    coarse.write(tmp_path / "coarse.nrrd")
+    names = tmp_path / "fine.nrrd", tmp_path / "coarse.nrrd"
+    with pytest.raises(InvalidInput, match=r"fine\.nrrd are of .*coarse\.nrrd of .*--resample"):
+        run(shell, "collide", *names)
+    told = json.loads(run(shell, "collide", *names, "--resample", "--report", "--json"))
+    wanted = fine & coarse.resampled(like=fine)
+    assert told["shared_volume"] == pytest.approx(wanted.volume())
+    run(shell, "boolean", "and", *names, tmp_path / "both.evm", "--resample")
+    assert Volume.read(tmp_path / "both.evm") == wanted
+    np.save(tmp_path / "mask.npy", coarse.voxels())
+    for given, spacing in (("2", [2.0, 2.0, 2.0]), ("1,2,0.5", [1.0, 2.0, 0.5])):
+        told = json.loads(run(shell, "info", tmp_path / "mask.npy", "--spacing", given, "--json"))
+        assert told["spacing"] == spacing
+    with pytest.raises(InvalidInput, match="--spacing is 'wide'"):
+        run(shell, "info", tmp_path / "mask.npy", "--spacing", "wide")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

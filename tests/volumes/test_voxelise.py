@@ -134,5 +134,9 @@ def test_bad_meshes_are_one_sentence(mesh: object, words: str) -> None:
 def test_too_fine_a_mesh_is_refused_and_no_mesh_is_empty() -> None:
     with pytest.raises(ChoqueError, match="larger voxels"):
         Volume.from_mesh(SPHERE, voxels_per_unit=1e5)
+    with pytest.raises(ChoqueError, match="tell voxels apart"):
+        Volume.from_mesh(SPHERE, voxels_per_unit=1e30)
+    with pytest.raises(ChoqueError, match="tell voxels apart"):
+        Volume.from_mesh((SPHERE.vertices + 1e30, SPHERE.faces), voxels_per_unit=1, fill="surface")
     assert Volume.from_mesh((np.empty((0, 3)), np.empty((0, 3), int)), voxels_per_unit=1).is_empty()
     assert isinstance(voxelise_mesh(SPHERE, Lattice(), "surface"), ExtremeVertices)

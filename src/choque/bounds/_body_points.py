@@ -17,7 +17,7 @@ from choque.bounds._oriented import OrientedBoxes
 from choque.bounds._rounding import narrow_up
 from choque.bounds._spheres import Spheres
 from choque.bounds._support_map import RESOLUTION, SupportMap, turn_map
-from choque.bounds._validate import as_floats, as_groups, as_rows
+from choque.bounds._validate import as_floats, as_groups, as_rows, as_widest
 from choque.errors import InvalidInput, UnknownName
 
 _SOURCES = ("vertices", "map")
@@ -38,7 +38,8 @@ class BodyPoints:
     Notes
     -----
     Every volume contains every point of its body, whatever was rounded on the way: what a float may have lost, some
-    2⁻⁴⁶ of the size, is added outward. Volumes have the float type of ``position``. The arguments of all methods:
+    2⁻⁴⁶ of the size, is added outward. Volumes have the float type of ``position`` and ``rotation``, the wider where
+    they differ. The arguments of all methods:
 
     groups
         (n,) the group of points that each body carries.
@@ -174,4 +175,5 @@ class BodyPoints:
             raise InvalidInput(f"scale holds {bad!s}; a body is scaled by finite numbers other than zero.")
         if stretch.shape != (count, 3):
             stretch = np.broadcast_to(stretch, (count, 3)).copy()
-        return carried, where, turn.astype(where.dtype, copy=False), stretch
+        where, turn = as_widest(where, turn)  # a rotation that is narrowed would turn points out of their volume
+        return carried, where, turn, stretch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -84,14 +85,19 @@ def select(
 ) -> NDArray[np.bool_]:
     """The voxels with values > above and < below, or equal to a label; without any of them, those that are not 0.
 
-    A choice that leaves nothing is refused: it is nearly always a wrong threshold. (A scan of zeros alone is empty.)
+    A value that is not a number, as outside a region that somebody has masked, is never chosen. A choice that leaves
+    nothing is refused: it is nearly always a wrong threshold. (A scan of zeros alone is empty.)
     """
     if label is not None and (above is not None or below is not None):
         raise InvalidInput("Choose voxels either by label, or by above and below, not by both.")
+    for word, value in (("above", above), ("below", below), ("label", label)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise InvalidInput(f"{word} is {value!r}; it must be a number.")
     if values.dtype.kind not in "biuf":
         raise InvalidInput(f"The values of {name} have type {values.dtype}; a threshold needs ordinary numbers.")
     if above is None and below is None and label is None:
-        return np.asarray(values != 0)
+        mask = np.asarray(values != 0)
+        return mask & ~np.isnan(values) if values.dtype.kind == "f" else mask
     if label is not None:
         mask = np.asarray(values == label)
     else:
@@ -106,6 +112,7 @@ def select(
             for word, value in (("above", above), ("below", below), ("label", label))
             if value is not None
         ]
-        span = f"{values.min()} to {values.max()}" if values.size else "none at all"
+        numbers = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        span = f"{numbers.min()} to {numbers.max()}" if numbers.size else "none at all"
         raise InvalidInput(f"No voxel of {name} is {' and '.join(wanted)}: its values are {span}.")
     return mask

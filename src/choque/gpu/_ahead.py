@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from choque.errors import ChoqueError
+from choque.errors import ChoqueError, InvalidInput
 from choque.gpu._devices import load_warp
 
 MODULES = ("_kernels_bodies", "_kernels_bounds", "_kernels_sort", "_kernels_sweep")
@@ -21,7 +21,10 @@ def compile_ahead(folder: str | Path, architecture: int = LEAST_ARCHITECTURE) ->
     """
     warp = load_warp()
     target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InvalidInput(f"The folder {target} cannot be made: {problem.strerror}.") from problem
     written: list[Path] = []
     for name in MODULES:
         module = importlib.import_module(f"choque.gpu.{name}")

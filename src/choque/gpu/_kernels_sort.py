@@ -13,9 +13,10 @@ wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
 @wp.kernel
 def copy_keys(intervals: wp.array2d(dtype=Any), keys: wp.array(dtype=Any), order: wp.array(dtype=wp.int32)):
-    """The start of each interval as its key, and the rows in their own order."""
+    """The start of each interval as its key, and the rows in their own order; -0 is 0, as everywhere but in bits."""
     body = wp.tid()
-    keys[body] = intervals[body, 0]
+    start = intervals[body, 0]
+    keys[body] = start + type(start)(0.0)
     order[body] = body
 
 
@@ -36,10 +37,11 @@ def quantise(
 ):
     """Whole numbers of ten-thousandths, rounded down, so that their order is never the reverse.
 
-    ``too_large`` gets the last row that is beyond ``most``.
+    A millionth of one is added first: floats lie up to that beside the decimal numbers that are meant. ``too_large``
+    gets the last row that is beyond ``most``.
     """
     body, side = wp.tid()
-    scaled = wp.floor(wp.float64(intervals[body, side]) * per_unit)
+    scaled = wp.floor(wp.float64(intervals[body, side]) * per_unit + wp.float64(1e-6))
     if scaled > most or scaled < -most:
         wp.atomic_max(too_large, 0, body)
     else:

@@ -213,6 +213,9 @@ class Pipeline:
             if not np.isfinite(array).all():
                 row = int(np.argwhere(~np.isfinite(array))[0][0])
                 raise InvalidInput(f"Row {row} of {name} is {array[row].tolist()}; it must hold finite numbers.")
+        if turn.ndim == 2 and not turn.any(axis=1).all():
+            row = int(np.flatnonzero(~turn.any(axis=1))[0])
+            raise InvalidInput(f"Row {row} of rotation is the quaternion 0, which turns nothing; give unit ones.")
         if self._axis is None or self.frame % self.axis_period == 0:
             found = principal_direction(np.concatenate((where, where), axis=1), 3, self.centred)
             self._axis = found if found is not None else self._axis

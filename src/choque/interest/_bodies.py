@@ -79,6 +79,8 @@ def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
         reach = _each(radius.filled(0), "radius", count)
         reach[np.broadcast_to(np.ma.getmaskarray(radius), (count,))] = NO_AREA
         return reach
+    if isinstance(radius, np.ndarray) and radius.dtype == object:
+        radius = radius.tolist()
     if isinstance(radius, Sequence) and any(value is None for value in radius):
         blind = np.array([value is None for value in radius])
         reach = _each([0.0 if value is None else value for value in radius], "radius", count)

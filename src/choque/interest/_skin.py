@@ -56,7 +56,13 @@ def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
         row = int(np.argmin(sizes))
         raise InvalidInput(f"Row {row} of radius is 0; no factor makes that larger. Use choque.interest.Skinned.")
     # A step beyond what was divided, so that no rounding of k times a radius can fall short.
-    return 1.0 + travel / float(sizes.min()) * (1 + 2.0**-40) + 2.0**-48
+    factor = 1.0 + travel / float(sizes.min()) * (1 + 2.0**-40) + 2.0**-48
+    if not math.isfinite(factor):
+        raise InvalidInput(
+            f"radius goes down to {sizes.min():g}, too small beside a displacement of {displacement:g} for any factor. "
+            "Use choque.interest.Skinned."
+        )
+    return factor
 
 
 class Skinned:

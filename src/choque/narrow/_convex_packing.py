@@ -11,6 +11,7 @@ from choque._types import Pairs
 from choque.errors import InvalidInput
 from choque.narrow._convex_cores import cores_of_hulls, joined
 from choque.narrow._convex_probe import Probe, probe_pairs
+from choque.narrow._hull_faces import LARGEST
 from choque.narrow._hulls import Hulls, Posed
 from choque.narrow._support import Cores
 from choque.threads import block_supply, resolve_count, run
@@ -146,11 +147,12 @@ def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool
         points = points[None]
     if points.ndim != 3 or points.shape[2] != 3 or points.shape[1] == 0:
         raise InvalidInput(f"{name} has the shape {np.shape(bodies)}; vertices must be (v, 3) or (n, v, 3), v ≥ 1.")
-    wrong = np.argwhere(~np.isfinite(points))
-    if len(wrong):
-        body, vertex = wrong[0][:2].tolist()
+    fair = np.abs(points) <= LARGEST
+    if not fair.all():
+        body, vertex = np.argwhere(~fair)[0][:2].tolist()
         raise InvalidInput(
-            f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite."
+            f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite, and "
+            f"within ±{LARGEST:g}."
         )
     count, size = points.shape[:2]
     spans = np.empty((count, 3), np.int64)

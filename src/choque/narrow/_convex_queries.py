@@ -49,7 +49,8 @@ def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
     """Whether convex bodies collide, how far apart they are, and where they are nearest.
 
     Exact up to roundings: a distance below 10⁻¹³ of the bodies' extent counts as touching, and touching is colliding at
-    distance 0. Vertices are scanned, or climbed to along edges where hulls are large.
+    distance 0. Vertices are scanned, or climbed to along edges where hulls are large. Lengths go from 10⁻⁵⁰ to 10⁵⁰;
+    larger coordinates are refused, smaller lengths may count as 0.
 
     Parameters
     ----------

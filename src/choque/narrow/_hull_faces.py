@@ -17,6 +17,10 @@ FLATNESS = 1e-10
 """Points that deviate from a plane by less than this share of their extent lie on it."""
 
 
+LARGEST, SMALLEST = 1e50, 1e-50
+"""How far from 0 a coordinate may be, and how small a solid: products of five of them are still ordinary numbers."""
+
+
 class Faces(NamedTuple):
     """A closed convex surface."""
 
@@ -37,7 +41,7 @@ class Mass(NamedTuple):
 
 
 def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
-    """The ``points`` as (v, 3) finite float64, v ≥ 1, or `InvalidInput` about ``what``."""
+    """The ``points`` as (v, 3) float64 up to `LARGEST`, v ≥ 1, or `InvalidInput` about ``what``."""
     try:
         cloud = np.ascontiguousarray(points, np.float64)
     except (TypeError, ValueError) as problem:
@@ -46,10 +50,11 @@ def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
         raise InvalidInput(f"{what} has the shape {cloud.shape}; it must be (v, 3), a point in each row.")
     if len(cloud) == 0:
         raise InvalidInput(f"{what} is empty; it needs at least one point.")
-    wrong = np.flatnonzero(~np.isfinite(cloud).all(axis=1))
+    wrong = np.flatnonzero(~(np.abs(cloud) <= LARGEST).all(axis=1))
     if len(wrong):
         raise InvalidInput(
-            f"Point {wrong[0]} of {what[0].lower()}{what[1:]} is {cloud[wrong[0]].tolist()}; it must be finite."
+            f"Point {wrong[0]} of {what[0].lower()}{what[1:]} is {cloud[wrong[0]].tolist()}; it must be finite, and "
+            f"within ±{LARGEST:g}."
         )
     return cloud
 
@@ -63,12 +68,17 @@ def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
     extent = float(np.ptp(cloud, axis=0).max())
     if len(cloud) == 1 or extent == 0:
         raise InvalidInput(f"{what} is a single point, {cloud[0].tolist()}; a solid needs at least four.")
-    spread = np.linalg.svd((cloud - cloud.mean(axis=0)) / extent, compute_uv=False)
+    if extent < SMALLEST:
+        raise InvalidInput(f"{what} spans {extent:.3g} at most, less than {SMALLEST:g}; take a smaller unit of length.")
+    centred = (cloud - cloud.mean(axis=0)) / extent
+    _, spread, axes = np.linalg.svd(centred, full_matrices=False)
     if len(cloud) < 4 or spread[2] < FLATNESS:
         shape = "line" if spread[1] < FLATNESS else "plane"
         raise InvalidInput(f"{what} is flat: its {len(cloud)} points lie on one {shape} and enclose no volume.")
     if len(cloud) <= FEW_POINTS:
-        triangles = _try_triples(cloud, FLATNESS * extent)
+        # As round as it gets, so that the ends of a needle count as much as its sides; faces stay faces.
+        rounded = (centred @ axes.T / spread) @ axes
+        triangles = _try_triples(rounded, max(FLATNESS, 2.0**-49 * float(spread[0] / spread[2])))
     else:
         triangles = _ask_qhull(cloud)
     used, triangles = np.unique(triangles, return_inverse=True)
@@ -97,13 +107,15 @@ def mass_of(faces: Faces) -> Mass:
 
 
 def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
-    """The hull of few points: triples that have all points on one side, as fans where a face has more corners."""
+    """The hull of few points: triples that have all points on one side, as fans where a face has more corners.
+
+    Points within ``slack`` of a plane lie on it; the cloud is about as wide as 1 along every direction.
+    """
     triples = np.array(list(combinations(range(len(cloud)), 3)))
     a, b, c = (cloud[triples[:, place]] for place in range(3))
     normals = np.cross(b - a, c - a)
     lengths = np.linalg.norm(normals, axis=1)
-    extent = float(np.ptp(cloud, axis=0).max())
-    solid = lengths > 1e-9 * extent * extent
+    solid = lengths > 10 * slack
     triples, normals, a = triples[solid], normals[solid] / lengths[solid, None], a[solid]
     heights = normals @ cloud.T - np.einsum("ti,ti->t", normals, a)[:, None]
     above, below = (heights > slack).any(axis=1), (heights < -slack).any(axis=1)
@@ -118,20 +130,25 @@ def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
 
 
 def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The triangles of one face: its corners in order around the ``normal``, from the first."""
-    corners = cloud[members]
-    middle = corners.mean(axis=0)
-    first = corners[0] - middle
-    angles = np.arctan2(
-        (corners - middle) @ np.cross(normal, first) / np.linalg.norm(first), (corners - middle) @ first
-    )
-    around = members[np.argsort(angles, kind="stable")]
-    turned = np.roll(around, -1)
-    edge, following = cloud[turned] - cloud[around], np.roll(cloud[turned], -1, axis=0) - cloud[turned]
-    size = np.linalg.norm(edge, axis=1) * np.linalg.norm(following, axis=1)
-    corner = np.roll(np.cross(edge, following) @ normal > 1e-9 * size, 1)
-    around = around[corner]  # points in the middle of an edge are no corners
-    return np.column_stack([np.full(len(around) - 2, around[0]), around[1:-1], around[2:]])
+    """The triangles of one face: its corners in order around the ``normal``, without what lies within it or on an edge.
+
+    The face is wrapped (Jarvis, 1973): from a corner, the next is the farthest of those that have no point on the
+    right of the way to them.
+    """
+    points = cloud[members]
+    first = int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))
+    around = [first]
+    while len(around) <= len(members):
+        ways = points - points[around[-1]]
+        lengths = np.linalg.norm(ways, axis=1)
+        left = np.cross(ways[:, None], ways[None]) @ normal
+        is_outline = (left >= -1e-9 * np.outer(lengths, lengths)).all(axis=1)
+        following = int(np.argmax(np.where(is_outline, lengths, -1.0)))
+        if following == first:
+            break
+        around.append(following)
+    corners = members[around]
+    return np.column_stack([np.full(len(corners) - 2, corners[0]), corners[1:-1], corners[2:]])
 
 
 def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:

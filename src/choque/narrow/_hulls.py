@@ -18,7 +18,7 @@ from choque.bounds._validate import as_rows, check_orthonormal
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
-from choque.narrow._hull_faces import Faces, as_cloud, hull_faces, mass_of, neighbours
+from choque.narrow._hull_faces import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours
 from choque.narrow._hull_solids import solid
 
 TRIMESH_SUFFIXES = (".glb", ".gltf")
@@ -152,9 +152,12 @@ class Hulls:
     def boxes(cls, size: ArrayLike = (1.0, 1.0, 1.0)) -> Self:
         """Boxes with the full edge lengths ``size`` (3,) or (n, 3)."""
         edges = np.atleast_2d(as_cloud(np.atleast_2d(np.asarray(size, object)).tolist(), "The size of a box"))
-        wrong = np.flatnonzero(~(edges > 0).all(axis=1))
+        wrong = np.flatnonzero(~(edges >= SMALLEST).all(axis=1))
         if len(wrong):
-            raise InvalidInput(f"Box {wrong[0]} has the size {edges[wrong[0]].tolist()}; every edge must be positive.")
+            raise InvalidInput(
+                f"Box {wrong[0]} has the size {edges[wrong[0]].tolist()}; every edge must be positive, and at least "
+                f"{SMALLEST:g}."
+            )
         points, triangles = solid("cube")
         return cls(_centred(Faces(points * edge / 2, triangles)) for edge in edges)
 
@@ -205,9 +208,12 @@ class Hulls:
         if places.shape != (count, 3):
             raise InvalidInput(f"position has the shape {given.shape}; it must be (3,) or (n, 3).")
         for name, array in (("position", places), ("scale", scales)):
-            if not np.isfinite(array).all():
-                bad = int(np.argwhere(~np.isfinite(array))[0][0])
-                raise InvalidInput(f"Row {bad} of {name} is {array[bad].tolist()}; it must hold finite numbers.")
+            fair = np.abs(array) <= LARGEST
+            if not fair.all():
+                bad = int(np.argwhere(~fair)[0][0])
+                raise InvalidInput(
+                    f"Row {bad} of {name} is {array[bad].tolist()}; it must hold finite numbers, within ±{LARGEST:g}."
+                )
         if not (scales > 0).all():
             bad = int(np.argwhere(~(scales > 0))[0][0])
             raise InvalidInput(f"Row {bad} of scale is {scales[bad].tolist()}; every scale must be positive.")

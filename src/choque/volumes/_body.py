@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.volumes._lattice import triple
 from choque.volumes._turning import rotation_matrix
-from choque.volumes._volume import Volume
+from choque.volumes._volume import Volume, lattice_of
 
 
 class Body:
@@ -28,6 +28,7 @@ class Body:
     """
 
     def __init__(self, volume: Volume, *, pivot: ArrayLike | None = None) -> None:
+        lattice_of(volume)
         self._original = volume
         self._turned = volume
         self.pivot: NDArray[np.float64] = volume._pivot(pivot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +51,7 @@ def search(
     """
     slack = CONTACTS.get(contact, -1)
     if slack < 0:
-        raise UnknownName("contact", contact, CONTACTS)
+        raise UnknownName("contact", str(contact), CONTACTS)
     if not len(one) or not len(two):
         return Search(None, 0, 0)
     lowest, highest = one.extent
@@ -124,7 +125,7 @@ def travel(
     direction: tuple[float, float, float],
 ) -> float:
     """How far ``two`` can move along ``direction`` before the interiors meet [world]; inf when they never do."""
-    length = float(np.linalg.norm(direction))
+    length = math.hypot(*direction)
     if length == 0.0:
         raise InvalidInput("The direction is (0, 0, 0); give a direction with a length, such as (0, 0, 1).")
     velocity = np.array(direction) / length / spacing

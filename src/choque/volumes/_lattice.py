@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +17,12 @@ Triple = tuple[float, float, float]
 
 _TOLERANCE = 1e-6
 """What counts as a whole number of voxels: far below a voxel, far above the rounding of stored headers."""
+
+
+FARTHEST = 1 << 53
+"""How many voxels from its origin a lattice reaches: so far floats still tell one from the next."""
+
+_MOST_CELLS = 1 << 34
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class Lattice:
         """A world translation as a number of voxels along x, y, z; refused unless it is whole."""
         given = triple(shift, "translation")
         wanted = [step / size for step, size in zip(given, self.spacing, strict=True)]
+        if not max(map(abs, wanted)) <= FARTHEST:
+            raise InvalidInput(f"The translation {given} is farther than 2⁵³ voxels of {self.spacing}; stay within.")
         whole = [round(steps) for steps in wanted]
         if any(
             abs(steps - count) > _TOLERANCE * max(1, abs(count)) for steps, count in zip(wanted, whole, strict=True)
@@ -60,6 +70,11 @@ class Lattice:
         steps = []
         for size, one, two in zip(self.spacing, self.origin, other.origin, strict=True):
             wanted = (two - one) / size
+            if not abs(wanted) <= FARTHEST:
+                raise InvalidInput(
+                    f"The origins {self.origin} and {other.origin} of the two volumes lie {abs(wanted):.3g} voxels "
+                    "apart; a lattice reaches to 2⁵³."
+                )
             whole = round(wanted)
             if abs(wanted - whole) > _TOLERANCE * max(1, abs(whole)):
                 raise InvalidInput(
@@ -76,6 +91,22 @@ class Lattice:
     def to_lattice(self, points: ArrayLike) -> NDArray[np.float64]:
         """Lattice positions of world points (…, 3)."""
         return (np.asarray(points, np.float64) - self.origin) / self.spacing
+
+
+def check_cells(shape: Sequence[float], what: str) -> None:
+    """Refuse a box of voxels that no machine holds a byte each for."""
+    if not prod(map(float, shape)) <= _MOST_CELLS:
+        sizes = " × ".join(f"{size:,.0f}" if size < FARTHEST else f"{size:.3g}" for size in shape)
+        raise InvalidInput(f"{what} has {sizes} voxels, more than fits; use fewer or larger voxels.")
+
+
+def whole_number(value: Any, name: str, least: int | None = None) -> int:
+    """A whole number, of ``least`` or more where that is said."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or value != value // 1 or (least is not None and value < least):
+        limit = "" if least is None else f" of at least {least}"
+        raise InvalidInput(f"The {name} is {value!r}; it must be a whole number{limit}.")
+    return int(value)
 
 
 def triple(values: ArrayLike | Sequence[float], name: str, *, single: bool = False) -> Triple:

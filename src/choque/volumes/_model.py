@@ -25,6 +25,7 @@ from choque.volumes._keys import (
     reorder,
     unpack,
 )
+from choque.volumes._lattice import FARTHEST, check_cells
 from choque.volumes._merge import xor_keys
 from choque.volumes._sections import Sections, keys_from_boxes, open_sections
 from choque.volumes._sweep import sweep_collides
@@ -193,7 +194,8 @@ class ExtremeVertices:
     def mask(self, lower: LatticePoint | None = None, upper: LatticePoint | None = None) -> NDArray[np.bool_]:
         """The cells between two lattice points (default: the box around it) as a mask with axes x, y, z."""
         start, stop = self.bounds
-        lower, upper = lower or start, upper or stop
+        lower = start if lower is None else _lattice_point(lower, "lower corner", self.dimension)
+        upper = stop if upper is None else _lattice_point(upper, "upper corner", self.dimension)
         shape = tuple(high - low for low, high in zip(start, stop, strict=True))
         whole = np.zeros((1,) * (3 - self.dimension) + shape, np.bool_)
         flat = tuple(axis + 3 - self.dimension for axis in (AXES.index(letter) for letter in self.order))
@@ -203,7 +205,9 @@ class ExtremeVertices:
             paint(open_sections(extruded(self._keys - lowest, self.dimension)), whole.transpose(axes))
         if (lower, upper) == (start, stop):
             return whole.reshape(shape)
-        window = np.zeros(tuple(max(0, high - low) for low, high in zip(lower, upper, strict=True)), np.bool_)
+        sizes = tuple(max(0, high - low) for low, high in zip(lower, upper, strict=True))
+        check_cells(sizes, "The mask")
+        window = np.zeros(sizes, np.bool_)
         source, target = [], []
         for low, high, first, last in zip(lower, upper, start, stop, strict=True):
             begin, end = max(low, first), max(max(low, first), min(high, last))
@@ -371,6 +375,8 @@ class ExtremeVertices:
     def moved(self, shift: LatticePoint) -> ExtremeVertices:
         """Translated by whole cells: nothing is copied, everything kept is shared."""
         offset = tuple(own + step for own, step in zip(self.offset, shift, strict=True))
+        if not -FARTHEST <= min(offset) <= max(offset) <= FARTHEST:
+            raise InvalidInput(f"An object would start at voxel {offset}; a lattice reaches to ±2⁵³ along each axis.")
         return ExtremeVertices(self._keys, self.order, offset, self.layout, self._kept)
 
     def with_axes(self, permutation: str, mirrored: str = "") -> ExtremeVertices:
@@ -381,13 +387,18 @@ class ExtremeVertices:
             points[:, AXES.index(axis)] *= -1
         return self._from_valid(points)
 
-    def scaled(self, factors: LatticePoint) -> ExtremeVertices:
-        """Enlarged by whole positive factors along x, y, z."""
-        if any(int(factor) != factor or factor < 1 for factor in factors):
+    def scaled(self, factors: int | LatticePoint) -> ExtremeVertices:
+        """Enlarged by whole positive factors along x, y, z, or by one along all."""
+        try:
+            each = np.broadcast_to(np.asarray(factors, np.float64), (self.dimension,))
+        except (TypeError, ValueError):
+            each = np.zeros(self.dimension)
+        if not ((each >= 1) & (each == np.rint(each))).all():
             raise InvalidInput(
-                f"The factors are {tuple(factors)}; a lattice is enlarged by whole numbers of at least 1."
+                f"The factors are {factors!r}; a lattice is enlarged by whole numbers of at least 1, one for all axes "
+                "or one for each."
             )
-        return self._from_valid(self.points * np.array(factors, np.int64))
+        return self._from_valid(self.points * np.minimum(each, LIMIT).astype(np.int64))  # more would fit nowhere
 
     def _from_valid(self, points: Points) -> ExtremeVertices:
         offset = points.min(axis=0) if len(points) else np.zeros(self.dimension, np.int64)
@@ -401,8 +412,18 @@ class ExtremeVertices:
 def check_layout(layout: str) -> str:
     """The layout, if there is one of that name."""
     if layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
+        raise UnknownName("layout", str(layout), LAYOUTS)
     return layout
+
+
+def _lattice_point(point: LatticePoint, name: str, dimension: int) -> LatticePoint:
+    try:
+        given = np.asarray(point)
+    except ValueError:
+        given = np.empty(0)
+    if given.shape != (dimension,) or given.dtype.kind not in "iu":
+        raise InvalidInput(f"The {name} is {point!r}; a lattice point is {dimension} whole numbers.")
+    return _as_tuple(given)
 
 
 def _as_tuple(point: NDArray[np.int64]) -> LatticePoint:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import UnknownName
 from choque.volumes._keys import AXES
+from choque.volumes._lattice import whole_number
 from choque.volumes._model import ExtremeVertices
 
 SHAPES = ("cube", "diamond")
@@ -17,7 +18,7 @@ SHAPES = ("cube", "diamond")
 
 def dilated(model: ExtremeVertices, steps: int, shape: str = "cube") -> ExtremeVertices:
     """Grown by ``steps`` cells: with the 26 neighbours of a cell (``cube``) or with the 6 (``diamond``)."""
-    _check(steps, shape)
+    steps = _checked(steps, shape)
     axes = AXES[: model.dimension]
     if shape == "cube":
         for axis in axes:
@@ -33,7 +34,7 @@ def dilated(model: ExtremeVertices, steps: int, shape: str = "cube") -> ExtremeV
 
 def eroded(model: ExtremeVertices, steps: int, shape: str = "cube") -> ExtremeVertices:
     """Shrunk by ``steps`` cells; everything outside counts as empty."""
-    _check(steps, shape)
+    steps = _checked(steps, shape)
     axes = AXES[: model.dimension]
     if shape == "cube":
         for axis in axes:
@@ -82,8 +83,7 @@ def _along(model: ExtremeVertices, axis: str, steps: int) -> ExtremeVertices:
     return ExtremeVertices.from_boxes(lower, upper, order=model.order, layout=model.layout)
 
 
-def _check(steps: int, shape: str) -> None:
+def _checked(steps: int, shape: str) -> int:
     if shape not in SHAPES:
-        raise UnknownName("neighbourhood", shape, SHAPES)
-    if isinstance(steps, bool) or int(steps) != steps or steps < 0:
-        raise InvalidInput(f"The number of steps is {steps!r}; it must be a whole number of at least 0.")
+        raise UnknownName("neighbourhood", str(shape), SHAPES)
+    return whole_number(steps, "number of steps", 0)

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput
 from choque.volumes._collision import search
-from choque.volumes._lattice import Lattice
+from choque.volumes._lattice import Lattice, whole_number
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._overlap import Shift
-from choque.volumes._volume import Volume
+from choque.volumes._volume import Volume, lattice_of
 
 
 class Pyramid:
@@ -31,9 +31,11 @@ class Pyramid:
     """
 
     def __init__(self, volume: Volume, level_count: int | None = None) -> None:
+        lattice_of(volume)
         self.volume = volume
         self._anchor = volume.model.offset
-        self._levels = _coarser_levels(volume.model, level_count)
+        count = None if level_count is None else whole_number(level_count, "number of levels", 1)
+        self._levels = _coarser_levels(volume.model, count)
 
     @property
     def level_count(self) -> int:
@@ -42,7 +44,7 @@ class Pyramid:
 
     def level(self, number: int) -> Volume:
         """The volume of a level, where the finest lies now."""
-        if not 0 <= number < self.level_count:
+        if not 0 <= whole_number(number, "level") < self.level_count:
             raise InvalidInput(f"There is no level {number}; levels are 0 to {self.level_count - 1}.")
         moved = np.subtract(self.volume.model.offset, self._anchor) * self.volume.spacing
         spacing = np.array(self.volume.spacing) * 2**number
@@ -61,6 +63,8 @@ class Pyramid:
 
     def first_clear_level(self, other: Pyramid, *, contact: str = "open") -> int | None:
         """The coarsest level at which the two are seen not to collide; None when they do."""
+        if not isinstance(other, Pyramid):
+            raise InvalidInput(f"A pyramid meets another one, not a {type(other).__name__}; give Pyramid(volume).")
         shift = np.array(self.volume.lattice.shift_to(other.volume.lattice))
         shift += np.subtract(other.volume.model.offset, other._anchor)
         shift -= np.subtract(self.volume.model.offset, self._anchor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from choque._types import Pairs
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
 from choque.volumes._collision import CONTACTS, search
-from choque.volumes._volume import Volume
+from choque.volumes._volume import Volume, lattice_of
 
 
 class Scene:
@@ -37,16 +38,17 @@ class Scene:
     """
 
     def __init__(
-        self, volumes: Sequence[Volume], *, method: str = "auto", contact: str = "open", **options: Any
+        self, volumes: Iterable[Volume], *, method: str = "auto", contact: str = "open", **options: Any
     ) -> None:
         if contact not in CONTACTS:
             raise InvalidInput(f"The contact is {contact!r}; it must be 'open' or 'closed'.")
-        if not volumes:
+        given = _listed(volumes)
+        if not given:
             raise InvalidInput("A scene starts with at least one volume: it says what the voxels are.")
         self.contact = contact
-        self._lattice = volumes[0].lattice
-        self._volumes = dict(enumerate(volumes))
-        self.broad = broad.create(method, self._boxes(volumes), closed=contact == "closed", **options)
+        self._lattice = given[0].lattice
+        self._volumes = dict(enumerate(given))
+        self.broad = broad.create(method, self._boxes(given), closed=contact == "closed", **options)
 
     def __len__(self) -> int:
         return len(self._volumes)
@@ -69,22 +71,22 @@ class Scene:
         found = [pair for pair in self.candidates().tolist() if self._collide(*pair)]
         return np.array(found, np.int32).reshape(-1, 2)
 
-    def add(self, volumes: Sequence[Volume]) -> NDArray[np.int32]:
+    def add(self, volumes: Iterable[Volume]) -> NDArray[np.int32]:
         """Add volumes; their new ids."""
-        ids = self.broad.add(self._boxes(volumes))
-        self._volumes.update(zip(ids.tolist(), volumes, strict=True))
+        given = _listed(volumes)
+        ids = self.broad.add(self._boxes(given))
+        self._volumes.update(zip(ids.tolist(), given, strict=True))
         return ids
 
-    def remove(self, ids: Iterable[int]) -> None:
+    def remove(self, ids: int | Iterable[int]) -> None:
         """Take volumes out."""
-        leaving = [int(number) for number in ids]
-        self.broad.remove(np.array(leaving, np.int32))
-        for number in leaving:
-            del self._volumes[number]
+        self.broad.remove(list(ids) if isinstance(ids, Iterable) else ids)
+        self._volumes = {number: self._volumes[number] for number in self.ids.tolist()}
 
     def move(self, number: int, volume: Volume) -> None:
         """Give a body another volume: itself translated, turned, or anything else."""
         self._require(number)
+        lattice_of(volume)
         self.broad.move(np.array([number], np.int32), self._boxes([volume]))
         self._volumes[number] = volume
 
@@ -106,5 +108,14 @@ class Scene:
         return Boxes(corners[0], corners[1])
 
     def _require(self, number: int) -> None:
-        if number not in self._volumes:
+        if not isinstance(number, Integral) or number not in self._volumes:
             raise InvalidInput(f"There is no volume with id {number}; ids come from the scene and from add.")
+
+
+def _listed(volumes: Iterable[Volume]) -> list[Volume]:
+    if isinstance(volumes, Volume) or not isinstance(volumes, Iterable):
+        raise InvalidInput(f"A scene takes a list of volumes, not one {type(volumes).__name__}.")
+    given = list(volumes)
+    for volume in given:
+        lattice_of(volume)
+    return given

@@ -16,8 +16,8 @@ class TriangleSearch:
     """The triangles of one mesh, to be asked many times which of another's they meet.
 
     Guarantee: the pairs are those of testing every triangle against every other, touching included, except triangles
-    without area and pairs whose boxes are apart, if only by a rounding. Time follows the pairs whose boxes overlap. The
-    test is Möller's ("A fast triangle-triangle intersection test", 1997).
+    without area and pairs whose boxes are apart, if only by a rounding. On whole numbers no touch is missed. Time
+    follows the pairs whose boxes overlap. The test is Möller's ("A fast triangle-triangle intersection test", 1997).
     """
 
     def __init__(self, mesh: Mesh) -> None:

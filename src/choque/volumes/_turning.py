@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput
-from choque.volumes._lattice import Lattice
+from choque.volumes._lattice import Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 
 _SLAB = 1 << 20
@@ -17,7 +17,10 @@ _SLAB = 1 << 20
 
 def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:
     """A rotation (3, 3), given as such or as a vector: its direction is the axis, its length the angle [radians]."""
-    given = np.asarray(rotation, np.float64)
+    try:
+        given = np.asarray(rotation, np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
     if given.shape == (3,) and np.isfinite(given).all():
         angle = float(np.linalg.norm(given))
         if angle == 0.0:
@@ -46,10 +49,11 @@ def resample(
     """
     if model.is_empty():
         return model
-    first = np.floor(target.to_lattice(lower)).astype(np.int64)
-    last = np.ceil(target.to_lattice(upper)).astype(np.int64)
+    lowest, highest = np.floor(target.to_lattice(lower)), np.ceil(target.to_lattice(upper))
+    check_cells((highest - lowest).tolist(), "The box of the new voxels")
+    first = lowest.astype(np.int64)
     source, corner = model.mask(), np.array(model.bounds[0])
-    shape = tuple(int(size) for size in last - first)
+    shape = tuple(int(size) for size in highest - lowest)
     mask = np.zeros(shape, np.bool_)
     plane = np.stack(np.meshgrid(np.arange(shape[1]), np.arange(shape[2]), indexing="ij"), axis=-1).reshape(-1, 2)
     depth = max(1, _SLAB // max(1, len(plane)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque.errors import InvalidInput
 from choque.volumes import _collision, _components, _measures, _morphology, _turning
 from choque.volumes._keys import AXES
-from choque.volumes._lattice import Lattice, Triple, triple
+from choque.volumes._lattice import Lattice, Triple, triple, whole_number
 from choque.volumes._model import ExtremeVertices
 
 if TYPE_CHECKING:
@@ -58,7 +60,10 @@ class Volume:
         layout
             How the vertices are held: ``sorted``, or ``trie`` for comparison; the answers are the same.
         """
-        cells = np.asarray(mask)
+        try:
+            cells = np.asarray(mask)
+        except (TypeError, ValueError) as problem:
+            raise InvalidInput(f"The mask is not a rectangular array ({problem}).") from None
         if cells.ndim != 3:
             raise InvalidInput(
                 f"The mask has {cells.ndim} axes and shape {cells.shape}; a volume needs three: x, y, z. "
@@ -116,7 +121,8 @@ class Volume:
         path
             The file, or the folder of a DICOM series.
         above, below, label
-            Keep voxels with values > above, < below, or equal to label; without any, those that are not 0.
+            Keep voxels with values > above, < below, or equal to label; without any, those that are not 0. What is not
+            a number is never kept.
         axes
             How the axes of a TIFF or NumPy array are meant: ``zyx`` or ``xyz``. Default: zyx for TIFF, xyz for NumPy.
         world
@@ -142,7 +148,11 @@ class Volume:
         return read_volume(path, **options)
 
     def write(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write ``.evm``, ``.vox``, ``.nii``, ``.nii.gz``, ``.nrrd``, ``.tif``, ``.npy``, ``.npz``, or the surface."""
+        """Write ``.evm``, ``.vox``, ``.nii``, ``.nii.gz``, ``.nrrd``, ``.tif``, ``.npy``, ``.npz``, or the surface.
+
+        All but ``.npy``, which is the mask of its box alone, keep the size of the voxels and where they lie. The
+        surface goes to ``.off``, ``.stl`` or ``.ply``.
+        """
         from choque.volumes._reading import write_volume
 
         write_volume(path, self, **options)
@@ -293,9 +303,7 @@ class Volume:
         return push
 
     def _shift_to(self, other: Volume) -> tuple[int, int, int]:
-        if not isinstance(other, Volume):
-            raise InvalidInput(f"A volume works together with another volume, not with {type(other).__name__}.")
-        return self.lattice.shift_to(other.lattice)
+        return self.lattice.shift_to(lattice_of(other))
 
     def _on_this_lattice(self, other: Volume) -> ExtremeVertices:
         shift = self._shift_to(other)
@@ -312,7 +320,7 @@ class Volume:
         first = (_axis(axis) + 1) % 3
         second = (first + 1) % 3
         turned = self
-        for _ in range(int(quarter_turns) % 4):
+        for _ in range(whole_number(quarter_turns, "number of quarter turns") % 4):
             letters = list(AXES)
             letters[first], letters[second] = letters[second], letters[first]
             turned = turned._with_axes("".join(letters), AXES[first], turned._pivot(about))
@@ -324,8 +332,7 @@ class Volume:
 
     def scaled(self, factors: int | tuple[int, int, int]) -> Volume:
         """Enlarged by whole factors away from the lattice's origin; voxels stay as large as they are."""
-        given = (factors,) * 3 if isinstance(factors, int) else factors
-        return self._with(self.model.scaled(given))
+        return self._with(self.model.scaled(factors))
 
     def rotated(self, rotation: ArrayLike, *, about: ArrayLike | None = None) -> Volume:
         """Turned by any angle, by voxelising again on the same lattice: full are voxels whose centres were in it.
@@ -347,7 +354,7 @@ class Volume:
         """The same solid in other voxels: those of ``like``, or of ``spacing`` from the same origin; by centres."""
         if (like is None) == (spacing is None):
             raise InvalidInput("Say which voxels to use: give either like=volume or spacing=.")
-        target = like.lattice if like is not None else Lattice.make(spacing, self.lattice.origin)  # type: ignore[arg-type]
+        target = lattice_of(like) if like is not None else Lattice.make(spacing, self.lattice.origin)  # type: ignore[arg-type]
         return self._mapped(target, lambda points: points, lambda points: points)
 
     def dilated(self, voxels: int = 1, shape: str = "cube") -> Volume:
@@ -425,12 +432,23 @@ def _axis(axis: str) -> int:
     return AXES.index(axis)
 
 
+def lattice_of(volume: Volume) -> Lattice:
+    """The lattice of what must be a volume."""
+    if not isinstance(volume, Volume):
+        raise InvalidInput(f"A volume works together with another volume, not with {type(volume).__name__}.")
+    return volume.lattice
+
+
 def _lattice_for(like: Volume | None, voxels_per_unit: float | None) -> Lattice:
     if (like is None) == (voxels_per_unit is None):
         raise InvalidInput("Say how fine the voxels are: give either like=volume or voxels_per_unit=.")
     if like is not None:
-        return like.lattice
-    if not voxels_per_unit or not np.isfinite(voxels_per_unit) or voxels_per_unit < 0:
+        return lattice_of(like)
+    if (
+        isinstance(voxels_per_unit, bool)
+        or not isinstance(voxels_per_unit, Real)
+        or not (0 < voxels_per_unit < math.inf)
+    ):
         raise InvalidInput(f"voxels_per_unit is {voxels_per_unit!r}; it must be a number above 0.")
     size = 1.0 / voxels_per_unit
     return Lattice.make(size, (-size / 2,) * 3)

@@ -13,13 +13,11 @@ from numpy.typing import ArrayLike
 from choque.errors import InvalidInput, UnknownName
 from choque.files.mesh_arrays import Mesh, check_mesh
 from choque.files.meshes import read_mesh
-from choque.volumes._lattice import Lattice
+from choque.volumes._lattice import FARTHEST, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._scan_conversion import conservative_cells, solid_cells, surface_cells
 
 FILLS = ("solid", "surface")
-
-_MOST_CELLS = 1 << 34
 
 
 def as_mesh(mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike]) -> Mesh:
@@ -46,21 +44,24 @@ def voxelise_mesh(
     voxel of the box around the mesh while it works.
     """
     if fill not in FILLS:
-        raise UnknownName("way to fill a mesh", fill, FILLS)
+        raise UnknownName("way to fill a mesh", str(fill), FILLS)
     given = as_mesh(mesh)
     if fill == "solid":
         check_closed(given)
     if len(given.faces) == 0:
         return ExtremeVertices.from_mask(np.zeros((0, 0, 0), np.bool_))
-    corners = lattice.to_lattice(given.vertices)[given.faces]
+    with np.errstate(over="ignore"):
+        corners = lattice.to_lattice(given.vertices)[given.faces]
+    reach = float(np.abs(corners).max())
+    if reach >= FARTHEST:
+        raise InvalidInput(
+            f"The mesh reaches {reach:.3g} voxels from the origin of the lattice, where floats no longer tell voxels "
+            "apart; use larger voxels, or move the mesh."
+        )
     # A margin of one cell on each side: a triangle on a cell's side touches the cell beyond it as well.
     first = np.floor(corners.min(axis=(0, 1))).astype(np.int64) - 1
     shape = np.floor(corners.max(axis=(0, 1))).astype(np.int64) + 2 - first
-    if float(np.prod(shape.astype(np.float64))) > _MOST_CELLS:
-        raise InvalidInput(
-            f"The box around the mesh has {' × '.join(f'{size:,}' for size in shape.tolist())} voxels, more than fits; "
-            "use larger voxels."
-        )
+    check_cells(shape.tolist(), "The box around the mesh")
     mask = np.zeros(tuple(shape.tolist()), np.uint8)
     corners -= first
     if fill == "solid":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnknownName
 from choque.files.mesh_arrays import Mesh
+from choque.volumes._lattice import check_cells, whole_number
 from choque.volumes._volume import Volume
 
 Axis = NDArray[np.float64]
@@ -21,10 +22,10 @@ Axis = NDArray[np.float64]
 def make(name: str, size: int = 64, **options: float) -> Volume:
     """The phantom ``name`` in a cube of voxels of edge 1, ``size`` of them along each axis."""
     if name not in PHANTOMS:
-        raise UnknownName("phantom", name, PHANTOMS)
-    if isinstance(size, bool) or int(size) != size or size < 1:
-        raise InvalidInput(f"The size is {size!r}; it must be a whole number of voxels, at least 1.")
-    return Volume.from_voxels(PHANTOMS[name](int(size), **options))
+        raise UnknownName("phantom", str(name), PHANTOMS)
+    edge = whole_number(size, "size in voxels", 1)
+    check_cells((edge,) * 3, "The phantom")
+    return Volume.from_voxels(PHANTOMS[name](edge, **options))
 
 
 def names() -> list[str]:
