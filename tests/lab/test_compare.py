@@ -56,9 +56,28 @@ def test_cells_that_are_missing_are_counted(finished: Result, tmp_path: Path) ->
     assert (compare(finished.folder, fewer).cells, compare(finished.folder, fewer).missing) == (6, 6)
 
 
-def test_nonsense_is_refused(finished: Result) -> None:
+def test_nonsense_is_refused(finished: Result, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="threshold"):
         compare(finished.folder, finished.folder, threshold=-1)
+    with pytest.raises(InvalidInput, match="Did you mean 'tests'"):
+        compare(finished.folder, finished.folder, counters=["test"])
+    elsewhere = changed(finished, tmp_path / "elsewhere", lambda row: row | {"n": row["n"] + 1})
+    with pytest.raises(InvalidInput, match="no cell in common"):
+        compare(finished.folder, elsewhere)
+
+
+def test_a_study_may_be_compared_on_counters_of_its_own(
+    finished: Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        changed(finished, tmp_path / name, lambda row, nodes=nodes: row | {"nodes": nodes})
+        for name, nodes in (("one", 100), ("other", 200))
+    )
+    assert main(["lab", "compare", str(one), str(other)]) == 0
+    assert main(["lab", "compare", str(one), str(other), "--counter", "tests,nodes"]) == 1
+    shown = capsys.readouterr().out
+    assert "12 regressions" in shown
+    assert "still, n 100, fast, seed 0" in shown
 
 
 def test_the_verbs_show_and_fail(
@@ -73,9 +92,25 @@ def test_the_verbs_show_and_fail(
     assert main(["lab", "report", str(grown)]) == 1
     shown = capsys.readouterr().out
     assert "threefold" in shown
-    assert "wrong: still, 100, wrong, 0: 1 missing, 0 too many" in shown
+    assert "wrong: still, n 100, wrong, seed 0: 1 missing, 0 too many" in shown
     assert main(["lab", "list"]) == 0
     assert "comparison" in capsys.readouterr().out
+
+
+def test_an_interrupted_run_says_so_once_and_how_to_go_on(
+    ready_study: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("choque.lab._run._Run._do", interrupted)
+    folder = tmp_path / "run"
+    assert main(["lab", "run", ready_study, "--quick", "--output", str(folder)]) == 130
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        f"choque: 0 of 12 cells are finished and kept; go on with: choque lab resume {folder}",
+        "choque: Interrupted.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +96,22 @@ def test_levels_are_the_declared_ones_the_quick_ones_or_the_wanted_ones() -> Non
 def test_unknown_factors_and_levels_are_refused(wanted: dict[str, list[object]], message: str) -> None:
     with pytest.raises((InvalidInput, UnknownName), match=message):
         study().levels(wanted=wanted)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_may_be_written_as_others_are() -> None:
+    """``--factor n=1e3`` names the same cell as ``--factor n=1000``."""
+    whole = Factor("n", (100, 200)).accept([1e3, 1000, 2.5])
+    assert [(type(level), level) for level in whole] == [(int, 1000), (float, 2.5)]
+    assert type(Factor("occupancy", (0.1, 0.2)).accept([1.0])[0]) is float
+
+
+def test_levels_may_be_of_numpy_and_come_alone() -> None:
+    """Levels are written as JSON, and a single one needs no list."""
+    factor = Factor("n", np.array([100, 200]))
+    assert json.dumps(factor.chosen(False)) == "[100, 200]"
+    assert json.dumps(factor.accept(np.array([7, 8]))) == "[7, 8]"
+    assert factor.accept(np.int64(7)) == factor.accept(7) == [7]
+    assert Factor("method", ("fast", "slow")).accept("slow") == ["slow"]
 
 
 def test_a_study_that_contradicts_itself_is_refused() -> None:

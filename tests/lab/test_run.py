@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -281,6 +282,18 @@ def test_bad_input_is_refused_in_a_sentence(ready_study: str, finished: Result, 
         run(ready_study, methods=["quick"], output=tmp_path / "run")
     with pytest.raises(InvalidInput, match="threads is 0"):
         run(ready_study, threads=0, output=tmp_path / "run")
+    with pytest.raises(InvalidInput, match="seed is -1; it must be a whole number of at least 0"):
+        run(ready_study, seed=-1, output=tmp_path / "run")
+    with pytest.raises(InvalidInput, match="The study is None"):
+        run(None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"it must be a choque\.lab\.Plan"):
+        run(Path(ready_study), plan={}, output=tmp_path / "run")  # type: ignore[arg-type]
+    nowhere = replace(finished.study, name="homeless", origin="")
+    with pytest.raises(InvalidInput, match="'homeless' is in no file"):
+        run(nowhere, output=tmp_path / "run")
+    for address in ("nonsense", "tcp://", "tcp://host", "a b:1"):
+        with pytest.raises(InvalidInput, match="as in tcp://host:8786"):
+            run(ready_study, cluster=address, output=tmp_path / "run")
     with pytest.raises(InvalidInput, match="another study, 'planted'"):
         run("comparison", output=finished.folder)
     with pytest.raises(InvalidInput, match="finished run of this study"):
@@ -310,6 +323,14 @@ def test_damaged_files_are_named(finished: Result, tmp_path: Path) -> None:
     one = next((folder / "cells").glob("*.json"))
     one.write_text('{"verdict": "ex', encoding="utf-8")
     assert table_of(resume(folder).folder) == table_of(finished.folder)
+    whole = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    for lacking in ("study", "levels", "plan"):
+        damaged = {name: value for name, value in whole.items() if name != lacking}
+        (folder / "study.json").write_text(json.dumps(damaged), encoding="utf-8")
+        with pytest.raises(UnreadableFile, match=rf"study\.json is damaged: it does not say {lacking}"):
+            resume(folder)
+    with pytest.raises(UnreadableFile, match="holds no run"):
+        report(folder / "report.html")
     (folder / "study.json").write_text("{", encoding="utf-8")
     with pytest.raises(UnreadableFile, match=r"study\.json"):
         report(folder)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,19 @@ def test_samples_must_be_numbers() -> None:
         summary([])
     with pytest.raises(InvalidInput, match="Sample 1"):
         summary([1.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (lambda: summary(["fast"]), "they must be numbers"),  # type: ignore[arg-type]
+        (lambda: median_interval([1, 2, 3], level=2), "level is 2"),
+        (lambda: median_interval([1, 2, 3], resamples=0), "0 resamples"),
+        (lambda: paired_ratio({"a": [1.0]}, {"a": [0.0]}), "A sample of 'a' to divide by is 0"),
+        (lambda: crossover([1, 2], [[0], [1]], [[2], [2]]), "must be above 0"),
+        (lambda: crossover([1, 2], [[1]], [[2]]), "2 places, 1 and 1 sets"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(work: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        work()

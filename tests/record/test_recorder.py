@@ -41,6 +41,9 @@ def test_what_was_recorded_is_replayed_bitwise_and_repeats(
         assert found.is_equal
         assert found.frame_count == 71
         assert "equal to the last bit" in str(found)
+    assert verify(tmp_path / "a.choque") == verify(str(tmp_path / "a.choque")) == found
+    with pytest.raises(InvalidInput, match=r"^threads is 0"):
+        verify(recording, threads=0)
 
 
 def test_the_header_says_what_was_run(tmp_path: Path, make_world: Make) -> None:

@@ -120,6 +120,7 @@ def test_the_scene_is_found(tmp_path: Path) -> None:
     (tmp_path / "scenes").mkdir()
     (tmp_path / "scenes" / "bowling.xml").touch()
     assert Config("bowling").scene_path(tmp_path) == tmp_path / "scenes" / "bowling.xml"
+    assert Config("bowling.xml").scene_path(tmp_path) == tmp_path / "scenes" / "bowling.xml"
     with pytest.raises(InvalidInput, match="SCENE_FILE_NAME is empty"):
         Config().scene_path(tmp_path)
 

@@ -40,3 +40,17 @@ def test_what_no_word_can_mean_is_a_sentence(word: str, parameters: dict[str, fl
         scene.find_bodies(word, **parameters)  # type: ignore[arg-type]
     with pytest.raises(UnreadableFile, match="Did you mean 'bowling'"):
         scene.find_bodies("bowlin")
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("mixedbox:100", "Did you mean 'mixed-box:100'"),
+        ("mixed-bx", "Did you mean 'mixed-box:1000'"),
+        ("mixed-box-10", "Did you mean 'mixed-box-100'"),
+        ("qqqq", r"Built in are .*bowling.*; generators, as in mixed-box:1000, are .*gas"),
+    ],
+)
+def test_generators_may_be_meant_too(word: str, sentence: str) -> None:
+    with pytest.raises(UnreadableFile, match=sentence):
+        scene.find_bodies(word)

@@ -165,6 +165,7 @@ def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any],
         ({"narrow": "sloppy"}, "sloppy"),
         ({"response": "friction"}, "friction"),
         ({"dtype": "float16"}, "float16"),
+        ({"dtype": np.int32}, "no float type called 'int32'"),
         ({"threads": 0}, "threads"),
         ({"max_speed": -1}, "max_speed"),
         ({"max_spin": np.nan}, "max_spin"),
@@ -186,6 +187,19 @@ def test_a_body_that_leaves_the_numbers_is_named() -> None:
     with pytest.raises(InvalidInput, match="The body 1 is at"):
         world.step()
     assert world.frame == 1
+
+
+def test_types_of_numpy_are_understood_by_name() -> None:
+    for dtype in (np.float32, np.dtype(np.float32), "float32"):
+        world = World(dtype=dtype)
+        assert world.settings.dtype == "float32"
+        world.add_spheres([0, 0, 0])
+        assert world.bodies.position.dtype == np.float32
+
+
+def test_what_is_not_finite_is_told_once() -> None:
+    with pytest.raises(InvalidInput, match=r"velocity holds nan; it must be a number, and finite\."):
+        World().add_spheres([0, 0, 0], velocity=[np.nan, 0, 0])
 
 
 def test_float32_refuses_what_it_cannot_hold() -> None:

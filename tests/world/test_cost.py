@@ -70,6 +70,16 @@ def test_brute_force_has_no_structure() -> None:
     assert "no filter" in str(report.cost)
 
 
+def test_the_letters_add_up_where_nothing_is_tested() -> None:
+    """`all` lists pairs and tests none: what that takes is its C, and T is what the letters say."""
+    world = pile(40, broad="all")
+    cost = world.step().cost
+    letters = cost.letters()
+    assert letters["b"] == letters["B"] == 0
+    assert letters["C"] > 0
+    assert letters["C"] + letters["o"] * letters["O"] == pytest.approx(cost.seconds, rel=1e-9)
+
+
 def test_a_switch_begins_a_new_account() -> None:
     world = pile(40, broad="brute")
     world.step()

@@ -34,6 +34,7 @@ def _print_result(result: Result, wrong: Records, late: int) -> None:
     from rich.text import Text
 
     from choque.cli._terminal import console, plain_table
+    from choque.lab.design import words_of
 
     colours = {"confirmed": "green", "refuted": "red", "not testable here": "dim"}
     if result.claims:
@@ -43,7 +44,7 @@ def _print_result(result: Result, wrong: Records, late: int) -> None:
             table.add_row(claim.id, Text(verdict, style=colours[verdict]), Text(claim.measured or ""), Text(claim.note))
         console().print(table)
     for row in wrong:
-        levels = ", ".join(str(row.get(factor.name)) for factor in result.study.factors)
+        levels = words_of({factor.name: row.get(factor.name) for factor in result.study.factors})
         typer.echo(f"{row['verdict']}: {levels}: {row['note']}")
     typer.echo(f"{len(result.cells)} cells, {len(wrong)} wrong or failed, {late} cut off by their time limit")
     if result.took:

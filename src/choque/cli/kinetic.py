@@ -72,7 +72,9 @@ def run(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="NAME", help="kinetic, direct, incremental, incremental-recompute or direct-thesis."
+            "--method",
+            metavar="NAME",
+            help="kinetic, direct, incremental, incremental-recompute, direct-thesis, or auto.",
         ),
     ] = "kinetic",
     trace: Annotated[bool, typer.Option("--trace", help="Tell every exchange, or every frame.")] = False,
@@ -108,6 +110,7 @@ def run(
       choque kinetic run aleatorio --option n=1000 --option occupancy=0.05 --statistics run.txt
       choque kinetic run tres-objetos --picture scene.gif --contacts
     """
+    from choque.kernel import announcement
     from choque.kinetic import simulation
 
     chosen = _model(scene, option)
@@ -115,12 +118,14 @@ def run(
         chosen.write(model)
     tell = (lambda line: typer.echo(line, err=as_json)) if trace else None
     found = simulation(chosen, method, trace=tell)
+    _rehearse(found.method)
+    compiled = announcement.count
     result = found.run()
     touching = _contacts(chosen) if contacts else None
     if as_json:
         print_json(_record(chosen, result, touching))
     else:
-        _print(chosen, result, touching or [], with_events=not trace)
+        _print(chosen, result, touching or [], announcement.count - compiled, with_events=not trace)
     if statistics is not None:
         found.write_statistics(statistics)
     _draw(chosen, picture, space_time)
@@ -146,6 +151,15 @@ def _model(scene: str, option: list[str] | None) -> Model:
     return Model.read(scene)
 
 
+def _rehearse(method: str) -> None:
+    """Load what the method needs, or compile it once, on a scene of a few frames: that is not the time of the run."""
+    from choque.cli._terminal import waiting
+    from choque.kinetic import scenes, simulation
+
+    with waiting(f"Getting ready: what {method!r} needs is loaded, or compiled once …"):
+        simulation(scenes.make("incremental-sp"), method).run()
+
+
 def _contacts(model: Model) -> list[Contact]:
     from choque.kinetic import contacts
 
@@ -165,9 +179,8 @@ def _record(model: Model, result: Statistics, touching: list[Contact] | None) ->
     return record if touching is None else {**record, "contacts": touching}
 
 
-def _print(model: Model, result: Statistics, touching: list[Contact], *, with_events: bool) -> None:
+def _print(model: Model, result: Statistics, touching: list[Contact], compiled_late: int, *, with_events: bool) -> None:
     from choque.cli._terminal import compiled_sentence
-    from choque.kernel import announcement
     from choque.lab.table import duration
 
     for time, kind, (a, b) in result.events if with_events else ():
@@ -180,8 +193,8 @@ def _print(model: Model, result: Statistics, touching: list[Contact], *, with_ev
         a, b = found.pair
         inside = "".join(f", one inside the other from {low:.12g} to {high:.12g}" for low, high in found.inside)
         typer.echo(f"polygons {a}-{b} in contact from {found.began:.12g} to {found.ended:.12g}{inside}")
-    if announcement.count:
-        typer.echo(compiled_sentence(announcement.count))
+    if compiled_late:
+        typer.echo(compiled_sentence(compiled_late))
 
 
 def _draw(model: Model, picture: Path | None, space_time: Path | None) -> None:

@@ -108,6 +108,9 @@ def _print_contacts(found: list[LabelContact]) -> None:
 
     from choque.cli._terminal import console, plain_table
 
+    if not found:
+        typer.echo("No two objects touch in any frame.")
+        return
     table = plain_table("objects", "frames", "from>", "to>", "mean length>", "greatest length>")
     for contact in found:
         a, b, first, last, began, ended, mean, greatest = astuple(contact)

@@ -165,6 +165,16 @@ def compare(
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="SHARE", help="How much a counter may grow.")
     ] = 0.05,
+    counters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--counter",
+            "--counters",
+            metavar="NAME,…",
+            help="Which of a study's counters; those of which less is better unless given.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs of a study by their counters and verdicts.
@@ -175,8 +185,9 @@ def compare(
       choque lab compare output/before output/after --threshold 0.02
     """
     from choque.lab import compare as compare_runs
+    from choque.lab._compare import COUNTERS
 
-    comparison = compare_runs(before, after, threshold=threshold)
+    comparison = compare_runs(before, after, threshold=threshold, counters=listed(counters) or COUNTERS)
     tell_comparison(comparison, as_json)
     if comparison.regressions:
         raise typer.Exit(1)
@@ -199,7 +210,8 @@ def _watched(title: str, work: Callable[[Any], Result]) -> Result:
         with progress(title) as tell:
             return work(tell)
     except Interrupted as ended:
-        typer.echo(f"choque: {ended}", err=True)
+        # That it was interrupted is said at the end of every verb.
+        typer.echo(f"choque: {str(ended).removeprefix('Interrupted. ')}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -102,7 +102,8 @@ def _print(told: dict[str, Any]) -> None:
     if told["format"] == "choque":
         world, versions = told["world"] or {}, told["versions"] or {}
         rules = ", ".join(f"{name} {world[name]}" for name in ("broad", "narrow", "response", "dtype") if name in world)
-        typer.echo(f"Made with {rules}; seed {told['seed']}; Choque {versions.get('choque')}, {told['recorded']}.")
+        seed = "" if told["seed"] is None else f"; seed {told['seed']}"
+        typer.echo(f"Made with {rules}{seed}; Choque {versions.get('choque')}, {told['recorded']}.")
         typer.echo(f"Hash of the last state: {told['last_hash']}.")
     if "verdict" in told:
         typer.echo(told["verdict"])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque.errors import InvalidInput
 from choque.kinetic import _billiards_kernels as _kernels
 from choque.kinetic import _events
-from choque.kinetic._checks import as_table, as_time
+from choque.kinetic._checks import as_count, as_table, as_time
 from choque.kinetic._lists import events_of
 from choque.kinetic._sweep import Sweep
 
@@ -138,8 +138,8 @@ class Billiards:
     def advance(self, until: float, most: int | None = None) -> int:
         """Go to ``until``, or to the ``most``-th collision from now if that comes first; how many there were."""
         end = as_time(until, "until", self.time)
-        if most is not None and most < 0:
-            raise InvalidInput(f"most is {most}; it must be at least 0.")
+        if most is not None:
+            as_count(most, "most")
         before = self.collisions
         self._play(end, _WITHOUT_LIMIT if most is None else before + most)
         return self.collisions - before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,20 @@ def as_time(value: Any, name: str, earliest: float | None = None) -> float:
             f"{name} is {time!r}, before the present time {earliest!r}; kinetic structures only go forward."
         )
     return time
+
+
+def as_count(value: Any, name: str, least: int = 0) -> int:
+    """``value`` as a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidInput(f"{name} is {value!r}; it must be a whole number of at least {least}.")
+    return int(value)
+
+
+def as_size(value: Any, name: str) -> float:
+    """``value`` as a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+        raise InvalidInput(f"{name} is {value!r}; it must be a number above 0.")
+    return float(value)
 
 
 def as_tolerance(value: Any) -> float:

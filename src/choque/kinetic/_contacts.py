@@ -8,13 +8,14 @@ between two spans one polygon may still be inside the other; one point decides f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque.errors import InvalidInput
 from choque.kinetic._checks import as_table, as_time
 from choque.kinetic._sweep import Sweep
 from choque.narrow.polygons import as_polygon, contains
@@ -63,6 +64,8 @@ def contacts(polygons: Sequence[ArrayLike], velocity: ArrayLike, until: float, *
     """
     begin = as_time(start, "start")
     end = as_time(until, "until", begin)
+    if not isinstance(polygons, Iterable):
+        raise InvalidInput(f"polygons is {polygons!r}; it must be a list of polygons, each (k, 2) vertices.")
     outlines = [as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(polygons)]
     speed = as_table(velocity, "velocity", (len(outlines), 2))
     if not outlines:

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.kinetic._checks import as_table, as_time
+from choque.kinetic._checks import as_size, as_table, as_time
 from choque.kinetic._sweep import Sweep
 from choque.kinetic.shapes import Polygon, area
 from choque.narrow.polygons import as_polygon
@@ -50,19 +50,21 @@ class Model:
     frames_per_second: float = 100.0
     """For the methods that look at frames."""
     name: str = field(default="", compare=False)
+    seed: int | None = field(default=None, compare=False)
+    """Of the random numbers it was made with, where it was."""
 
     def __post_init__(self) -> None:
         polygons = tuple(as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(self.polygons))
         object.__setattr__(self, "polygons", polygons)
         object.__setattr__(self, "velocity", as_table(self.velocity, "velocity", (len(polygons), 2)))
-        begin, end = (as_time(value, "a bound of interval") for value in self.interval)
+        begin, end = (as_time(value, "a bound of interval") for value in _two(self.interval, "interval"))
         if end < begin:
             raise InvalidInput(f"The interval runs from {begin} to {end}; it must not end before it begins.")
-        for low, high in self.frame:
-            if not (np.isfinite([low, high]).all() and low < high):
+        for side in _two(self.frame, "frame"):
+            low, high = as_table(_two(side, "a side of frame"), "a side of frame", (2,))
+            if low >= high:
                 raise InvalidInput(f"The frame {self.frame} is not a rectangle; give ((left, right), (bottom, top)).")
-        if not (np.isfinite(self.frames_per_second) and self.frames_per_second > 0):
-            raise InvalidInput(f"frames_per_second is {self.frames_per_second}; it must be above 0.")
+        as_size(self.frames_per_second, "frames_per_second")
 
     def __len__(self) -> int:
         return len(self.polygons)
@@ -138,7 +140,7 @@ class Model:
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model file; a malformed line is named."""
         try:
-            text = Path(path).read_text("utf-8")
+            text = Path(path).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
             raise UnreadableFile(f"The model file {path} cannot be read: {_lowered(str(reason))}.") from None
@@ -149,7 +151,7 @@ class Model:
         """Read a model from ``text``; ``source`` is how messages name it."""
         header: dict[str, list[float]] = {}
         velocities: list[list[float]] = []
-        polygons: list[ArrayLike] = []
+        polygons: list[Polygon] = []
         last = 0
         for number, line in enumerate(text.splitlines(), 1):
             content = line.partition("#")[0].strip()
@@ -177,8 +179,19 @@ class Model:
                 )
         left, right, bottom, top = header["marco"]
         begin, end = header["timeinterval"]
-        model = cls((), np.empty((0, 2)), ((left, right), (bottom, top)), (begin, end), header["framespersecond"][0])
-        return replace(model, polygons=tuple(map(as_polygon, polygons)), velocity=np.array(velocities).reshape(-1, 2))
+        frame, rate = ((left, right), (bottom, top)), header["framespersecond"][0]
+        try:
+            return cls(tuple(polygons), np.array(velocities).reshape(-1, 2), frame, (begin, end), rate)
+        except InvalidInput as problem:
+            raise UnreadableFile(f"{source} is no model: {_lowered(str(problem))}") from None
+
+
+def _two(values: Any, name: str) -> tuple[Any, Any]:
+    try:
+        first, second = values
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} is {values!r}; it must have two parts.") from None
+    return first, second
 
 
 def _known(key: str, number: int, source: str) -> str:
@@ -208,13 +221,16 @@ def _header_numbers(key: str, rest: str, number: int, source: str) -> list[float
 
 
 def _numbers(content: str, number: int, source: str) -> list[float]:
-    left_over = _NUMBER.sub("", content).translate(str.maketrans("", "", "()[],; \t"))
+    left_over = _NUMBER.sub(" ", content).translate(str.maketrans("()[],;", " " * 6)).split()
     if left_over:
-        raise _malformed(number, source, f"{left_over!r} is not a number")
-    return [float(found) for found in _NUMBER.findall(content)]
+        raise _malformed(number, source, f"{left_over[0]!r} is not a number")
+    values = [float(found) for found in _NUMBER.findall(content)]
+    if not np.isfinite(values).all():
+        raise _malformed(number, source, "it holds a number beyond the largest there is")
+    return values
 
 
-def _vertices(values: list[float], number: int, source: str) -> ArrayLike:
+def _vertices(values: list[float], number: int, source: str) -> Polygon:
     count = values[0] if values else 0
     if count < 3 or count != int(count):
         raise _malformed(number, source, f"a polygon of {count:g} vertices; it must have at least 3")

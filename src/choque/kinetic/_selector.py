@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from numbers import Real
 from pathlib import Path
 
 from choque.broad._cost_table import CostTable, Expectation, read_cost_table
@@ -36,12 +37,12 @@ def recommend(count: int, density: float, frames_per_second: float, duration: fl
 
     Examples
     --------
-    >>> choque.kinetic.recommend(1_000, density=0.05, frames_per_second=1_000, duration=1.0).method
+    >>> recommend(1_000, density=0.05, frames_per_second=1_000, duration=1.0).method
     'kinetic'
     """
     given = (("count", count), ("density", density), ("frames_per_second", frames_per_second), ("duration", duration))
     for name, value in given:
-        if not (isinstance(value, int | float) and 0 <= value < math.inf):
+        if not (isinstance(value, Real) and 0 <= float(value) < math.inf):
             raise InvalidInput(f"{name} is {value!r}; it must be a number, 0 or more.")
     where = (float(value) for _, value in given)
     return _table().choose(dict(zip(COORDINATES, where, strict=True)))

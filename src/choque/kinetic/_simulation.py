@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -81,6 +82,7 @@ class Simulation(ABC):
         model = self.model
         return {
             "scene": model.name or "-",
+            "seed": "-" if model.seed is None else model.seed,
             "objects": len(model),
             "object area": model.object_area,
             "frame area": model.frame_area,
@@ -296,4 +298,15 @@ def simulation(model: Model, method: str = "kinetic", **options: Any) -> Simulat
         method = recommend(len(model), model.density, model.frames_per_second, model.duration).method
     if method not in METHODS:
         raise UnknownName("kind of simulation", str(method), [*METHODS, "auto"])
-    return METHODS[method](model, **options)
+    kind = METHODS[method]
+    known = {
+        name
+        for base in kind.__mro__
+        if issubclass(base, Simulation)
+        for name, each in inspect.signature(base).parameters.items()
+        if each.kind == inspect.Parameter.KEYWORD_ONLY
+    }
+    for name in options:
+        if name not in known:
+            raise UnknownName(f"option of the simulation {method!r}", name, known)
+    return kind(model, **options)

@@ -69,10 +69,14 @@ class SortedList:
     ) -> None:
         now = as_time(time, "time")
         if isinstance(positions, Sequence) and len(positions) and isinstance(positions[0], Trajectory):
-            rows = [(p.at(now), p.velocity_at(now), p.acceleration) for p in positions if isinstance(p, Trajectory)]
-            if len(rows) < len(positions):
+            known = [each for each in positions if isinstance(each, Trajectory)]
+            if len(known) < len(positions):
                 raise InvalidInput("positions mixes trajectories and numbers; give one or the other.")
-            positions, velocity, acceleration = np.array(rows, np.float64).T
+            try:
+                rows = [(each.at(now), each.velocity_at(now), each.acceleration) for each in known]
+                positions, velocity, acceleration = np.array(rows, np.float64).T
+            except (TypeError, ValueError):
+                raise InvalidInput("A trajectory of positions is not made of numbers; it must be.") from None
         places: ArrayLike = np.asarray(positions)
         count = np.size(places)
         paths = np.empty((1, count, 4))

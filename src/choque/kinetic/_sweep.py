@@ -348,7 +348,10 @@ def _paths_of(boxes: Boxes, velocity: ArrayLike, acceleration: ArrayLike | None,
 def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> NDArray[np.float64]:
     rows = []
     for name, values in (("lower", lower), ("upper", upper)):
-        given = np.asarray(values)
+        try:
+            given = np.asarray(values)
+        except ValueError:  # rows of different lengths
+            given = np.empty(0, object)
         if given.dtype.kind not in "iuf" or given.shape != (dimension,) or np.isnan(given.astype(np.float64)).any():
             raise InvalidInput(
                 f"{name} of the walls is {values!r}; it must be {dimension} numbers, infinite where there is no wall."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +18,15 @@ from choque.errors import InvalidInput, require
 from choque.files import stack_tiff
 from choque.files.atomic import replacing
 from choque.files.csv_rows import write_rows
+from choque.kinetic._checks import as_count, as_size
 from choque.kinetic._model import Model
 from choque.kinetic.shapes import Polygon
 
 _HALF = np.int64(32)
 _LABEL_MOST = 2**31 - 1
+
+PixelSize: TypeAlias = tuple[float, float] | float
+"""(height, width) of a pixel, or one number for both."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def read_frames(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
     return stack_tiff.read_stack(path)
 
 
-def frame_contacts(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0, 1.0)) -> FrameContacts:
+def frame_contacts(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> FrameContacts:
     """Which objects of one labelled frame touch, and along which length.
 
     Parameters
@@ -65,18 +69,18 @@ def frame_contacts(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0,
     labels
         (height, width) whole numbers, 0 for background.
     pixel_size
-        (height, width) of a pixel.
+        (height, width) of a pixel, or one number for both.
 
     Notes
     -----
     Guarantees: exact: every shared edge counted once. O(pixels), vectorised.
     """
-    frame = _checked(labels)
+    frame, (height, width) = _checked(labels), _sides(pixel_size)
     found, lengths = [], []
     # Neighbours side by side share an upright edge of a pixel's height, neighbours above each other one of its width.
     for before, after, edge in (
-        (frame[:, :-1], frame[:, 1:], pixel_size[0]),
-        (frame[:-1], frame[1:], pixel_size[1]),
+        (frame[:, :-1], frame[:, 1:], height),
+        (frame[:-1], frame[1:], width),
     ):
         border = before != after
         a, b = before[border].astype(np.int64), after[border].astype(np.int64)
@@ -84,14 +88,14 @@ def frame_contacts(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0,
         a, b = a[both], b[both]
         keys, counts = np.unique(np.minimum(a, b) << _HALF | np.maximum(a, b), return_counts=True)
         found.append(keys)
-        lengths.append(counts * float(edge))
+        lengths.append(counts * edge)
     keys, inverse = np.unique(np.concatenate(found), return_inverse=True)
     total = np.bincount(inverse, np.concatenate(lengths), minlength=len(keys)).astype(np.float64)
     return FrameContacts(np.stack((keys >> _HALF, keys & np.int64(0xFFFFFFFF)), axis=1), total)
 
 
 def label_contacts(
-    frames: Iterable[ArrayLike], *, pixel_size: tuple[float, float] = (1.0, 1.0), frame_interval: float = 1.0
+    frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0), frame_interval: float = 1.0
 ) -> list[LabelContact]:
     """All contacts of a stack of labelled frames, sorted by when they began, then by labels.
 
@@ -100,27 +104,25 @@ def label_contacts(
     frames
         (height, width) whole numbers each, all of one shape.
     pixel_size
-        (height, width) of a pixel.
+        (height, width) of a pixel, or one number for both.
     frame_interval
         The time between two frames.
     """
-    for name, value in (("pixel_size", min(pixel_size)), ("frame_interval", frame_interval)):
-        if not (np.isfinite(value) and value > 0):
-            raise InvalidInput(f"{name} is {value!r}; it must be above 0.")
+    sides, interval = _sides(pixel_size), as_size(frame_interval, "frame_interval")
     shape: tuple[int, ...] | None = None
     keys: list[NDArray[np.int64]] = []
     lengths: list[NDArray[np.float64]] = []
-    for number, labels in enumerate(frames):
+    for number, labels in enumerate(_each(frames)):
         frame = _checked(labels, number)
         if shape is not None and frame.shape != shape:
             raise InvalidInput(
                 f"Frame {number} has the shape {frame.shape} and frame 0 has {shape}; they must be alike."
             )
         shape = frame.shape
-        contacts = frame_contacts(frame, pixel_size=pixel_size)
+        contacts = frame_contacts(frame, pixel_size=sides)
         keys.append(contacts.pairs[:, 0] << _HALF | contacts.pairs[:, 1])
         lengths.append(contacts.lengths)
-    return _joined(keys, lengths, frame_interval)
+    return _joined(keys, lengths, interval)
 
 
 def _joined(keys: list[NDArray[np.int64]], lengths: list[NDArray[np.float64]], interval: float) -> list[LabelContact]:
@@ -146,30 +148,30 @@ def _joined(keys: list[NDArray[np.int64]], lengths: list[NDArray[np.float64]], i
     return sorted(rows, key=lambda row: (row.first_frame, row.first_label, row.second_label))
 
 
-def outlines(labels: ArrayLike, *, pixel_size: tuple[float, float] = (1.0, 1.0)) -> dict[int, Polygon]:
+def outlines(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> dict[int, Polygon]:
     """The outer outline of every object of one frame: label to (k, 2) points (x, y), y pointing down as rows do.
 
     Outlines run halfway between the pixels of an object and those around it (scikit-image's marching squares); of an
     object in several pieces the longest outline is given.
     """
     measure = require("skimage.measure", extra="images", purpose="to trace outlines")
-    frame = _checked(labels)
+    frame, sides = _checked(labels), _sides(pixel_size)
     found: dict[int, Polygon] = {}
     for region in measure.regionprops(frame.astype(np.int64, copy=False)):
         mask = np.pad(region.image, 1).astype(np.float64)
         traced = max(measure.find_contours(mask, 0.5), key=len)[:-1]
         corner = np.array(region.bbox[:2]) - 1
-        found[int(region.label)] = np.ascontiguousarray(((traced + corner) * pixel_size)[:, ::-1])
+        found[int(region.label)] = np.ascontiguousarray(((traced + corner) * sides)[:, ::-1])
     return found
 
 
 def write_outlines(
-    path: str | os.PathLike[str], frames: Iterable[ArrayLike], *, pixel_size: tuple[float, float] = (1.0, 1.0)
+    path: str | os.PathLike[str], frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0)
 ) -> int:
     """Trace every object of every frame into an .npz file of arrays called ``frame_label``; how many there are."""
     traced = {
         f"{number}_{label}": outline
-        for number, frame in enumerate(frames)
+        for number, frame in enumerate(_each(frames))
         for label, outline in outlines(frame, pixel_size=pixel_size).items()
     }
     with replacing(path) as handle:
@@ -177,23 +179,22 @@ def write_outlines(
     return len(traced)
 
 
-def model_of(
-    frames: Iterable[ArrayLike], *, pixel_size: tuple[float, float] = (1.0, 1.0), frame_interval: float = 1.0
-) -> Model:
+def model_of(frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0), frame_interval: float = 1.0) -> Model:
     """The objects of the first frame as a model in motion: outlines, and velocities by centroids of two frames.
 
     An object that is gone in the second frame is at rest. The time of the model is that of one frame.
     """
-    some = iter(frames)
+    sides, interval = _sides(pixel_size), as_size(frame_interval, "frame_interval")
+    some = iter(_each(frames))
     first = _checked(next(some, np.zeros((1, 1), np.int64)))
     second = _checked(next(some, first), 1)
-    before, after = (_centroids(frame, pixel_size) for frame in (first, second))
-    traced = outlines(first, pixel_size=pixel_size)
-    velocity = [(np.subtract(after.get(label, before[label]), before[label])) / frame_interval for label in traced]
-    height, width = first.shape[0] * pixel_size[0], first.shape[1] * pixel_size[1]
+    before, after = (_centroids(frame, sides) for frame in (first, second))
+    traced = outlines(first, pixel_size=sides)
+    velocity = [(np.subtract(after.get(label, before[label]), before[label])) / interval for label in traced]
+    height, width = first.shape[0] * sides[0], first.shape[1] * sides[1]
     return Model(
-        tuple(traced.values()), np.array(velocity).reshape(-1, 2), ((0.0, width), (0.0, height)), (0.0, frame_interval),
-        1.0 / frame_interval, name="labels",
+        tuple(traced.values()), np.array(velocity).reshape(-1, 2), ((0.0, width), (0.0, height)), (0.0, interval),
+        1.0 / interval, name="labels",
     )  # fmt: skip
 
 
@@ -217,13 +218,12 @@ def synthetic_stack(
 
     Each pixel belongs to the nearest cell that reaches it. The same arguments give the same stack.
     """
-    if min(frames, size, objects) < 1 or objects > np.iinfo(np.uint16).max:
-        raise InvalidInput(
-            f"A stack of {frames} frames of size {size} with {objects} objects cannot be made; give at least one "
-            "of each."
-        )
-    random = np.random.default_rng(seed)
-    reach = radius if radius is not None else 0.55 * size / np.sqrt(objects)
+    for name, value in (("frames", frames), ("size", size), ("objects", objects)):
+        as_count(value, name, 1)
+    if objects > np.iinfo(np.uint16).max:
+        raise InvalidInput(f"objects is {objects}; at most {np.iinfo(np.uint16).max} labels fit into 16 bits.")
+    random = np.random.default_rng(as_count(seed, "seed"))
+    reach = 0.55 * size / np.sqrt(objects) if radius is None else as_size(radius, "radius")
     start = random.uniform(0, size, (objects, 2))
     drift = random.normal(size=(objects, 2)) * reach / 6
     stack = np.zeros((frames, size, size), np.uint16)
@@ -245,11 +245,32 @@ def synthetic_stack(
 
 def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
     """Write a stack (frames, height, width) as a TIFF file, whole or not at all."""
+    if not os.fspath(path).lower().endswith((".tif", ".tiff")):
+        raise InvalidInput(f"The stack {path} must end in .tif or .tiff.")
     stack_tiff.write_stack(path, stack)
 
 
+def _sides(pixel_size: PixelSize) -> tuple[float, float]:
+    """The height and the width of a pixel."""
+    given = tuple(np.atleast_1d(np.asarray(pixel_size, object)))
+    if len(given) not in (1, 2):
+        raise InvalidInput(f"pixel_size is {pixel_size!r}; it must be (height, width), or one number for both.")
+    return as_size(given[0], "pixel_size"), as_size(given[-1], "pixel_size")
+
+
+def _each(frames: Iterable[ArrayLike]) -> Iterable[ArrayLike]:
+    if isinstance(frames, str | os.PathLike) or not isinstance(frames, Iterable):
+        raise InvalidInput(
+            f"frames is {frames!r}; give labelled frames one after the other, such as read_frames(path)."
+        )
+    return frames
+
+
 def _checked(labels: ArrayLike, number: int = 0) -> NDArray[Any]:
-    frame = np.asarray(labels)
+    try:
+        frame = np.asarray(labels)
+    except ValueError:
+        raise InvalidInput(f"Frame {number} has rows of different lengths; it must be (height, width).") from None
     if frame.dtype.kind not in "iu":
         raise InvalidInput(
             f"Frame {number} holds values of type {frame.dtype}; labels must be whole numbers, 0 for background."

@@ -11,6 +11,7 @@ import numpy as np
 
 from choque.errors import InvalidInput, UnknownName
 from choque.kinetic import shapes
+from choque.kinetic._checks import as_count, as_size
 from choque.kinetic._model import Model
 
 DIRECT_CASES = (
@@ -28,7 +29,7 @@ def direct_pair(*, case: int = 0) -> Model:
     Cases 0 to 3: square and hexagon; triangle and square, whose outlines do not meet; two stars, whose do; arrow head
     and rectangle.
     """
-    if case not in range(len(DIRECT_CASES)):
+    if not isinstance(case, int) or case not in range(len(DIRECT_CASES)):
         raise InvalidInput(f"case is {case!r}; it must be from 0 to {len(DIRECT_CASES) - 1}.")
     places = (
         (((0.0, 0.0), 0.0, 8.0), ((2.0, 1.0), 0.0, 8.0)),
@@ -45,6 +46,7 @@ def direct_pair(*, case: int = 0) -> Model:
 
 def concentric(*, count: int = 8) -> Model:
     """TestIncrementalSP: concentric rhombi that move left and right in turn; 1 s at 10 frames a second."""
+    as_count(count, "count")
     rhombus = shapes.regular(4)
     polygons = tuple(rhombus * (row + 1.0) for row in range(count))
     velocity = np.array([[(-1.0) ** row * (row + 1.0) * 2.0, 0.0] for row in range(count)]).reshape(-1, 2)
@@ -53,7 +55,8 @@ def concentric(*, count: int = 8) -> Model:
 
 def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
     """TestEquidistribucion: equal triangles on a grid that move slowly for 1 s; nothing ever meets."""
-    random = np.random.default_rng(seed)
+    as_count(side, "side", 1)
+    random = np.random.default_rng(as_count(seed, "seed"))
     spacing = 20.0 / side
     triangle = shapes.placed(shapes.regular(3), size=(spacing * 0.25) ** 2)
     centres = (np.indices((side, side)).reshape(2, -1).T + 0.5) * spacing - 10.0
@@ -61,7 +64,7 @@ def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
     speed = random.uniform(0.0, 0.2 * spacing, side * side)
     velocity = np.stack((np.cos(direction), np.sin(direction)), axis=1) * speed[:, None]
     polygons = tuple(triangle + centre for centre in centres)
-    return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=1000, name="equidistribucion")
+    return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=1000, name="equidistribucion", seed=seed)
 
 
 def three_objects() -> Model:
@@ -88,13 +91,12 @@ def random_objects(
     ``speed`` is ``"side"`` (0.3 to 3.5 times the smaller side of the box, a second) or ``"radius"`` (0.5 to 3.5 radii).
     Objects may overlap at the start.
     """
-    if not (isinstance(n, int) and n >= 0) or not (occupancy > 0.0 and np.isfinite(occupancy)):
-        raise InvalidInput(
-            f"n is {n!r} and occupancy {occupancy!r}; give a whole number of objects and a share above 0."
-        )
+    as_count(n, "n")
+    as_size(occupancy, "occupancy")
+    as_size(frame, "frame")
     if speed not in ("side", "radius"):
         raise UnknownName("speed rule", str(speed), ("side", "radius"))
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(as_count(seed, "seed"))
     wanted = occupancy * frame * frame / max(n, 1)
     half = frame / 2.0
     polygons, velocity = [], np.empty((n, 2))
@@ -114,7 +116,7 @@ def random_objects(
         velocity[row] = pace * math.cos(direction), pace * math.sin(direction)
         polygons.append(polygon)
     bounds = (-half, half)
-    return Model(tuple(polygons), velocity, (bounds, bounds), (0.0, 1.0), 1000, name="aleatorio")
+    return Model(tuple(polygons), velocity, (bounds, bounds), (0.0, 1.0), 1000, name="aleatorio", seed=seed)
 
 
 SCENES: dict[str, Callable[..., Model]] = {

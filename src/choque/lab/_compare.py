@@ -7,12 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, UnknownName
+from choque.lab.design import words_of
 from choque.lab.result import Result
 from choque.lab.verdict import RIGHT
 
-COUNTERS = ("tests", "swaps", "events", "duplicates", "peak_bytes")
-"""What two runs are compared on: figures without a clock in them."""
+COUNTERS = (
+    "tests",
+    "bounding_tests",
+    "swaps",
+    "exchanges",
+    "events",
+    "duplicates",
+    "false_positives",
+    "peak_bytes",
+    "bytes",
+    "recorded_bytes",
+)
+"""What two runs are compared on: figures without a clock in them, of which less is better."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +64,8 @@ def compare(
 ) -> Comparison:  # fmt: skip
     """Compare the folder of a later run with that of an earlier one.
 
-    A regression is a counter that grew by more than ``threshold``, as a share, or a right answer that is not right any
-    more. Times are not compared cell by cell: machines are noisy, counters are not.
+    A regression is one of the ``counters`` that grew by more than ``threshold``, as a share, or a right answer that is
+    not right any more. Times are not compared cell by cell: machines are noisy, counters are not.
     """
     from choque.lab._run import read
 
@@ -72,11 +84,20 @@ def _compare(one: Result, other: Result, threshold: float, counters: Sequence[st
     factors = [factor.name for factor in one.study.factors]
     old, new = ({tuple(row.get(name) for name in factors): row for row in result.cells} for result in (one, other))
     shared = [key for key in old if key in new]
+    if not shared:
+        raise InvalidInput(
+            f"{one.folder} and {other.folder} have no cell in common, so nothing can be compared; "
+            "run the study with the same levels."
+        )
+    known = {*one.samples.columns, *other.samples.columns}
+    for counter in counters:
+        if counter not in COUNTERS and counter not in known:
+            raise UnknownName("counter", counter, known - set(factors))
     found = Comparison(threshold, len(shared), len(old) - len(shared))
     times = []
     for key in shared:
         before, after = old[key], new[key]
-        name = ", ".join(str(value) for value in key if value is not None)
+        name = words_of(dict(zip(factors, key, strict=True)))
         if before["verdict"] != after["verdict"]:
             worse = before["verdict"] in RIGHT and after["verdict"] not in RIGHT
             found.changes.append(Change(name, "verdict", before["verdict"], after["verdict"], None, worse))

@@ -16,6 +16,7 @@ from choque.lab.records import Records
 from choque.lab.report_tables import Block, blocks, final_table, fit_table, memory_table, problem_table
 from choque.lab.result import Result
 from choque.lab.store import Store
+from choque.lab.study import FigureMaker
 from choque.lab.style import house_style, to_png, to_svg
 
 REPORT, FIGURES, MAP = "report.html", "figures", "performance-map.json"
@@ -99,10 +100,9 @@ def draw(result: Result, folder: Path) -> list[Picture]:
         except ChoqueError:
             raise
         except Exception as problem:
-            raise ChoqueError(
-                f"The figure {maker.name!r} cannot be drawn: {type(problem).__name__}: {problem}. "
-                f"The samples are kept; mend the study and run: choque lab report {result.folder}"
-            ) from problem
+            raise _undrawn(maker, f"{type(problem).__name__}: {problem}", result) from problem
+        if not hasattr(figure, "savefig"):
+            raise _undrawn(maker, f"its function returned {figure!r}; it must return a Matplotlib figure", result)
         svg = to_svg(figure)
         figure.set_layout_engine("none")  # everything has its place; to look for it again takes as long as to draw
         with replacing(folder / f"{maker.name}.svg") as handle:
@@ -111,6 +111,13 @@ def draw(result: Result, folder: Path) -> list[Picture]:
         source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
         pictures.append(Picture(maker.name, maker.title, maker.caption, source))
     return pictures
+
+
+def _undrawn(maker: FigureMaker, reason: str, result: Result) -> ChoqueError:
+    return ChoqueError(
+        f"The figure {maker.name!r} cannot be drawn: {reason}. "
+        f"The samples are kept; mend the study and run: choque lab report {result.folder}"
+    )
 
 
 def render(page: Page) -> str:

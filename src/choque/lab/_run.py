@@ -37,7 +37,7 @@ class Interrupted(ChoqueError):
 
 
 def run(
-    study: str | Study,
+    study: str | os.PathLike[str] | Study,
     *,
     quick: bool = False,
     output: str | os.PathLike[str] | None = None,
@@ -84,11 +84,15 @@ def run(
     progress
         Called when a cell begins and when it is done.
     """
-    found = studies.find(study) if isinstance(study, str) else study
-    wanted = {**(factors or {}), **({found.compares: list(methods)} if methods else {})}
-    for name, value in (("threads", threads), ("side_by_side", side_by_side)):
-        if value < 1:
-            raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+    found = _found(study)
+    wanted = {**(factors or {}), **({found.compares: methods} if methods else {})}
+    for name, value, least in (("threads", threads, 1), ("side_by_side", side_by_side, 1), ("seed", seed, 0)):
+        if not isinstance(value, int) or value < least:
+            raise InvalidInput(f"{name} is {value!r}; it must be a whole number of at least {least}.")
+    if cluster is not None:
+        executors.require_address(cluster)
+    if not isinstance(plan, Plan | None):
+        raise InvalidInput(f"plan is {plan!r}; it must be a choque.lab.Plan.")
     if clock not in CLOCKS:
         raise UnknownName("clock", clock, CLOCKS)
     chosen = plan or (found.quick_plan if quick else found.plan)
@@ -117,6 +121,8 @@ def run(
 
 def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Progress | None = None) -> Result:
     """Go on with an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
+    if cluster is not None:
+        executors.require_address(cluster)
     store = Store.open(folder)
     found = _study_of(store)
     if store.record["code"] != code_version():
@@ -190,6 +196,7 @@ class _Run:
                 self.finals = finals_of(self._result(), design)
                 with self._charged("finals"):
                     self._do(self.finals, cluster)
+            result = self._result()
         except KeyboardInterrupt:
             self._keep()
             raise Interrupted(self._kept("Interrupted")) from None
@@ -199,7 +206,7 @@ class _Run:
         finally:
             if self.ready is not None:
                 self.ready.close()
-        return self._finish()
+        return self._finish(result)
 
     def _compile(self, cells: Sequence[Cell]) -> None:
         """Let one process compile what the cells call, if there is anything left to measure and to compile."""
@@ -341,9 +348,8 @@ class _Run:
             f"choque lab resume {self.store.folder}"
         )
 
-    def _finish(self) -> Result:
+    def _finish(self, result: Result) -> Result:
         self._tell("writing the report")
-        result = self._result()
         self.store.write_samples(result.samples)
         self.store.write_finals(result.turns)
         with self._charged("report"):
@@ -357,6 +363,19 @@ def _is_larger(cell: Cell, other: Cell, grows: str) -> bool:
     same = all(other.parameters[name] == level for name, level in cell.parameters.items() if name != grows)
     own, theirs = cell.parameters[grows], other.parameters[grows]
     return same and isinstance(own, int | float) and isinstance(theirs, int | float) and own > theirs
+
+
+def _found(study: object) -> Study:
+    if isinstance(study, Study):
+        if not study.origin and study.name not in studies.names():
+            raise InvalidInput(
+                f"The study {study.name!r} is in no file that the processes of its cells could read; write it to one, "
+                "and give its path."
+            )
+        return study
+    if not isinstance(study, str | os.PathLike):
+        raise InvalidInput(f"The study is {study!r}; give the name of one, its file, or a choque.lab.Study.")
+    return studies.find(os.fspath(study))
 
 
 def _study_of(store: Store) -> Study:

@@ -40,13 +40,19 @@ class Factor:
     def chosen(self, quick: bool) -> list[Level]:
         """The levels of a run, quick or full."""
         levels = self.quick if quick and self.quick is not None else self.levels
-        return list(levels() if callable(levels) else levels)
+        return [_plain(level) for level in (levels() if callable(levels) else levels)]
 
-    def accept(self, wanted: Iterable[Level]) -> list[Level]:
-        """Check levels that a user asks for: text must be known, numbers need only be numbers."""
+    def accept(self, wanted: Iterable[Level] | Level) -> list[Level]:
+        """Check levels that a user asks for: text must be known, numbers need only be numbers.
+
+        Where the factor has whole numbers, 1e3 is one as well. A level by itself stands for a list of one.
+        """
+        given = [wanted] if isinstance(wanted, str) or not isinstance(wanted, Iterable) else wanted
         known = [*self.chosen(False), *(self.further() if self.further else ())]
         words = [level for level in known if isinstance(level, str)]
-        accepted = list(dict.fromkeys(wanted))
+        is_whole = all(isinstance(level, int) for level in known)
+        plain = [_plain(level) for level in given]
+        accepted = list(dict.fromkeys(_whole(level) if is_whole else level for level in plain))
         for level in accepted:
             if isinstance(level, str) and words and level not in words:
                 raise UnknownName(self.name, level, words)
@@ -111,6 +117,15 @@ class Design:
         """The key of a cell: the same for the same parameters and code, whatever the order of factors."""
         text = json.dumps([self.salt, sorted(parameters.items())], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _plain(level: Any) -> Level:
+    """A number of NumPy's as one of Python's: levels are written as JSON."""
+    return level.item() if isinstance(level, np.generic) else level  # type: ignore[no-any-return]
+
+
+def _whole(level: Level) -> Level:
+    return int(level) if isinstance(level, float) and level.is_integer() else level
 
 
 @cache

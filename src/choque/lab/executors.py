@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from choque.errors import InvalidInput, require
 from choque.lab import cell
 
 CONNECT_SECONDS = 15
+
+_ADDRESS = re.compile(r"(inproc://.+|(\w+://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\d+)")
+"""Of a Dask scheduler: tcp://host:8786, tls://[::1]:8786, host:8786."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,12 @@ def local(side_by_side: int = 1) -> Iterator[Hands]:
         # Cells that run when the block ends early are nobody's any more.
         cell.end_all()
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def require_address(address: str) -> None:
+    """Refuse what no scheduler can have, before anything is written: a client that was half made ends slowly."""
+    if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
+        raise InvalidInput(f"The cluster is {address!r}; write the scheduler's address as in tcp://host:8786.")
 
 
 @contextmanager

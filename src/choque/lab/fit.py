@@ -197,7 +197,10 @@ def _student(dfe: int) -> float:
 
 
 def _points(x: ArrayLike, y: ArrayLike, term_count: int) -> tuple[Floats, Floats]:
-    places, values = np.asarray(x, np.float64).ravel(), np.asarray(y, np.float64).ravel()
+    try:
+        places, values = np.asarray(x, np.float64).ravel(), np.asarray(y, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InvalidInput("Places and values must be numbers.") from None
     if len(places) != len(values):
         raise InvalidInput(f"There are {len(places)} places and {len(values)} values; give as many of both.")
     if not (np.isfinite(places).all() and np.isfinite(values).all() and (places > 0).all()):

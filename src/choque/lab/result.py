@@ -108,10 +108,8 @@ class Result:
             for level in (above, below)
         )
         if not one or not other:
-            lacking = above if not one else below
-            raise InvalidInput(
-                f"{lacking!r} has no right answer there, so there is no ratio of {above!r} to {below!r}."
-            )
+            lacking = self._lacking(above if not one else below, name)
+            raise InvalidInput(f"{lacking}, so there is no ratio of {above!r} to {below!r}.")
         return paired_ratio(one, other)
 
     def curve(self, level: Any, *, metric: str | None = None, **where: Any) -> tuple[Floats, list[Estimate]]:
@@ -167,11 +165,18 @@ class Result:
         return np.array(places), [found[place] for place in places]
 
     def _flat(self, level: Any, metric: str | None, where: dict[str, Any]) -> tuple[Floats, Floats]:
-        places, samples = self._points(level, self.metric_named(metric).name, where)
+        name = self.metric_named(metric).name
+        places, samples = self._points(level, name, where)
         values = [np.concatenate(groups) for groups in samples]
         if not values:
-            raise InvalidInput(f"{level!r} has no right answer there, so there is no curve to fit.")
+            raise InvalidInput(f"{self._lacking(level, name)}, so there is no curve to fit.")
         return np.repeat(places, [len(each) for each in values]), np.concatenate(values)
+
+    def _lacking(self, level: Any, metric: str) -> str:
+        """Why there are no values of a metric: no right answer, or no such column in any of the samples."""
+        if self.right and metric not in self.right.columns:
+            return f"No sample has a column {metric!r} (they have {', '.join(self.right.columns)})"
+        return f"{level!r} has no right answer there"
 
     def _with_metrics(self, row: Row) -> Row:
         values = {metric.name: metric.value(row) for metric in self.study.metrics} if "repetition" in row else {}

@@ -121,6 +121,9 @@ def paired_ratio(
         raise InvalidInput("The two have no instance in common, so there is no ratio; measure both on the same scenes.")
     generator = np.random.default_rng(seed)
     pairs = [(_checked(above[key]), _checked(below[key])) for key in shared]
+    for key, (_, other) in zip(shared, pairs, strict=True):
+        if not other.min() > 0:
+            raise InvalidInput(f"A sample of {key!r} to divide by is {other.min():g}; a ratio needs numbers above 0.")
     ratios = [float(np.median(one) / np.median(other)) for one, other in pairs]
     drawn = np.stack(
         [_medians(one, resamples, generator) / _medians(other, resamples, generator) for one, other in pairs], axis=1
@@ -157,9 +160,13 @@ def crossover(
     logarithmic axes. The interval is over resampled curves; those that do not cross count as crossing at the far end
     of ``x``, or at the near end if ``first`` is slower throughout.
     """
-    places = np.log(_checked(x))
+    places = np.log(_positive(x))
     generator = np.random.default_rng(seed)
-    curves = [(_checked(a), _checked(b)) for a, b in zip(first, second, strict=True)]
+    if not len(places) == len(first) == len(second):
+        raise InvalidInput(
+            f"There are {len(places)} places, {len(first)} and {len(second)} sets; give as many of each."
+        )
+    curves = [(_positive(a), _positive(b)) for a, b in zip(first, second, strict=True)]
     value = _last_crossing(places, np.array([np.log(np.median(a) / np.median(b)) for a, b in curves]))
     if value is None or not np.isfinite(value):
         return None
@@ -217,14 +224,26 @@ def _over_groups(drawn: Floats, generator: np.random.Generator) -> Floats:
 
 
 def _estimate(value: float, drawn: Floats, level: float) -> Estimate:
+    if not 0 < level < 1 or not len(drawn):
+        raise InvalidInput(f"level is {level}, with {len(drawn)} resamples; give a share between 0 and 1, and some.")
     steps, counts = np.unique(drawn, return_counts=True)
     heights = (np.cumsum(counts) - counts / 2) / len(drawn)
     lower, upper = np.interp([(1 - level) / 2, (1 + level) / 2], heights, steps)
     return Estimate(value, float(lower), float(upper), level)
 
 
+def _positive(samples: ArrayLike) -> Floats:
+    values = _checked(samples)
+    if not values.min() > 0:
+        raise InvalidInput(f"There is a {values.min():g} among the places or samples; they must be above 0.")
+    return values
+
+
 def _checked(samples: ArrayLike) -> Floats:
-    values = np.asarray(samples, np.float64).ravel()
+    try:
+        values = np.asarray(samples, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InvalidInput(f"The samples are {samples!r}; they must be numbers.") from None
     if not len(values):
         raise InvalidInput("There are no samples to summarise; give at least one.")
     if not np.isfinite(values).all():

@@ -28,6 +28,9 @@ from choque.lab.worker import Answer
 FORMAT = 1
 STUDY, CELLS, SAMPLES, FINALS = "study.json", "cells", "samples.parquet", "finals.parquet"
 
+NEEDED = ("study", "quick", "levels", "with_listed", "plan", "threads", "seed", "side_by_side", "code")
+"""What the record of a run must say for it to be gone on with."""
+
 PIPELINE = ("create", "first", "bounds", "broad", "update", "pairs", "narrow", "response", "integrate")
 """Stages in the order in which work passes through them; a study's own follow in the order in which they come."""
 
@@ -66,12 +69,21 @@ class Store:
         path = Path(folder)
         try:
             record = json.loads((path / STUDY).read_text(encoding="utf-8"))
-        except FileNotFoundError as problem:
+        except (FileNotFoundError, NotADirectoryError) as problem:
             raise UnreadableFile(f"The folder {path} holds no run of a study: there is no {STUDY} in it.") from problem
         except (OSError, ValueError) as problem:
             raise UnreadableFile(f"The file {path / STUDY} is truncated or damaged: {problem}.") from problem
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise UnreadableFile(f"The file {path / STUDY} is of another format; this version reads format {FORMAT}.")
+        lacking = [name for name in NEEDED if name not in record]
+        if (
+            lacking
+            or not isinstance(record["study"], dict)
+            or not record["study"].keys() >= {"name", "origin", "version"}
+        ):
+            raise UnreadableFile(
+                f"The file {path / STUDY} is damaged: it does not say {', '.join(lacking) or 'which study it is'}."
+            )
         return cls(path, record)
 
     @property

@@ -63,8 +63,14 @@ class Metric:
 
     def value(self, row: Row) -> float | None:
         """The metric of one sample; None where it has none."""
-        value = row.get(self.name) if self.of is None else self.of(row)
-        return None if value is None else float(value)
+        try:
+            value = row.get(self.name) if self.of is None else self.of(row)
+            return None if value is None else float(value)
+        except Exception as problem:
+            raise ChoqueError(
+                f"The metric {self.name!r} cannot be had from a sample: {type(problem).__name__}: {problem}; "
+                "mend the study."
+            ) from problem
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from choque._types import Floats, Pairs
 
 Judgement = Literal["exact", "rounding", "superset", "unchecked", "wrong", "other question", "cut off", "failed"]
+JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 RIGHT: frozenset[Judgement] = frozenset({"exact", "rounding", "unchecked"})
 """The judgements of a right answer, or of one that a study has no oracle for; others are compared with the fastest."""
 RANKED: frozenset[Judgement] = RIGHT | {"other question"}

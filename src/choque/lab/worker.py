@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from choque.lab import machine
 from choque.lab.design import Parameters
 from choque.lab.numba_start import spare_scipy
@@ -23,7 +25,7 @@ from choque.lab.sampling import Outcome, Plan, sample, sample_in_rounds
 from choque.lab.stopwatch import CLOCKS, WALL, Stopwatch
 from choque.lab.study import Study
 from choque.lab.trial import Trial
-from choque.lab.verdict import Verdict
+from choque.lab.verdict import JUDGEMENTS, Verdict
 
 Order = dict[str, Any]
 Answer = dict[str, Any]
@@ -107,9 +109,12 @@ def _verdict(outcome: Outcome[Trial]) -> Verdict:
     if outcome.status != "measured":
         return Verdict(outcome.status, outcome.note)
     try:
-        return outcome.trial.check()
+        verdict = outcome.trial.check()
     except Exception as problem:
         return Verdict("failed", f"the check raised {type(problem).__name__}: {problem}")
+    if not isinstance(verdict, Verdict) or verdict.judgement not in JUDGEMENTS:
+        return Verdict("failed", f"the check returned {verdict!r}; it must be a Verdict of {', '.join(JUDGEMENTS)}")
+    return verdict
 
 
 def main() -> None:
@@ -127,7 +132,14 @@ def write_answer(path: str, reply: Answer) -> None:
     from choque.files.atomic import replacing
 
     with replacing(path) as handle:
-        handle.write(json.dumps(reply).encode())
+        handle.write(json.dumps(reply, default=_plain).encode())
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy's, such as a trial counts, as one of Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is neither a number nor text")
 
 
 def leave_when_alone() -> None:

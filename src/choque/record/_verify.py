@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -11,6 +12,7 @@ from choque._types import Progress
 from choque.errors import ChoqueError, UnreadableFile
 from choque.record._recorder import versions
 from choque.record._recording import Recording
+from choque.threads import resolve_count
 from choque.world import World
 from choque.world._saving import read_world
 
@@ -49,12 +51,19 @@ class Verification:
         return f"Frame {self.first_difference} differs: {self.reason}.{cause}"
 
 
-def verify(recording: Recording, *, threads: int | None = None, progress: Progress | None = None) -> Verification:
+def verify(
+    recording: Recording | str | os.PathLike[str], *, threads: int | None = None, progress: Progress | None = None
+) -> Verification:
     """Simulate a recorded run again from the states it holds, with any number of ``threads``, and compare every frame.
 
-    A frame is equal if the 64-bit hash of the whole state is, and the recorded poses are those of the state, rounded
-    to float32. That is promised for the same versions of Choque, NumPy and Numba on the same kind of processor.
+    ``recording`` is an open one, or its file. A frame is equal if the 64-bit hash of the whole state is, and the
+    recorded poses are those of the state, rounded to float32. That is promised for the same versions of Choque, NumPy
+    and Numba on the same kind of processor.
     """
+    resolve_count(threads, 0)
+    if not isinstance(recording, Recording):
+        with Recording(recording) as opened:
+            return verify(opened, threads=threads, progress=progress)
     hashes, steps = recording.hashes(), recording.steps()
     changed = _other_versions(recording)
     total = recording.frame_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -94,9 +94,19 @@ def _found(path: Path) -> Path:
             f"There is no file {path}; {path.name!r} is a generator, so say how many: "
             f"choque.scene.bodies({path.name!r}, n)."
         )
-    near = difflib.get_close_matches(path.name, files, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" Built in are {', '.join(sorted(files))}."
-    raise UnreadableFile(f"There is no file {path}, and no built-in scene of that name.{hint}")
+    raise UnreadableFile(f"There is no file {path}, and no built-in scene of that name. {_hint(path.name, files)}")
+
+
+def _hint(word: str, built_in: Iterable[str]) -> str:
+    """What may have been meant by a word that is neither a file nor a name, or else all names."""
+    name, colon, number = word.partition(":")
+    generators = body_names()
+    near = difflib.get_close_matches(name, generators if colon else [*built_in, *generators], n=1)
+    if not near:
+        listed, made = ", ".join(sorted(built_in)), ", ".join(generators)
+        return f"Built in are {listed}; generators, as in mixed-box:1000, are {made}."
+    meant = f"{near[0]}:{number or 1000}" if near[0] in generators else near[0]
+    return f"Did you mean {meant!r}?"
 
 
 def _exists(path: Path) -> bool:

@@ -186,7 +186,7 @@ class Columns:
         name: str,
         shape: tuple[int, ...],
         allowed: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isfinite,
-        rule: str = "it must be finite",
+        rule: str = "it must be a number",
     ) -> NDArray[np.float64]:
         array = as_floats(given, name).astype(np.float64)
         if array.shape not in ((), shape, (self.count, *shape)):

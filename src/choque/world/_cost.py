@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from choque.broad._counters import Counters
 
-WITHOUT_STRUCTURE = ("all", "brute")
+WITHOUT_STRUCTURE = ("brute",)
 """Methods that do nothing but test bounds: their T is b B + o O."""
 
 
@@ -116,7 +116,7 @@ class CostMeter:
         tests, filtered, filter_seconds = now[0] - before[0], now[1] - before[1], now[2] - before[2]
         if filtered:
             cost = Cost(broad_seconds - filter_seconds, filtered, filter_seconds, exact_tests, exact_seconds, filtered)
-        elif self._has_structure:
+        elif self._has_structure or not tests:
             cost = Cost(broad_seconds, 0, 0.0, exact_tests, exact_seconds)
         else:
             cost = Cost(0.0, tests, broad_seconds, exact_tests, exact_seconds)

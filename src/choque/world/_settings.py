@@ -22,6 +22,13 @@ LEGACY_SPEED = 50.0
 LEGACY_SPIN = 10.0
 
 
+def float_name(dtype: object) -> str:
+    """The name of a type of numbers: ``"float32"`` of ``numpy.float32`` too."""
+    if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
+        return str(np.dtype(dtype).name)
+    return str(dtype)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Which method does what in a world; see `choque.World` for what each means."""

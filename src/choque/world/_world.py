@@ -28,7 +28,7 @@ from choque.world._detection import NO_PAIRS, Detected, Detection
 from choque.world._hash import state_hash
 from choque.world._population import Population
 from choque.world._report import STAGES, StepReport
-from choque.world._settings import Settings
+from choque.world._settings import Settings, float_name
 
 
 class World(Population):
@@ -47,7 +47,7 @@ class World(Population):
     response
         How contacts are answered: ``"impulse"``, ``"legacy"`` or ``"shape-matching"``.
     dtype
-        ``"float64"`` or ``"float32"``.
+        ``"float64"`` or ``"float32"``, or NumPy's type of that name.
     threads
         How many threads to use; None for all. The course of a world is the same, bit for bit, for any number.
     device
@@ -86,7 +86,7 @@ class World(Population):
         bounds: str | None = None,
         narrow: str = "exact",
         response: str = "impulse",
-        dtype: str = "float64",
+        dtype: str | type[np.floating] | np.dtype[np.floating] = "float64",
         threads: int | None = None,
         device: str | None = None,
         max_speed: float | None = None,
@@ -101,7 +101,7 @@ class World(Population):
             bounds=bounds,
             narrow=narrow,
             response=response,
-            dtype=dtype,
+            dtype=float_name(dtype),
             threads=threads,
             device=device,
             max_speed=max_speed,

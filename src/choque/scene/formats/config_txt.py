@@ -81,13 +81,16 @@ class Config:
         return METHOD_ALIASES[self.broad_phase]
 
     def scene_path(self, folder: str | os.PathLike[str] = ".") -> Path:
-        """Find the scene: in ``scenes`` inside ``folder``, that of the configuration, in it itself, or built in."""
+        """Find the scene: in ``scenes`` inside ``folder``, that of the configuration, in it itself, or built in.
+
+        Its name is understood with its suffix, too.
+        """
         if not self.scene_file_name:
             raise InvalidInput("SCENE_FILE_NAME is empty; name the scene to run, without its suffix.")
         candidates = (
             place / f"{self.scene_file_name}{suffix}"
             for place in (Path(folder) / "scenes", Path(folder))
-            for suffix in (".xml", ".toml")
+            for suffix in (".xml", ".toml", "")
         )
         return next((path for path in candidates if path.is_file()), Path(self.scene_file_name))
 
