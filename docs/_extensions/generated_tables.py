@@ -16,6 +16,7 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 
 import choque
 from choque.cli._app import build
+from choque.cli._verb import argument_word
 
 MARK = re.compile(r"^% generated: (?P<part>[a-z-]+)$", re.MULTILINE)
 
@@ -70,17 +71,12 @@ def one_command(name: str, command: Any, heading: str) -> Iterator[str]:
     yield "| | |\n| --- | --- |"
     for each in command.params:
         if each.param_type_name == "argument":
-            yield f"| `{place(each)}` | {cell(getattr(each, 'help', None) or '')} |"
+            yield f"| `{argument_word(each)}` | {cell(getattr(each, 'help', None) or '')} |"
         else:
-            written = ", ".join(f"`{spelling}`" for spelling in (*each.opts, *each.secondary_opts))
+            value = f" {each.metavar}" if each.metavar else ""
+            written = ", ".join(f"`{spelling}{value}`" for spelling in (*each.opts, *each.secondary_opts))
             yield f"| {written} | {cell(each.help or '')} |"
     yield ""
-
-
-def place(argument: Any) -> str:
-    """The word that stands for an argument."""
-    word = (argument.metavar or argument.name).upper() + ("..." if argument.nargs == -1 else "")
-    return word if argument.required else f"[{word.strip('[]')}]"
 
 
 def cell(text: str) -> str:

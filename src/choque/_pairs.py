@@ -11,9 +11,8 @@ from choque.bounds import Boxes
 from choque.broad import create
 from choque.broad._auto import Auto, Choice
 from choque.broad._brute import list_few
+from choque.broad._on_device import on_device
 from choque.broad._records import pack_records
-from choque.errors import InvalidInput
-from choque.gpu._devices import resolve
 
 FEW = 256
 """Up to here even the making of a broad phase would cost more than its answer."""
@@ -67,23 +66,10 @@ def pairs(
     if displacement is not None:
         boxes = boxes.swept(displacement)
     if device is not None:
-        method, options = _on_device(device, method, options)
+        method, options = on_device(device, method, options)
     if method == "auto" and len(boxes) <= FEW and threads is None and not options:
         return list_few(pack_records(boxes, closed, 1))
     return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
-
-
-def _on_device(device: str, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The method and the options that serve a request for a ``device``."""
-    served = resolve(device)
-    if not served.uses_warp:
-        return method, options
-    if method not in ("auto", "sap-kdop"):
-        raise InvalidInput(
-            f"The method {method!r} has no kernels for the device {device!r}; "
-            "take 'sap-kdop' or 'auto', or leave the device out."
-        )
-    return "sap-kdop", {**options, "device": served.name}
 
 
 def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads: int | None = None) -> Choice:

@@ -33,6 +33,14 @@ def test_json_and_csv(command: Command, tmp_path: Path) -> None:
     assert [row["verdict"] for row in csv.DictReader(lines)] == ["exact", "exact"]
 
 
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "bench", lambda *_, **__: pytest.fail("It was measured."))
+    for path, words in ((tmp_path, "is a folder"), (tmp_path / "no" / "a.csv", "there is no folder")):
+        assert words in command.fails("bench", "--n", "300", *QUICK, "--csv", path)
+
+
 def test_a_wrong_answer_is_exit_code_1(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "oracle", lambda frame: choque.pairs(*frame)[1:])
     outcome = command("bench", "--n", "300", *QUICK)

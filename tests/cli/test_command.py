@@ -57,6 +57,26 @@ def test_the_help_of_each_verb_of_a_family_has_an_example(command: Command, fami
     assert f"choque {family} {name}" in text.partition("Try:")[2]
 
 
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["pairs"], "FILE"),
+        (["view"], "[THING...]"),
+        (["picture"], "THING... FILE"),
+        (["run"], "[SCENE]"),
+        (["bench"], "[SCENE...]"),
+        (["volume", "boolean"], "OPERATION FILE FILE OUTPUT"),
+    ],
+)
+def test_usage_is_written_in_words(command: Command, words: list[str], usage: str) -> None:
+    """No braces, and no types of Python beside the arguments."""
+    text = command.succeeds(*words, "--help")
+    assert text.startswith(f"Usage: choque {' '.join(words)} [OPTIONS] {usage}\n")
+    listed = text.partition("\nArguments:\n")[2]
+    assert listed.startswith(f"  {usage if '...' in usage else usage.split()[0]}  ")
+    assert "<" not in listed.partition("\nOptions:\n")[0]
+
+
 def test_version(command: Command) -> None:
     assert command.succeeds("--version") == f"choque {choque.__version__}\n"
 

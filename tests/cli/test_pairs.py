@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import choque
+from choque.errors import MissingExtra
+from choque.gpu import _devices
 from choque.testing.oracle import overlapping_pairs
 
 if TYPE_CHECKING:
@@ -59,6 +61,30 @@ def test_options_reach_the_method(command: Command, tmp_path: Path) -> None:
     assert json.loads(swept)["pairs"] == [[0, 1]]
     grouped = command.succeeds("pairs", path, "--json", "--option", "groups=1", "--option", "masks=2")
     assert json.loads(grouped)["pairs"] == []
+
+
+def test_another_device_serves_and_is_named(command: Command, boxes_file: Path) -> None:
+    pytest.importorskip("warp")
+    record = json.loads(command.succeeds("pairs", boxes_file, "--json", "--device", "warp-cpu"))
+    assert (record["method"], record["device"], record["pairs"]) == ("sap-kdop", "warp-cpu", [[0, 1]])
+    assert "sap-kdop, on warp-cpu\n" in command.succeeds("pairs", boxes_file, "--device", "warp-cpu")
+    assert "no device called 'tpu'" in command.fails("pairs", boxes_file, "--device", "tpu")
+
+
+@pytest.mark.filterwarnings("always::choque.gpu.DeviceNote")
+def test_that_the_processor_serves_is_a_sentence(
+    command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> None:
+        raise MissingExtra("There is no Warp.")
+
+    monkeypatch.setattr(_devices, "load_warp", nowhere)
+    _devices._tell.cache_clear()
+    outcome = command("pairs", boxes_file, "--json", "--device", "cuda")
+    assert outcome.code == 0
+    assert "choque: There is no Warp. Meanwhile the CPU serves in place of 'cuda'." in outcome.err.splitlines()
+    assert "DeviceNote" not in outcome.err
+    assert (json.loads(outcome.out)["device"], json.loads(outcome.out)["method"]) == ("cpu", "brute")
 
 
 def test_a_frame_of_a_moving_scene(command: Command, tmp_path: Path) -> None:

@@ -52,6 +52,11 @@ def test_a_recorded_run_is_verified_by_any_number_of_threads(command: Command) -
     assert "equal to the last bit" in command.succeeds("replay", folder, "--verify")
 
 
+def test_a_scene_without_a_seed_replays_without_one(command: Command) -> None:
+    command.succeeds("run", "bounce", "--frames", 3, "--record")
+    assert "seed" not in command.succeeds("replay", only_folder())
+
+
 def test_two_runs_two_folders(command: Command) -> None:
     """F-001-41."""
     for _ in range(2):
@@ -115,7 +120,7 @@ def test_a_configuration_of_the_original(command: Command) -> None:
     configure(RUN_MODE="REPLAY", SCENE_REPLAY_FOLDER_NAME=folder.name)
     assert "30 frames at 120 a second" in command.succeeds("run", "--config", "config.txt")
     configure(RUN_MODE="BENCHMARK", NUM_RUNS_FOR_BENCHMARK=2, STOP_AT_FRAME=-1)
-    assert "a benchmark needs a last frame" in command.fails("run", "--config", "config.txt")
+    assert "config.txt: RUN_MODE is BENCHMARK" in command.fails("run", "--config", "config.txt")
     command.succeeds("run", "--config", "config.txt", "--frames", 4)
     assert (only_folder("benchmarks") / "run2.csv").is_file()
 
@@ -190,6 +195,12 @@ def test_a_full_disk(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "60 frames" in command("replay", only_folder()).out
 
 
+def test_a_configuration_whose_scene_is_not_there_is_named(command: Command) -> None:
+    Path("config.txt").write_text("SCENE_FILE_NAME=lost\n")
+    told = command.fails("run", "--config", "config.txt")
+    assert "config.txt: SCENE_FILE_NAME is 'lost'; there is no such .xml or .toml file in scenes" in told
+
+
 def test_a_scene_dat_from_a_recording(command: Command) -> None:
     command.succeeds("run", "bounce", "--frames", 5, "--record")
     command.succeeds("replay", only_folder(), "--scene-dat", "scene.dat")
@@ -224,6 +235,7 @@ def test_a_run_that_does_not_repeat_is_exit_code_1(command: Command, monkeypatch
         (["bounce", "--benchmark", "0"], "at least 1"),
         (["bounce", "--fps", "0"], "at least 1"),
         (["bounce", "--threads", "0"], "threads"),
+        (["bounce", "--device", "crad"], "no device called 'crad'"),
         (["--config", "config.txt"], "There is no file config.txt"),
         (["bounce", "--config", "config.txt"], "not both"),
         (["bounce", "--log", "--frames", "1", "--output", "/dev/null/x"], "No folder can be made"),

@@ -45,14 +45,18 @@ def python_blocks(text: str) -> list[Block]:
     return blocks
 
 
+def said_to_print(code: str) -> str:
+    """What a block says that it prints, in comments of whole lines, as the first page does."""
+    return "".join(line.removeprefix("# ") for line in code.splitlines(keepends=True) if line.startswith("# "))
+
+
 def shell_lines(text: str) -> list[str]:
-    """The commands of the package in blocks of shell, continued lines joined, comments dropped."""
-    lines = []
+    """The commands of the package in blocks of shell and in indented lines, continued lines joined."""
+    lines = [line for line in BLOCK.sub("", text).splitlines() if line.startswith("    choque ")]
     for block in BLOCK.finditer(text):
         if block["language"] == "sh":
-            joined = block["text"].replace("\\\n", " ")
-            lines += [line.strip() for line in joined.splitlines() if line.strip().startswith("choque ")]
-    return lines
+            lines += block["text"].replace("\\\n", " ").splitlines()
+    return [line.strip() for line in lines if line.strip().startswith("choque ")]
 
 
 def links(text: str) -> list[str]:

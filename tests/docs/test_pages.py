@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import os
 import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from pages import DOCS, ROOT, links, python_blocks, shell_lines
+from pages import DOCS, ROOT, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli._app import build
 
@@ -39,6 +40,15 @@ def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monk
             assert same, f"{where} printed\n{printed.getvalue()}\nand the page says\n{block.expected}"
 
 
+@pytest.mark.full
+@pytest.mark.skipif(os.environ.get("CHOQUE_FULL") != "1", reason="takes a million boxes and a tower of 600 steps")
+def test_the_code_of_the_first_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"__name__": "__main__"}
+    for block in python_blocks((ROOT / "README.md").read_text()):
+        exec(compile("\n" * (block.line - 1) + block.code, "README.md", "exec"), names)
+        assert capsys.readouterr().out == said_to_print(block.code)
+
+
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_the_commands_of_a_page_parse(page: Path) -> None:
     root: Any = typer.main.get_command(build())
@@ -60,3 +70,12 @@ def test_the_links_of_the_first_pages_lead_somewhere(page: Path) -> None:
 def test_code_is_found_with_what_it_prints() -> None:
     text = "```python\nprint(1)\n```\n\n```text\n1\n```\n\n<!-- not run: a browser -->\n\n```python\nshow()\n```\n"
     assert [(block.code, block.expected, block.line) for block in python_blocks(text)] == [("print(1)\n", "1\n", 2)]
+
+
+def test_commands_are_found_in_blocks_and_in_indented_lines() -> None:
+    text = "Say\n\n    choque view\n    pip install choque\n\n```sh\nchoque pairs a.npy \\\n  --json\n```\n"
+    assert shell_lines(text) == ["choque view", "choque pairs a.npy    --json"]
+
+
+def test_what_the_first_page_says_is_found() -> None:
+    assert said_to_print("print(1)  # no\n# 1\nx = 2\n    # no\n# 2\n") == "1\n2\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,7 @@ def test_the_camera_stands_where_the_scene_says() -> None:
 @pytest.mark.parametrize(
     ("path", "options", "words"),
     [
+        ("a.mp4", {"look": Look(size="x")}, "give width and height in pixels"),  # type: ignore[arg-type]
         ("a.avi", {}, "must end in .mp4 or .gif"),
         ("a.mp4", {"rate": 50}, "25, 30, 60 or 120"),
         ("a.mp4", {"speed": 0.0}, "above 0"),
@@ -207,6 +209,13 @@ def test_bad_films(recording: Recording, tmp_path: Path, path: str, options: dic
         make_film(tmp_path / path, recording, **options)
     with pytest.raises(InvalidInput, match=r"must end in \.png"):
         draw_frame(tmp_path / "a.jpg", recording)
+
+
+@pytest.mark.parametrize("draw", [make_film, draw_frame])
+def test_what_is_no_recording_is_a_sentence(draw: Callable[..., object], tmp_path: Path) -> None:
+    path = tmp_path / ("a.mp4" if draw is make_film else "a.png")
+    with pytest.raises(InvalidInput, match="A str was given to draw; give a recording"):
+        draw(path, "recording.choque")
 
 
 def test_no_graphics_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

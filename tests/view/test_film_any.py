@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,7 @@ def test_an_eye_goes_round_the_third_axis() -> None:
         (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
         (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
         (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),
+        (["two-spheres"], FilmRequest(look=Look(axes=True)), "axes was given, which is for a scene of bodies or a rec"),
     ],
 )
 def test_bad_requests_are_sentences(tmp_path: Path, things: list[str], request_: FilmRequest, message: str) -> None:
@@ -114,5 +116,8 @@ def test_the_verb_films_a_recording_and_draws_a_frame(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         assert told in result.output
         assert output.exists()
+    words = [str(tmp_path / "a.choque"), str(tmp_path / "c.png"), "--size", "64x48", "--draft", "--json"]
+    told = json.loads(CliRunner().invoke(app, words).output)
+    assert told == {"file": str(tmp_path / "c.png"), "shows": "frame 0 of a"}
     words = [str(tmp_path / "a.choque"), str(tmp_path / "b.mp4"), "--seconds", "1"]
     assert isinstance(CliRunner().invoke(app, words).exception, InvalidInput)

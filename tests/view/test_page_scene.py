@@ -52,7 +52,8 @@ def test_a_camera_that_was_moved_stays(stand: Stand, tabs: list[Any]) -> None:
     assert tabs[0].camera.position.tolist() == [1.0, 0.0, 10.0]
 
 
-def test_a_page_that_is_late_is_put_right(stand: Stand, tabs: list[Any]) -> None:
-    tabs[1].camera.position = np.array(BEFORE)
+@pytest.mark.parametrize("unasked", [BEFORE, [0.0, 0.0, 10.0 / NARROW]], ids=["the view before", "this view"])
+def test_a_page_that_is_late_is_put_right(stand: Stand, tabs: list[Any], unasked: list[float]) -> None:
+    tabs[1].camera.position = np.array(unasked)
     stand.moved(tabs[1])
     assert tabs[1].camera.position[2] == 5.0

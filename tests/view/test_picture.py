@@ -16,7 +16,7 @@ from choque.files.meshes import write_mesh
 from choque.kinetic import scenes
 from choque.scene import Camera
 from choque.view.film import Look
-from choque.view.motion_picture import motion_png
+from choque.view.motion_picture import motion_image, motion_png
 from choque.view.motion_player import MotionPlayer
 from choque.view.picture import draw_picture, kind_of_things
 from choque.view.request import PictureRequest
@@ -77,6 +77,14 @@ def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
     np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
     draw_picture(tmp_path / "c.png", ["tres-objetos"], request=PictureRequest(time=3.0, look=Look(size=(400, 300))))
     assert (pixels(tmp_path / "a.png") != pixels(tmp_path / "c.png")).any()
+
+
+@pytest.mark.parametrize("size", [(16, 16), (17, 300), (300, 16), (113, 64)])
+def test_a_motion_is_drawn_however_small(size: tuple[int, int]) -> None:
+    """Letters that would be smaller than a pixel are no error."""
+    image = motion_image(MotionPlayer(scenes.make("tres-objetos")), size=size)
+    assert image.shape == (size[1], size[0], 3)
+    assert image.std() > 1
 
 
 def test_many_objects_have_a_picture_too() -> None:
@@ -182,6 +190,11 @@ class TestOffScreen:
         (["bowling"], PictureRequest(parameters={"n": 3}), "no generator"),
         (["no-such-scene"], PictureRequest(), "no built-in scene"),
         (["missing.npy"], PictureRequest(), "missing.npy"),
+        (["two-spheres"], PictureRequest(look=Look(size=(0, 0))), "16 to 8192 pixels"),
+        (["bowling"], PictureRequest(time=2.0), "time was given, which is for a scene of moving polygons"),
+        (["bowling"], PictureRequest(volumes=VolumeLook(region=False)), "which is for a pair of volumes"),
+        (["two-spheres"], PictureRequest(look=Look(fit=True)), "two-spheres is a pair of volumes; fit was given"),
+        (["tres-objetos"], PictureRequest(look=Look(camera=Camera(9.0))), "moving polygons; camera was given"),
     ],
 )
 def test_bad_requests_are_sentences(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import choque
+from choque.errors import InvalidInput
 from choque.testing.oracle import overlapping_pairs
 from choque.view import draw_scene
 from choque.view.scene_picture import LEGIBLE, WINDOWED, make_cut
@@ -68,3 +69,32 @@ def test_any_scene_can_be_drawn(tmp_path: Path, name: str) -> None:
 def test_what_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(choque.errors.InvalidInput, match="no folder"):
         draw_scene(tmp_path / "no" / "scene.png", np.zeros((1, 2)), np.ones((1, 2)), np.empty((0, 2), np.int32))
+
+
+def test_lists_are_drawn_as_arrays_are(tmp_path: Path) -> None:
+    lower, upper = [[0, 0], [1, 1], [9, 9]], [[2, 2], [3, 3], [9, 9]]
+    draw_scene(tmp_path / "lists.png", lower, upper, [[0, 1]])
+    draw_scene(tmp_path / "arrays.png", np.array(lower, float), np.array(upper, float), choque.pairs(lower, upper))
+    assert (tmp_path / "lists.png").read_bytes() == (tmp_path / "arrays.png").read_bytes()
+    draw_scene(tmp_path / "alone.png", lower, upper, [])
+    assert (tmp_path / "alone.png").read_bytes() != (tmp_path / "lists.png").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "lower", "pairs", "height", "message"),
+    [
+        ("a.jpg", [[0, 0]], [], None, r"must end in \.png"),
+        ("a.png", [[np.nan, 0]], [], None, "NaN|nan|not a number"),
+        ("a.png", [[0, 0, 0]], [], None, r"shape"),
+        ("a.png", [[0, 0]], [[0, 1]], None, r"pair \[0, 1\]; the boxes are 0 to 0"),
+        ("a.png", [[0, 0]], [[0.0, 0.0]], None, "integers of shape"),
+        ("a.png", [[0, 0]], [0, 0], None, "integers of shape"),
+        ("a.png", [[0, 0]], [], np.nan, "height of the cut is nan"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(
+    tmp_path: Path, name: str, lower: list[list[float]], pairs: list[list[float]], height: float | None, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        draw_scene(tmp_path / name, lower, [[1, 1]], pairs, height=height)
+    assert not (tmp_path / name).exists()

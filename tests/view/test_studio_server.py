@@ -16,6 +16,7 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 
 from choque import cli
 from choque.errors import InvalidInput, MissingExtra, UnknownName
+from choque.view import studio_server
 from choque.view.studio import ENTRIES, Page, Studio, View, find_view, open_studio, show
 from choque.view.studio_chooser import Chooser
 from choque.view.studio_entries import entry
@@ -97,6 +98,37 @@ def test_what_goes_wrong_in_an_action_is_told_and_the_studio_goes_on(
     assert told == ["No such thing."]
 
 
+def test_a_studio_that_does_not_answer_is_told_in_a_sentence() -> None:
+    with open_studio(Counting()) as made:
+        made.ask(lambda: None)
+        release = threading.Event()
+        made.do(release.wait)
+        with pytest.raises(InvalidInput, match=r"has not answered for 0\.05 s"):
+            made.ask(lambda: None, timeout=0.05)
+        release.set()
+        assert made.ask(lambda: 7) == 7
+    with pytest.raises(InvalidInput, match="stopped; open another"):
+        made.ask(lambda: None)
+
+
+def test_a_studio_that_is_stopped_while_it_is_busy_leaves_the_page_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What compiles for longer than the end of the server waits must not speak to it afterwards."""
+    monkeypatch.setattr(studio_server, "CLOSING_SECONDS", 0.05)
+    view, release = Counting(), threading.Event()
+    made = open_studio(view)
+    made.ask(lambda: None)
+    made.do(release.wait)
+    made.stop()
+    thread = made._thread
+    assert thread is not None
+    assert thread.is_alive()
+    monkeypatch.setattr(made.server.scene, "reset", lambda: pytest.fail("The page is gone."))
+    release.set()
+    thread.join(timeout=60.0)
+    assert not thread.is_alive()
+    assert not view.is_open
+
+
 def test_a_view_that_cannot_be_opened_leads_to_the_chooser(studio: Studio) -> None:
     studio.open(Counting(problem=InvalidInput("It is broken.")))
     studio.ask(lambda: None)
@@ -133,6 +165,8 @@ def test_ports_that_are_none_are_refused(port: Any) -> None:
 
 
 def test_a_host_that_is_not_here_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="host is 5; it must be an address as text"):
+        Studio(5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"cannot listen on 192\.0\.2\.1"):
         Studio("192.0.2.1", 8080)
 

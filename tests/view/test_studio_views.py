@@ -99,9 +99,13 @@ def test_the_last_frame_ends_it(studio: Studio, world_view: WorldView) -> None:
     studio.ask(lambda: world_view.set_speed("as fast as it goes"))
     studio.ask(world_view.play)
     assert until(lambda: not world_view.run.playing)
-    assert world_view.run.frame == 5
-    with pytest.raises(InvalidInput, match="last frame, 6, is reached"):
-        studio.ask(world_view.step)
+    assert world_view.run.frame == 6
+    for action in (world_view.step, world_view.play):
+        with pytest.raises(InvalidInput, match="last frame, 6, is reached"):
+            studio.ask(action)
+    studio.ask(lambda: world_view.set_last_frame(0))
+    studio.ask(world_view.step)
+    assert world_view.run.frame == 7
 
 
 def test_slow_motion_makes_steps_a_third_as_long(studio: Studio, world_view: WorldView) -> None:
@@ -173,10 +177,28 @@ def test_a_body_is_picked_by_a_ray_or_its_number(studio: Studio, world_view: Wor
     assert world_view.picked == bodies.ids[row]
     studio.ask(world_view._tell)
     assert f"Body {bodies.ids[row]}" in world_view._body_text.content
+    assert world_view._pick_number.value == bodies.ids[row]
     with pytest.raises(InvalidInput, match="no body 9999"):
         studio.ask(lambda: world_view.pick(9999))
     studio.ask(lambda: world_view.pick(None))
     assert world_view.picked is None
+
+
+def test_an_overlay_that_is_off_is_not_spoken_of(studio: Studio, world_view: WorldView) -> None:
+    """One that finds nothing to draw says why, as long as it is on."""
+    for is_on in (True, False):
+        studio.ask(lambda: world_view.toggle_overlay("structure"))
+        studio.ask(world_view.present)
+        studio.ask(world_view.tell_notes)
+        assert ("no cells and no tree" in world_view._overlay_notes.content) is is_on
+        assert ("structure" in world_view.overlays.notes) is is_on
+
+
+def test_times_are_told_once_there_are_some(studio: Studio, world_view: WorldView) -> None:
+    assert "a step takes" not in world_view._status.content
+    studio.ask(world_view.step)
+    studio.ask(world_view._tell)
+    assert "a step takes" in world_view._status.content
 
 
 def test_only_what_changed_is_sent(studio: Studio, world_view: WorldView) -> None:

@@ -7,6 +7,7 @@ import pytest
 from world_scenes import GRAVITY, UPRIGHT, gas, pile
 
 from choque import broad
+from choque.errors import InvalidInput, UnknownName
 from choque.narrow._phase import NarrowPhase
 from choque.world import World
 from choque.world._report import STAGES
@@ -213,3 +214,13 @@ def test_speeds_never_exceed_their_limits() -> None:
 
 def test_names_of_methods_are_those_of_the_broad_room() -> None:
     assert set(METHODS) <= set(broad.names())
+
+
+def test_auto_is_the_sweep_that_a_device_has_kernels_for() -> None:
+    pytest.importorskip("warp")
+    assert World(device="warp-cpu").settings.broad == "sap-kdop"
+    assert World(device="cpu").settings.broad == "auto"
+    with pytest.raises(InvalidInput, match="'grid' has no kernels for the device 'warp-cpu'"):
+        World("grid", device="warp-cpu")
+    with pytest.raises(UnknownName, match="device called 'nonsense'"):
+        World(device="nonsense")

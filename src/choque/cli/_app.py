@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import getdoc
 from typing import Annotated, Any, cast
 
@@ -17,6 +19,7 @@ from typer.core import TyperGroup
 
 from choque import __version__
 from choque.cli import interest, kinetic, lab, volume
+from choque.cli._verb import VerbCommand
 from choque.cli.bake import bake
 from choque.cli.bench import bench
 from choque.cli.demo import demo
@@ -70,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     command = typer.main.get_command(build())
     try:
-        code = command.main(args=given or ["--help"], prog_name="choque", standalone_mode=False)
+        with _plain_notes():
+            code = command.main(args=given or ["--help"], prog_name="choque", standalone_mode=False)
         sys.stdout.flush()
     except UsageError as problem:
         return _complain(_usage_sentence(cast("typer.BadParameter", problem)), BAD_INPUT)
@@ -113,10 +117,10 @@ def build() -> typer.Typer:
             branch = typer.Typer(rich_markup_mode=None)
             branch.callback(help=_help(verb))(verb)
             for name, member in FAMILIES[verb].items():
-                branch.command(name, help=_help(member))(member)
+                branch.command(name, cls=VerbCommand, help=_help(member))(member)
             app.add_typer(branch, name=verb_name(verb))
         else:
-            app.command(verb_name(verb), help=_help(verb))(verb)
+            app.command(verb_name(verb), cls=VerbCommand, help=_help(verb))(verb)
     return app
 
 
@@ -156,6 +160,22 @@ def _help(verb: Verb) -> str:
 def _complain(sentence: str, code: int) -> int:
     typer.echo(f"choque: {' '.join(sentence.split())}", err=True)
     return code
+
+
+@contextmanager
+def _plain_notes() -> Iterator[None]:
+    """Show that another device serves as the sentence that it is, without the file and line of a warning."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if category.__name__ == "DeviceNote":
+                _complain(str(message), 0)
+            else:
+                show(message, category, *place, **more)
+
+        warnings.showwarning = tell
+        yield
 
 
 def _usage_sentence(problem: typer.BadParameter) -> str:

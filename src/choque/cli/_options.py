@@ -38,6 +38,10 @@ HalfOpen = Annotated[bool, typer.Option("--half-open", help="Boxes that only tou
 Threads = Annotated[
     int | None, typer.Option("--threads", metavar="N", help="How many threads to use; all unless given.")
 ]
+Device = Annotated[
+    str | None,
+    typer.Option("--device", metavar="NAME", help="cuda or cuda:N for a card; without one the CPU serves."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="KEY=VALUE", help="An option of the method or scene; may be repeated."),

@@ -25,11 +25,16 @@ Below = Annotated[float | None, typer.Option("--below", metavar="V", help="Of sc
 Label = Annotated[int | None, typer.Option("--label", metavar="N", help="Of scans: voxels with this value.")]
 Axes = Annotated[str | None, typer.Option("--axes", metavar="ORDER", help="Of TIFF and NumPy arrays: zyx or xyz.")]
 World = Annotated[str, typer.Option("--world", metavar="FRAME", help="LPS, as DICOM, or RAS, as NIfTI.")]
+Spacing = Annotated[
+    str | None,
+    typer.Option("--spacing", metavar="X,Y,Z", help="Of scans: the edges of a voxel, or one, if the file has none."),
+]
 PerUnit = Annotated[
     float | None, typer.Option("--voxels-per-unit", metavar="N", help="Of meshes: how fine, unless a scan says it.")
 ]
 Fill = Annotated[str, typer.Option("--fill", metavar="HOW", help="Of meshes: solid or surface.")]
 Conservative = Annotated[bool, typer.Option("--conservative", help="Of meshes: every voxel that a triangle touches.")]
+Resample = Annotated[bool, typer.Option("--resample", help="Take the voxels of the first for both, by centres.")]
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Reading:
     label: Label = None
     axes: Axes = None
     world: World = "LPS"
+    spacing: Spacing = None
     voxels_per_unit: PerUnit = None
     fill: Fill = "solid"
     conservative: Conservative = False
@@ -56,7 +62,13 @@ class Reading:
             return Volume.read(path)
         if kind == "scan":
             return Volume.from_scan(
-                path, above=self.above, below=self.below, label=self.label, axes=self.axes, world=self.world
+                path,
+                above=self.above,
+                below=self.below,
+                label=self.label,
+                axes=self.axes,
+                world=self.world,
+                spacing=_read_spacing(self.spacing),
             )
         if like is None and self.voxels_per_unit is None:
             raise InvalidInput(f"{path} is a mesh; say how fine its voxels are with --voxels-per-unit.")
@@ -65,12 +77,38 @@ class Reading:
             path, like=like, voxels_per_unit=per_unit, fill=self.fill, conservative=self.conservative
         )
 
-    def both(self, path: Path, other: Path) -> tuple[Volume, Volume]:
+    def both(self, path: Path, other: Path, *, resample: bool = False) -> tuple[Volume, Volume]:
         """The volumes of two files on one lattice: that of the first which is not a mesh."""
+        from choque.errors import InvalidInput
         from choque.volumes._reading import kind_of
 
         if kind_of(path) == "mesh" and kind_of(other) != "mesh":
             two = self.one(other)
             return self.one(path, two), two
         one = self.one(path)
-        return one, self.one(other, one)
+        two = self.one(other, one)
+        if resample:
+            return one, two.resampled(like=one)
+        try:
+            one.lattice.shift_to(two.lattice)
+        except InvalidInput as problem:
+            first, second = one.lattice, two.lattice
+            raise InvalidInput(
+                f"The voxels of {path} are of {first.spacing} from {first.origin}, those of {other} of "
+                f"{second.spacing} from {second.origin}; they must be of one size and line up. Add --resample to take "
+                f"those of {path} for both."
+            ) from problem
+        return one, two
+
+
+def _read_spacing(text: str | None) -> list[float] | None:
+    """Read the edges of a voxel, such as ``0.5,0.5,1.25``, or one for all three."""
+    from choque.errors import InvalidInput
+
+    if text is None:
+        return None
+    try:
+        edges = [float(word) for word in text.split(",")]
+    except ValueError as problem:
+        raise InvalidInput(f"--spacing is {text!r}; write the edges of a voxel as in 0.5,0.5,1.25.") from problem
+    return edges * 3 if len(edges) == 1 else edges

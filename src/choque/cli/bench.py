@@ -50,12 +50,16 @@ def bench(
       choque bench moving --frames 10 --peers --threads 1 --csv figures.csv
     """
     from choque.cli._terminal import console, progress
+    from choque.files.atomic import writable_target
     from choque.lab.bench import bench as compare
     from choque.lab.peers import installed
     from choque.lab.table import render
     from choque.threads import resolve_count
 
-    resolve_count(threads, 0)  # refuses what is no number of threads before anything is measured
+    # What cannot be is refused before anything is measured.
+    resolve_count(threads, 0)
+    if csv is not None:
+        writable_target(csv)
     others = installed() if peers else []
     if peers and not others:
         typer.echo("choque: No other library is installed; get them with: pip install 'choque[peers]'.", err=True)

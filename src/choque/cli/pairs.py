@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import BoxesFile, Frame, HalfOpen, Method, Settings, Threads, read_settings
+from choque.cli._options import BoxesFile, Device, Frame, HalfOpen, Method, Settings, Threads, read_settings
 
 if TYPE_CHECKING:
     from choque._types import Pairs
@@ -34,6 +34,11 @@ class Answer:
         choice = getattr(self.broad, "choice", None)
         return (self.broad.name, None) if choice is None else (choice.method, choice.reason)
 
+    @property
+    def device(self) -> str:
+        """The device that served."""
+        return str(getattr(self.broad, "device", "cpu"))
+
 
 def pairs(
     file: BoxesFile,
@@ -45,6 +50,7 @@ def pairs(
     as_json: AsJson = False,
     half_open: HalfOpen = False,
     threads: Threads = None,
+    device: Device = None,
     frame: Frame = 0,
     option: Settings = None,
 ) -> None:
@@ -54,12 +60,16 @@ def pairs(
       choque pairs boxes.npy
       choque pairs boxes.csv --output pairs.csv
       choque pairs scene.aabbs --frame 3 --method sap-direct --option axes=2 --json
+      choque pairs million.npy --device cuda
     """
     import choque
+    from choque.broad._on_device import on_device
 
     if output is not None:
         _check_format(output)
     options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
+    if device is not None:
+        method, options = on_device(device, method, options)
     lower, upper = choque.files.read_boxes(file, frame)
     answer = _search(lower, upper, method, closed=not half_open, threads=threads, **options)
     if output is not None:
@@ -102,6 +112,7 @@ def _record(answer: Answer, file: Path, frame: int, output: Path | None) -> dict
         "closed": answer.broad.closed,
         "method": method,
         "reason": reason,
+        "device": answer.device,
         "seconds": {"create": answer.create, "pairs": answer.search},
         "pair_count": len(answer.pairs),
     }
@@ -113,9 +124,10 @@ def _summarise(answer: Answer, file: Path, output: Path | None) -> None:
 
     broad, count = answer.broad, len(answer.pairs)
     method, reason = answer.choice
+    on_card = "" if answer.device == "cpu" else f", on {answer.device}"
     lines = {
         "boxes": f"{len(broad):,} in {broad.dimension}D, from {file}",
-        "method": method if reason is None else f"{method}, by auto: {reason}",
+        "method": (method if reason is None else f"{method}, by auto: {reason}") + on_card,
         "pairs": f"{count:,}, {'touching counts' if broad.closed else 'touching does not count'}",
         "time": f"{duration(answer.create)} to create, {duration(answer.search)} to search",
     }

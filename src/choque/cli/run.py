@@ -10,7 +10,7 @@ import typer
 
 from choque.cli._completion import complete_body_scenes, complete_broad_phases
 from choque.cli._json import AsJson
-from choque.cli._options import Settings, Threads, read_settings
+from choque.cli._options import Device, Threads, read_settings
 
 if TYPE_CHECKING:
     from choque.cli._world_run import Plan
@@ -72,7 +72,11 @@ def run(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Of a generator.")] = None,
     threads: Threads = None,
-    option: Settings = None,
+    device: Device = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="KEY=VALUE", help="An option of a generator; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scene of bodies.
@@ -93,8 +97,9 @@ def run(
 
     if (scene is None) == (config is None):
         raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
-    given = {"broad": broad and method_name(broad), "bounds": bounds, "response": response, "threads": threads}
-    world: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    given: dict[str, Any] = {"broad": broad and method_name(broad), "bounds": bounds, "response": response}
+    given |= {"threads": threads, "device": device}
+    world = {name: value for name, value in given.items() if value is not None}
     if legacy:
         world["legacy"] = True
     if config is not None:
@@ -108,7 +113,7 @@ def run(
             settings = replace(settings, stop_at_frame=steps + 1)
         if settings.run_mode in ("REPLAY", "TEST"):
             return _other_mode(settings, config.parent, as_json)
-        plan = _plan_of(settings, config.parent, world, output)
+        plan = _plan_of(settings, config, world, output)
         if benchmark is None and settings.run_mode == "BENCHMARK":
             benchmark = settings.num_runs_for_benchmark
     else:
@@ -135,6 +140,24 @@ def _other_mode(settings: Config, folder: Path, as_json: bool) -> None:
     return test_scenes(folder, as_json=as_json)
 
 
+def _scene_path(settings: Config, config: Path) -> Path:
+    """Where the scene of a configuration is; what is wrong with it is told with its name."""
+    from choque.errors import InvalidInput, UnreadableFile
+    from choque.scene import built_in_names
+
+    try:
+        settings.require_consistent()
+        path = settings.scene_path(config.parent)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{config}: {problem}") from None
+    if not path.is_file() and path.stem not in built_in_names():
+        raise UnreadableFile(
+            f"{config}: SCENE_FILE_NAME is {settings.scene_file_name!r}; there is no such .xml or .toml file in "
+            f"{config.parent / 'scenes'} or beside the configuration, and no built-in scene of that name."
+        )
+    return path
+
+
 def _whole(name: str, value: int) -> int:
     from choque.errors import InvalidInput
 
@@ -155,13 +178,13 @@ def _steps(frames: int | None, stop_at: int | None, otherwise: int | None) -> in
     return frames if frames is not None else stop_at - 1 if stop_at is not None else otherwise
 
 
-def _plan_of(settings: Config, folder: Path, world: dict[str, Any], output: Path | None) -> Plan:
+def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path | None) -> Plan:
     """What a configuration asks for; options of the command go before it."""
     import choque
     from choque.cli._world_run import Plan
 
-    settings.require_consistent()
-    scene = choque.scene.load_bodies(settings.scene_path(folder))
+    folder = config.parent
+    scene = choque.scene.load_bodies(_scene_path(settings, config))
     film = None
     if settings.record_video and settings.run_mode == "DEFAULT":
         size = (settings.windowed_width // 2 * 2, settings.windowed_height // 2 * 2)

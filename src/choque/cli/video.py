@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from choque.cli._options import Settings, read_camera, read_settings, read_size
+from choque.cli import _looks as looks
+from choque.cli._json import AsJson
+from choque.cli._options import Settings, read_settings
 from choque.cli._recordings import as_far_as_it_goes
 
 
@@ -21,9 +23,7 @@ def video(
             show_default=False,
         ),
     ],
-    study: Annotated[
-        str | None, typer.Option("--study", metavar="NAME", help="Say outright what it is: kinetic or volumes.")
-    ] = None,
+    study: looks.Study = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -36,16 +36,17 @@ def video(
     ] = None,
     speed: Annotated[float, typer.Option("--speed", metavar="X", help="0.5 is slow motion.")] = 1.0,
     frame: Annotated[int, typer.Option("--frame", metavar="K", help="Which frame, for a .png.")] = 0,
-    size: Annotated[str, typer.Option("--size", metavar="WxH", help="Pixels.")] = "1280x720",
-    camera: Annotated[
-        str | None, typer.Option("--camera", metavar="RAD,PITCH,YAW", help="In the place of the scene's; degrees.")
-    ] = None,
-    fit: Annotated[bool, typer.Option("--fit", help="Of bodies: stand where they fill the picture.")] = False,
-    boxes: Annotated[bool, typer.Option("--boxes", help="Of bodies: show boxes along the axes.")] = False,
-    oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Of bodies: show oriented boxes.")] = False,
-    axes: Annotated[bool, typer.Option("--axes", help="Of bodies: show the axes.")] = False,
-    draft: Annotated[bool, typer.Option("--draft", help="Faster: no shadows, edges not smoothed.")] = False,
+    size: looks.Size = "1280x720",
+    camera: looks.CameraPlace = None,
+    fit: looks.Fit = False,
+    boxes: looks.ShowBoxes = False,
+    oriented: looks.ShowOrientedBoxes = False,
+    axes: looks.ShowAxes = False,
+    show: looks.Show = None,
+    no_region: looks.NoRegion = False,
+    draft: looks.Draft = False,
     option: Settings = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make a film of anything that can be watched.
 
@@ -61,7 +62,6 @@ def video(
     """
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
-    from choque.view.film import Look
     from choque.view.film_any import film_anything
     from choque.view.picture import draw_picture
     from choque.view.request import FilmRequest, PictureRequest
@@ -69,23 +69,14 @@ def video(
     if len(words) < 2:
         raise InvalidInput("Give what to film and the .mp4, .gif or .png file to write, in this order.")
     *things, output = words
-    look = Look(
-        size=read_size(size),
-        fit=fit,
-        boxes=boxes,
-        oriented_boxes=oriented,
-        axes=axes,
-        shadows=not draft,
-        smoothing=1 if draft else 2,
-        camera=read_camera(camera),
-    )
-    given = read_settings(option)
+    look = looks.read_look(size, camera, draft, fit=fit, boxes=boxes, oriented_boxes=oriented, axes=axes)
+    given, volumes = read_settings(option), looks.read_volume_look(show, not no_region)
     with as_far_as_it_goes(things):
         if Path(output).suffix.lower() == ".png":
-            still = PictureRequest(frame=frame, parameters=given, look=look)
+            still = PictureRequest(frame=frame, parameters=given, look=look, volumes=volumes)
             told = draw_picture(Path(output), things, study=study, request=still)
         else:
-            request = FilmRequest(seconds=seconds, rate=fps, speed=speed, parameters=given, look=look)
+            request = FilmRequest(seconds=seconds, rate=fps, speed=speed, parameters=given, look=look, volumes=volumes)
             with progress() as tell:
                 told = film_anything(output, things, study=study, request=request, progress=tell)
-        typer.echo(f"{output}: {told}")
+        looks.tell_written(output, told, as_json)

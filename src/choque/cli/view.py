@@ -13,7 +13,7 @@ def view(
     things: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[THING]...",
+            metavar="THING",
             help="A scene, a generator (mixed-box:1000), a recording or a file; the chooser unless given.",
             show_default=False,
         ),

@@ -10,7 +10,7 @@ import typer
 
 from choque.cli._json import AsJson, print_json
 from choque.cli._spread import spread
-from choque.cli._volume_reading import Reading, VolumeFile
+from choque.cli._volume_reading import Reading, Resample, VolumeFile
 
 if TYPE_CHECKING:
     from choque.volumes import Volume
@@ -72,6 +72,7 @@ def collide(
     file: VolumeFile,
     other: VolumeFile,
     reading: Reading,
+    resample: Resample = False,
     closed: Annotated[bool, typer.Option("--closed", help="Touching counts as colliding.")] = False,
     report: Annotated[
         bool, typer.Option("--report", help="Also where, how much, how near, and how to part them.")
@@ -83,8 +84,9 @@ def collide(
     Try:
       choque volume collide bone.nrrd implant.stl --above 300 --report
       choque volume collide a.off b.off --voxels-per-unit 20 --conservative
+      choque volume collide fine.nii.gz coarse.nii.gz --above 300 --resample
     """
-    one, two = reading.both(file, other)
+    one, two = reading.both(file, other, resample=resample)
     found = one.collision(two, contact="closed" if closed else "open")
     record: dict[str, Any] = {"files": [file, other], "collides": found is not None}
     if found is not None:
@@ -139,6 +141,7 @@ def boolean(
     other: VolumeFile,
     output: Output,
     reading: Reading,
+    resample: Resample = False,
     as_json: AsJson = False,
 ) -> None:
     """Join, intersect or subtract two volumes and write the result.
@@ -150,7 +153,7 @@ def boolean(
 
     if operation not in OPERATIONS:
         raise UnknownName("operation", operation, OPERATIONS)
-    one, two = reading.both(file, other)
+    one, two = reading.both(file, other, resample=resample)
     _write(getattr(one, OPERATIONS[operation])(two), output, as_json)
 
 

@@ -23,7 +23,7 @@ def beside(path: str | os.PathLike[str], suffix: str | None = None) -> Iterator[
     by it, or the one given. After any exception, ``KeyboardInterrupt`` included, it is removed and ``path`` is as it
     was before.
     """
-    target = _writable_target(path)
+    target = writable_target(path)
     # Beside the target, because a rename is one step only within one file system.
     partial = target.with_name(f".choque-{secrets.token_hex(6)}{target.suffix if suffix is None else suffix}")
     try:
@@ -53,7 +53,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(handle.fileno())
 
 
-def _writable_target(path: str | os.PathLike[str]) -> Path:
+def writable_target(path: str | os.PathLike[str]) -> Path:
     """Find the file that ``path`` leads to through links, refused unless it is absent or a regular file."""
     try:
         target = Path(path).resolve()

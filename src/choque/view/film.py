@@ -101,6 +101,7 @@ def make_film(
     """
     target, look = Path(path), look or Look()
     check_film(target, rate, speed)
+    _check_frames(frames)
     if frames.frame_count < 1:
         raise InvalidInput(f"The recording {frames.name!r} has no frames to show.")
     chosen = rate_of(frames.frames_per_second, rate, target)
@@ -133,10 +134,18 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
     target, look = Path(path), look or Look()
     if target.suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
+    _check_frames(frames)
     with _stage(frames, look) as stage:
         image = _draw(stage, frames, index, look)
     with replacing(target) as handle:
         handle.write(png_bytes(image))
+
+
+def _check_frames(frames: Frames) -> None:
+    if not hasattr(frames, "frame_count"):
+        raise InvalidInput(
+            f"A {type(frames).__name__} was given to draw; give a recording, such as choque.record.open_frames(path)."
+        )
 
 
 def check_film(target: Path, rate: int | None, speed: float) -> None:

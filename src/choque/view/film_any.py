@@ -24,6 +24,7 @@ from choque.view.film import check_film, make_film, rate_of, require_film, write
 from choque.view.picture import kind_of_things
 from choque.view.request import FilmRequest
 from choque.view.simulated import Simulated
+from choque.view.world_stage import check_size
 
 SECONDS = 5.0
 """How long a film of something without an end is."""
@@ -54,6 +55,8 @@ def film_anything(
         raise InvalidInput(f"{things[0]} is a scene of boxes, which can be drawn by 'choque picture', but not filmed.")
     if kind != "volumes" and len(things) > 1:
         raise InvalidInput(f"{len(things)} things were given; a film shows one, or two volumes.")
+    request.refuse_what_is_not_for(kind, things[0])
+    check_size(request.look.size, request.look.smoothing, request.look.definition)
     return _MAKERS[kind](target, things, request, progress)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from choque.view.motion_panel import shown_rows
 from choque.view.motion_player import MotionPlayer
 from choque.view.motion_state import AXIS_NAMES, AxisList, MotionState
 from choque.view.motion_words import explain_next, short_effect
+from choque.view.world_stage import check_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 FAINT = "#6b7689"
 WIDTH, LINE = 12.8, 0.23
 """Inches: of the figure, whatever its pixels, and from one line of text to the next."""
+NARROWEST = 112
+"""Pixels that the figure needs for its width, so that letters have one at least."""
 QUEUE_WRITTEN = 6
 """How many events of the queue."""
 
@@ -56,14 +60,15 @@ def motion_image(
 
     ``window`` is the part of the plane to show; None for the frame of the model.
     """
-    if min(size) < 16 or max(size) > 8192:
-        raise InvalidInput(f"The picture size is {size[0]} × {size[1]}; each side must be 16 to 8192 pixels.")
+    check_size(size)
     require("matplotlib", extra="lab", purpose="to draw pictures")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    # Letters of less than a pixel cannot be drawn: a small picture is drawn larger, and its pixels are averaged.
+    finer = ceil(NARROWEST / size[0])
     height = WIDTH * size[1] / size[0]
-    figure = Figure(figsize=(WIDTH, height), dpi=(size[0] + 0.01) / WIDTH, facecolor=PAPER)
+    figure = Figure(figsize=(WIDTH, height), dpi=(finer * size[0] + 0.01) / WIDTH, facecolor=PAPER)
     left = figure.add_axes((0.02, 0.04, 0.46, 0.9))
     paint(left, player.model, player.time, player.sweep)
     if window is not None:
@@ -75,8 +80,12 @@ def motion_image(
     _write(right, player.state(), line_count)
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
-    image: NDArray[np.uint8] = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
-    return image
+    drawn: NDArray[np.uint8] = np.asarray(canvas.buffer_rgba())[:, :, :3]
+    if finer == 1:
+        return drawn.copy()
+    tiles = drawn[: finer * size[1], : finer * size[0]].reshape(size[1], finer, size[0], finer, 3)
+    averaged: NDArray[np.uint8] = tiles.mean(axis=(1, 3)).astype(np.uint8)
+    return averaged
 
 
 def _write(axes: Axes, state: MotionState, line_count: int) -> None:

@@ -43,7 +43,8 @@ def light_evenly(scene: Any) -> None:
 class Stand:
     """Where the cameras of all tabs were put; one that nobody moved since is put right when its page changes size.
 
-    A page that is still loading may put its camera where the view before wanted the first one; it is put right too.
+    A page that is still loading may put its camera where this view, or the one before, wanted the first one; it is put
+    right too.
     """
 
     def __init__(self, server: Any) -> None:
@@ -76,7 +77,8 @@ class Stand:
         aspect, position = self._fitted.get(client.client_id, (0.0, np.asarray(camera.position)))
         reach = float(np.linalg.norm(position - np.asarray(camera.look_at)))
         is_there = float(np.linalg.norm(np.asarray(camera.position) - position)) <= UNMOVED * reach
-        is_late = not is_there and np.allclose(camera.position, self._before)
+        unasked = (self._before, self._server.initial_camera.position)
+        is_late = not is_there and any(np.allclose(camera.position, each) for each in unasked)
         if self._put is not None and (is_late or (is_there and camera.aspect != aspect)):
             self._put(client)
 

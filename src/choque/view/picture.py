@@ -17,6 +17,7 @@ from choque.view.film import draw_frame
 from choque.view.request import PictureRequest
 from choque.view.simulated import Simulated
 from choque.view.studio_entries import entry_of
+from choque.view.world_stage import check_size
 
 
 def draw_picture(
@@ -40,6 +41,8 @@ def draw_picture(
     kind = kind_of_things(things, study)
     if kind != "volumes" and len(things) > 1:
         raise InvalidInput(f"{len(things)} things were given; a picture shows one, or two volumes.")
+    request.refuse_what_is_not_for(kind, things[0])
+    check_size(request.look.size, request.look.smoothing, request.look.definition)
     return _DRAWERS[kind](Path(path), things, request)
 
 

@@ -10,6 +10,27 @@ from choque.errors import InvalidInput
 from choque.view.film import Look
 from choque.view.volume_look import VolumeLook
 
+KINDS = {
+    "bodies": "a scene of bodies",
+    "boxes": "a scene of boxes",
+    "kinetic": "a scene of moving polygons",
+    "recording": "a recording",
+    "volumes": "a pair of volumes",
+}
+"""What pictures and films can be of."""
+
+OF_BODIES = ("bodies", "recording")
+MEANT_FOR: dict[str, tuple[str, ...]] = {
+    "camera": (*OF_BODIES, "volumes"),
+    "fit": OF_BODIES,
+    "boxes": OF_BODIES,
+    "oriented_boxes": OF_BODIES,
+    "axes": OF_BODIES,
+    "volumes": ("volumes",),
+    "time": ("kinetic",),
+}
+"""For which kinds a wish makes sense, where it does not for all."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -34,6 +55,16 @@ class Request:
         """Refuse parameters for something that has none."""
         if self.parameters:
             raise InvalidInput(f"{thing} takes no parameters, and {', '.join(self.parameters)} was given.")
+
+    def refuse_what_is_not_for(self, kind: str, thing: str) -> None:
+        """Refuse wishes that mean nothing for a ``kind`` of `KINDS`, rather than passing over them."""
+        usual, wishes = type(self)(), {**vars(self), **vars(self.look)}
+        usually = {**vars(usual), **vars(usual.look)}
+        for name, kinds in MEANT_FOR.items():
+            if kind not in kinds and wishes.get(name) != usually.get(name):
+                word = "what to show of volumes" if name == "volumes" else name.replace("_", " ")
+                meant = " or ".join(KINDS[each] for each in kinds)
+                raise InvalidInput(f"{thing} is {KINDS[kind]}; {word} was given, which is for {meant}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choque._types import Floats, Pairs, Rows
-from choque.errors import require
+from choque.bounds import Boxes
+from choque.errors import InvalidInput, require
 from choque.files import replacing
 
 if TYPE_CHECKING:
@@ -54,9 +58,9 @@ class Cut:
 
 def draw_scene(
     path: str | os.PathLike[str],
-    lower: Floats,
-    upper: Floats,
-    pairs: Pairs,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    pairs: ArrayLike,
     *,
     title: str = "Boxes and their colliding pairs",
     height: float | None = None,
@@ -66,9 +70,9 @@ def draw_scene(
     Parameters
     ----------
     path
-        The file to write.
+        The ``.png`` file to write.
     lower, upper
-        (n, 2) or (n, 3) corners.
+        (n, 2) or (n, 3) corners, as in `choque.bounds.Boxes`.
     pairs
         (m, 2) rows of boxes that overlap.
     title
@@ -76,9 +80,15 @@ def draw_scene(
     height
         Where the plane cuts the third axis, in 3D; None for the middle.
     """
+    if Path(path).suffix.lower() != ".png":
+        raise InvalidInput(f"The picture {path} must end in .png.")
+    if height is not None and not isfinite(height):
+        raise InvalidInput(f"The height of the cut is {height!r}; it must be a finite number.")
+    boxes = Boxes(lower, upper)
+    rows = _rows_of(pairs, len(boxes))
     require("matplotlib", extra="lab", purpose="to draw pictures")
-    cut = make_cut(lower, upper, pairs, height)
-    figure = _draw(cut, title, len(lower), len(pairs))
+    cut = make_cut(boxes.lower, boxes.upper, rows, height)
+    figure = _draw(cut, title, len(boxes), len(rows))
     with replacing(path) as handle:
         figure.savefig(handle, format="png", dpi=160)
 
@@ -99,6 +109,19 @@ def make_cut(lower: Floats, upper: Floats, pairs: Pairs, height: float | None = 
     margin = window[1] - window[0]
     low, high = (np.clip(side[shown, :2], window[0] - margin, window[1] + margin) for side in (lower, upper))
     return Cut(low, high, rows[kept].astype(np.int32), window, height)
+
+
+def _rows_of(pairs: ArrayLike, count: int) -> Pairs:
+    """The pairs as an array (m, 2), each a row of one of ``count`` boxes."""
+    table = np.asarray(pairs)
+    if not table.size:
+        return np.empty((0, 2), np.int32)
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
+        raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
+    if table.min() < 0 or table.max() >= count:
+        wrong = table[((table < 0) | (table >= count)).any(axis=1)][0].tolist()
+        raise InvalidInput(f"There is a pair {wrong}; the boxes are 0 to {count - 1}.")
+    return table.astype(np.int32)
 
 
 def _middle(lower: Floats, upper: Floats) -> float:

@@ -16,6 +16,9 @@ from choque.view.world_camera import VIEW_ANGLE, directions, framing
 HOLD_SECONDS = 0.35
 """So long after an arrow key was pressed, which viser turns the camera with, the camera is put back."""
 
+LATE_SECONDS = 10.0
+"""So long after an arrow key a page that draws slowly may still tell of a turn by it, which is put back as well."""
+
 PANE = 0.9
 """Width over height of what two panels leave of a page, where nothing is known of it yet."""
 
@@ -46,16 +49,17 @@ class Cameras:
         self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: for which proportion, and where it stands
         self.target: Place = self._middle
         self.is_centred = True
-        self._held: dict[int, tuple[Place, Place]] = {}
+        self._held: dict[int, tuple[Place, Place]] = {}  # of each tab, while arrow keys turn its camera
+        self._kept: dict[int, tuple[Place, Place]] = {}  # of each tab, where it was put back to
         self._release = 0.0
         initial = server.initial_camera
-        self._before = np.array(initial.position)
+        self._unasked = [np.array(initial.position), self._middle + away(self._camera)]
         initial.up = (0.0, 1.0, 0.0)
         initial.fov = float(np.radians(VIEW_ANGLE))
         reach = max(self._camera.radius, camera.radius)
         initial.near, initial.far = min(0.1, self._camera.radius * 1e-2), max(20 * reach, 500.0)
         initial.look_at = tuple(self._middle)
-        initial.position = tuple(self._middle + away(self._camera))
+        initial.position = tuple(self._unasked[1])
         self.show_all()
 
     def show_all(self) -> None:
@@ -91,12 +95,14 @@ class Cameras:
         """The camera of a tab was moved there, or its page has got another size.
 
         One that nobody has moved goes on seeing all bodies; a centred one keeps looking at its target. A page that is
-        still loading may put its camera where the view before wanted the first one, which is no move either.
+        still loading may put its camera where this view, or the one before, wanted the first one: no move either.
         """
         aspect, place = self._fitted.get(client.client_id, (0.0, client.camera.position))
         is_there = _is_near(client.camera.position, place, self._camera.radius)
-        is_late = not is_there and np.allclose(client.camera.position, self._before)
-        if is_late or (is_there and client.camera.aspect != aspect):
+        is_late = not is_there and any(np.allclose(client.camera.position, each) for each in self._unasked)
+        if self._was_turned_by_key(client):
+            _place(client, *self._kept[client.client_id])
+        elif is_late or (is_there and client.camera.aspect != aspect):
             self._fit(client)
         elif self.is_centred and not self._held and np.abs(self.target - client.camera.look_at).max() > 1e-3:
             client.camera.look_at = tuple(self.target)
@@ -125,11 +131,30 @@ class Cameras:
         remaining = self._release - time.perf_counter()
         if remaining > 0:
             return remaining
-        held, self._held = self._held, {}
+        self._kept, self._held = self._held, {}
         for client in self._clients():
-            if client.client_id in held:
-                _place(client, *held[client.client_id])
+            if client.client_id in self._kept:
+                _place(client, *self._kept[client.client_id])
         return None
+
+    def _was_turned_by_key(self, client: Any) -> bool:
+        """Tell whether a page is late to tell that an arrow key turned its camera after it was put back.
+
+        Such a turn goes round what is looked at, either level or straight up or down; a hand turns it both ways.
+        """
+        if self._held or client.client_id not in self._kept or time.perf_counter() > self._release + LATE_SECONDS:
+            return False
+        position, look_at = self._kept[client.client_id]
+        if not _is_near(client.camera.look_at, look_at, self._camera.radius):
+            return False
+        before, after = position - look_at, np.asarray(client.camera.position) - look_at
+        reach = float(np.linalg.norm(before))
+        if abs(float(np.linalg.norm(after)) - reach) > UNMOVED * reach or _is_near(after, before, reach):
+            return False
+        is_level = abs(after[1] - before[1]) <= UNMOVED * reach
+        across = before[0] * after[2] - before[2] * after[0]
+        is_upright = abs(across) <= UNMOVED * reach**2 and before[[0, 2]] @ after[[0, 2]] >= 0
+        return is_level or bool(is_upright)
 
     def _fit(self, client: Any) -> None:
         """Let a tab see all bodies, whatever its proportions."""

@@ -68,9 +68,9 @@ def cost_html(cost: Cost, steps: int) -> str:
     rows = (
         ("C, building and sweeping", f"{letters['C'] * 1e3 / max(steps, 1):.3f} ms"),
         ("b, tests of tighter bounds", f"{letters['b'] / max(steps, 1):,.0f}"),
-        ("B, one of them", f"{letters['B'] * 1e9:.0f} ns"),
+        ("B, one of them", f"{letters['B'] * 1e9:,.0f} ns"),
         ("o, exact tests", f"{letters['o'] / max(steps, 1):,.0f}"),
-        ("O, one of them", f"{letters['O'] * 1e9:.0f} ns"),
+        ("O, one of them", f"{letters['O'] * 1e9:,.0f} ns"),
     )
     table = "".join(f"<tr><td>{name}</td><td style='text-align:right'>{value}</td></tr>" for name, value in rows)
     if cost.filter_pays is None:

@@ -175,10 +175,11 @@ class OverlaysLayer:
         for name, overlay in OVERLAYS.items():
             if name in self.on:
                 self._draw(name, overlay, findings)
-            elif name in self._handles:
+                continue
+            self.notes.pop(name, None)
+            self.line_counts.pop(name, None)
+            if name in self._handles:
                 self._handles.pop(name).remove()
-                self.notes.pop(name, None)
-                self.line_counts.pop(name, None)
 
     def _draw(self, name: str, overlay: Overlay, findings: Findings) -> None:
         drawing = overlay.draw(findings, self.options)

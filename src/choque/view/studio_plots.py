@@ -20,6 +20,9 @@ STAGE_COLORS = ("#8e9aaf", "#4aa8ff", "#ffb03b", "#ff6b6b", "#7bd88f")
 COUNT_COLORS = ("#4aa8ff", "#c58cff", "#ff6b6b")
 HEIGHT = 190
 
+NUMBERS_WIDTH = 62
+"""Pixels for the numbers beside a plot, such as 100,000."""
+
 OUTLIER = 6.0
 """Times are cut off at so many times what is usual: a step in which something was loaded would flatten all others."""
 
@@ -57,7 +60,7 @@ class RunPlots:
 
 def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str]) -> Any:
     uplot: Any = load_viser().uplot
-    axis = uplot.Axis(stroke="#9aa3b2", grid=uplot.Axis_Grid(stroke="#3a3f4b", width=1), size=44)
+    look = {"stroke": "#9aa3b2", "grid": uplot.Axis_Grid(stroke="#3a3f4b", width=1)}
     start = np.array([0.0, 1.0])
     lines = [uplot.Series(label=label, stroke=color, width=1.5) for label, color in zip(labels, colors, strict=True)]
     return page.gui.add_uplot(
@@ -65,7 +68,7 @@ def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str]) 
         (uplot.Series(label="frame"), *lines),
         title=title,
         scales={"x": uplot.Scale(time=False, auto=True), "y": uplot.Scale(auto=True)},
-        axes=(axis, axis),
+        axes=(uplot.Axis(**look, size=44), uplot.Axis(**look, size=NUMBERS_WIDTH)),
         legend=uplot.Legend(show=True),
         height=HEIGHT,
     )

@@ -27,6 +27,9 @@ PORT = 8080
 
 PORTS_TRIED = 100
 
+CLOSING_SECONDS = 10.0
+"""So long the end of the server waits for the studio's thread, which may be compiling."""
+
 Action = Callable[[], object]
 
 
@@ -53,6 +56,7 @@ class Studio:
         self._actions: queue.SimpleQueue[Action] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._stopping = False
+        self._is_served = True
         self._view: View | None = None
         self._is_open = False  # whether the view is built, so that it can be told of cameras
         with _quiet(), answered_first(answering(lambda size: self.picture(None, size))):
@@ -88,7 +92,12 @@ class Studio:
         self._actions.put(action)
 
     def ask(self, question: Callable[[], Any], timeout: float = 60.0) -> Any:
-        """What ``question`` answers in the studio's thread; waits for it."""
+        """What ``question`` answers in the studio's thread; waits for it, at most ``timeout`` seconds.
+
+        Not to be called from the studio's own thread, which would wait for itself.
+        """
+        if self._stopping:
+            raise InvalidInput("The studio is stopped; open another one.")
         answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
 
         def answer() -> None:
@@ -98,7 +107,12 @@ class Studio:
                 answers.put((None, problem))
 
         self.do(answer)
-        found, problem = answers.get(timeout=timeout)
+        try:
+            found, problem = answers.get(timeout=timeout)
+        except queue.Empty:
+            raise InvalidInput(
+                f"The studio has not answered for {timeout:g} s; it may be compiling. Ask again."
+            ) from None
         if problem is not None:
             raise problem
         return found
@@ -137,9 +151,10 @@ class Studio:
         self._stopping = True
         self.do(lambda: None)
         if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(timeout=10.0)
+            self._thread.join(timeout=CLOSING_SECONDS)
         else:
             self._leave()
+        self._is_served = False
         with _quiet():
             self.server.stop()
 
@@ -188,17 +203,18 @@ class Studio:
         self._is_open = True
 
     def _leave(self) -> None:
-        """Close the view and clear the page."""
+        """Close the view and clear the page, if it is still served."""
         if self._view is None:
             return
         view, self._view, self._is_open = self._view, None, False
         try:
             view.close()
         finally:
-            with self.server.atomic():
-                self.server.scene.remove_click_callback("all")
-                self.server.scene.reset()
-                self.server.gui.reset()
+            if self._is_served:
+                with self.server.atomic():
+                    self.server.scene.remove_click_callback("all")
+                    self.server.scene.reset()
+                    self.server.gui.reset()
 
     def _tick(self) -> float | None:
         view = self._view
@@ -219,6 +235,8 @@ class Studio:
         except ChoqueError as problem:
             self.tell("That is not possible", str(problem))
         except Exception as problem:
+            if not self._is_served:
+                return  # whatever it wanted of the page, nobody is there any more
             traceback.print_exc()
             self.tell("Something is wrong in the studio", f"{type(problem).__name__}: {problem}")
 
@@ -230,6 +248,8 @@ def load_viser() -> ModuleType:
 
 def free_port(host: str, port: int | None) -> int:
     """The ``port`` if it is free on ``host``, or for None the first free one from `PORT` on."""
+    if not isinstance(host, str):
+        raise InvalidInput(f"The host is {host!r}; it must be an address as text, such as '127.0.0.1'.")
     if port is not None:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
             raise InvalidInput(f"The port is {port!r}; it must be a whole number from 1 to 65535.")

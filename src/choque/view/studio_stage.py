@@ -142,7 +142,7 @@ class BodiesView(View):
         page = self.page
         with page.tab("Body"):
             self._body_text = page.html(self._about_picked())
-            page.number("Pick by number", 0, lambda value: self.pick(int(value)), min=0, step=1)
+            self._pick_number = page.number("Pick by number", 0, lambda value: self.pick(int(value)), min=0, step=1)
             page.button("Pick none", lambda: self.pick(None))
 
     def set_coloring(self, name: str) -> None:
@@ -175,6 +175,8 @@ class BodiesView(View):
         self.picked = identity
         if identity is None:
             self.cameras.follow(None)
+        else:
+            self._pick_number.value = identity
         self.is_stale = True
 
     def _clicked(self, event: Any) -> None:

@@ -142,8 +142,7 @@ class WorldView(BodiesView):
 
     def play(self) -> None:
         """Let time go on."""
-        if self.run.finished:
-            raise InvalidInput(f"The last frame, {self.run.stop_at}, is reached; reset, or set another.")
+        self._refuse_finished()
         self.run.play()
         self._due = time.perf_counter()
         self._tell_state()
@@ -164,8 +163,8 @@ class WorldView(BodiesView):
     def step(self) -> None:
         """Pause, and make one step."""
         self.run.pause()
-        if self.run.step() is None:
-            raise InvalidInput(f"The last frame, {self.run.stop_at}, is reached; reset, or set another.")
+        self._refuse_finished()
+        self.run.step()
         self._tell_state()
         self.is_stale = True
 
@@ -197,8 +196,8 @@ class WorldView(BodiesView):
         self.is_stale = True
 
     def set_last_frame(self, frame: float) -> None:
-        """Stop at this frame; 0 for never."""
-        self.run.stop_at = int(frame) or None
+        """Stop at this frame; 0 for never. A run counts pictures, and its first is number 1."""
+        self.run.stop_at = int(frame) + 1 if frame else None
 
     def set_speed(self, word: str) -> None:
         """So many seconds of the world in one of ours."""
@@ -223,7 +222,7 @@ class WorldView(BodiesView):
             )
             page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="It does not change where things go.")
             page.number(
-                "Last frame", self.run.stop_at or 0, self.set_last_frame, min=0, step=1, hint="Stop there; 0 for never."
+                "Last frame", self._last_frame or 0, self.set_last_frame, min=0, step=1, hint="Stop there; 0 for never."
             )
             with page.folder("Methods"):
                 self._add_methods()
@@ -263,6 +262,14 @@ class WorldView(BodiesView):
             self.switch(broad=self.run.world.settings.broad)
         else:
             self.switch(bounds=word)
+
+    @property
+    def _last_frame(self) -> int | None:
+        return None if self.run.stop_at is None else self.run.stop_at - 1
+
+    def _refuse_finished(self) -> None:
+        if self.run.finished:
+            raise InvalidInput(f"The last frame, {self._last_frame}, is reached; reset, or set another.")
 
     def _set_slow(self, value: bool) -> None:
         self.run.slow_motion = value
@@ -336,8 +343,9 @@ class WorldView(BodiesView):
         state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
         rate = f"{1 / usual['picture']:.0f} pictures a second; " if usual["picture"] and self.run.playing else ""
         found = f"{len(world.pairs):,} candidates, {len(world.contacts):,} contacts" if world.frame else "not run yet"
+        times = f"{rate}a step takes {usual['step'] * 1e3:.1f} ms, sending a picture {usual['send'] * 1e3:.1f} ms"
         return (
             f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"
-            f"<span style='opacity:0.7'>{rate}a step takes {usual['step'] * 1e3:.1f} ms, sending a picture "
-            f"{usual['send'] * 1e3:.1f} ms</span>{self.coarse_html()}"
+            f"<span style='opacity:0.7'>{times if usual['step'] else 'P or Space plays, F steps'}</span>"
+            f"{self.coarse_html()}"
         )

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -304,8 +305,10 @@ def _definition_for(count: int) -> int:
     return int(np.clip(np.sqrt(TRIANGLES / 4 / max(count, 1)), COARSEST, FINEST))
 
 
-def check_size(size: tuple[int, int], smoothing: int, definition: int | None) -> None:
+def check_size(size: tuple[int, int], smoothing: int = 1, definition: int | None = None) -> None:
     """Refuse pictures that are too small or too large, too coarse or too fine."""
+    if not (isinstance(size, tuple | list) and len(size) == 2 and all(isinstance(side, Integral) for side in size)):
+        raise InvalidInput(f"The picture size is {size!r}; give width and height in pixels, such as (1280, 720).")
     if min(size) < 16 or max(size) > 8192:
         raise InvalidInput(f"The picture size is {size[0]} × {size[1]}; each side must be 16 to 8192 pixels.")
     if not 1 <= smoothing <= 4:

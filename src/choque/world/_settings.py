@@ -11,6 +11,7 @@ import numpy as np
 
 from choque import broad, threads
 from choque.bounds import Boxes
+from choque.broad._on_device import on_device
 from choque.dynamics._registry import create_response, find_integrator
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow._phase import NarrowPhase
@@ -64,6 +65,13 @@ class Settings:
         # On no bodies at all: a method says at once which of its options it does not know.
         broad.create(self.broad, Boxes(np.empty((0, 3)), np.empty((0, 3))), **self.method_options())
         return self
+
+    def on_device(self) -> Self:
+        """The same settings, with ``"auto"`` as the method that the device has kernels for, if there is one."""
+        if self.device is None or self.broad == "sap-kdop":
+            return self
+        method, options = on_device(self.device, self.broad, {})
+        return replace(self, broad=method, device=options.get("device"))
 
     def method_options(self) -> dict[str, Any]:
         """The options of the broad phase."""

@@ -51,9 +51,10 @@ class World(Population):
     threads
         How many threads to use; None for all. The course of a world is the same, bit for bit, for any number.
     device
-        Where a broad phase that runs on a GPU does so: ``"cuda"``, ``"cuda:N"`` or ``"warp-cpu"``. With ``sap-kdop``
-        and closed k-DOPs the bodies stay there: a step sends 96 bytes a body (48 in float32) and brings back its pairs,
-        which ``detection.broad_phase.traffic`` counts. Other bounds are made on the processor and sent.
+        Where a broad phase that runs on a GPU does so: ``"cuda"``, ``"cuda:N"`` or ``"warp-cpu"``; ``"auto"`` is then
+        ``sap-kdop``. With that and closed k-DOPs the bodies stay there: a step sends 96 bytes a body (48 in float32)
+        and brings back its pairs, which ``detection.broad_phase.traffic`` counts. Other bounds are made on the
+        processor and sent.
     max_speed, max_spin
         Limits in units and radians a second; None for none.
     legacy
@@ -108,7 +109,7 @@ class World(Population):
             max_spin=max_spin,
             broad_options=broad_options,
         )
-        self._engage((settings.as_legacy() if legacy else settings).checked())
+        self._engage((settings.as_legacy() if legacy else settings).on_device().checked())
         super().__init__(np.dtype(self.settings.dtype))
         self._frame = 0
         self._time = 0.0

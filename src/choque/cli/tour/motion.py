@@ -34,6 +34,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     seen = {tuple(pair) for _, pairs in frames for pair in pairs.tolist()}
     began = {tuple(pair) for _, kind, pair in result.events if kind == "began"}
     missed = len(began - seen)
+    unseen = f"never sees {missed} of the {len(began)} pairs that met" if missed else "sees the same pairs, but late"
     progress(1, 2, "drawing")
     picture = folder / "motion.png"
     draw_space_time(picture, model)
@@ -42,7 +43,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
         sentence=(
             f"{len(model)} polygons in motion for {end - start:g} s: {len(result.events)} times a pair began or ceased "
             f"to overlap, each computed, none sampled, in {1e3 * seconds:.1f} ms. Whoever looks {FRAMES_PER_SECOND} "
-            f"times a second instead never sees {missed} of the {len(began)} pairs that met."
+            f"times a second instead {unseen}."
         ),
         picture=picture,
         try_next="choque kinetic run tres-objetos --trace",
