@@ -30,7 +30,7 @@ energy = gas.energy()
 path = []
 for time in np.arange(0, 2.5, 0.01):
     gas.advance(until=time)
-    path.append(gas.centres()[70])
+    path.append(gas.center()[70])
 gas.advance(until=1e9, most=10_000)
 print(f"{gas.collisions:,} collisions and {gas.bounces:,} bounces in {gas.time:.4g} s")
 print(f"energy changed by {abs(gas.energy() / energy - 1):.0e} of itself")
@@ -46,7 +46,7 @@ print(f"{gas.collisions / gas.time:.0f} collisions a second; theory says {theory
 # The disks now, and the speeds beside the distribution of Maxwell.
 plt.rcParams.update(SETTINGS)
 figure, (room, chart) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
-for centre in gas.centres():
+for centre in gas.center():
     room.add_patch(plt.Circle(centre, radius, facecolor=COLOURS[2]))
 room.plot(*np.array(path).T, color=COLOURS[1], linewidth=0.8)
 room.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xticks=[], yticks=[])

@@ -30,7 +30,7 @@ def test_head_on_and_oblique_collisions() -> None:
     assert [(c.time, c.pair) for c in table.collide(10)] == [(1.0, (0, 1))]
     np.testing.assert_allclose(table.velocity(), [[-2.5, 0], [0.5, 0]])
     assert table.time == 10.0
-    np.testing.assert_allclose(table.centres(), [[2 - 2.5 * 9, 0], [4 + 0.5 * 9, 0]])
+    np.testing.assert_allclose(table.center(), [[2 - 2.5 * 9, 0], [4 + 0.5 * 9, 0]])
     oblique = Billiards([[0, 0], [3, 1]], [[1, 0], [0, 0]], radius=math.sqrt(0.5))
     (hit,) = oblique.collide(10)
     assert hit.time == pytest.approx(2.0)
@@ -50,7 +50,7 @@ def test_a_ball_between_two_walls_under_gravity() -> None:
     ball.advance(7.0)
     assert ball.bounces == 4  # at 1, 3, 5 and 7 s
     assert ball.energy() == pytest.approx(energy, rel=1e-12)
-    np.testing.assert_allclose(ball.centres(), [[0.5, 0.5]], atol=1e-9)
+    np.testing.assert_allclose(ball.center(), [[0.5, 0.5]], atol=1e-9)
 
 
 def naive(centres: Any, velocity: Any, radius: float, until: float) -> list[tuple[float, tuple[int, int]]]:
@@ -89,7 +89,7 @@ def naive(centres: Any, velocity: Any, radius: float, until: float) -> list[tupl
 def test_equals_a_naive_simulation_until_chaos(dimension: int) -> None:
     table = gas(1, 3 if dimension == 2 else 2, dimension, 0.3)
     radius = float(table._radius[0])
-    wanted = naive(table.centres(), table.velocity(), radius, 0.6)
+    wanted = naive(table.center(), table.velocity(), radius, 0.6)
     found = [(c.time, c.pair) for c in table.collide(0.6)]
     assert len(found) > 5
     assert [pair for _, pair in found] == [pair for _, pair in wanted]
@@ -102,7 +102,7 @@ def test_energy_is_kept_and_balls_stay_apart(thorough: bool) -> None:
     table.advance(1e9, most=wanted)
     assert table.collisions == wanted
     assert table.energy() == pytest.approx(energy, rel=1e-12)
-    centres = table.centres()
+    centres = table.center()
     apart = np.linalg.norm(centres[:, None] - centres, axis=2)[np.triu_indices(len(table), 1)]
     assert apart.min() >= 2 * table._radius[0] * (1 - 1e-9)
     assert (centres.min(), centres.max()) >= (table._radius[0] * (1 - 1e-9), 0)
@@ -146,7 +146,7 @@ def test_collision_rate_is_that_of_kinetic_theory(dimension: int, thorough: bool
         (lambda: Billiards([[0, 0]], [[0, 0]], radius=0), "radius"),
         (lambda: Billiards([[0, 0]], [[0, 0]], radius=1, mass=[-1]), "mass"),
         (lambda: Billiards([[0, 0]], [[0, 0]], radius=1, lower=[0, 0], upper=[5, 5]), "row 0"),
-        (lambda: Billiards([0, 0], [[0, 0]], radius=1), "centres"),
+        (lambda: Billiards([0, 0], [[0, 0]], radius=1), "center"),
         (lambda: Billiards([[0, 0]], [[0, 0]], radius=1).advance(-1), "-1"),
     ],
 )

@@ -85,11 +85,11 @@ def test_mass_of_a_box_in_any_pose() -> None:
     corners = (cloud(Hulls.boxes([1, 2, 3])) @ turn.T) + shift
     hulls = Hulls.from_points(corners)
     assert hulls.volume[0] == pytest.approx(6, rel=1e-12)
-    assert hulls.centre[0] == pytest.approx(shift, abs=1e-12)
+    assert hulls.center[0] == pytest.approx(shift, abs=1e-12)
     moments = np.sort(hulls.inertia([0], [[1, 1, 1]], [12.0])[0])
     assert moments == pytest.approx([5, 10, 13], rel=1e-12)
     assert np.linalg.det(hulls.frame[0]) == pytest.approx(1)
-    given = np.sort(cloud(hulls) @ hulls.frame[0].T + hulls.centre[0], axis=0)
+    given = np.sort(cloud(hulls) @ hulls.frame[0].T + hulls.center[0], axis=0)
     assert given == pytest.approx(np.sort(corners, axis=0), abs=1e-12)
 
 
@@ -132,7 +132,7 @@ def test_meshes_by_their_hull(suffix: str, tmp_path: Path) -> None:
         write_mesh(path, points, faces)
     hulls = Hulls.from_meshes(path)
     assert hulls.volume[0] == pytest.approx(8)
-    assert hulls.centre[0] == pytest.approx([1, 1, 1])
+    assert hulls.center[0] == pytest.approx([1, 1, 1])
 
 
 @pytest.mark.parametrize(

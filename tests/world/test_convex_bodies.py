@@ -52,7 +52,7 @@ def test_a_solid_stands_as_it_was_given(seed: int) -> None:
     world = World()
     world.add_hulls(cloud, [7, 8, 9], 2.0, rotation=turned, mass=3.0)
     hull = Hulls.from_points(cloud)
-    given = (cloud - hull.centre[0]) @ turned.T * 2.0 + [7, 8, 9]
+    given = (cloud - hull.center[0]) @ turned.T * 2.0 + [7, 8, 9]
     found = vertices(world, 0)
     assert all(np.abs(given - point).sum(axis=1).min() < 1e-9 for point in found)
     inertia = world.bodies.rotation[0] @ np.diag(world.bodies.inertia[0]) @ world.bodies.rotation[0].T

@@ -33,7 +33,7 @@ class Billiards:
 
     Parameters
     ----------
-    centres, velocity
+    center, velocity
         (n, 2) disks or (n, 3) spheres.
     radius, mass
         (n,) or one number for all.
@@ -62,7 +62,7 @@ class Billiards:
 
     def __init__(
         self,
-        centres: ArrayLike,
+        center: ArrayLike,
         velocity: ArrayLike,
         radius: ArrayLike,
         mass: ArrayLike = 1.0,
@@ -71,10 +71,10 @@ class Billiards:
         upper: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
     ) -> None:
-        given = np.asarray(centres)
+        given = np.asarray(center)
         if given.ndim != 2 or given.shape[1] not in (2, 3):
-            raise InvalidInput(f"centres has the shape {given.shape}; it must be (n, 2) or (n, 3).")
-        places = as_table(given, "centres", given.shape)
+            raise InvalidInput(f"center has the shape {given.shape}; it must be (n, 2) or (n, 3).")
+        places = as_table(given, "center", given.shape)
         self._radius = _positive(radius, "radius", len(places))
         self._mass = _positive(mass, "mass", len(places))
         self._pull = as_table(0.0 if acceleration is None else acceleration, "acceleration", (given.shape[1],))
@@ -119,7 +119,7 @@ class Billiards:
         """How many end points have changed their order in the sweep beneath."""
         return self._sweep.counters.exchanges
 
-    def centres(self) -> NDArray[np.float64]:
+    def center(self) -> NDArray[np.float64]:
         """(n, d) where the balls are now."""
         lower, upper = self._sweep.boxes()
         return (lower + upper) / 2.0
@@ -133,7 +133,7 @@ class Billiards:
         kinetic = 0.5 * float(np.sum(self._mass * np.sum(self.velocity() ** 2, axis=1)))
         if not self._pull.any():
             return kinetic
-        return kinetic - float(np.sum(self._mass * (self.centres() @ self._pull)))
+        return kinetic - float(np.sum(self._mass * (self.center() @ self._pull)))
 
     def advance(self, until: float, most: int | None = None) -> int:
         """Go to ``until``, or to the ``most``-th collision from now if that comes first; how many there were."""

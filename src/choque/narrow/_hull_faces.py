@@ -34,7 +34,7 @@ class Mass(NamedTuple):
     """A solid of density 1."""
 
     volume: float
-    centre: NDArray[np.float64]
+    center: NDArray[np.float64]
     """(3,)."""
     moments: NDArray[np.float64]
     """(3, 3) the integral of x xᵀ around the centre."""

@@ -38,10 +38,10 @@ class Hull:
     volume: float
     spread: NDArray[np.float64]
     """(3,) the mean of x², y² and z² over the solid."""
-    centre: NDArray[np.float64]
+    center: NDArray[np.float64]
     """(3,) where the centre of mass was in the vertices that were given."""
     frame: NDArray[np.float64]
-    """(3, 3) a point p of the hull was given as ``frame @ p + centre``."""
+    """(3, 3) a point p of the hull was given as ``frame @ p + center``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class Hulls:
         (h, 3) the mean of x², y², z² over each solid.
     radius
         (h,) how far its farthest vertex lies from its centre.
-    centre, frame
-        (h, 3), (h, 3, 3): a point p of a hull was given as ``frame @ p + centre``.
+    center, frame
+        (h, 3), (h, 3, 3): a point p of a hull was given as ``frame @ p + center``.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Hulls:
         self.triangle_first: Rows = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
         self.volume: NDArray[np.float64] = np.array([hull.volume for hull in self._hulls], np.float64)
         self.spread: NDArray[np.float64] = np.array([hull.spread for hull in self._hulls]).reshape(-1, 3)
-        self.centre: NDArray[np.float64] = np.array([hull.centre for hull in self._hulls]).reshape(-1, 3)
+        self.center: NDArray[np.float64] = np.array([hull.center for hull in self._hulls]).reshape(-1, 3)
         self.frame: NDArray[np.float64] = np.array([hull.frame for hull in self._hulls]).reshape(-1, 3, 3)
         reaches = [np.linalg.norm(hull.points, axis=1).max() for hull in self._hulls]
         self.radius: NDArray[np.float64] = np.array(reaches, np.float64)
@@ -231,8 +231,8 @@ def _centred(faces: Faces) -> Hull:
     if mixed > PRINCIPAL * np.abs(moments).max():
         frame = _least_turn(symmetric_eigen(moments)[1])
         moments = frame.T @ moments @ frame
-    points = np.ascontiguousarray((faces.points - mass.centre) @ frame)
-    return Hull(points, faces.triangles, mass.volume, np.diag(moments) / mass.volume, mass.centre, frame)
+    points = np.ascontiguousarray((faces.points - mass.center) @ frame)
+    return Hull(points, faces.triangles, mass.volume, np.diag(moments) / mass.volume, mass.center, frame)
 
 
 def _least_turn(axes: NDArray[np.float64]) -> NDArray[np.float64]:

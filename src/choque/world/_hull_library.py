@@ -14,7 +14,7 @@ from choque._types import Rows
 from choque.errors import InvalidInput
 from choque.narrow._hulls import Hull, Hulls
 
-_WHOLE = ("points", "first", "triangles", "triangle_first", "volume", "spread", "centre", "frame")
+_WHOLE = ("points", "first", "triangles", "triangle_first", "volume", "spread", "center", "frame")
 
 
 def as_hulls(given: Hulls | ArrayLike | str | os.PathLike[str]) -> Hulls:
