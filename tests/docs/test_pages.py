@@ -15,6 +15,7 @@ import typer
 from pages import DOCS, ROOT, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli._app import build
+from choque.scene import body_registry, registry
 
 WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if python_blocks(path.read_text())]
 WITH_COMMANDS = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if shell_lines(path.read_text())]
@@ -25,7 +26,15 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.usefixtures("figures_as_vectors")
+@pytest.fixture
+def generators_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page registers is forgotten after it, or another test in this process would find it."""
+    for generators in (registry.GENERATORS, body_registry.GENERATORS):
+        generators.names()  # those that come along are registered now
+        monkeypatch.setattr(generators, "functions", dict(generators.functions))
+
+
+@pytest.mark.usefixtures("figures_as_vectors", "generators_of_ones_own")
 @pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
 def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

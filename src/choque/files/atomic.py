@@ -60,6 +60,8 @@ def writable_target(path: str | os.PathLike[str]) -> Path:
         exists = target.exists()
     except (OSError, ValueError, RuntimeError) as problem:
         raise InvalidInput(f"The file {path!r} cannot be written: {problem}.") from problem
+    if target.is_symlink():
+        raise InvalidInput(f"The file {path} cannot be written: its links lead in a circle.")
     if target.is_dir():
         raise InvalidInput(f"{path} is a folder; give the name of a file in it.")
     if exists and not target.is_file():
