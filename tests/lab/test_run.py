@@ -85,7 +85,7 @@ def test_troubles_are_marked_and_the_others_go_on(planted_study: str, tmp_path: 
         output=tmp_path / "run",
         methods=methods,
         factors={"scene": ["still"], "n": [200]},
-        plan=Plan(fewest=3, most=3, precision=None, limit=4.0),
+        plan=Plan(fewest=3, most=3, precision=None, limit=3.0),
         side_by_side=2,
     )
     verdicts = {row["method"]: row["verdict"] for row in result.cells}
@@ -100,7 +100,7 @@ def test_troubles_are_marked_and_the_others_go_on(planted_study: str, tmp_path: 
     notes = {row["method"]: str(row["note"]) for row in result.cells}
     assert notes["broken"] == "RuntimeError: planted trouble"
     assert notes["late"] == "would take about 200 s"
-    assert notes["sleepy"] == "still measuring after 4 s, which is its limit"
+    assert notes["sleepy"] == "still measuring after 3 s, which is its limit"
     assert "the process ended while measuring" in notes["fatal"]
     assert "sleepy" not in result.right.levels("method")
 
