@@ -20,7 +20,7 @@ import coverage
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "choque"
 COMPILED = {"kernel", "inlined", "part", "woven"}
-"""The decorators of `choque.kernel`."""
+"""The decorators of `choque._core.kernel`."""
 
 WANTED = 90.0
 """Percent of the lines of kernels that must be reached."""

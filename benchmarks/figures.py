@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import choque
-from choque._types import Floats
+from choque._core.types import Floats
 from choque.files.csv_rows import write_dataclasses
 from choque.lab import machine, peers
 from choque.lab.bench import rows_of
@@ -302,7 +302,7 @@ def start(plan: Plan) -> Iterator[Figure]:
 def first_call(plan: Plan) -> Iterator[Figure]:
     for name in choque.broad.names() if plan.scale == 1 else ["brute"]:
         script = (
-            "import time, choque, choque.broad, choque.kernel\n"
+            "import time, choque, choque.broad, choque._core.kernel\n"
             "boxes = choque.scene.generate('uniform', 5000).frame(0)\n"
             "times = [time.perf_counter()]\n"
             "for _ in range(2):\n"

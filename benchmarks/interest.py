@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import choque
-import choque.scene.generators.arena
+import choque.theses.interest.arena
 from choque.bounds import Boxes
 from choque.interest import Areas, Interest, Skinned
 

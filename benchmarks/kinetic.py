@@ -13,9 +13,10 @@ from time import process_time
 
 import numpy as np
 
-from choque.kinetic import Billiards, Model, Sweep, scenes, simulation
+from choque.kinetic import Billiards, Model, Sweep, simulation
 from choque.kinetic.labels import label_contacts, synthetic_stack
 from choque.lab import machine
+from choque.theses.kinetic import scenes
 
 METHODS = ("kinetic", "incremental", "incremental-recompute", "direct")
 

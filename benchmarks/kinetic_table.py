@@ -25,7 +25,7 @@ from choque.kinetic import recommend
 from choque.kinetic._selector import COORDINATES, DEGREE, METHODS, WEIGHTS
 from choque.lab.statistics import turn_medians
 from choque.lab.stopwatch import Stopwatch
-from choque.lab.studies.kinetic import Following
+from choque.theses.kinetic.study import Following
 
 Setting = dict[str, Any]
 

@@ -17,11 +17,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 from choque.narrow import Hulls, collide, epa, gjk
-from choque.narrow._convex_statistics import random_rotations
 from choque.narrow._hull_solids import icosphere
 from choque.narrow._support import climb, scan
+from choque.theses.kdop.iterations import random_rotations
 
 TURNS = 5
 

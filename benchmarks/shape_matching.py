@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from choque.scene.tower import PRESETS, Tower
+from choque.theses.kdop.tower import PRESETS, Tower
 
 ASKED_EVERY = 100
 """How many bodies collide is asked in every so many frames: shape matching does not need to know, so it costs extra."""

@@ -29,9 +29,9 @@ from typing import Any
 
 import choque
 from choque.errors import require
-from choque.view.studio import Studio, open_studio
-from choque.view.studio_server import HOST, free_port
-from choque.view.studio_world import WorldView
+from choque.studio.page.server import HOST, free_port
+from choque.studio.page.studio import Studio, open_studio
+from choque.studio.page.world import WorldView
 
 SIZE = {"width": 1000, "height": 560}
 PATIENCE = 120.0

@@ -17,10 +17,10 @@ from time import thread_time
 
 import numpy as np
 
+from choque.theses.evm.baselines import DenseMask, RunRows
 from choque.volumes import SweepCounters, Volume, phantoms
 from choque.volumes._collision import search
 from choque.volumes._merge import xor_keys
-from choque.volumes.baselines import DenseMask, RunRows
 
 PLACEMENTS = 1000
 DENSE_PLACEMENTS = 40

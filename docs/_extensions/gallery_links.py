@@ -9,7 +9,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from choque.kernel import announcement
+from choque._core.kernel import announcement
 
 
 def tell_place(settings: dict[str, Any], script: str) -> None:

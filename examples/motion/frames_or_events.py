@@ -20,7 +20,7 @@ for rate in (10, 100, 10_000):
 
 # %%
 # Both ways are behind one interface, and agree at every frame.
-model = choque.kinetic.scenes.make("aleatorio", n=60, occupancy=0.1, seed=2)
+model = choque.theses.kinetic.scenes.make("aleatorio", n=60, occupancy=0.1, seed=2)
 frames = choque.kinetic.simulation(model, "direct").run()
 events = choque.kinetic.simulation(model, "kinetic").run()
 print(f"{len(frames.frames)} frames looked at, or {events.counts['events']} events")

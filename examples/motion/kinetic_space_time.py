@@ -16,7 +16,7 @@ from choque.lab.style import COLOURS, SETTINGS
 # %%
 # Three polygons of constant velocity, as models hold them; the sweep is over the boxes
 # around them.
-model = choque.kinetic.scenes.make("tres-objetos")
+model = choque.theses.kinetic.scenes.make("tres-objetos")
 lower, upper = model.boxes()
 sweep = model.sweep()
 print(sweep)

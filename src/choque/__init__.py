@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from choque._lazy import exporting
+from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque import (
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         narrow,
         record,
         scene,
+        studio,
         testing,
-        view,
         volumes,
         world,
     )
     from choque._pairs import explain, pairs
-    from choque.view.studio import show
+    from choque.studio.page.studio import show
     from choque.volumes import Volume
     from choque.world import World
 
@@ -57,8 +57,8 @@ __all__ = [
     "record",
     "scene",
     "show",
+    "studio",
     "testing",
-    "view",
     "volumes",
     "world",
 ]
@@ -68,7 +68,7 @@ _MEMBERS = {
     "World": "choque.world",
     "explain": "choque._pairs",
     "pairs": "choque._pairs",
-    "show": "choque.view.studio",
+    "show": "choque.studio.page.studio",
 }
 
 __getattr__ = exporting("choque", {name: _MEMBERS.get(name, f"choque.{name}") for name in __all__})

@@ -6,13 +6,13 @@ from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
-from choque._types import Pairs
+from choque._core.records import pack_records
+from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.broad._auto import Auto, Choice
 from choque.broad._brute import list_few
 from choque.broad._on_device import on_device
-from choque.broad._records import pack_records
 
 FEW = 256
 """Up to here even the making of a broad phase would cost more than its answer."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from choque._core.check import as_coordinates, as_floats, as_pairs, as_widest, check_boxes
 from choque.bounds import Boxes
-from choque.bounds._validate import as_coordinates, as_floats, as_pairs, as_widest, check_boxes
 from choque.errors import InvalidInput
 
 

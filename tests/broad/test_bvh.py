@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque._core.tree import surface_of
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.broad._bvh import Bvh
-from choque.broad._bvh_tree import surface_of
 from choque.errors import InvalidInput
 from choque.testing import oracle
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from choque import broad
+from choque._core.emission import Sink
+from choque._core.pair_sets import Change, difference
 from choque.bounds import Boxes, Spheres
 from choque.broad import BroadPhase
 from choque.broad._brute import Brute
-from choque.broad._emission import Sink
-from choque.broad._pair_sets import Change, difference
 from choque.errors import InvalidInput
 from choque.testing import check_broad_phase, oracle
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque._core.sort import pack_pairs, unpack_pairs
 from choque.broad import PairFilter
-from choque.broad._sorting import pack_pairs, unpack_pairs
 from choque.errors import InvalidInput
 
 BITS = st.one_of(st.integers(0, 7), st.sampled_from((2**31, 2**32 - 1)))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque._core.grid_levels import CELLS_PER_BOX, sort_into_levels
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.broad._grid import Grid
-from choque.broad._grid_levels import CELLS_PER_BOX, sort_into_levels
 from choque.errors import InvalidInput
 from choque.testing import oracle
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from choque import threads
+from choque._core import threads
 from choque.bounds import Boxes
 from choque.broad import _sap_exchanges as exchanges
 from choque.broad import create

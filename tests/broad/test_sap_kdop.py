@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque._core.jacobi import symmetric_eigen
+from choque._core.principal import nearest_direction, principal_direction, spread_share
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres, directions
-from choque.bounds._jacobi import symmetric_eigen
-from choque.bounds._principal import nearest_direction, principal_direction, spread_share
 from choque.broad import create
 from choque.broad._sap_kdop_frame import Frame
 from choque.errors import InvalidInput

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import choque
-from choque._types import Floats
+from choque._core.records import pack_records
+from choque._core.types import Floats
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad._records import pack_records
 from choque.broad._survey import survey_boxes
 
 

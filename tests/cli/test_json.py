@@ -58,7 +58,7 @@ ASKED = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the calls read."""
     from choque.kinetic import labels
-    from choque.lab.interest_config import InterestConfig, write_config
+    from choque.theses.interest.config import InterestConfig, write_config
 
     folder = tmp_path_factory.mktemp("json")
     np.save(folder / "boxes.npy", np.array([[0, 0, 1, 1], [1, 0, 2, 1]], np.float32))

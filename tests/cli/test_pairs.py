@@ -9,7 +9,7 @@ import pytest
 
 import choque
 from choque.errors import MissingExtra
-from choque.gpu import _devices
+from choque.gpu import devices as _devices
 from choque.testing.oracle import overlapping_pairs
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 import typer
 
 from choque.cli._app import build
-from choque.record.logs import COLUMNS
-from choque.scene.formats.config_txt import RUN_MODES
+from choque.theses.fingsics.config import RUN_MODES
+from choque.theses.fingsics.log import COLUMNS
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "running.md"
 

@@ -12,16 +12,16 @@ from choque.errors import MissingExtra
 
 
 def test_cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.gpu._devices.load_warp", lambda: None)
-    monkeypatch.setattr("choque.gpu._devices.device_names", lambda: ["cpu", "cuda:0", "cuda:1"])
+    monkeypatch.setattr("choque.gpu.devices.load_warp", lambda: None)
+    monkeypatch.setattr("choque.gpu.devices.device_names", lambda: ["cpu", "cuda:0", "cuda:1"])
     assert _surroundings._cards() == {"found": True, "words": "Warp with cuda:0, cuda:1"}
-    monkeypatch.setattr("choque.gpu._devices.device_names", lambda: ["cpu"])
+    monkeypatch.setattr("choque.gpu.devices.device_names", lambda: ["cpu"])
     assert not _surroundings._cards()["found"]
 
     def missing() -> None:
         raise MissingExtra("Warp is not there.")
 
-    monkeypatch.setattr("choque.gpu._devices.load_warp", missing)
+    monkeypatch.setattr("choque.gpu.devices.load_warp", missing)
     assert _surroundings._cards()["words"].startswith("Warp is not installed")
 
 

@@ -38,7 +38,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that a browser was asked to open."""
     opened: list[str] = []
     Served.made = []
-    monkeypatch.setattr("choque.view.studio_server.Studio", Served)
+    monkeypatch.setattr("choque.studio.page.server.Studio", Served)
     monkeypatch.setattr("webbrowser.open", opened.append)
     return opened
 
@@ -68,6 +68,6 @@ def test_a_thing_is_found_with_its_study_and_options(
     def find(things: list[str], *, study: str | None, parameters: dict[str, Any]) -> Any:
         return things, study, parameters
 
-    monkeypatch.setattr("choque.view.studio_entries.find_view", find)
+    monkeypatch.setattr("choque.studio.page.entries.find_view", find)
     command.succeeds("view", "gas:20", "--study", "bodies", "--option", "seed=3", "--no-browser")
     assert Served.made[0].shown == [(["gas:20"], "bodies", {"seed": 3})]

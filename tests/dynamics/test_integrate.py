@@ -10,8 +10,8 @@ from dynamics_oracles import random_state, turned_by
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque._core.rotation import straightened
 from choque.dynamics import integrate
-from choque.dynamics._orientation import straightened
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -13,7 +13,7 @@ collect_ignore_glob = [] if importlib.util.find_spec("warp") else ["test_*.py"] 
 @pytest.fixture(params=["warp-cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest) -> str:
     """Warp's CPU device, and a card where there is one."""
-    from choque.gpu._devices import load_warp
+    from choque.gpu.devices import load_warp
 
     if request.param == "cuda" and not load_warp().get_cuda_device_count():
         pytest.skip("no CUDA card here")
@@ -23,7 +23,7 @@ def device(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def _forgetful() -> Iterator[None]:
     """Notes are told once a process; here each test hears them."""
-    from choque.gpu import _devices
+    from choque.gpu import devices as _devices
 
     _devices._tell.cache_clear()
     yield

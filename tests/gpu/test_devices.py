@@ -15,7 +15,7 @@ import choque
 from choque import gpu
 from choque.bounds import Boxes
 from choque.errors import InvalidInput, MissingExtra, UnknownName
-from choque.gpu import _devices
+from choque.gpu import devices as _devices
 
 LOWER = np.array([[0.0, 0, 0], [1, 1, 1], [5, 5, 5]])
 UPPER = LOWER + 2
@@ -121,7 +121,7 @@ def test_warp_is_imported_only_when_a_device_is_asked_for() -> None:
 
 def test_warp_starts_without_a_word() -> None:
     pytest.importorskip("warp", reason="warp, of the extra 'gpu', is not installed")
-    code = "from choque.gpu._devices import load_warp; load_warp(); import os; os.write(2, b'heard')"
+    code = "from choque.gpu.devices import load_warp; load_warp(); import os; os.write(2, b'heard')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("", "heard")
 

@@ -10,7 +10,7 @@ import pytest
 from choque.broad._sap_kdop import SapKdop
 from choque.errors import InvalidInput
 from choque.gpu._bodies import DeviceBodies
-from choque.gpu._devices import resolve
+from choque.gpu.devices import resolve
 from choque.world import World
 from choque.world._bounds import find_bounds, slack_of
 from choque.world._resident import ResidentSweep, solids_of

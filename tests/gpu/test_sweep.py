@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import choque
+from choque._core.sort import unpack_pairs
 from choque.bounds import Boxes, KDops, Spheres, directions
 from choque.broad import create
-from choque.broad._sorting import unpack_pairs
 from choque.errors import InvalidInput
 from choque.gpu import Session, _sweep, sweep_slabs, sweep_spheres
 from choque.testing import broad_phase_checks, oracle, scenes

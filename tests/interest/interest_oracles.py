@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-import choque.scene.generators.arena  # noqa: F401  (registers the scene)
+import choque.theses.interest.arena  # noqa: F401  (registers the scene)
 from choque import scene
-from choque.scene.generators.arena import Arena
+from choque.theses.interest.arena import Arena
 
 
 def offsets(position: Any) -> Any:

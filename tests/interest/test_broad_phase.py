@@ -14,8 +14,8 @@ import choque
 from choque.bounds import Boxes, Spheres
 from choque.errors import InvalidInput
 from choque.interest import Interest, broad_phase
-from choque.interest._legacy import distinct_by_scan
 from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
+from choque.theses.interest.repeated_pairs import distinct_by_scan
 
 CHECKS = dict(broad_phase_checks())
 SHAPES = ("box", "sphere")

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from choque.cli.kinetic import VERBS
 from choque.errors import InvalidInput, UnknownName
-from choque.kinetic import Model, scenes
+from choque.kinetic import Model
+from choque.theses.kinetic import scenes
 
 
 def call(*words: object) -> Any:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.kinetic import Model, scenes, shapes, simulation
+from choque.kinetic import Model, shapes, simulation
 from choque.narrow.polygons import contact
+from choque.theses.kinetic import scenes
 
 TEXT = """marco: ((-10.0, 10.0), (-10.0, 10.0))
 timeInterval: 0.0-10.0

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.kinetic import scenes
+from choque.theses.kinetic import scenes
 
 pytest.importorskip("matplotlib")
-from choque.view import kinetic_pictures as pictures
+from choque.studio.picture import kinetic as pictures
 
 PNG, GIF = b"\x89PNG", b"GIF8"
 

@@ -9,7 +9,8 @@ import sys
 SCRIPT = """
 import numba, numpy as np
 from choque.bounds import Boxes
-from choque.kinetic import Billiards, SortedList, Sweep, contacts, scenes
+from choque.theses.kinetic import scenes
+from choque.kinetic import Billiards, SortedList, Sweep, contacts
 from choque.kinetic.broad_phase import SapKinetic
 
 assert numba.config.DISABLE_JIT

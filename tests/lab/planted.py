@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 
 
 class Clock:

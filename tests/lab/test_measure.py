@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from planted import Clock, Planted
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput
 from choque.files.csv_rows import write_dataclasses
 from choque.lab.measure import Frame, Sample, Spread, measure

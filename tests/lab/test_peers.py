@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput, MissingExtra, UnknownName
 from choque.lab import peers
 from choque.lab.peers.contract import canonical, canonical_hits, overlapping

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.lab.verdict import judge
 
 LOWER = np.array([[0, 0, 0], [1, 0, 0], [1 + 1e-7, 0, 0], [5, 0, 0]], np.float32)

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
-from choque.narrow import Hulls, collide, epa, gjk, iteration_statistics
+from choque.narrow import Hulls, collide, epa, gjk
 from choque.narrow._hull_solids import icosphere
 from choque.narrow._support import climb, scan
+from choque.theses.kdop.iterations import iteration_statistics
 
 CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 

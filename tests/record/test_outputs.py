@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
-from choque.record import Log, Totals, benchmark, logs, new_folder, read_log
-from choque.record.expected import compare_logs, find_cases
-from choque.record.logs import COLUMNS, write_log
-from choque.record.totals import mechanical_energy
+from choque.record import Log, Totals, new_folder, read_log
+from choque.theses.fingsics import benchmark
+from choque.theses.fingsics import log as logs
+from choque.theses.fingsics.expected import compare_logs, find_cases
+from choque.theses.fingsics.log import COLUMNS, write_log
+from choque.theses.fingsics.totals import mechanical_energy
 from choque.world import Run, World
 
 Make = Callable[..., World]

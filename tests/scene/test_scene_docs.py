@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from choque import scene
-from choque.scene.formats import choque_toml, config_txt, fingsics_xml
+from choque.scene.formats import choque_toml
+from choque.theses.fingsics import config as config_txt
+from choque.theses.fingsics import xml_reader as fingsics_xml
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "scenes.md"
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from choque.theses.evm.baselines import DenseMask
 from choque.volumes import ExtremeVertices, Volume, _bundles, _collision, phantoms
 from choque.volumes._bundles import bundled
 from choque.volumes._collision import search
 from choque.volumes._voxels import paint
-from choque.volumes.baselines import DenseMask
 
 
 def rows_of_two(mask: np.ndarray) -> np.ndarray:

@@ -10,9 +10,9 @@ from scipy import ndimage
 from volume_oracles import random_mask, random_pairs
 
 from choque.errors import UnknownName
+from choque.theses.evm.sweep import sweep_collides
 from choque.volumes import ExtremeVertices, SweepCounters, Volume, phantoms
 from choque.volumes._collision import search
-from choque.volumes._sweep import sweep_collides
 
 LAYOUTS = ("sorted", "trie")
 ROOM = 9

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
+from choque.theses.evm.baselines import DenseMask, Octree, RunRows
 from choque.volumes import Volume, phantoms
-from choque.volumes.baselines import DenseMask, Octree, RunRows
 
 
 def test_every_phantom_is_one_thing_of_its_size() -> None:

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 import choque
-from choque.bounds._principal import principal_direction
-from choque.broad._records import pack_records
+from choque._core.principal import principal_direction
+from choque._core.records import pack_records
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, PALE, RED, TEAL, VIOLET, drawn, panels, plain
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import threads as thread_pool
-from choque._types import Floats, Rows
+from choque._core import threads as thread_pool
+from choque._core.check import as_floats, as_groups, as_rows, as_widest
+from choque._core.rounding import narrow_up
+from choque._core.types import Floats, Rows
 from choque.bounds._body_points_kernels import STORING, farthest_points, fit_vertices, place_boxes
 from choque.bounds._boxes import Boxes
 from choque.bounds._directions import directions
 from choque.bounds._kdops import KDops
 from choque.bounds._oriented import OrientedBoxes
-from choque.bounds._rounding import narrow_up
 from choque.bounds._spheres import Spheres
 from choque.bounds._support_map import RESOLUTION, SupportMap, turn_map
-from choque.bounds._validate import as_floats, as_groups, as_rows, as_widest
 from choque.errors import InvalidInput, UnknownName
 
 _SOURCES = ("vertices", "map")

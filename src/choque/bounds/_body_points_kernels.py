@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
-from choque.bounds._rounding import SMALLEST, add_up, length_up, multiply_up
-from choque.kernel import inlined, kernel
+from choque._core.kernel import inlined, kernel
+from choque._core.rounding import SMALLEST, add_up, length_up, multiply_up
+from choque._core.types import Floats, Index, Rows
 
 PLACING = 2.0**-46
 """More than all relative errors of scaling, turning, projecting and shifting a point, of its size and its place's."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import threads as thread_pool
-from choque._types import Floats
-from choque.bounds._validate import (
+from choque._core import threads as thread_pool
+from choque._core.check import (
     as_floats,
     as_pairs,
     as_rows,
@@ -19,6 +18,7 @@ from choque.bounds._validate import (
     check_finite,
     check_orthonormal,
 )
+from choque._core.types import Floats
 from choque.errors import InvalidInput
 
 if TYPE_CHECKING:

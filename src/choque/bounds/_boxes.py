@@ -7,12 +7,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats
+from choque._core.check import as_coordinates, as_groups, as_widest, check_boxes
+from choque._core.kernel import kernel
+from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
+from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
-from choque.bounds._rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
 from choque.bounds._slabs import overlap_slabs, swept_slabs
-from choque.bounds._validate import as_coordinates, as_groups, as_widest, check_boxes
-from choque.kernel import kernel
 
 
 class Boxes(Bounds):

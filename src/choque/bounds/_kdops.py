@@ -7,14 +7,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats
+from choque._core.check import as_floats, as_groups, as_widest, check_boxes
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
 from choque.bounds._boxes import Boxes
 from choque.bounds._directions import DEFAULT_K, dimension_of, directions, slot_table
 from choque.bounds._kdops_kernels import box_slabs, fit_slabs, move_slabs
-from choque.bounds._rounding import narrow_down, narrow_up
 from choque.bounds._slabs import overlap_slabs, swept_slabs
-from choque.bounds._validate import as_floats, as_groups, as_widest, check_boxes
 from choque.errors import InvalidInput
 
 PROJECTING = 2.0**-50

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Rows
-from choque.bounds._rounding import SMALLEST, add_down, add_up, dot_down, dot_up, multiply_down, multiply_up
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, multiply_down, multiply_up
+from choque._core.types import Floats, Rows
 
 SUM_ROUNDING = 2.0**-50
 """More than the relative error of adding three numbers."""

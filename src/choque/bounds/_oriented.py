@@ -7,7 +7,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats
+from choque._core.check import (
+    as_coordinates,
+    as_floats,
+    as_groups,
+    as_widest,
+    check_extents,
+    check_finite,
+    check_orthonormal,
+    check_shape,
+)
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
 from choque.bounds._boxes import Boxes
 from choque.bounds._oriented_fit import choose_axes
@@ -18,17 +29,6 @@ from choque.bounds._oriented_kernels import (
     orient_boxes,
     overlap_oriented,
     sweep_oriented,
-)
-from choque.bounds._rounding import narrow_down, narrow_up
-from choque.bounds._validate import (
-    as_coordinates,
-    as_floats,
-    as_groups,
-    as_widest,
-    check_extents,
-    check_finite,
-    check_orthonormal,
-    check_shape,
 )
 
 

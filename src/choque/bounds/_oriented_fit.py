@@ -13,10 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
+from choque._core.kernel import kernel, part
+from choque._core.types import Floats, Index, Rows
+from choque._core.vector import Vector, cross, dot, length, point_of, subtract, unit
 from choque.bounds._directions import directions
-from choque.bounds._vectors import Vector, cross, dot, length, point_of, subtract, unit
-from choque.kernel import kernel, part
 
 Frame: TypeAlias = tuple[Vector, Vector, Vector]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Rows
-from choque.bounds._rounding import SMALLEST, add_down, add_up, dot_down, dot_up, multiply_up, outer_distance
+from choque._core.kernel import inlined, kernel
+from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, multiply_up, outer_distance
+from choque._core.types import Floats, Rows
 from choque.bounds._transform import move_point
-from choque.kernel import inlined, kernel
 
 EPSILON = 2.0**-48
 """More than the error of a gap, relative to the size of what it is computed from; see `overlap_oriented`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
-from choque.bounds._rounding import narrow_down, narrow_up
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.types import Floats
 
 
 @kernel

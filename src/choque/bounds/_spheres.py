@@ -7,20 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Rows
-from choque.bounds._bounds import Bounds
-from choque.bounds._boxes import Boxes
-from choque.bounds._rounding import (
-    add_down,
-    add_up,
-    length_up,
-    multiply_up,
-    narrow_down,
-    narrow_up,
-    outer_distance,
-)
-from choque.bounds._transform import move_point, stretch_up
-from choque.bounds._validate import (
+from choque._core.check import (
     as_coordinates,
     as_floats,
     as_groups,
@@ -29,7 +16,20 @@ from choque.bounds._validate import (
     check_finite,
     check_shape,
 )
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.rounding import (
+    add_down,
+    add_up,
+    length_up,
+    multiply_up,
+    narrow_down,
+    narrow_up,
+    outer_distance,
+)
+from choque._core.types import Floats, Rows
+from choque.bounds._bounds import Bounds
+from choque.bounds._boxes import Boxes
+from choque.bounds._transform import move_point, stretch_up
 
 ROUNDING = 2.0**-49
 """More than all relative errors together of the two squared lengths that the test compares."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
+from choque._core.kernel import kernel
+from choque._core.rounding import SMALLEST
+from choque._core.types import Floats, Index, Rows
 from choque.bounds._body_points_kernels import PLACING, along_axes, store_slab
-from choque.bounds._rounding import SMALLEST
 from choque.errors import InvalidInput
-from choque.kernel import kernel
 
 RESOLUTION = 16
 """Cells along the edge of the cube: 14 kB a group, and k-DOPs of some 0.3 % more width than the smallest."""

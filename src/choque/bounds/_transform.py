@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
-from choque.bounds._rounding import add_down, add_up, dot_down, dot_up, outer_distance
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.rounding import add_down, add_up, dot_down, dot_up, outer_distance
+from choque._core.types import Floats
 
 
 @kernel

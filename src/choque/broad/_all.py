@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from choque._types import Keys
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.types import Keys
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.kernel import kernel
 
 
 class AllPairs(BroadPhase):

@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.pair_sets import Change
+from choque._core.tree import Tree
+from choque._core.types import Floats, Index, Rows
 from choque.broad._auto_table import CANDIDATES, present_table
 from choque.broad._brute import Brute
 from choque.broad._bvh import Bvh
-from choque.broad._bvh_tree import Tree
 from choque.broad._contract import BroadPhase, shallow_copy
 from choque.broad._cost_table import Expectation, expected_ratios
-from choque.broad._emission import Sink
 from choque.broad._grid import Grid
-from choque.broad._pair_sets import Change
 from choque.broad._sap_direct import SapDirect
 from choque.broad._sap_incremental import SapIncremental
 from choque.broad._structure import Structure
 from choque.broad._survey import ends_passed, sample_size, survey_numbers
-from choque.kernel import kernel
 
 BRUTE_UP_TO, BRUTE_IN_MOTION_UP_TO = 700, 150
 """Up to here testing all pairs, 64 at a time, beats even asking: boxes at rest, and boxes that move."""

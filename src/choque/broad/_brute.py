@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque._types import Floats, Keys, Pairs
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.sort import unpack_pairs
+from choque._core.types import Floats, Keys, Pairs
 from choque.broad._columns import BLOCK, is_any, mark_overlaps, padded_columns
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.broad._sorting import unpack_pairs
-from choque.kernel import kernel
 
 
 class Brute(BroadPhase):

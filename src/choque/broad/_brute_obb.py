@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.bounds import OrientedBoxes
 from choque.broad._brute import Brute
 

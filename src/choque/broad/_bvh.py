@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Pairs, Rows
+from choque._core.emission import Sink
+from choque._core.morton import morton_order
+from choque._core.pair_sets import Change, change_from_log
+from choque._core.tree import WIDTH, Tree, make_tree, surface_of
+from choque._core.tree_pairs import emit_blocks
+from choque._core.tree_query import RayHits, cast_rays, nearest_boxes, query_points, query_rays
+from choque._core.types import Floats, Pairs, Rows
 from choque.broad._bvh_motion import emit_changes, enter_movers, settle_movers
-from choque.broad._bvh_pairs import emit_blocks
-from choque.broad._bvh_tree import WIDTH, Tree, make_tree, surface_of
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.broad._morton import morton_order
-from choque.broad._pair_sets import Change, change_from_log
 from choque.broad._structure import Structure, blocks_of
-from choque.broad._tree_query import RayHits, cast_rays, nearest_boxes, query_points, query_rays
 
 REBUILD_AT = 1.5
 """The tree is ordered anew when its blocks have grown to this many times their size at the last ordering."""

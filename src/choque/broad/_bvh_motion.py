@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys, Rows
-from choque.broad._bvh_pairs import mark_hits
-from choque.broad._records import boxes_meet
-from choque.broad._tree_stack import block_of, entry_of, level_of, push_marked
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.records import boxes_meet
+from choque._core.tree_pairs import mark_hits
+from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
+from choque._core.types import Index, Keys, Rows
 
 FATTENING = 0.1
 """How far a block grows beyond a box that left it, in edges of that box."""

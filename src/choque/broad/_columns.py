@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
-from choque.kernel import inlined
+from choque._core.kernel import inlined
+from choque._core.types import Floats
 
 BLOCK = 64
 

@@ -1,6 +1,6 @@
 """The contract of a broad phase: what every method offers, and the few hooks that a method writes.
 
-A method sees rows (0 … n − 1, the living bodies in ascending id) and records (see `choque.broad._records`).
+A method sees rows (0 … n − 1, the living bodies in ascending id) and records (see `choque._core.records`).
 Everything else is done here once: ids, checking, filters, began and ended, counters, copies. The smallest method
 writes `_build` and `_emit`; one that follows motion also writes `_updated` or `_moved`.
 """
@@ -14,20 +14,20 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import threads as _threads
-from choque._types import Floats, Pairs, Rows
+from choque._core import threads as _threads
+from choque._core.counters import Counters
+from choque._core.emission import Sink
+from choque._core.filter import PairFilter
+from choque._core.ids import Identities
+from choque._core.morton import morton_order
+from choque._core.pair_sets import Change, apply_change, difference, no_pairs
+from choque._core.records import PackedBoxes, pack_records, widened
+from choque._core.sort import sorted_pairs, without_duplicates
+from choque._core.tree import Tree, make_tree
+from choque._core.tree_query import query_boxes
+from choque._core.types import Floats, Pairs, Rows
 from choque.bounds import Bounds
-from choque.broad._bvh_tree import Tree, make_tree
-from choque.broad._counters import Counters
-from choque.broad._emission import Sink
-from choque.broad._filter import PairFilter
-from choque.broad._identities import Identities
-from choque.broad._morton import morton_order
-from choque.broad._pair_sets import Change, apply_change, difference, no_pairs
-from choque.broad._records import PackedBoxes, pack_records, widened
-from choque.broad._sorting import sorted_pairs, without_duplicates
 from choque.broad._structure import Structure
-from choque.broad._tree_query import query_boxes
 from choque.errors import InvalidInput
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])

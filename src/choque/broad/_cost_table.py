@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.errors import UnreadableFile
-from choque.kernel import kernel
 
 CUT_OFF = 10.0
 """How many times as long as the slowest a method is taken to need that did not finish."""

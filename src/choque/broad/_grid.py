@@ -8,18 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Index, Keys
+from choque._core.cells import cell_along
+from choque._core.emission import Sink
+from choque._core.grid_levels import lay_out, sort_into_levels
+from choque._core.kernel import kernel
+from choque._core.records import PackedBoxes
+from choque._core.types import Index, Keys
 from choque.bounds import Bounds
-from choque.broad._buckets import Buckets
-from choque.broad._cells import cell_along
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.broad._grid_cells import cell_buckets, checked_cells
-from choque.broad._grid_levels import lay_out, sort_into_levels
-from choque.broad._records import PackedBoxes
 from choque.broad._structure import Structure, cells_of, leaves_of
 from choque.errors import InvalidInput
-from choque.kernel import kernel
+from choque.lab.methods.buckets import Buckets
+from choque.lab.methods.grid_cells import cell_buckets, checked_cells
 
 
 class Grid(BroadPhase):

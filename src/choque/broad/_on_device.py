@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from choque.errors import InvalidInput
-from choque.gpu._devices import resolve
+from choque.gpu.devices import resolve
 
 
 def on_device(device: str, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque._types import Floats
+from choque._core.emission import Sink
+from choque._core.pair_sets import Change
+from choque._core.records import PackedBoxes
+from choque._core.types import Floats
 from choque.bounds import Bounds
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.broad._pair_sets import Change
-from choque.broad._records import PackedBoxes
 from choque.broad._structure import Structure, order_of_sweep
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_line import Line

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys, Rows
-from choque.broad._records import boxes_meet
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.records import boxes_meet
+from choque._core.types import Index, Keys, Rows
 
 EndPoints: TypeAlias = NDArray[np.uint32]
 """End points in order, or where each of them is."""

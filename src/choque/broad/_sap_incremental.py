@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque import threads
-from choque._types import Floats, Keys, Rows
+from choque._core import threads
+from choque._core.emission import Sink
+from choque._core.pair_sets import Change, change_from_log
+from choque._core.records import PackedBoxes, widened
+from choque._core.types import Floats, Keys, Rows
 from choque.bounds import Bounds
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.broad._pair_sets import Change, change_from_log
-from choque.broad._records import PackedBoxes, widened
 from choque.broad._sap_exchanges import EndPoints, Logs, gather_values, move_end_points, run_logged, sort_axes
 from choque.broad._structure import Structure, order_of_sweep
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, widest_axis

@@ -9,23 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.emission import Sink
+from choque._core.pair_sets import Change
+from choque._core.records import PackedBoxes
+from choque._core.sort import unpack_pairs
+from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
+from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions
 from choque.bounds._directions import DEFAULT_K
-from choque.bounds._sweep_axis import AXIS_PERIOD, SweepAxis
 from choque.broad._contract import BroadPhase
-from choque.broad._emission import Sink
-from choque.broad._pair_sets import Change
-from choque.broad._records import PackedBoxes
 from choque.broad._sap_kdop_frame import Frame
 from choque.broad._sap_kdop_slabs import SlabFilter, framed, pack_slabs, sphere_slabs
 from choque.broad._sap_kdop_tiles import TileSweep, tiled_sweep
-from choque.broad._sorting import unpack_pairs
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import order_of
 from choque.errors import InvalidInput
-from choque.gpu._devices import resolve
 from choque.gpu._served_sweep import ServedSweep
+from choque.gpu.devices import resolve
 
 
 class SapKdop(ServedSweep, BroadPhase):

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from choque import memory, threads
-from choque._types import Floats, Index, Keys
+from choque._core import memory, threads
+from choque._core.filter import PairFilter
+from choque._core.kernel import kernel, part
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.types import Floats, Index, Keys
 from choque.bounds import KDops, Spheres
-from choque.bounds._rounding import narrow_down, narrow_up
-from choque.broad._filter import PairFilter
 from choque.broad._sap_kdop_frame import Frame
 from choque.broad._sweep_order import Order
-from choque.kernel import kernel, part
 
 PROJECTING = 2.0**-48
 """More than the relative error of projecting a centre on a direction and adding a radius."""

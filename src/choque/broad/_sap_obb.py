@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from choque._types import Floats, Pairs
+from choque._core.pair_sets import Change, apply_change
+from choque._core.types import Floats, Pairs
 from choque.bounds import OrientedBoxes
-from choque.broad._pair_sets import Change, apply_change
 from choque.broad._sap_incremental import SapIncremental
 
 

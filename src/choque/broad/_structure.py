@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
-from choque.broad._buckets import Buckets
-from choque.broad._bvh_tree import WIDTH, Tree
+from choque._core.tree import WIDTH, Tree
+from choque._core.types import Floats
+from choque.lab.methods.buckets import Buckets
 
 Kind: TypeAlias = Literal["none", "blocks", "cells", "leaves", "order"]
 Ids: TypeAlias = NDArray[np.int32]

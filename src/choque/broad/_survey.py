@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choque._types import Floats, Index
-from choque.broad._grid_levels import CELLS_PER_BOX, FINE, WIDE
-from choque.kernel import kernel
+from choque._core.grid_levels import CELLS_PER_BOX, FINE, WIDE
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Index
 
 SAMPLE_LEAST, SAMPLE_MOST = 128, 2048
 """Boxes in a sample: about four times the root of their number, so that comparing all of them costs a few percent."""

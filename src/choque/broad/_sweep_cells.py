@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Keys, Rows
-from choque.broad._emission import Sink
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.types import Keys, Rows
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_listing import Listing
-from choque.kernel import kernel
 
 
 @dataclass(frozen=True)

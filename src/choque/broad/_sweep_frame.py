@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
+from choque._core.types import Floats
 
 SAMPLE_MOST = 1024
 """So many boxes speak for all of them: a frame decides about speed alone."""

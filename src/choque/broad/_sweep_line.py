@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choque._types import Floats, Keys, Rows
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Keys, Rows
 from choque.broad._columns import BLOCK, is_any, mark_overlaps, padded_columns
-from choque.broad._emission import Sink
 from choque.broad._sweep_order import Order
-from choque.kernel import kernel
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
-from choque._types import Floats, Keys, Rows
-from choque.broad._cells import cell_along
-from choque.broad._sorting import to_places
+from choque._core import threads
+from choque._core.cells import cell_along
+from choque._core.kernel import kernel
+from choque._core.sort import to_places
+from choque._core.types import Floats, Keys, Rows
 from choque.broad._sweep_frame import CellFrame
 from choque.broad._sweep_order import Order
-from choque.kernel import kernel
 
 CELL_BIT = 35
 CELL_MOST = 1 << 29

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
-from choque._types import Floats, Keys
-from choque.broad._sorting import radix_sort
-from choque.kernel import kernel
+from choque._core import threads
+from choque._core.kernel import kernel
+from choque._core.sort import radix_sort
+from choque._core.types import Floats, Keys
 
 Order: TypeAlias = NDArray[np.uint32]
 """Indices in the order of what they index."""

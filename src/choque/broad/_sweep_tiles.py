@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from choque._types import Floats
+from choque._core.types import Floats
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
 from choque.broad._sweep_line import Line

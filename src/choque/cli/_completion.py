@@ -40,7 +40,7 @@ def _body_scenes() -> Iterable[str]:
 
 
 def _kinetic_scenes() -> Iterable[str]:
-    from choque.kinetic import scenes
+    from choque.theses.kinetic import scenes
 
     return scenes.names()
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from choque._freshness import sources_of
+from choque._core.freshness import sources_of
 
 ROOMS = ("bounds", "broad", "narrow", "dynamics", "world", "record", "kinetic", "volumes", "interest")
 """The rooms that users reach kernels through."""

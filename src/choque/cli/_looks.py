@@ -10,8 +10,8 @@ from choque.cli._json import print_json
 from choque.cli._options import read_camera, read_size
 
 if TYPE_CHECKING:
-    from choque.view.film import Look
-    from choque.view.volume_look import VolumeLook
+    from choque.studio.film.film import Look
+    from choque.studio.volumes.look import VolumeLook
 
 Study = Annotated[
     str | None, typer.Option("--study", metavar="NAME", help="Say outright what it is: kinetic or volumes.")
@@ -38,7 +38,7 @@ def read_look(
     size: str, camera: str | None, draft: bool, *, fit: bool, boxes: bool, oriented_boxes: bool, axes: bool
 ) -> Look:
     """How things are drawn, as the options say."""
-    from choque.view.film import Look
+    from choque.studio.film.film import Look
 
     return Look(
         size=read_size(size),
@@ -54,7 +54,7 @@ def read_look(
 
 def read_volume_look(show: str | None, region: bool) -> VolumeLook:
     """What is drawn of two volumes: names joined by commas, of the second after a slash, or the same of both."""
-    from choque.view.volume_look import VolumeLook
+    from choque.studio.volumes.look import VolumeLook
 
     if show is None:
         return VolumeLook(region=region)

@@ -23,7 +23,7 @@ def _thing(found: object, words: str) -> dict[str, Any]:
 
 
 def _cards() -> dict[str, Any]:
-    from choque.gpu._devices import CUDA, device_names, load_warp
+    from choque.gpu.devices import CUDA, device_names, load_warp
 
     try:
         load_warp()

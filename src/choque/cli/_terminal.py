@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from choque._types import Progress
+    from choque._core.types import Progress
 
 WIDTH_IN_FILES = 160
 """Characters to a line where the output goes to a file or a pipe, which has no width of its own."""

@@ -17,7 +17,7 @@ import choque
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres
 
 if TYPE_CHECKING:
-    from choque._types import Progress
+    from choque._core.types import Progress
 
 FLOAT_TYPES = ("float64", "float32")
 

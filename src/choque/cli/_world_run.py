@@ -49,16 +49,16 @@ def run_once(plan: Plan, as_json: bool) -> None:
     An interrupt ends the run early, with everything written that was to be; it is then raised again, unless
     interrupting is the only way to end it.
     """
+    from choque._core.kernel import announcement
     from choque.cli._terminal import progress, waiting
-    from choque.kernel import announcement
     from choque.record import Log, Recorder, Totals
     from choque.record.folders import run_folder
     from choque.record.rehearsal import rehearse
-    from choque.record.totals import mechanical_energy
+    from choque.theses.fingsics.totals import mechanical_energy
     from choque.world import Run
 
     if plan.film is not None:
-        from choque.view.film import Look, require_film
+        from choque.studio.film.film import Look, require_film
 
         require_film(Look(**plan.film))  # before the run, not after it
     world, totals = plan.make_world(), Totals()
@@ -104,7 +104,7 @@ def _finish(plan: Plan, folder: Path) -> None:
         if plan.scene_dat:
             write_scene_dat(folder / "scene.dat", recording, progress=tell)
         if plan.film is not None:
-            from choque.view.film import Look, make_film
+            from choque.studio.film.film import Look, make_film
 
             make_film(folder / FILM, recording, look=Look(**plan.film), progress=tell)
 
@@ -149,8 +149,8 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     """Run a scene ``runs`` times and print the summary."""
     from choque.cli._terminal import console, progress
     from choque.errors import InvalidInput
-    from choque.record import benchmark
     from choque.record.folders import run_folder
+    from choque.theses.fingsics.benchmark import benchmark
 
     if plan.steps is None:
         raise InvalidInput("A benchmark needs an end; give --frames.")

@@ -49,12 +49,12 @@ def bench(
       choque bench uniform mixed --n 1000,100000 --method auto,bvh
       choque bench moving --frames 10 --peers --threads 1 --csv figures.csv
     """
+    from choque._core.threads import resolve_count
     from choque.cli._terminal import console, progress
     from choque.files.atomic import writable_target
     from choque.lab.bench import bench as compare
     from choque.lab.peers import installed
     from choque.lab.table import render
-    from choque.threads import resolve_count
 
     # What cannot be is refused before anything is measured.
     resolve_count(threads, 0)

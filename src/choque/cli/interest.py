@@ -41,8 +41,8 @@ def run(
       choque interest run --config run.txt --log steps.csv
     """
     from choque.cli._terminal import progress
-    from choque.lab.interest_config import InterestConfig, read_config
-    from choque.lab.interest_run import COLUMNS, run_config
+    from choque.theses.interest.config import InterestConfig, read_config
+    from choque.theses.interest.run import COLUMNS, run_config
 
     chosen = InterestConfig() if config is None else read_config(config)
     with progress() as tell:
@@ -72,7 +72,7 @@ def config(
     Try:
       choque interest config run.txt
     """
-    from choque.lab.interest_config import InterestConfig, write_config
+    from choque.theses.interest.config import InterestConfig, write_config
 
     defaults = InterestConfig()
     write_config(output, defaults)

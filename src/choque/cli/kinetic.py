@@ -15,7 +15,7 @@ from choque.cli._options import Settings, read_settings
 
 if TYPE_CHECKING:
     from choque.kinetic import Contact, Model
-    from choque.kinetic._statistics import Statistics
+    from choque.theses.kinetic.statistics import Statistics
 
 SceneName = Annotated[
     str,
@@ -46,7 +46,7 @@ def list_scenes(as_json: AsJson = False) -> None:
     import inspect
 
     from choque.cli._terminal import console, plain_table
-    from choque.kinetic import scenes
+    from choque.theses.kinetic import scenes
 
     made = {name: scenes.SCENES[name] for name in scenes.names()}
     listed: list[dict[str, Any]] = [
@@ -110,7 +110,7 @@ def run(
       choque kinetic run aleatorio --option n=1000 --option occupancy=0.05 --statistics run.txt
       choque kinetic run tres-objetos --picture scene.gif --contacts
     """
-    from choque.kernel import announcement
+    from choque._core.kernel import announcement
     from choque.kinetic import simulation
 
     chosen = _model(scene, option)
@@ -141,7 +141,8 @@ VERBS: dict[str, Callable[..., None]] = {
 
 def _model(scene: str, option: list[str] | None) -> Model:
     from choque.errors import InvalidInput
-    from choque.kinetic import Model, scenes
+    from choque.kinetic import Model
+    from choque.theses.kinetic import scenes
 
     options = read_settings(option)
     if scene in scenes.SCENES or not Path(scene).exists():
@@ -154,7 +155,8 @@ def _model(scene: str, option: list[str] | None) -> Model:
 def _rehearse(method: str) -> None:
     """Load what the method needs, or compile it once, on a scene of a few frames: that is not the time of the run."""
     from choque.cli._terminal import waiting
-    from choque.kinetic import scenes, simulation
+    from choque.kinetic import simulation
+    from choque.theses.kinetic import scenes
 
     with waiting(f"Getting ready: what {method!r} needs is loaded, or compiled once …"):
         simulation(scenes.make("incremental-sp"), method).run()
@@ -198,7 +200,7 @@ def _print(model: Model, result: Statistics, touching: list[Contact], compiled_l
 
 
 def _draw(model: Model, picture: Path | None, space_time: Path | None) -> None:
-    from choque.view import kinetic_pictures
+    from choque.studio.picture import kinetic as kinetic_pictures
 
     if picture is not None and picture.suffix.lower() in (".gif", ".mp4"):
         kinetic_pictures.animate(picture, model)

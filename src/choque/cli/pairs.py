@@ -12,7 +12,7 @@ from choque.cli._json import AsJson, print_json
 from choque.cli._options import BoxesFile, Device, Frame, HalfOpen, Method, Settings, Threads, read_settings
 
 if TYPE_CHECKING:
-    from choque._types import Pairs
+    from choque._core.types import Pairs
     from choque.broad import BroadPhase
 
 SHOWN = 5

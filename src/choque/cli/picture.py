@@ -48,8 +48,8 @@ def picture(
       choque picture scan.nii.gz implant.stl --option threshold=300 collision.png
     """
     from choque.errors import InvalidInput
-    from choque.view.picture import draw_picture
-    from choque.view.request import PictureRequest
+    from choque.studio.picture.picture import draw_picture
+    from choque.studio.request import PictureRequest
 
     if len(words) < 2:
         raise InvalidInput("Give what to draw and the .png file to write, in this order.")

@@ -11,7 +11,7 @@ import typer
 from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
-    from choque._types import Progress
+    from choque._core.types import Progress
 
 OUTPUT = Path("testing")
 
@@ -42,7 +42,7 @@ def test_scenes(
     """
     from choque.cli._terminal import console, plain_table, progress
     from choque.record import new_folder
-    from choque.record.expected import find_cases
+    from choque.theses.fingsics.expected import find_cases
 
     cases = [] if folder is None else find_cases(folder)
     logs = new_folder(output, "test")
@@ -64,7 +64,7 @@ def test_scenes(
 def _expected(cases: Any, logs: Path, tell: Progress) -> list[dict[str, Any]]:
     """Run each case by the rules of the original and compare its log with the expected one."""
     import choque
-    from choque.record.expected import FRAMES, compare_logs
+    from choque.theses.fingsics.expected import FRAMES, compare_logs
 
     results = []
     for done, case in enumerate(cases):
@@ -83,7 +83,7 @@ def _expected(cases: Any, logs: Path, tell: Progress) -> list[dict[str, Any]]:
 def _built_in(logs: Path, tell: Progress) -> list[dict[str, Any]]:
     """Run each built-in scene twice, with and without a broad phase: the contacts must be the same."""
     import choque
-    from choque.record.expected import FRAMES, compare_logs
+    from choque.theses.fingsics.expected import FRAMES, compare_logs
 
     names = choque.scene.built_in_names()
     results = []

@@ -62,9 +62,9 @@ def video(
     """
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
-    from choque.view.film_any import film_anything
-    from choque.view.picture import draw_picture
-    from choque.view.request import FilmRequest, PictureRequest
+    from choque.studio.film.anything import film_anything
+    from choque.studio.picture.picture import draw_picture
+    from choque.studio.request import FilmRequest, PictureRequest
 
     if len(words) < 2:
         raise InvalidInput("Give what to film and the .mp4, .gif or .png file to write, in this order.")

@@ -40,14 +40,14 @@ def view(
       choque view output/bowling--2024-05-01--12-00-00
     """
     from choque.cli._options import read_settings
-    from choque.view.studio_server import Studio
+    from choque.studio.page.server import Studio
 
     given = read_settings(options)
     # The page is served before anything is read: what shows bodies takes longer to load than all the rest.
     with Studio(host, port) as studio:
         shown = None
         if things or study is not None:
-            from choque.view.studio_entries import find_view
+            from choque.studio.page.entries import find_view
 
             shown = find_view(things or [], study=study, parameters=given)
         typer.echo(f"The studio is at {studio.url}; Ctrl+C ends it.")

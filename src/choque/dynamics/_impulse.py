@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque._types import Floats, Index, Pairs
+from choque._core.kernel import inlined, kernel
+from choque._core.types import Floats, Index, Pairs
 from choque.dynamics._contract import Response, State
-from choque.kernel import inlined, kernel
 from choque.narrow._contacts import Contacts
 
 

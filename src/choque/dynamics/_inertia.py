@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
+from choque._core.types import Floats
 
 
 def sphere_inertia(mass: Floats, radius: Floats) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.bounds._jacobi import as_symmetric, jacobi
+from choque._core.jacobi import as_symmetric, jacobi
+from choque._core.kernel import kernel, part
 from choque.errors import InvalidInput
-from choque.kernel import kernel, part
 
 SINGULAR = 1e-10
 """A symmetric matrix whose smallest eigenvalue is below this share of its largest one has no usable inverse."""

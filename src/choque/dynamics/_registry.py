@@ -10,12 +10,12 @@ from choque.errors import InvalidInput, UnknownName
 
 _RESPONSES = {
     "impulse": "choque.dynamics._impulse:Impulse",
-    "legacy": "choque.dynamics._legacy:LegacyResponse",
+    "legacy": "choque.theses.fingsics.response:LegacyResponse",
     "shape-matching": "choque.dynamics._shape_matching:ShapeMatching",
 }
 _INTEGRATORS = {
     "exact": "choque.dynamics._integrate:integrate",
-    "legacy": "choque.dynamics._legacy_integrate:integrate",
+    "legacy": "choque.theses.fingsics.integration:integrate",
 }
 _registered: dict[str, type[Response]] = {}
 

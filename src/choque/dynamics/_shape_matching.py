@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.dynamics._contract import Response, State
 from choque.dynamics._shape_matching_kernels import commit, relax, rest_shapes, verlet
 from choque.errors import InvalidInput

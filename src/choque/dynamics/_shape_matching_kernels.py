@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Pairs, Rows
-from choque.bounds._vectors import Vector, add, dot, point_of, scaled, store, subtract
+from choque._core.kernel import kernel, part
+from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.vector import Vector, add, dot, point_of, scaled, store, subtract
 from choque.dynamics._polar import rotation_in
 from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
-from choque.kernel import kernel, part
 from choque.narrow._epa import Polytope
 from choque.narrow._gjk import new_simplex, start_axis
 from choque.narrow._support import Cores, support

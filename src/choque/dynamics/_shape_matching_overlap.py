@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
-from choque.bounds._vectors import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
-from choque.kernel import part
+from choque._core.kernel import part
+from choque._core.types import Floats, Index, Rows
+from choque._core.vector import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
 from choque.narrow._epa import SOLVED, Polytope, epa_pair
 from choque.narrow._gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
 from choque.narrow._support import Cores, support

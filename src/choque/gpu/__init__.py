@@ -7,35 +7,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from choque._lazy import exporting
+from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.gpu._ahead import compile_ahead
-    from choque.gpu._devices import DeviceNote, Served, device_names, resolve
-    from choque.gpu._pipeline import Pipeline
     from choque.gpu._session import Session, Traffic
     from choque.gpu._sorts import bitonic_order, decimal_order, library_order
     from choque.gpu._sweep import sweep_slabs, sweep_spheres
+    from choque.gpu.devices import DeviceNote, Served, device_names, resolve
 
 _MODULES = {
-    "DeviceNote": "_devices",
-    "Pipeline": "_pipeline",
-    "Served": "_devices",
+    "DeviceNote": "devices",
+    "Served": "devices",
     "Session": "_session",
     "Traffic": "_session",
     "bitonic_order": "_sorts",
     "compile_ahead": "_ahead",
     "decimal_order": "_sorts",
-    "device_names": "_devices",
+    "device_names": "devices",
     "library_order": "_sorts",
-    "resolve": "_devices",
+    "resolve": "devices",
     "sweep_slabs": "_sweep",
     "sweep_spheres": "_sweep",
 }
 
 __all__ = [
     "DeviceNote",
-    "Pipeline",
     "Served",
     "Session",
     "Traffic",

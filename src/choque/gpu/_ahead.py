@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 from choque.errors import ChoqueError, InvalidInput
-from choque.gpu._devices import load_warp
+from choque.gpu.devices import load_warp
 
 MODULES = ("_kernels_bodies", "_kernels_bounds", "_kernels_sort", "_kernels_sweep")
 

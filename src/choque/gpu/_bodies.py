@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Keys, Rows
+from choque._core.types import Floats, Keys, Rows
 from choque.bounds import directions
 from choque.errors import InvalidInput
-from choque.gpu._devices import Served
 from choque.gpu._session import Session, Traffic
 from choque.gpu._sweep import sweep_device_slabs
+from choque.gpu.devices import Served
 
 SOLID, HALF_SPACE = -1, -2
 """What `Solids.form` says of a body that carries no hull."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from choque.bounds._sweep_axis import SweepAxis
-from choque.gpu._devices import Served
+from choque._core.sweep_axis import SweepAxis
+from choque.gpu.devices import Served
 
 
 class ServedSweep:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from choque.errors import InvalidInput
-from choque.gpu._devices import Served, load_warp, resolve
+from choque.gpu.devices import Served, load_warp, resolve
 
 
 @dataclass

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.bounds._validate import as_floats
+from choque._core.check import as_floats
 from choque.errors import InvalidInput, UnknownName
-from choque.gpu._devices import Served
 from choque.gpu._session import Session
+from choque.gpu.devices import Served
 
 DIGITS = 9
 FRACTION_DIGITS = 4

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._types import Floats, Keys
-from choque.bounds._validate import as_floats
+from choque._core.check import as_floats
+from choque._core.types import Floats, Keys
 from choque.errors import InvalidInput
-from choque.gpu._devices import Served
 from choque.gpu._session import Session
 from choque.gpu._sorts import sort_intervals
+from choque.gpu.devices import Served
 
 PAIRS_AT_ONCE = 1 << 27
 """So many pairs are written and sorted at a time, at most: 1 GiB twice."""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
-from choque.broad._tree_query import push_nearest
+from choque._core import threads
+from choque._core.kernel import kernel
+from choque._core.tree_query import push_nearest
 from choque.interest._bodies import Bodies
 from choque.interest._body_tree import make_body_tree
 from choque.interest._search import body_records
-from choque.kernel import kernel
 
 
 def fitting_reach(

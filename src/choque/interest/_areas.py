@@ -11,11 +11,11 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import threads as _threads
-from choque._types import Pairs, Rows
+from choque._core import threads as _threads
+from choque._core.ids import Identities
+from choque._core.pair_sets import Change, difference, no_pairs
+from choque._core.types import Pairs, Rows
 from choque.broad import Counters
-from choque.broad._identities import Identities
-from choque.broad._pair_sets import Change, difference, no_pairs
 from choque.errors import InvalidInput, UnknownName
 from choque.interest._adapt import fitting_reach
 from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, make_bodies

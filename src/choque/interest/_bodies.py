@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Rows
-from choque.bounds._validate import as_coordinates, as_floats, check_extents, check_finite
+from choque._core.check import as_coordinates, as_floats, check_extents, check_finite
+from choque._core.types import Floats, Rows
 from choque.errors import InvalidInput
 
 NO_AREA = -1.0

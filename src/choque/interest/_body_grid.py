@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.broad._cells import cell_along
-from choque.broad._grid_levels import Levels, lay_out, sort_into_levels
+from choque._core.cells import cell_along
+from choque._core.grid_levels import Levels, lay_out, sort_into_levels
+from choque._core.kernel import woven
+from choque._core.types import Index
 from choque.interest._together import gather
-from choque.kernel import woven
 
 CELLS_PER_BODY = 2.0
 """Half as many cells as pairs of boxes want: areas that are searched together look into several."""

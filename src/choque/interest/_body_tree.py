@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.broad._bvh_pairs import mark_hits
-from choque.broad._bvh_tree import Tree, make_tree
-from choque.broad._morton import morton_order
+from choque._core.kernel import kernel, woven
+from choque._core.morton import morton_order
+from choque._core.tree import Tree, make_tree
+from choque._core.tree_pairs import mark_hits
+from choque._core.types import Index
 from choque.interest._together import gather
-from choque.kernel import kernel, woven
 
 NO_STARTS, NO_FRAME, NO_SHAPE = np.empty(0, np.uint32), np.empty((0, 9)), np.empty((0, 4), np.int64)
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys
-from choque.broad._emission import Sink
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.types import Index, Keys
 from choque.broad._sap_direct import SapDirect
 from choque.broad._sweep_line import Line
-from choque.kernel import kernel
 
 
 class CrowdSweep(SapDirect):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys
+from choque._core.kernel import kernel
+from choque._core.types import Index, Keys
 from choque.interest._body_grid import gather_from_cells
 from choque.interest._body_tree import gather_from_leaves
 from choque.interest._together import STRETCH, make_space, share_box, write_members
-from choque.kernel import kernel
 
 
 @kernel

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import memory, threads
-from choque._types import Index, Pairs, Rows
-from choque.broad._pair_sets import Change
+from choque._core import memory, threads
+from choque._core.kernel import kernel
+from choque._core.pair_sets import Change
+from choque._core.types import Index, Pairs, Rows
 from choque.interest._bodies import Bodies
 from choque.interest._search import search
 from choque.interest._touch import touches
-from choque.kernel import kernel
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import memory, threads
-from choque._types import Keys, Pairs, Rows
+from choque._core import memory, threads
+from choque._core.kernel import kernel
+from choque._core.types import Keys, Pairs, Rows
 from choque.broad import Sink
 from choque.interest._bodies import Bodies
 from choque.interest._body_grid import BodyGrid, make_body_grid
@@ -17,7 +18,6 @@ from choque.interest._body_tree import BodyTree, make_body_tree
 from choque.interest._emission import emit_members
 from choque.interest._together import STRETCH
 from choque.interest._touch import pack_bodies
-from choque.kernel import kernel
 
 WASTE_MOST = 12.0
 """Cells that take more tests than this for a member found, a few granted to every area, are given up for a tree."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._types import Pairs
+from choque._core.check import as_floats, check_extents
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.types import Pairs
 from choque.bounds import Bounds, Boxes
-from choque.bounds._rounding import narrow_down, narrow_up
-from choque.bounds._validate import as_floats, check_extents
 from choque.broad import create
 from choque.broad._contract import check_kind
 from choque.errors import InvalidInput

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index, Keys
+from choque._core.kernel import inlined, kernel
+from choque._core.types import Index, Keys
 from choque.interest._touch import half_edge, touches
-from choque.kernel import inlined, kernel
 
 STRETCH = 64
 """So many areas that follow each other are one unit of work, which does not depend on the number of threads."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import inlined, kernel
+from choque._core.kernel import inlined, kernel
 
 ROUNDING = 2.0**-49
 """More than all relative errors together of the two numbers that `touches` compares."""

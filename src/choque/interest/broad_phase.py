@@ -10,26 +10,26 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
-from choque._types import Floats, Index, Keys, Pairs
+from choque._core import threads
+from choque._core.kernel import kernel
+from choque._core.morton import morton_order
+from choque._core.pair_sets import Change
+from choque._core.records import PackedBoxes, boxes_meet, pack_records
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.tree import Tree, make_tree
+from choque._core.tree_pairs import mark_hits
+from choque._core.types import Floats, Index, Keys, Pairs
 from choque.bounds import Bounds, Spheres
-from choque.bounds._rounding import narrow_down, narrow_up
 from choque.bounds._spheres import overlap_spheres
 from choque.broad import BroadPhase, Sink
 from choque.broad._auto import Auto
-from choque.broad._bvh_pairs import mark_hits
-from choque.broad._bvh_tree import Tree, make_tree
 from choque.broad._contract import shallow_copy
 from choque.broad._grid import Grid
-from choque.broad._morton import morton_order
-from choque.broad._pair_sets import Change
-from choque.broad._records import PackedBoxes, boxes_meet, pack_records
 from choque.broad._structure import Structure, blocks_of
 from choque.errors import InvalidInput, UnknownName
 from choque.interest._body_tree import find_leaves
 from choque.interest._crowd_sweep import CrowdSweep
-from choque.interest._legacy import distinct_by_scan, emit_all, emit_keys
-from choque.kernel import kernel
+from choque.theses.interest.repeated_pairs import distinct_by_scan, emit_all, emit_keys
 
 SHAPES = ("box", "sphere")
 

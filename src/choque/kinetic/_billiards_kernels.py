@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.kernel import part
+from choque._core.kernel import part
+from choque._core.types import Index
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_ends
 from choque.kinetic._events import Events, Journal, advance

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.kernel import inlined, part
+from choque._core.kernel import inlined, part
+from choque._core.types import Index
 from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
 
 Paths = NDArray[np.float64]

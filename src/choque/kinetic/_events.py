@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.kernel import inlined, part
+from choque._core.kernel import inlined, part
+from choque._core.types import Index
 from choque.kinetic._certificates import Motion, certify_around, certify_pasted, failure_time, wall_time
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
 

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.kernel import inlined, part
+from choque._core.kernel import inlined, part
+from choque._core.types import Index
 
 Numbers: TypeAlias = NDArray[np.int32]
 Times: TypeAlias = NDArray[np.float64]

@@ -10,9 +10,9 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Pairs
+from choque._core.records import PackedBoxes
+from choque._core.types import Pairs
 from choque.bounds import Boxes
-from choque.broad._records import PackedBoxes
 from choque.broad._registry import find
 from choque.errors import InvalidInput
 from choque.kinetic import _events

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Keys
+from choque._core.pair_sets import ENDED, Change
+from choque._core.records import PackedBoxes
+from choque._core.sort import pack_pairs
+from choque._core.types import Floats, Keys
 from choque.bounds import Bounds
-from choque.broad._pair_sets import ENDED, Change
-from choque.broad._records import PackedBoxes
 from choque.broad._sap_exchanges import Logs
 from choque.broad._sap_incremental import SapIncremental
-from choque.broad._sorting import pack_pairs
 from choque.kinetic import _events
 from choque.kinetic._lists import Lists
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from choque._lazy import exporting
+from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.lab._compare import Comparison, compare

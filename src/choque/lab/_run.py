@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from choque import __version__
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.lab import executors, machine, studies
 from choque.lab.cell import CAN_COPY, ReadyProcess, run_cell

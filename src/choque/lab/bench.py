@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import choque
-from choque._types import Pairs, Progress
+from choque._core.types import Pairs, Progress
 from choque.errors import InvalidInput, UnknownName
 from choque.lab import machine
 from choque.lab import peers as libraries

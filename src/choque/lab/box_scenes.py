@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 import choque
-from choque._types import Floats, Pairs
+from choque._core.records import pack_records
+from choque._core.types import Floats, Pairs
 from choque.broad._auto_table import COORDINATES, coordinates
-from choque.broad._records import pack_records
 from choque.broad._survey import survey_boxes
 from choque.errors import ChoqueError
 from choque.lab.box_trial import BoxTrial, Frame

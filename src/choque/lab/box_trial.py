@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.lab.contender import Contender
 from choque.lab.stopwatch import Clock, Stopwatch
 from choque.lab.trial import CutOff, Trial

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import choque
-from choque._types import Floats, Pairs
+from choque._core.threads import available_count
+from choque._core.types import Floats, Pairs
 from choque.errors import UnknownName
-from choque.threads import available_count
 
 if TYPE_CHECKING:
     from choque.broad import BroadPhase

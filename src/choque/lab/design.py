@@ -19,7 +19,7 @@ Level: TypeAlias = str | int | float | bool | None
 Parameters: TypeAlias = Mapping[str, Level]
 Levels: TypeAlias = Sequence[Level]
 
-UNMEASURED_ROOMS = ("lab", "view", "cli", "testing")
+UNMEASURED_ROOMS = ("lab", "theses", "studio", "cli", "testing")
 """Rooms that show or check what others compute: a change in them does not make finished cells stale."""
 
 

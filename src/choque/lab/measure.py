@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from choque._types import Pairs, Progress
+from choque._core.types import Pairs, Progress
 from choque.errors import InvalidInput
 from choque.lab.box_trial import BoxTrial, Frame
 from choque.lab.contender import Contender

@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.errors import InvalidInput
 from choque.lab.statistics import median_interval
 from choque.lab.stopwatch import Reading, Stopwatch

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 
 Judgement = Literal["exact", "rounding", "superset", "unchecked", "wrong", "other question", "cut off", "failed"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import choque
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
 from choque.broad import BroadPhase
 

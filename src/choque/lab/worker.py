@@ -76,7 +76,7 @@ def _compiled(study: Study, order: Order) -> Answer:
             trial.rehearse(float("inf"))
             trial.run(Stopwatch(trial.clock))
             trial.check()
-    kernel = sys.modules.get("choque.kernel")
+    kernel = sys.modules.get("choque._core.kernel")
     return {"compiled": kernel.announcement.count if kernel else 0}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from choque._lazy import exporting
+from choque._core.lazy import exporting
 from choque.narrow._shapes import CAPSULE, CONVEX, KIND_NAMES, PLANE, SPHERE, TILE, Shapes
 
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from choque.narrow._advancement import Impact, time_of_impact
     from choque.narrow._contacts import Contacts
     from choque.narrow._convex_queries import Closest, Penetration, collide, epa, gjk
-    from choque.narrow._convex_statistics import IterationStatistics, iteration_statistics
     from choque.narrow._find import contacts
     from choque.narrow._hull_solids import solid_names
     from choque.narrow._hulls import Hull, Hulls, Posed
@@ -31,7 +30,6 @@ __all__ = [
     "Hull",
     "Hulls",
     "Impact",
-    "IterationStatistics",
     "KindTally",
     "NarrowPhase",
     "Penetration",
@@ -41,7 +39,6 @@ __all__ = [
     "contacts",
     "epa",
     "gjk",
-    "iteration_statistics",
     "orientation_2d",
     "orientation_3d",
     "polygons",
@@ -55,7 +52,6 @@ _MEMBERS = {
     "Hull": "_hulls",
     "Hulls": "_hulls",
     "Impact": "_advancement",
-    "IterationStatistics": "_convex_statistics",
     "KindTally": "_phase",
     "NarrowPhase": "_phase",
     "Penetration": "_convex_queries",
@@ -64,7 +60,6 @@ _MEMBERS = {
     "contacts": "_find",
     "epa": "_convex_queries",
     "gjk": "_convex_queries",
-    "iteration_statistics": "_convex_statistics",
     "orientation_2d": "_orientation",
     "orientation_3d": "_orientation",
     "solid_names": "_hull_solids",

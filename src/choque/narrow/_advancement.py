@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Index, Pairs, Rows
-from choque.bounds._vectors import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
+from choque._core.kernel import kernel, part
+from choque._core.threads import ranges, run
+from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
 from choque.errors import InvalidInput
-from choque.kernel import kernel, part
 from choque.narrow._convex_packing import Convex, as_query
 from choque.narrow._gjk import APART, gjk_pair, new_simplex, start_axis, weights_of, witnesses
 from choque.narrow._support import Cores
-from choque.threads import ranges, run
 
 STEP_LIMIT = 512
 """A few steps are usual; where bodies turn and slide along each other, dozens."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from choque._types import Pairs
-from choque.bounds._validate import as_floats, as_widest, check_extents, check_finite, check_orthonormal
+from choque._core.check import as_floats, as_widest, check_extents, check_finite, check_orthonormal
+from choque._core.types import Pairs
 from choque.errors import InvalidInput
 from choque.narrow._shapes import CONVEX, KIND_NAMES, Shapes
 

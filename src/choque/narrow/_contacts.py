@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from choque._types import Floats, Pairs, Rows
+from choque._core.types import Floats, Pairs, Rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Pairs, Rows
+from choque._core.kernel import kernel, part
+from choque._core.threads import over_ranges
+from choque._core.types import Floats, Index, Pairs, Rows
 from choque.errors import InvalidInput
-from choque.kernel import kernel, part
 from choque.narrow._hulls import Hulls, Posed
 from choque.narrow._shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
 from choque.narrow._support import Cores
-from choque.threads import over_ranges
 
 POINT_COUNTS = np.array([1, 2, 4, 0, 0], np.int64)
 """How many points the core of each kind has; a hull has its vertices, a plane none."""

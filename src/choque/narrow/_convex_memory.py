@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 
 
 class Axes:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from choque._types import Floats, Index, Rows
-from choque.bounds._vectors import Vector, along, cross, dot, length, point_of, subtract, unit
-from choque.kernel import part
+from choque._core.kernel import part
+from choque._core.types import Floats, Index, Rows
+from choque._core.vector import Vector, along, cross, dot, length, point_of, subtract, unit
 from choque.narrow._support import Cores
 
 PATCH_ROOM = 64

@@ -9,9 +9,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Pairs, Rows
-from choque.bounds._vectors import add, along, dot, length, point_of, scaled, store, subtract
-from choque.kernel import kernel, part
+from choque._core.kernel import kernel, part
+from choque._core.threads import ranges, run
+from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow._convex_patch import PATCH_ROOM, middle_of_patch
 from choque.narrow._epa import FULL, Polytope, epa_pair, new_polytope
 from choque.narrow._gjk import (
@@ -26,7 +27,6 @@ from choque.narrow._gjk import (
     witnesses,
 )
 from choque.narrow._support import Cores, support
-from choque.threads import ranges, run
 
 VERDICT, DISTANCE, CONTACT, DEPTH = range(4)
 """What is wanted: whether bodies meet; how far apart they are; how deep they overlap if they do; both of that."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from choque.kernel import part
+from choque._core.kernel import part
 
 Stretch: TypeAlias = tuple[float, float, float, float, float, float]
 """Where the minimum lies, left and right, with the slope there; and from where to where the function is flat."""

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
-from choque.bounds._vectors import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
-from choque.kernel import part, woven
+from choque._core.kernel import part, woven
+from choque._core.types import Floats, Index, Rows
+from choque._core.vector import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.narrow._gjk import Simplex, start_axis
 from choque.narrow._support import Cores, support
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._types import Pairs
-from choque.bounds._validate import as_pairs
+from choque._core.check import as_pairs
+from choque._core.types import Pairs
 from choque.broad import create
 from choque.errors import InvalidInput
 from choque.narrow._boxes import boxes_around

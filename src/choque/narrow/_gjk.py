@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
-from choque.bounds._vectors import Vector, add, along, cross, dot, point_of, scaled, store, subtract
-from choque.kernel import kernel, part
+from choque._core.kernel import kernel, part
+from choque._core.types import Floats, Index, Rows
+from choque._core.vector import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 from choque.narrow._gjk_simplex import nearest_on_segment, nearest_on_tetrahedron, nearest_on_triangle
 from choque.narrow._support import Cores, support
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from choque.bounds._vectors import Vector, cross, dot, scaled, subtract
-from choque.kernel import part
+from choque._core.kernel import part
+from choque._core.vector import Vector, cross, dot, scaled, subtract
 
 FLAT = 1e-26
 """A tetrahedron whose squared volume is below this share of its squared edges is a triangle with a corner too many."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Pairs
 from choque.narrow._checks import KIND_COUNT
 
 

@@ -12,9 +12,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Rows
-from choque.bounds._jacobi import symmetric_eigen
-from choque.bounds._validate import as_rows, check_orthonormal
+from choque._core.check import as_rows, check_orthonormal
+from choque._core.jacobi import symmetric_eigen
+from choque._core.types import Rows
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head

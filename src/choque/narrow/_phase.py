@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choque._types import Pairs
-from choque.bounds._validate import as_pairs
+from choque._core.check import as_pairs
+from choque._core.threads import block_supply, resolve_count, run
+from choque._core.types import Pairs
 from choque.errors import UnknownName
 from choque.narrow._checks import KIND_COUNT, aligned, check_hulls, refusal
 from choque.narrow._contacts import Contacts
 from choque.narrow._grouping import count_hits, gather_hits, group_pairs
 from choque.narrow._routines import ROUTINES, Routine
 from choque.narrow._shapes import CONVEX, KIND_NAMES, Shapes
-from choque.threads import block_supply, resolve_count, run
 
 RULES = ("exact", "legacy")
 
@@ -78,7 +78,7 @@ class NarrowPhase:
         self.threads = threads
         table = dict(ROUTINES)
         if rules == "legacy":
-            from choque.narrow._legacy import LEGACY_ROUTINES
+            from choque.theses.fingsics.contact_rules import LEGACY_ROUTINES
 
             table.update(LEGACY_ROUTINES)
         self._routines: list[Routine | None] = [table.get(divmod(code, KIND_COUNT)) for code in range(len(KINDS))]

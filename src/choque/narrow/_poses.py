@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index
-from choque.bounds._vectors import Vector, along, store
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Index
+from choque._core.vector import Vector, along, store
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
+from choque._core.types import Floats
 
 SPHERE, CAPSULE, TILE, CONVEX, PLANE = range(5)
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Rows
-from choque.bounds._vectors import Vector
-from choque.kernel import part
+from choque._core.kernel import part
+from choque._core.types import Floats, Index, Rows
+from choque._core.vector import Vector
 
 SCAN_LIMIT = 40
 """Up to so many points all are looked at; a climb along edges looks at fewer of more (benchmarks/narrow.py)."""

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Pairs
-from choque.bounds._vectors import Vector, along, dot, scaled
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Index, Pairs
+from choque._core.vector import Vector, along, dot, scaled
 from choque.narrow._closeness import FLAT, FLAT_SINGLE, NEAR
 from choque.narrow._convex_slope import lowest, narrowed, whole
 from choque.narrow._poses import axis_of, held, offset, to_world, write_contact

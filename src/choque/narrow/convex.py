@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Pairs
-from choque.bounds._vectors import add, along, dot, length, point_of, scaled, store, subtract
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.threads import ranges, run
+from choque._core.types import Floats, Index, Pairs
+from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
 from choque.narrow._convex_probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
 from choque.narrow._shapes import PLANE, Shapes
 from choque.narrow._support import Cores, support
-from choque.threads import ranges, run
 
 
 def convex_contacts(

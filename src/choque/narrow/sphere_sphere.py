@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index, Pairs
-from choque.bounds._vectors import dot, scaled
-from choque.kernel import kernel
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Index, Pairs
+from choque._core.vector import dot, scaled
 from choque.narrow._poses import offset, write_contact
 
 

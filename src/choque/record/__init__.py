@@ -11,11 +11,11 @@ from choque.record._recording import Recording
 from choque.record._replay import Replay
 from choque.record._verify import Verification, verify
 from choque.record._writer import RecordingFailed
-from choque.record.benchmark import BenchmarkResult, benchmark
 from choque.record.folders import new_folder
-from choque.record.logs import Log, read_log
-from choque.record.scene_dat import SceneDat, write_scene_dat
-from choque.record.totals import Totals
+from choque.theses.fingsics.benchmark import BenchmarkResult, benchmark
+from choque.theses.fingsics.log import Log, read_log
+from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
+from choque.theses.fingsics.totals import Totals
 
 __all__ = [
     "BenchmarkResult",

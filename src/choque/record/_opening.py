@@ -8,7 +8,7 @@ from pathlib import Path
 from choque.errors import UnreadableFile
 from choque.record._blocks import MARK
 from choque.record._recording import SUFFIX, Recording
-from choque.record.scene_dat import NAME, SceneDat
+from choque.theses.fingsics.scene_dat import NAME, SceneDat
 
 
 def open_frames(path: str | os.PathLike[str]) -> Recording | SceneDat:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from choque._types import Index
-from choque.kernel import inlined, kernel
+from choque._core.kernel import inlined, kernel
+from choque._core.types import Index
 
 MASK = 0xFFFFFFFF
 SIGN = 0x80000000

@@ -8,11 +8,11 @@ from io import BytesIO
 
 import numpy as np
 
-from choque._types import Progress
+from choque._core.threads import resolve_count
+from choque._core.types import Progress
 from choque.errors import ChoqueError, UnreadableFile
 from choque.record._recorder import versions
 from choque.record._recording import Recording
-from choque.threads import resolve_count
 from choque.world import World
 from choque.world._saving import read_world
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque import threads
+from choque._core import threads
 from choque.errors import ChoqueError, InvalidInput
 from choque.files.atomic import reason_of
 from choque.files.growing import create_new

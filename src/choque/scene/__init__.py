@@ -8,13 +8,13 @@ from choque.scene.body_scene import BodyScene, Camera
 from choque.scene.catalogue import describe
 from choque.scene.finding import find_bodies
 from choque.scene.formats.boxes import bake
-from choque.scene.formats.config_txt import METHOD_ALIASES, Config, load_config
 from choque.scene.loading import built_in_names, load, load_bodies, load_boxes, loader
 from choque.scene.model import BoxScene, Motion
 from choque.scene.registry import generate, generator, names, parameters
 from choque.scene.request import BodyRequest, Request
 from choque.scene.saving import save
-from choque.scene.tower import Tower
+from choque.theses.fingsics.config import METHOD_ALIASES, Config, load_config
+from choque.theses.kdop.tower import Tower
 
 __all__ = [
     "METHOD_ALIASES",

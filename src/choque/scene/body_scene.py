@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.errors import InvalidInput
 from choque.scene.body_checks import LARGEST, first_fault
 from choque.scene.body_columns import GROUND, KIND_WORDS, TILE, BodyColumns

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.scene.body_columns import BOX, CAPSULE, GROUND, SPHERE, TILE, BodyColumns
 from choque.scene.body_scene import WORLD_SETTINGS
 
@@ -40,7 +40,7 @@ def _add(world: World, kind: int, bodies: BodyColumns) -> None:
     rotation: Floats = bodies.rotation
     angular_velocity: Floats = bodies.angular_velocity
     if world.settings.legacy:
-        from choque.dynamics._legacy_rotation import legacy_radians, legacy_rotations
+        from choque.theses.fingsics.rotation import legacy_radians, legacy_rotations
 
         rotation, angular_velocity = legacy_rotations(bodies.angles), legacy_radians(bodies.spin)
     shared: dict[str, Any] = {

@@ -9,8 +9,8 @@ from choque.files.source import lower_suffix
 from choque.scene.body_scene import BodyScene
 from choque.scene.formats.boxes import bake
 from choque.scene.formats.choque_toml_writer import save_toml
-from choque.scene.formats.fingsics_xml_writer import save_xml
 from choque.scene.loading import Scene
+from choque.theses.fingsics.xml_writer import save_xml
 
 _SAVERS = {".toml": save_toml, ".xml": save_xml}
 

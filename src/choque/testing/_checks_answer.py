@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.testing import oracle, scenes
 from choque.testing._registry import broad_phase_check
 from choque.testing._subject import Subject, scene_of

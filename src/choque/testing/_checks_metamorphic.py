@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.testing._registry import broad_phase_check
 from choque.testing._subject import Subject, Trial, scene_of

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
 from choque.testing._parallel import parallel_at_any_size

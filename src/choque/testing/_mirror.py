@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
 from choque.testing import oracle
 

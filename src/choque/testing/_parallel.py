@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from choque import threads
+from choque._core import threads
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque import broad
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase
 from choque.errors import InvalidInput

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 
 BLOCK = 256
 """How many rows are tested against all others at once."""

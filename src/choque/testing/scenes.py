@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats
+from choque._core.types import Floats
 from choque.bounds import Boxes
 from choque.errors import UnknownName
 from choque.scene import generate

@@ -6,12 +6,13 @@ turns; `phantoms` makes test objects by name. `ExtremeVertices` is the model und
 
 from __future__ import annotations
 
-from choque.volumes import baselines, phantoms
+from choque.theses.evm import baselines
+from choque.theses.evm.pyramid import Pyramid
+from choque.volumes import phantoms
 from choque.volumes._body import Body
 from choque.volumes._boolean import SweepCounters
 from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
-from choque.volumes._pyramid import Pyramid
 from choque.volumes._scene import Scene
 from choque.volumes._triangle_search import TriangleSearch
 from choque.volumes._two_phase import MeshVerdict, meshes_collide

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.errors import UnknownName
-from choque.kernel import kernel
 from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys
 from choque.volumes._merge import group_end, merge_xor, xor_keys
 

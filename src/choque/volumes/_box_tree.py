@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 
 _FAN = 8
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.kernel import kernel, part
+from choque._core.kernel import kernel, part
+from choque._core.types import Index
 from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
 from choque.volumes._sections import SectionArrays, Sections, grown
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.errors import InvalidInput
-from choque.kernel import kernel
 from choque.volumes._keys import AXES
 from choque.volumes._model import ExtremeVertices
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 from choque.volumes._keys import VertexKeys
 
 

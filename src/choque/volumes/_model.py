@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, UnknownName
+from choque.theses.evm.sweep import sweep_collides
+from choque.theses.evm.trie import Trie
 from choque.volumes._boolean import SweepCounters, combine_keys
 from choque.volumes._box_tree import BoxTree, box_tree
 from choque.volumes._bundles import bundled
@@ -28,8 +30,6 @@ from choque.volumes._keys import (
 from choque.volumes._lattice import FARTHEST, check_cells
 from choque.volumes._merge import xor_keys
 from choque.volumes._sections import Sections, keys_from_boxes, open_sections
-from choque.volumes._sweep import sweep_collides
-from choque.volumes._trie import Trie
 from choque.volumes._validity import check_vertices
 from choque.volumes._voxels import extruded, keys_from_mask, paint
 

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Index
-from choque.kernel import part
+from choque._core.kernel import part
+from choque._core.types import Index
 from choque.volumes._sections import SectionArrays
 
 Shift: TypeAlias = tuple[Index, Index, Index]

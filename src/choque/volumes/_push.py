@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from choque.kernel import part
+from choque._core.kernel import part
 from choque.volumes._overlap import Shift, row_at
 from choque.volumes._sections import SectionArrays
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 
 Corners = NDArray[np.float64]
 """(m, 3, 3): for each triangle its corners, columns x, y, z."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque import broad
-from choque._types import Pairs
+from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
 from choque.volumes._collision import CONTACTS, search

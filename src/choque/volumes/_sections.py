@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, Points, VertexKeys, odd_ones_out, pack
 from choque.volumes._merge import group_end, merge_xor
 

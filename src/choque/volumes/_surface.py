@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 from choque.volumes._keys import AXES, BITS, Points, VertexKeys, odd_ones_out, pack, unpack
 from choque.volumes._model import ExtremeVertices
 

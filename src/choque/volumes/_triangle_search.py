@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.files.mesh_arrays import Mesh
-from choque.kernel import kernel
 from choque.volumes._triangles import triangles_meet
 
 

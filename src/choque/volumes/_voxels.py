@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 from choque.volumes._keys import AXES, BITS, VertexKeys, reorder
 from choque.volumes._sections import Sections
 

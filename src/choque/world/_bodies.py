@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Rows
+from choque._core.types import Floats, Rows
 from choque.narrow._shapes import Shapes
 
 FLOAT_COLUMNS = {

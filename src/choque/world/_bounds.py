@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import memory, threads
-from choque._types import Floats
+from choque._core import memory, threads
+from choque._core.types import Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
 from choque.bounds._directions import directions
 from choque.errors import InvalidInput, UnknownName
@@ -110,7 +110,7 @@ def find_bounds(name: str | None, method: str) -> Maker:
     """What makes the bounds called ``name``, or if that is None those that suit the broad phase ``method``."""
     wanted = _OF_METHOD.get(method, "box") if name is None else name
     if wanted == LEGACY:
-        from choque.world._legacy_boxes import legacy_bounds
+        from choque.theses.fingsics.boxes import legacy_bounds
 
         return legacy_bounds
     if not isinstance(wanted, str) or wanted not in _MAKERS:

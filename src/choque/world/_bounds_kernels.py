@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Index
+from choque._core.kernel import inlined, kernel
+from choque._core.types import Floats, Index
 from choque.bounds._body_points_kernels import along_axes
-from choque.kernel import inlined, kernel
 from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
 

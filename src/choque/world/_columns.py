@@ -8,8 +8,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.bounds._validate import as_floats, check_finite, check_orthonormal
-from choque.dynamics._orientation import straightened
+from choque._core.check import as_floats, check_finite, check_orthonormal
+from choque._core.rotation import straightened
 from choque.errors import InvalidInput, UnknownName
 from choque.world._bodies import Bodies
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choque._types import Pairs
-from choque.broad._pair_sets import difference
+from choque._core.pair_sets import difference
+from choque._core.types import Pairs
 from choque.world._detection import Detected
 
 

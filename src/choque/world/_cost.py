@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from choque.broad._counters import Counters
+from choque._core.counters import Counters
 
 WITHOUT_STRUCTURE = ("brute",)
 """Methods that do nothing but test bounds: their T is b B + o O."""

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import broad, threads
-from choque._types import Pairs
+from choque import broad
+from choque._core import threads
+from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase
 from choque.narrow._contacts import Contacts
 from choque.narrow._phase import KindTally, NarrowPhase
 from choque.narrow._shapes import Shapes
+from choque.theses.fingsics.world_parts import LegacyBroad, create_legacy
 from choque.world._bodies import Bodies
 from choque.world._bounds import find_bounds
 from choque.world._cost import Cost, CostMeter
-from choque.world._legacy import LegacyBroad, create_legacy
 from choque.world._settings import Settings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kernel import kernel
+from choque._core.kernel import kernel
 from choque.world._bodies import Bodies
 
 _SEED = 0x9E3779B97F4A7C15

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Rows
+from choque._core.types import Rows
 from choque.errors import InvalidInput
 from choque.narrow._hulls import Hull, Hulls
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._types import Floats, Rows
-from choque.broad._identities import Identities
+from choque._core.ids import Identities
+from choque._core.types import Floats, Rows
 from choque.dynamics._inertia import capsule_inertia, sphere_inertia
 from choque.dynamics._integrate import limit_speeds
 from choque.errors import InvalidInput

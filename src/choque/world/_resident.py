@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Pairs
+from choque._core.counters import Counters
+from choque._core.sort import unpack_pairs
+from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
+from choque._core.types import Pairs
 from choque.bounds._directions import directions
-from choque.bounds._sweep_axis import AXIS_PERIOD, SweepAxis
 from choque.broad import PairFilter
-from choque.broad._counters import Counters
-from choque.broad._sorting import unpack_pairs
 from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
-from choque.gpu._devices import Served, resolve
 from choque.gpu._served_sweep import ServedSweep
 from choque.gpu._session import Traffic
+from choque.gpu.devices import Served, resolve
 from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._bodies import Bodies
 from choque.world._bounds import NO_HULLS, NO_POINTS, refuse_lost, slabs_of, slack_of

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from choque import broad, threads
+from choque import broad
+from choque._core import threads
 from choque.bounds import Boxes
 from choque.broad._on_device import on_device
 from choque.dynamics._registry import create_response, find_integrator

@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from choque import threads
-from choque._types import Pairs
+from choque._core import threads
+from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.dynamics import _measures
 from choque.dynamics._contract import Integrator, Response

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from choque._core.kernel import kernel
 from choque.broad import BroadPhase
-from choque.kernel import kernel
 
 
 class SortedScan(BroadPhase):

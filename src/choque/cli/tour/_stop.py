@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.errors import require
 
 if TYPE_CHECKING:

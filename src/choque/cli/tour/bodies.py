@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.cli.tour._stop import Shown, Stop
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
 def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -> Path:
     """A film in perspective where this machine can draw one, else one of the bodies seen from the front."""
     from choque.errors import ChoqueError
-    from choque.view.film import Look, make_film
+    from choque.studio.film.film import Look, make_film
 
     path = folder / "bodies.gif"
     side = SIDE // 2 if quick else SIDE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.cli.tour._stop import Shown, Stop
 
 COUNT, QUICK = 1_000_000, 20_000
@@ -24,7 +24,7 @@ def ready() -> None:
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Find all pairs, and check those of a sample of boxes by testing them against all others."""
     import choque
-    from choque.view import draw_scene
+    from choque.studio import draw_scene
 
     progress(0, 2, "computing")
     lower, upper = choque.scene.generate("uniform", QUICK if quick else COUNT).frame(0)

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.cli.tour._stop import Shown, Stop, drawing
 
 if TYPE_CHECKING:

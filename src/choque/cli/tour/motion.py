@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.cli.tour._stop import Shown, Stop
 
 OBJECTS, FRAMES_PER_SECOND = 14, 24
@@ -21,8 +21,9 @@ def ready() -> None:
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Run a scene of the thesis by events and by frames, and draw what the events look like on one axis."""
-    from choque.kinetic import scenes, simulation
-    from choque.view.kinetic_pictures import draw_space_time
+    from choque.kinetic import simulation
+    from choque.studio.picture.kinetic import draw_space_time
+    from choque.theses.kinetic import scenes
 
     progress(0, 2, "computing")
     random = scenes.make("aleatorio", n=OBJECTS // 2 if quick else OBJECTS, occupancy=0.1)

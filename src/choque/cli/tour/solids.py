@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choque._types import Progress
+from choque._core.types import Progress
 from choque.cli.tour._stop import Shown, Stop, drawing
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.lab.peers.contract import Peer, canonical, in_three_dimensions
 
 

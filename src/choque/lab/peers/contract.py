@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.threads import available_count
+from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput, require
-from choque.threads import available_count
 
 
 class Peer(ABC):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from choque.errors import require
-from choque.lab.volume_holder import Holder, Mask, Shift
+from choque.theses.evm.holder import Holder, Mask, Shift
 from choque.volumes import ExtremeVertices
 from choque.volumes._surface import closed_surface
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.lab.peers.contract import Peer, canonical, in_three_dimensions, overlapping
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
+from choque._core.types import Floats, Pairs
 from choque.lab.peers.contract import Peer, canonical, check_dimension
 
 State = tuple[Any, Any]

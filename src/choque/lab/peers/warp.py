@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Floats, Pairs
-from choque.gpu._devices import load_warp
+from choque._core.types import Floats, Pairs
+from choque.gpu.devices import load_warp
 from choque.lab.peers.contract import Peer, canonical, in_three_dimensions
 
 PAIRS_PER_BOX = 4

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from choque.errors import require
-from choque.gpu._devices import load_warp
-from choque.lab.volume_holder import Holder, Mask, Shift
+from choque.gpu.devices import load_warp
+from choque.theses.evm.holder import Holder, Mask, Shift
 
 
 @dataclass(frozen=True)

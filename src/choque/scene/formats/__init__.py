@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from choque.scene.formats import boxes, choque_toml, fingsics_xml
+from choque.scene.formats import boxes, choque_toml
+from choque.theses.fingsics import xml_reader as fingsics_xml
 
 __all__ = ["boxes", "choque_toml", "fingsics_xml"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._types import Rows
+from choque._core.types import Rows
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
 from choque.scene.body_columns import BOX, DEFAULTS, GROUND, KIND_WORDS, BodyColumns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from choque.scene.generators import aligned, arena, brownian, clustered, free_fall, mixed, moving, reference, uniform
+from choque.scene.generators import aligned, brownian, clustered, free_fall, mixed, moving, reference, uniform
+from choque.theses.interest import arena
 
 __all__ = ["aligned", "arena", "brownian", "clustered", "free_fall", "mixed", "moving", "reference", "uniform"]

@@ -1,0 +1,1 @@
+"""What every package stands on: kernels, threads, memory, checks, and the structures that know no bodies."""

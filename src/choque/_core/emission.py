@@ -1,0 +1,105 @@
+"""Pairs leave the kernels through here: any number of them, from any number of threads, none ever dropped.
+
+A method gives a kernel of the form ``kernel(first, last, chunk, *arguments) -> (next, count, tests)``. It handles
+units (rows, cells, nodes: its own business) from ``first`` on, writes packed pairs to ``chunk``, and stops *before* a
+unit whose pairs might not fit, returning the unit to go on with. The sink then hands it a fresh chunk. So memory
+follows the answer, a buffer is never capped, and no candidate is tested twice. Kernels write every candidate and
+advance by the test, which needs no branch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from choque._core import memory, threads
+from choque._core.types import Keys
+
+EmissionKernel = Callable[..., tuple[int, int, int]]
+
+_SMALLEST_CHUNK = 1 << 10
+_LARGEST_CHUNK = 1 << 18
+_BLOCKS_PER_THREAD = 16
+
+
+class Keeper(Protocol):
+    """Says which pairs stay: `choque.broad.PairFilter`, or something that tests more."""
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
+
+
+class Sink:
+    """Collects, or only counts, the pairs that emission kernels write.
+
+    Parameters
+    ----------
+    row_count
+        The number of bodies; sizes the first chunks.
+    thread_count
+        How many threads run a kernel side by side.
+    pair_filter
+        Drops pairs that may not be, chunk by chunk, before they take memory.
+    keep
+        False to count only: one chunk a thread is used again and again.
+    """
+
+    def __init__(self, row_count: int, thread_count: int, pair_filter: Keeper | None, keep: bool = True) -> None:
+        self.thread_count = thread_count
+        self.chunks: list[Keys] = []
+        self.pair_count = 0
+        self.tests = 0
+        self.pair_filter = pair_filter
+        self._keep = keep
+        self._chunk_size = min(max(_SMALLEST_CHUNK, 2 * row_count // thread_count), _LARGEST_CHUNK)
+        self._lock = threading.Lock()
+
+    @property
+    def held_bytes(self) -> int:
+        """The bytes of all chunks kept."""
+        return sum(chunk.nbytes for chunk in self.chunks)
+
+    def run(self, kernel: EmissionKernel, unit_count: int, *arguments: object) -> None:
+        """Run ``kernel`` over all units; blocks of them go to whichever thread is free."""
+        if unit_count <= 0:
+            return
+        thread_count = min(self.thread_count, unit_count)
+        block = unit_count if thread_count == 1 else max(1, unit_count // (thread_count * _BLOCKS_PER_THREAD))
+        draw = threads.block_supply(unit_count, block)
+        threads.run(lambda _: self._work(kernel, draw, arguments), thread_count)
+
+    def _work(
+        self,
+        kernel: EmissionKernel,
+        draw: Callable[[], tuple[int, int] | None],
+        arguments: tuple[object, ...],
+    ) -> None:
+        size = self._chunk_size
+        chunk: Keys = memory.empty(size, np.uint64)
+        used = found = tests = 0
+        full: list[Keys] = []
+        while (span := draw()) is not None:
+            unit, last = span
+            while True:
+                following, count, tested = kernel(unit, last, chunk[used:], *arguments)
+                tests += tested
+                if self.pair_filter is not None:
+                    count = self.pair_filter.keep_allowed(chunk[used : used + count])
+                found += count
+                if self._keep:
+                    used += count
+                if following == last:
+                    break
+                if following == unit and used == 0:
+                    size *= 2  # this one unit needs more than a whole chunk
+                if self._keep and used:
+                    full.append(chunk[:used].copy() if used < size // 2 else chunk[:used])
+                chunk, used, unit = memory.empty(size, np.uint64), 0, following
+        full.append(chunk[:used])
+        with self._lock:
+            self.chunks += [part for part in full if part.size]
+            self.pair_count += found
+            self.tests += tests

@@ -1,0 +1,112 @@
+"""Who may be a pair with whom: groups, masks and static flags, applied while pairs are found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core.kernel import kernel
+from choque._core.types import Keys, Rows
+from choque.errors import InvalidInput
+
+EVERY_GROUP = np.uint32(0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class PairFilter:
+    """Bodies i and j may be a pair when each is in a group that the other's mask admits, and not both are static.
+
+    Attributes
+    ----------
+    groups, masks
+        (n,) uint32 bit fields: ``groups[i] & masks[j]`` and ``groups[j] & masks[i]`` must both be non-zero.
+    static
+        (n,) bool.
+    """
+
+    groups: NDArray[np.uint32]
+    masks: NDArray[np.uint32]
+    static: NDArray[np.bool_]
+
+    @classmethod
+    def make(
+        cls, count: int, groups: ArrayLike | None, masks: ArrayLike | None, static: ArrayLike | None
+    ) -> PairFilter | None:
+        """Check the three arrays of ``count`` bodies; None when all three are None: everything may meet."""
+        if groups is None and masks is None and static is None:
+            return None
+        return cls(
+            _bit_field("groups", groups, count, np.uint32(1)),
+            _bit_field("masks", masks, count, EVERY_GROUP),
+            _flags("static", static, count),
+        )
+
+    @classmethod
+    def open_to_all(cls, count: int) -> PairFilter:
+        """The filter of ``count`` moving bodies in group 1 that meet everything."""
+        return cls(np.full(count, 1, np.uint32), np.full(count, EVERY_GROUP, np.uint32), np.zeros(count, np.bool_))
+
+    def take(self, rows: Rows) -> PairFilter:
+        """The filter of these rows only."""
+        return PairFilter(self.groups[rows], self.masks[rows], self.static[rows])
+
+    def join(self, other: PairFilter) -> PairFilter:
+        """The rows of this filter, then those of the other."""
+        return PairFilter(
+            np.concatenate((self.groups, other.groups)),
+            np.concatenate((self.masks, other.masks)),
+            np.concatenate((self.static, other.static)),
+        )
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the allowed keys to the front of ``keys``, in order, and return how many there are."""
+        return keep_allowed(keys, self.groups, self.masks, self.static)
+
+
+@kernel
+def keep_allowed(keys: Keys, groups: NDArray[np.uint32], masks: NDArray[np.uint32], static: NDArray[np.bool_]) -> int:
+    """Compact ``keys`` in place to those that the filter allows; returns their number."""
+    kept = 0
+    for k in range(keys.size):
+        key = keys[k]
+        i = np.int64(key >> np.uint64(32))
+        j = np.int64(key & np.uint64(0xFFFFFFFF))
+        allowed = (groups[i] & masks[j]) != 0 and (groups[j] & masks[i]) != 0 and not (static[i] and static[j])
+        keys[kept] = key
+        kept += allowed
+    return kept
+
+
+def _bit_field(name: str, given: ArrayLike | None, count: int, default: np.uint32) -> NDArray[np.uint32]:
+    if given is None:
+        return np.full(count, default, np.uint32)
+    array = _array(name, given)
+    if array.dtype.kind not in "iu" or array.shape not in ((), (count,)):
+        raise InvalidInput(
+            f"{name} has shape {array.shape} and type {array.dtype}; it must be one whole number for all bodies, "
+            f"or ({count},) whole numbers used as bit fields."
+        )
+    if array.size and (array.min() < 0 or array.max() > int(EVERY_GROUP)):
+        raise InvalidInput(f"{name} holds a value outside 0 … 2³² − 1; it is used as 32 bits, one for each group.")
+    return np.broadcast_to(array, (count,)).astype(np.uint32)
+
+
+def _flags(name: str, given: ArrayLike | None, count: int) -> NDArray[np.bool_]:
+    if given is None:
+        return np.zeros(count, np.bool_)
+    array = _array(name, given)
+    if array.dtype.kind != "b" or array.shape not in ((), (count,)):
+        raise InvalidInput(
+            f"{name} has shape {array.shape} and type {array.dtype}; it must be one bool for all, or ({count},) bools."
+        )
+    return np.broadcast_to(array, (count,)).copy()
+
+
+def _array(name: str, given: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise InvalidInput(f"{name} is not a flat list of values, one for each body.") from None

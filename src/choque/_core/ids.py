@@ -1,0 +1,86 @@
+"""Ids and rows: ids name bodies for ever, rows number the living ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core.types import Pairs, Rows
+from choque.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Identities:
+    """Which body stands in which row: row k holds the k-th smallest living id.
+
+    Attributes
+    ----------
+    ids
+        (n,) int32, ascending.
+    following
+        The id that the next body gets; an id is never used again.
+    """
+
+    ids: NDArray[np.int32]
+    following: int
+
+    @classmethod
+    def first(cls, count: int) -> Identities:
+        """Those of ``count`` bodies from the start: 0 … count − 1."""
+        return cls(np.arange(count, dtype=np.int32), count)
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether nobody was ever removed, so that the id is the row."""
+        return self.following == len(self.ids)
+
+    def joined(self, count: int) -> tuple[Identities, NDArray[np.int32]]:
+        """With ``count`` more bodies, whose ids are given too."""
+        new = np.arange(self.following, self.following + count, dtype=np.int32)
+        return Identities(np.concatenate((self.ids, new)), self.following + count), new
+
+    def kept(self, rows: Rows) -> Identities:
+        """With the bodies of these ``rows``, ascending, alone."""
+        return Identities(self.ids[rows], self.following)
+
+    def name(self, pairs: Pairs) -> Pairs:
+        """The pairs of ids that stand in these pairs of rows; sorted if those are."""
+        return pairs if self.are_rows else self.ids[pairs]
+
+    def rows_of(self, ids: ArrayLike) -> Rows:
+        """The row of each of ``ids``, in their order; `InvalidInput` names one that is dead, unknown or given twice."""
+        try:
+            wanted = np.atleast_1d(np.asarray(ids))
+        except ValueError:
+            raise InvalidInput("ids is a ragged list; it must be a flat list of whole numbers.") from None
+        if wanted.size == 0:
+            return np.empty(0, np.int64)
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise InvalidInput(
+                f"ids has shape {wanted.shape} and type {wanted.dtype}; it must be a list of whole numbers."
+            )
+        rows, alive = self._located(wanted)
+        if not alive.all():
+            raise InvalidInput(
+                f"No living body has the id {wanted[~alive][0]}; ids come from create and add, and end with remove."
+            )
+        seen = np.sort(rows)
+        twice = seen[1:][seen[1:] == seen[:-1]]
+        if twice.size:
+            raise InvalidInput(f"The id {self.ids[twice[0]]} is named twice; name each body once.")
+        return rows
+
+    def _located(self, wanted: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
+        """The row of each id, and whether there is one."""
+        known = (wanted >= 0) & (wanted < self.following)
+        if self.are_rows:
+            return wanted.astype(np.int64), known
+        if not len(self.ids):
+            return np.zeros(wanted.size, np.int64), np.zeros(wanted.size, np.bool_)
+        # Searched as int32: any other type would make a copy of all ids.
+        places = np.searchsorted(self.ids, np.where(known, wanted, 0).astype(np.int32))
+        rows = np.minimum(places, len(self.ids) - 1).astype(np.int64)
+        return rows, known & (self.ids[rows] == wanted)

@@ -1,0 +1,97 @@
+"""Boxes as records: one row (x0, y0, z0, x1, y1, z1) a box, the only thing that broad-phase kernels see.
+
+One row keeps a box on one or two cache lines, which is what random access wants; kernels that stream make columns of
+it. A 2D box gets a third axis `FLAT` long, so no kernel is compiled again per dimension. A half-open box gets the
+largest float below its upper bound: ``lower < upper`` and ``lower <= previous(upper)`` are the same test, so no
+kernel is compiled again per topology. Such a box may have ``upper < lower`` by one step, which is why kernels test
+all six bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from choque._core import memory
+from choque._core.kernel import inlined, kernel
+from choque._core.threads import over_ranges
+from choque._core.types import Floats, Index
+from choque.bounds import Boxes
+
+FLAT = 1e-30
+"""How long 2D boxes are along the third axis: something, for rays and halves, but less than any edge that counts."""
+
+
+def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = None) -> Floats:
+    """The (n, 6) records of ``boxes``, in their own float type or a wider one."""
+    lower, upper, number = boxes.lower, boxes.upper, boxes.dtype
+    if dtype is not None and dtype != number:
+        # Widening comes before the step below the upper bound: that step is of the wider type.
+        number = np.promote_types(number, dtype)
+        lower, upper = lower.astype(number, copy=False), upper.astype(number, copy=False)
+    nowhere = np.isneginf(upper).any(axis=1) if not closed else None
+    if not closed:
+        with np.errstate(over="ignore"):  # below the least float is −inf
+            upper = np.nextafter(upper, number.type(-np.inf))
+    records: Floats = memory.empty((len(boxes), 6), number)
+    over_ranges(_pack, len(boxes), thread_count, lower, upper, records)
+    if nowhere is not None:
+        # Nothing is below −inf: a half-open box that ends there overlaps nothing, and an empty interval says so.
+        records[nowhere, :3] = np.inf
+    return records
+
+
+@dataclass(frozen=True)
+class PackedBoxes:
+    """Stands for the bounds of a method that works inside another one: the records are there already, and shared."""
+
+    records: Floats
+    dimension: int
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+def widened(records: Floats, closed: bool, dtype: Any) -> Floats:
+    """``records`` in the wider float type ``dtype``, with the step below the upper bound that belongs to it."""
+    if closed:
+        return records.astype(dtype)
+    with np.errstate(over="ignore"):
+        upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
+        wide: Floats = np.concatenate((records[:, :3], np.nextafter(upper, np.dtype(dtype).type(-np.inf))), axis=1)
+    return wide
+
+
+@inlined
+def boxes_meet(first: Any, i: Index, second: Any, j: Index) -> Any:
+    """Whether record ``i`` of ``first`` and record ``j`` of ``second`` overlap; without a branch."""
+    return (
+        (first[i, 0] <= second[j, 3])
+        & (second[j, 0] <= first[i, 3])
+        & (first[i, 1] <= second[j, 4])
+        & (second[j, 1] <= first[i, 4])
+        & (first[i, 2] <= second[j, 5])
+        & (second[j, 2] <= first[i, 5])
+    )
+
+
+@kernel
+def _pack(first: int, last: int, lower: Any, upper: Any, records: Any) -> None:
+    if lower.shape[1] == 3:
+        for i in range(first, last):
+            records[i, 0] = lower[i, 0]
+            records[i, 1] = lower[i, 1]
+            records[i, 2] = lower[i, 2]
+            records[i, 3] = upper[i, 0]
+            records[i, 4] = upper[i, 1]
+            records[i, 5] = upper[i, 2]
+    else:
+        for i in range(first, last):
+            records[i, 0] = lower[i, 0]
+            records[i, 1] = lower[i, 1]
+            records[i, 2] = 0
+            records[i, 3] = upper[i, 0]
+            records[i, 4] = upper[i, 1]
+            records[i, 5] = FLAT

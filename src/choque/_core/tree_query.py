@@ -1,0 +1,335 @@
+"""Questions to a tree of boxes: which of them meet other boxes, points and rays, and which are nearest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core import threads
+from choque._core.emission import Sink
+from choque._core.kernel import kernel
+from choque._core.records import FLAT
+from choque._core.sort import sorted_pairs
+from choque._core.tree import Tree
+from choque._core.tree_pairs import mark_hits
+from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
+from choque._core.types import Floats, Index, Keys, Pairs
+from choque.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class RayHits:
+    """Which box was found for each question, −1 for none, and how far it is, infinite for none."""
+
+    ids: NDArray[np.int32]
+    distance: NDArray[np.float64]
+
+
+def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
+    """Which of ``records`` (k, 6) overlap which boxes of the tree: sorted (m, 2) rows of (record, row)."""
+    sink = Sink(len(records), thread_count, None)
+    if tree.rows.size:
+        wide = records.astype(np.promote_types(records.dtype, tree.lanes.dtype), copy=False)
+        sink.run(_emit_queries, len(records), wide, tree.lanes, tree.rows, tree.level_first)
+    return sorted_pairs(sink.chunks, len(records), thread_count, tree.rows.size)
+
+
+def query_points(tree: Tree, points: ArrayLike, dimension: int, thread_count: int) -> Pairs:
+    """Which points lie in which boxes; a point on the upper side of a half-open box is outside."""
+    given = _vectors("points", points, dimension)
+    return query_boxes(tree, np.concatenate((given, given), axis=1), thread_count)
+
+
+def query_rays(
+    tree: Tree, origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int, thread_count: int
+) -> Pairs:
+    """All boxes that each ray meets, computed in float64, touching included: sorted (m, 2) rows of (ray, row)."""
+    rays = _rays(origin, direction, longest, dimension)
+    sink = Sink(len(rays), thread_count, None)
+    if tree.rows.size:
+        sink.run(_emit_rays, len(rays), rays, float(longest), tree.lanes, tree.rows, tree.level_first)
+    return sorted_pairs(sink.chunks, len(rays), thread_count, tree.rows.size)
+
+
+def cast_rays(
+    tree: Tree, origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int, thread_count: int
+) -> RayHits:
+    """The first box that each ray meets; of boxes met at the same distance the one with the smaller row."""
+    rays = _rays(origin, direction, longest, dimension)
+    hits = RayHits(np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf))
+    if tree.rows.size:
+        arrays = (rays, float(longest), tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
+        _over_questions(_cast, len(rays), thread_count, arrays)
+    return hits
+
+
+def nearest_boxes(tree: Tree, points: ArrayLike, count: int, dimension: int, thread_count: int) -> RayHits:
+    """The ``count`` boxes nearest to each point, nearest first."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InvalidInput(f"count is {count!r}; it must be a whole number of at least 1.")
+    given = _vectors("points", points, dimension)
+    hits = RayHits(np.full((len(given), count), -1, np.int32), np.full((len(given), count), np.inf))
+    if tree.rows.size:
+        arrays = (given, tree.lanes, tree.rows, tree.level_first, hits.ids, hits.distance)
+        _over_questions(_nearest, len(given), thread_count, arrays)
+        np.sqrt(hits.distance, out=hits.distance)
+    return hits
+
+
+def _over_questions(kernel: Any, count: int, thread_count: int, arrays: tuple[Any, ...]) -> None:
+    """Share questions among the threads: each is a search, worth a thread long before a light pass is."""
+    shares = threads.ranges(count, thread_count)
+    threads.run(lambda part: kernel(*shares[part], *arrays), len(shares))
+
+
+def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 2) -> NDArray[np.float64]:
+    """(k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes."""
+    try:
+        array = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} cannot be read as numbers; give a (k, {dimension}) array.") from None
+    if array.ndim == 1 and array.size == dimension:
+        array = array[None]
+    if array.ndim != 2 or array.shape[1] != dimension:
+        raise InvalidInput(f"{name} has shape {array.shape}; it must be (k, {dimension}).")
+    bad = np.isnan(array).any(axis=1)
+    if bad.any():
+        raise InvalidInput(f"{name} row {int(np.argmax(bad))} holds NaN; every coordinate must be a number.")
+    if dimension == 2:
+        array = np.concatenate((array, np.full((len(array), 1), third)), axis=1)
+    return np.array(array, order="C")
+
+
+def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int) -> NDArray[np.float64]:
+    start, along = _vectors("origin", origin, dimension), _vectors("direction", direction, dimension, third=0.0)
+    if len(start) != len(along):
+        raise InvalidInput(
+            f"{len(start)} origins and {len(along)} directions were given; give one direction for each origin."
+        )
+    if not longest >= 0:
+        raise InvalidInput(f"longest is {longest!r}; it must be a number of at least 0, in units of the direction.")
+    still = ~(along != 0).any(axis=1) | ~np.isfinite(along).all(axis=1) | ~np.isfinite(start).all(axis=1)
+    if still.any():
+        raise InvalidInput(
+            f"Ray {int(np.argmax(still))} has a direction of zero or an infinite coordinate; it must go somewhere."
+        )
+    return np.concatenate((start, along), axis=1)
+
+
+@kernel
+def _emit_queries(
+    first: int,
+    last: int,
+    chunk: Keys,
+    records: Any,
+    lanes: Any,
+    rows: NDArray[np.uint32],
+    level_first: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a record."""
+    mask = np.empty(16, np.uint8)
+    words = mask.view(np.uint64)
+    stack = np.empty(16 * level_first.size, np.int64)
+    written: Index = 0
+    tests = 0
+    for i in range(first, last):
+        begin = written
+        x0, y0, z0, x1, y1, z1 = (
+            records[i, 0],
+            records[i, 1],
+            records[i, 2],
+            records[i, 3],
+            records[i, 4],
+            records[i, 5],
+        )
+        stack[0] = entry_of(level_first.size - 2, 0)
+        depth: Index = 1
+        while depth > 0:
+            depth -= 1
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
+            tests += 16
+            if words[0] | words[1] == 0:
+                continue
+            if level > 0:
+                depth = push_marked(stack, depth, level, block, 0, mask)
+                continue
+            if written + 16 > chunk.size:
+                return i, begin, tests
+            for k in range(min(16, rows.size - block * 16)):
+                chunk[written] = (np.uint64(i) << np.uint64(32)) | np.uint64(rows[block * 16 + k])
+                written += np.int64(mask[k])
+    return last, written, tests
+
+
+@kernel
+def _ray_entry(rays: Any, i: int, longest: float, lanes: Any, block: int, lane: int) -> float:
+    """Where ray ``i`` enters a box, in units of its direction; infinity if it misses (Kay & Kajiya's slabs, 1986)."""
+    enter, leave = 0.0, longest
+    for axis in range(3):
+        low, high = np.float64(lanes[block, axis, lane]), np.float64(lanes[block, axis + 3, lane])
+        start, along = rays[i, axis], rays[i, axis + 3]
+        if along == 0.0:
+            if not low <= start <= high:
+                return np.inf
+            continue
+        near, far = (low - start) / along, (high - start) / along
+        if along < 0.0:
+            near, far = far, near
+        enter, leave = max(enter, near), min(leave, far)
+        if not (near <= far and enter <= leave):  # also an unused lane, whose bounds are NaN
+            return np.inf
+    return enter
+
+
+@kernel
+def _emit_rays(
+    first: int,
+    last: int,
+    chunk: Keys,
+    rays: Any,
+    longest: float,
+    lanes: Any,
+    rows: NDArray[np.uint32],
+    level_first: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a ray."""
+    stack = np.empty(16 * level_first.size, np.int64)
+    written = 0
+    tests = 0
+    for i in range(first, last):
+        begin = written
+        stack[0] = entry_of(level_first.size - 2, 0)
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            tests += 16
+            if level == 0 and written + 16 > chunk.size:
+                return i, begin, tests
+            for k in range(16):
+                if _ray_entry(rays, i, longest, lanes, level_first[level] + block, k) == np.inf:
+                    continue
+                if level > 0:
+                    stack[depth] = entry_of(level - 1, block * 16 + k)
+                    depth += 1
+                else:
+                    chunk[written] = (np.uint64(i) << np.uint64(32)) | np.uint64(rows[block * 16 + k])
+                    written += 1
+    return last, written, tests
+
+
+@kernel
+def _cast(
+    first: int,
+    last: int,
+    rays: Any,
+    longest: float,
+    lanes: Any,
+    rows: NDArray[np.uint32],
+    level_first: NDArray[np.int64],
+    found: NDArray[np.int32],
+    distance: NDArray[np.float64],
+) -> None:
+    stack = np.empty(16 * level_first.size, np.int64)
+    entries = np.empty(16 * level_first.size, np.float64)
+    for i in range(first, last):
+        stack[0] = entry_of(level_first.size - 2, 0)
+        entries[0] = 0.0
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            if entries[depth] > distance[i]:
+                continue
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            floor = depth
+            for k in range(16):
+                entry = _ray_entry(rays, i, longest, lanes, level_first[level] + block, k)
+                if entry == np.inf or entry > distance[i]:
+                    continue
+                if level > 0:
+                    depth = push_nearest(stack, entries, floor, depth, entry_of(level - 1, block * 16 + k), entry)
+                    continue
+                row = np.int32(rows[block * 16 + k])
+                if entry < distance[i] or found[i] < 0 or row < found[i]:
+                    distance[i] = entry
+                    found[i] = row
+
+
+@kernel
+def push_nearest(
+    stack: NDArray[np.int64], keys: NDArray[np.float64], floor: int, depth: int, entry: int, key: float
+) -> int:
+    """Put ``entry`` on the stack so that those above ``floor`` fall in ``key``: the nearest is next."""
+    place = depth
+    while place > floor and keys[place - 1] < key:
+        stack[place], keys[place] = stack[place - 1], keys[place - 1]
+        place -= 1
+    stack[place], keys[place] = entry, key
+    return depth + 1
+
+
+@kernel
+def _nearest(
+    first: int,
+    last: int,
+    points: Any,
+    lanes: Any,
+    rows: NDArray[np.uint32],
+    level_first: NDArray[np.int64],
+    found: NDArray[np.int32],
+    distance: NDArray[np.float64],
+) -> None:
+    """Branch and bound, nearest block first (Roussopoulos, Kelley & Vincent, 1995); distances are squared."""
+    count = found.shape[1]
+    stack = np.empty(16 * level_first.size, np.int64)
+    keys = np.empty(16 * level_first.size, np.float64)
+    for i in range(first, last):
+        stack[0] = entry_of(level_first.size - 2, 0)
+        keys[0] = 0.0
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            if keys[depth] > distance[i, count - 1]:
+                continue
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            place = level_first[level] + block
+            floor = depth
+            for k in range(16):
+                if np.isnan(lanes[place, 0, k]):
+                    break  # unused lanes come last
+                squared = 0.0
+                for axis in range(3):
+                    gap = max(
+                        np.float64(lanes[place, axis, k]) - points[i, axis],
+                        points[i, axis] - np.float64(lanes[place, axis + 3, k]),
+                        0.0,
+                    )
+                    squared += gap * gap
+                if squared > distance[i, count - 1]:
+                    continue
+                if level > 0:
+                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * 16 + k), squared)
+                else:
+                    _insert(found, distance, i, np.int32(rows[block * 16 + k]), squared)
+
+
+@kernel
+def _insert(found: NDArray[np.int32], distance: NDArray[np.float64], i: int, row: Index, squared: float) -> None:
+    """Keep the nearest boxes of point ``i`` in order of distance, then of row."""
+    place = found.shape[1]
+    while place > 0 and (
+        found[i, place - 1] < 0
+        or distance[i, place - 1] > squared
+        or (distance[i, place - 1] == squared and found[i, place - 1] > row)
+    ):
+        place -= 1
+        if place + 1 < found.shape[1]:
+            found[i, place + 1] = found[i, place]
+            distance[i, place + 1] = distance[i, place]
+    if place < found.shape[1]:
+        found[i, place] = row
+        distance[i, place] = squared

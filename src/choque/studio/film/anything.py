@@ -1,0 +1,175 @@
+"""A film of anything that can be watched, without a browser or a display.
+
+A recording is shown as it was recorded; a scene of bodies is simulated while it is filmed; polygons move through their
+interval; of two volumes the second goes from one place to another, or the camera goes round both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import choque
+from choque._core.types import Progress
+from choque.errors import InvalidInput
+from choque.record import open_frames
+from choque.studio.film.film import check_film, make_film, rate_of, require_film, write_film
+from choque.studio.picture.picture import kind_of_things
+from choque.studio.request import FilmRequest
+from choque.studio.simulated import Simulated
+from choque.studio.stage.stage import check_size
+from choque.studio.viewpoint import Eye
+
+SECONDS = 5.0
+"""How long a film of something without an end is."""
+
+STILL_RATE = 25
+"""Frames a second of films of what has no frames of its own."""
+
+Image = NDArray[np.uint8]
+
+
+def film_anything(
+    path: str | os.PathLike[str],
+    things: Sequence[str],
+    *,
+    study: str | None = None,
+    request: FilmRequest | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Make a film of ``things``, one name or file or two volumes; gives a line about what was filmed."""
+    request, target = request or FilmRequest(), Path(path)
+    check_film(target, request.rate, request.speed)
+    if not things:
+        raise InvalidInput("There is nothing to film; give a scene, a recording, a model or two volumes.")
+    if request.seconds is not None and not (isfinite(request.seconds) and request.seconds > 0):
+        raise InvalidInput(f"The film is to be {request.seconds!r} seconds long; give a number above 0.")
+    kind = kind_of_things(things, study)
+    if kind not in _MAKERS:
+        raise InvalidInput(f"{things[0]} is a scene of boxes, which can be drawn by 'choque picture', but not filmed.")
+    if kind != "volumes" and len(things) > 1:
+        raise InvalidInput(f"{len(things)} things were given; a film shows one, or two volumes.")
+    request.refuse_what_is_not_for(kind, things[0])
+    check_size(request.look.size, request.look.smoothing, request.look.definition)
+    return _MAKERS[kind](target, things, request, progress)
+
+
+def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    scene = choque.scene.find_bodies(things[0], **request.parameters)
+    require_film(request.look)
+    seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
+    frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)))
+    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
+    return f"{count:,} frames of {scene.name}, {len(frames.cast(0)):,} bodies"
+
+
+def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    request.refuse_parameters(things[0])
+    if request.seconds is not None:
+        raise InvalidInput("A recording is filmed from its first frame to its last; a length in seconds is for others.")
+    frames = open_frames(things[0])
+    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
+    return f"{count:,} frames of {frames.name}"
+
+
+def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    from choque.studio.motion.entry import find_model
+    from choque.studio.motion.picture import motion_image
+    from choque.studio.motion.player import MotionPlayer
+
+    player = MotionPlayer(find_model(things[0], request.parameters))
+    begin, end = player.model.interval
+    if request.seconds is not None:
+        end = min(end, begin + request.seconds * request.speed)
+
+    def draw(share: float) -> Image:
+        player.seek(begin + share * (end - begin))
+        return motion_image(player, size=request.look.size)
+
+    count = _write(target, draw, (end - begin) / request.speed, request, progress)
+    return f"{count:,} frames of {player.model.name or things[0]} from t = {begin:g} to {end:g}"
+
+
+def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    from choque.studio.volumes.picture import eye_of, pair_of, usual_eye, volume_image
+
+    parameters, size = dict(request.parameters), request.look.size
+    goal = parameters.pop("to", None)
+    pair = pair_of(things, parameters)
+    begin, end = pair.shift.copy(), _goal(goal)
+    middle_eye = usual_eye(pair, size) if end is None else _eye_of_both(pair, begin, end, size)
+    eye = middle_eye if request.look.camera is None else eye_of(request.look.camera, pair)
+
+    def draw(share: float) -> Image:
+        if end is None:
+            return volume_image(pair, request.volumes, eye=turned_eye(eye, share), size=size)
+        pair.move_to(begin + share * (end - begin))
+        return volume_image(pair, request.volumes, eye=eye, size=size)
+
+    seconds = (SECONDS if request.seconds is None else request.seconds) / request.speed
+    count = _write(target, draw, seconds, request, progress)
+    names = " and ".join(part.source.name for part in pair.parts)
+    return f"{count:,} frames {'around' if end is None else 'of'} {names}"
+
+
+def _eye_of_both(pair: Any, begin: NDArray[np.float64], end: NDArray[np.float64], size: tuple[int, int]) -> Eye:
+    """Where to stand to see all of the way: as far as from the end that is farther."""
+    from choque.studio.volumes.picture import usual_eye
+
+    eyes = []
+    for place in (end, begin):
+        pair.move_to(place)
+        eyes.append(usual_eye(pair, size))
+    middle = (np.asarray(eyes[0].target) + np.asarray(eyes[1].target)) / 2.0
+    farther = max(eyes, key=lambda eye: float(np.linalg.norm(eye.away)))
+    apart = 1.0 + np.linalg.norm(np.asarray(eyes[0].target) - middle) / np.linalg.norm(farther.away)
+    return Eye(middle + apart * farther.away, middle)
+
+
+def turned_eye(eye: Eye, share: float) -> Eye:
+    """The eye after a ``share`` of a turn about the third axis through what it looks at."""
+    cosine, sine = np.cos(2 * np.pi * share), np.sin(2 * np.pi * share)
+    x, y, z = eye.away
+    target = np.asarray(eye.target, np.float64)
+    return Eye(target + np.array([cosine * x - sine * y, sine * x + cosine * y, z]), target)
+
+
+def _goal(place: ArrayLike | None) -> NDArray[np.float64] | None:
+    if place is None:
+        return None
+    try:
+        goal = np.asarray(place, np.float64)
+    except (TypeError, ValueError):
+        goal = np.empty(0)
+    if goal.shape != (3,) or not np.isfinite(goal).all():
+        raise InvalidInput(f"The place to go to is {place!r}; give three finite numbers, as in to=[0,0,12].")
+    return goal
+
+
+def _write(
+    target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, progress: Progress | None
+) -> int:
+    """Film what is drawn for each share of the time from 0 to 1; gives the number of frames."""
+    require_film(request.look)
+    rate = rate_of(STILL_RATE, request.rate, target)
+    count = max(2, round(seconds * rate) + 1)
+
+    def images() -> Iterator[Image]:
+        return (draw(number / (count - 1)) for number in range(count))
+
+    write_film(target, images(), request.look.size, rate, count, progress)
+    return count
+
+
+_MAKERS = {
+    "bodies": _film_bodies,
+    "kinetic": _film_kinetic,
+    "recording": _film_recording,
+    "volumes": _film_volumes,
+}

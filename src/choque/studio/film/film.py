@@ -1,0 +1,227 @@
+"""Films and pictures of recordings, without a window.
+
+Frames are drawn by `WorldStage` and handed to ffmpeg one at a time; nothing is kept. The film goes to a file beside
+its target, which takes its place once it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.types import Progress
+from choque.errors import ChoqueError, InvalidInput, require
+from choque.files.atomic import beside, replacing
+from choque.files.png import png_bytes
+from choque.record import Cast, Frames, Poses
+from choque.scene import Camera
+from choque.studio.stage.boxes import axis_boxes, oriented_boxes
+from choque.studio.stage.camera import framing
+from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR, WorldStage, check_size, require_graphics
+
+RATES = (25, 30, 60, 120)
+"""Frames a second that a film may have."""
+
+GIF_RATE = 25
+"""A GIF counts hundredths of a second; viewers slow down what is faster than this."""
+
+SUFFIXES = (".mp4", ".gif")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a recording is drawn.
+
+    Attributes
+    ----------
+    size
+        Width and height in pixels.
+    fit
+        True: keep the scene's direction of view, but stand where the bodies of the first frame fill the picture.
+    boxes, oriented_boxes
+        Whether the boxes of bodies are drawn as wireframes: along the axes in magenta, oriented ones in yellow.
+    axes, shadows
+        Whether they are drawn.
+    smoothing
+        How many times as large a picture is drawn before it is made smaller: 1 is fast, 2 has smooth edges.
+    definition
+        Latitudes of round bodies; None for as many as their number allows.
+    camera
+        In the place of the scene's.
+    """
+
+    size: tuple[int, int] = (1280, 720)
+    fit: bool = False
+    boxes: bool = False
+    oriented_boxes: bool = False
+    axes: bool = False
+    shadows: bool = True
+    smoothing: int = 2
+    definition: int | None = None
+    camera: Camera | None = None
+
+
+def film_frames(frames: Frames, rate: int, speed: float = 1.0) -> list[int]:
+    """The frames of a recording that a film at ``rate`` frames a second shows, each at its time or just before it.
+
+    A recording at 120 gives every second frame to a film at 60, as the original does. ``speed`` 0.5 is slow motion.
+    """
+    stride = frames.frames_per_second * speed / rate
+    count = max(1, ceil((frames.frame_count - 1) / stride - 1e-9) + 1) if frames.frame_count else 0
+    return [min(int(k * stride + 1e-9), frames.frame_count - 1) for k in range(count)]
+
+
+def make_film(
+    path: str | os.PathLike[str],
+    frames: Frames,
+    *,
+    rate: int | None = None,
+    speed: float = 1.0,
+    look: Look | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Make a film, ``.mp4`` (H.264) or ``.gif``; gives the number of its frames.
+
+    Parameters
+    ----------
+    rate
+        Frames a second: 25, 30, 60 or 120. None for the recording's own, 60 at most, as the original does; 120 must be
+        asked for. A GIF has 25.
+    speed
+        How fast the film shows the recorded time.
+    progress
+        Called after each frame.
+    """
+    target, look = Path(path), look or Look()
+    check_film(target, rate, speed)
+    _check_frames(frames)
+    if frames.frame_count < 1:
+        raise InvalidInput(f"The recording {frames.name!r} has no frames to show.")
+    chosen = rate_of(frames.frames_per_second, rate, target)
+    require_film(look)
+    shown = film_frames(frames, chosen, speed)
+    with _stage(frames, look) as stage:
+        images = (_draw(stage, frames, index, look) for index in shown)
+        write_film(target, images, look.size, chosen, len(shown), progress)
+    return len(shown)
+
+
+def require_film(look: Look) -> None:
+    """Refuse a look that no film can have, and say what is missing on this machine to make films."""
+    check_size(look.size, look.smoothing, look.definition)
+    if look.size[0] % 2 or look.size[1] % 2:
+        raise InvalidInput(f"The film size is {look.size[0]} × {look.size[1]}; H.264 needs even numbers.")
+    require_graphics()
+    ffmpeg = require("imageio_ffmpeg", extra="video", purpose="to make films")
+    try:
+        ffmpeg.get_ffmpeg_exe()
+    except RuntimeError as problem:
+        raise ChoqueError(
+            "There is no ffmpeg to make films with; install imageio-ffmpeg, which brings one, or name yours in the "
+            "environment variable IMAGEIO_FFMPEG_EXE."
+        ) from problem
+
+
+def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, look: Look | None = None) -> None:
+    """Draw one frame of a recording to a ``.png`` file."""
+    target, look = Path(path), look or Look()
+    if target.suffix.lower() != ".png":
+        raise InvalidInput(f"The picture {path} must end in .png.")
+    _check_frames(frames)
+    with _stage(frames, look) as stage:
+        image = _draw(stage, frames, index, look)
+    with replacing(target) as handle:
+        handle.write(png_bytes(image))
+
+
+def _check_frames(frames: Frames) -> None:
+    if not hasattr(frames, "frame_count"):
+        raise InvalidInput(
+            f"A {type(frames).__name__} was given to draw; give a recording, such as choque.record.open_frames(path)."
+        )
+
+
+def check_film(target: Path, rate: int | None, speed: float) -> None:
+    """Refuse a film with another suffix, rate or speed than films have."""
+    if target.suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"The film {target} must end in {' or '.join(SUFFIXES)}.")
+    if not isfinite(speed) or speed <= 0:
+        raise InvalidInput(f"The speed is {speed!r}; it must be a number above 0.")
+    if rate is not None and rate not in RATES:
+        raise InvalidInput(f"The film was asked for {rate} frames a second; it may have 25, 30, 60 or 120.")
+
+
+def rate_of(own: float, rate: int | None, target: Path) -> int:
+    """Frames a second of a film: as asked for, or the ``own`` of what is filmed, 60 at most; a GIF has 25."""
+    if target.suffix.lower() == ".gif":
+        return GIF_RATE
+    if rate is not None:
+        return rate
+    return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
+
+
+def _stage(frames: Frames, look: Look) -> WorldStage:
+    camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
+    if look.fit:
+        camera, target = framing(frames.cast(0), frames.frame(0), camera, look.size)
+    return WorldStage(
+        camera,
+        size=look.size,
+        definition=look.definition,
+        shadows=look.shadows,
+        smoothing=look.smoothing,
+        axes=look.axes,
+        target=target,
+    )
+
+
+def _draw(stage: WorldStage, frames: Frames, index: int, look: Look) -> NDArray[np.uint8]:
+    cast, poses = frames.cast(index), frames.frame(index)
+    stage.show(cast, poses)
+    _show_boxes(stage, cast, poses, look)
+    return stage.picture()
+
+
+def _show_boxes(stage: WorldStage, cast: Cast, poses: Poses, look: Look) -> None:
+    if look.boxes:
+        stage.show_boxes("boxes", axis_boxes(cast, poses), BOX_COLOR)
+    if look.oriented_boxes:
+        stage.show_boxes("oriented", oriented_boxes(cast, poses), ORIENTED_COLOR)
+
+
+def write_film(
+    target: Path,
+    images: Iterable[NDArray[np.uint8]],
+    size: tuple[int, int],
+    rate: int,
+    total: int,
+    progress: Progress | None = None,
+) -> None:
+    """Hand ``images`` (height, width, 3) to ffmpeg; the film takes the place of ``target`` once it is complete."""
+    writer = require("imageio_ffmpeg", extra="video", purpose="to make films")
+    options: dict[str, Any] = {"codec": "libx264", "output_params": ["-crf", "18", "-preset", "medium"]}
+    if target.suffix.lower() == ".gif":
+        palette = "[0:v]split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
+        options = {"codec": "gif", "pix_fmt_out": "pal8", "output_params": ["-filter_complex", palette]}
+    with beside(target) as partial:
+        film = writer.write_frames(
+            str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options
+        )
+        try:
+            film.send(None)
+            for done, image in enumerate(images, start=1):
+                film.send(image)
+                if progress is not None:
+                    progress(done, total, target.name)
+        except OSError as problem:
+            reason = " ".join(str(problem).split())[:300]
+            raise ChoqueError(f"ffmpeg could not write the film {target}: {reason}.") from problem
+        finally:
+            film.close()

@@ -1,0 +1,1 @@
+"""A kinetic sweep on the page, with the reason for its next event."""

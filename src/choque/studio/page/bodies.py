@@ -1,0 +1,207 @@
+"""The bodies on the page: instances of few meshes, of which only what changed is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.narrow import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.record import Cast, Poses
+from choque.studio.page import meshes
+from choque.studio.page.meshes import Mesh
+from choque.studio.stage.meshes import TILE_THICKNESS
+from choque.studio.stage.turns import quaternions
+
+DEFINITIONS = ((500, 16), (3_000, 10), (12_000, 7), (30_000, 5), (60_000, 3))
+"""Up to how many drawn bodies round ones have how many latitudes; beyond the last `COARSE`."""
+
+COARSE = 2
+
+CAPSULES_APART = 12
+"""Up to so many proportions capsules are drawn exactly; more are sorted into classes a tenth apart."""
+
+BLOCK = 50_000
+"""Up to so many instances of a mesh are one block, sent and drawn at once; viser builds a tree over more, anew for each
+picture."""
+
+GROUND_SIDE = 400.0
+
+SEE_THROUGH = 0.45
+"""The opacity of bodies that can be seen through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Instances of one mesh.
+
+    Attributes
+    ----------
+    rows
+        (m,) the bodies that have it.
+    scale
+        (m, 3).
+    tint
+        Its colour where that is not the body's.
+    turns
+        Whether it is seen when a body turns; a sphere looks the same from all sides.
+    """
+
+    rows: NDArray[np.intp]
+    mesh: Mesh
+    scale: NDArray[np.float32]
+    tint: tuple[int, int, int] | None = None
+    turns: bool = True
+
+
+class BodiesLayer:
+    """Draws one cast of bodies after the other.
+
+    Bodies that move and bodies that do not are in different instances, so that walls and floors are sent once; poses
+    and colours that are as they were are not sent again. What is sent of all bodies with one mesh is one array of
+    positions and, of what is seen to turn, one of quaternions, in float32.
+    """
+
+    def __init__(self, scene: Any, name: str = "/bodies") -> None:
+        self._scene, self._name = scene, name
+        self._cast: Cast | None = None
+        self._color: NDArray[np.uint8] | None = None
+        self._parts: list[tuple[Part, Any]] = []
+        self._opacity: float | None = None
+        self.definition = DEFINITIONS[0][1]
+        """How many latitudes a sphere is drawn with."""
+
+    @property
+    def note(self) -> str:
+        """A sentence where bodies are drawn coarser than they are, nothing otherwise."""
+        if self._cast is None or self.definition >= DEFINITIONS[1][1]:
+            return ""
+        return (
+            f"So many bodies are drawn with coarser shapes ({self.definition} latitudes to a ball); their places and "
+            "sizes are exact."
+        )
+
+    def set_see_through(self, value: bool) -> None:
+        """Let what is inside and behind be seen, or not."""
+        opacity = SEE_THROUGH if value else None
+        if opacity != self._opacity:
+            self._opacity = opacity
+            for _, handle in self._parts:
+                handle.opacity = opacity
+
+    def show(self, cast: Cast, poses: Poses, color: NDArray[np.uint8]) -> None:
+        """Put the bodies in place, in these colours (n, 3); a new cast takes the place of the one before."""
+        is_colored_anew = self._color is None or not np.array_equal(color, self._color)
+        if is_colored_anew:
+            self._color = color.copy()
+        if cast is not self._cast:
+            self._engage(cast, poses, color)
+            return
+        for part, handle in self._parts:
+            handle.batched_positions = _places(part, poses)
+            if part.turns:
+                handle.batched_wxyzs = quaternions(poses.rotation[part.rows])
+            if part.tint is None and is_colored_anew:
+                handle.batched_colors = np.ascontiguousarray(color[part.rows])
+
+    def _engage(self, cast: Cast, poses: Poses, color: NDArray[np.uint8]) -> None:
+        for _, handle in self._parts:
+            handle.remove()
+        self._cast = cast
+        self.definition = definition_for(int(np.count_nonzero(cast.drawn)))
+        self._parts = [
+            (part, self._add(f"{self._name}/{number}", part, poses, color))
+            for number, part in enumerate(blocks_of(parts_of(cast, self.definition)))
+        ]
+
+    def _add(self, name: str, part: Part, poses: Poses, color: NDArray[np.uint8]) -> Any:
+        upright = np.tile(np.array([1, 0, 0, 0], np.float32), (len(part.rows), 1))
+        return self._scene.add_batched_meshes_simple(
+            name,
+            part.mesh.points,
+            part.mesh.triangles,
+            quaternions(poses.rotation[part.rows]) if part.turns else upright,
+            _places(part, poses),
+            batched_scales=part.scale,
+            batched_colors=np.ascontiguousarray(color[part.rows])
+            if part.tint is None
+            else np.array(part.tint, np.uint8),
+            flat_shading=part.mesh.is_sharp,
+            side="double" if part.mesh.is_sharp else "front",
+            opacity=self._opacity,
+            lod="off",
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+
+
+def definition_for(count: int) -> int:
+    """How many latitudes round bodies are drawn with when there are ``count`` of them."""
+    return next((definition for most, definition in DEFINITIONS if count <= most), COARSE)
+
+
+def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same instances, each part in blocks."""
+    for part in parts:
+        for first in range(0, len(part.rows), BLOCK):
+            block = slice(first, first + BLOCK)
+            yield replace(part, rows=part.rows[block], scale=part.scale[block])
+
+
+def parts_of(cast: Cast, definition: int) -> Iterator[Part]:
+    """The parts of all drawn bodies, those at rest apart from those that move."""
+    for at_rest in (True, False):
+        drawn = cast.drawn & (cast.static == at_rest)
+        yield from _round_parts(cast, drawn, definition)
+        yield from _flat_parts(cast, drawn)
+        for hull in np.unique(cast.hull[drawn & (cast.kind == CONVEX)]).tolist():
+            rows = np.flatnonzero(drawn & (cast.kind == CONVEX) & (cast.hull == hull))
+            points, triangles = cast.hull_mesh(hull)
+            yield Part(rows, Mesh(points, triangles.astype(np.uint32), is_sharp=True), cast.size[rows])
+
+
+def _round_parts(cast: Cast, drawn: NDArray[np.bool_], definition: int) -> Iterator[Part]:
+    size = cast.size
+    rows = np.flatnonzero(drawn & (cast.kind == SPHERE))
+    if len(rows):
+        yield Part(rows, meshes.ball(definition), np.repeat(size[rows, :1], 3, axis=1), turns=False)
+    rows = np.flatnonzero(drawn & (cast.kind == CAPSULE) & ~cast.rocket)
+    ratio = size[rows, 1] / size[rows, 0]
+    for proportion in np.unique(classes := _classes(ratio)):
+        these = classes == proportion
+        mean = float(ratio[these].mean())
+        radius, half = size[rows[these], 0], size[rows[these], 1] / 2 + size[rows[these], 0]
+        scale = np.column_stack((radius, radius, half / (mean / 2 + 1)))
+        yield Part(rows[these], meshes.capsule(mean, definition), scale.astype(np.float32))
+    rows = np.flatnonzero(drawn & (cast.kind == CAPSULE) & cast.rocket)
+    if len(rows):
+        radius, half = size[rows, 0], size[rows, 1] / 2 + size[rows, 0]
+        scale = np.column_stack((radius, radius, half)).astype(np.float32)
+        for mesh, tint in meshes.rocket(definition):
+            yield Part(rows, mesh, scale, tint)
+
+
+def _flat_parts(cast: Cast, drawn: NDArray[np.bool_]) -> Iterator[Part]:
+    rows = np.flatnonzero(drawn & (cast.kind == TILE))
+    if len(rows):
+        length, width = cast.size[rows, 0], cast.size[rows, 1]
+        scale = np.column_stack((length, TILE_THICKNESS * (length + width) / 2, width)).astype(np.float32)
+        yield Part(rows, meshes.cube(), scale)
+    rows = np.flatnonzero(drawn & (cast.kind == PLANE))
+    if len(rows):
+        yield Part(rows, meshes.square(), np.full((len(rows), 3), GROUND_SIDE, np.float32))
+
+
+def _classes(ratio: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Which capsules are drawn with the same mesh: those of one proportion, or nearly so if there are many of them."""
+    if len(np.unique(ratio)) <= CAPSULES_APART:
+        return ratio.astype(np.float64)
+    steps: NDArray[np.float64] = np.rint(np.log(np.maximum(ratio, 0.05)) / np.log(1.1))
+    return steps
+
+
+def _places(part: Part, poses: Poses) -> NDArray[np.float32]:
+    return np.ascontiguousarray(poses.position[part.rows], np.float32)

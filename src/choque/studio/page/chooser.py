@@ -1,0 +1,120 @@
+"""The first page: everything that can be watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from choque.errors import ChoqueError
+from choque.record import Cast, Poses
+from choque.scene import BodyScene
+from choque.studio.page.bodies import BodiesLayer
+from choque.studio.page.cameras import Cameras
+from choque.studio.page.entries import ENTRIES, Entry, entry
+from choque.studio.page.page import Page
+from choque.studio.page.stage import light
+from choque.studio.page.view import View
+
+OPENED = 3
+"""How many entries are unfolded at first."""
+
+FIRST = "one-of-each"
+"""The scene that is shown before anything was chosen."""
+
+
+class Chooser(View):
+    """Lists the things of all entries, each with what it is and its parameters; shows how the chosen scene starts."""
+
+    title = "Choque: the studio"
+
+    def open(self, page: Page) -> None:
+        """Build a folder for each entry."""
+        self.page = page
+        self.forms: dict[str, Form] = {}
+        self._layer = BodiesLayer(page.scene)
+        self._wanted: BodyScene | None = None
+        light(page.scene)
+        with page.tab("Watch"):
+            page.text("Choose something to watch. A page can be open in several tabs: all show the same.")
+            for number, name in enumerate(ENTRIES):
+                found = entry(name)
+                things = found.things()
+                with page.folder(found.title, is_open=number < OPENED):
+                    page.text(f"*{found.about}*")
+                    if things:
+                        self.forms[name] = Form(self, found, things)
+                    else:
+                        page.text("There is nothing yet.")
+
+    def preview(self, scene: BodyScene) -> None:
+        """Show how a scene starts, once there is time."""
+        self._wanted = scene
+
+    def tick(self) -> float | None:
+        """Show the scene that is wanted; making its world takes a moment."""
+        scene, self._wanted = self._wanted, None
+        if scene is not None:
+            bodies = scene.world(broad="brute").bodies
+            cast, poses = Cast.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+            self._layer.show(cast, poses, cast.color)
+            Cameras(self.page.server, scene.camera, cast, poses)
+        return None
+
+
+class Form:
+    """One entry: a thing, what it is, its parameters, and a button that opens it."""
+
+    def __init__(self, chooser: Chooser, kind: Entry, things: Mapping[str, str]) -> None:
+        self._chooser, self._page, self._kind, self._things = chooser, chooser.page, kind, things
+        self.thing = FIRST if FIRST in things else next(iter(things))
+        self.values: dict[str, Any] = {}
+        self.choice = self._page.choice("Which", list(things), self.thing, self.choose)
+        self._about = self._page.text()
+        self._fields = self._page.gui.add_folder(None, visible=kind.parameters is not None)
+        self.button = self._page.button("Open", self.open)
+        self.choose(self.thing)
+
+    def choose(self, thing: str) -> None:
+        """Take another thing of the entry."""
+        self.thing = thing
+        self._about.content = self._things[thing]
+        self._add_fields()
+        if self._kind.preview is not None:
+            self._chooser.preview(self._kind.preview(thing))
+
+    def open(self) -> None:
+        """Open the view of what was chosen."""
+        try:
+            view = self._kind.open([self.thing], self.values)
+        except ChoqueError as problem:
+            self._page.tell("This cannot be opened", str(problem), "red")
+            return
+        self._page.tell("Opening", f"{self.thing} is being prepared; what is used for the first time is compiled.")
+        self._page.go(view)
+
+    def _add_fields(self) -> None:
+        """A field for each parameter of the thing that was chosen."""
+        for child in tuple(self._fields._children.values()):
+            child.remove()
+        self.values = {}
+        if self._kind.parameters is None:
+            return
+        self.values = dict(self._kind.parameters(self.thing))
+        with self._fields:
+            for name, default in self.values.items():
+                self._add_field(name, default)
+
+    def _add_field(self, name: str, default: Any) -> None:
+        label = "bodies" if name == "n" else name.replace("_", " ")
+
+        def take(value: Any) -> None:
+            self.values[name] = type(default)(value)
+
+        if isinstance(default, bool):
+            self._page.checkbox(label, default, take)
+        elif isinstance(default, int | float):
+            self._page.number(label, default, take, step=1 if isinstance(default, int) else None)
+        else:
+            self._page.word(label, str(default), take)

@@ -1,0 +1,117 @@
+"""What is found among the bodies of one frame, each thing when it is first asked for.
+
+The studio computes nothing itself: bounds, candidates and contacts come from the rooms that know them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import threads
+from choque.bounds import Bounds
+from choque.narrow import Hulls
+from choque.narrow._hulls import Hull
+from choque.record import Cast, Poses
+from choque.world import Bodies
+from choque.world._bodies import FLOAT_COLUMNS
+from choque.world._bounds import find_bounds
+from choque.world._detection import Detected, Detection
+
+
+class Findings:
+    """All that overlays, colours and the panel about a body want to know of one frame.
+
+    Parameters
+    ----------
+    bodies
+        In the poses of the frame; rows here are rows there.
+    detection
+        The methods that look for candidates and contacts, which keep their memory from frame to frame.
+    """
+
+    def __init__(self, bodies: Bodies, detection: Detection) -> None:
+        self.bodies = bodies
+        self.detection = detection
+        self._bounds: dict[str, Bounds] = {}
+
+    @property
+    def method(self) -> str:
+        """The name of the broad phase."""
+        return self.detection.settings.broad
+
+    @cached_property
+    def detected(self) -> Detected:
+        """Candidates and contacts, as rows, in the poses shown."""
+        return self.detection.find(self.bodies)
+
+    @cached_property
+    def is_touching(self) -> NDArray[np.bool_]:
+        """(n,) which bodies touch another."""
+        found = np.zeros(len(self.bodies), np.bool_)
+        found[self.detected.contacts.pairs.ravel()] = True
+        return found
+
+    @cached_property
+    def candidate_count(self) -> NDArray[np.int64]:
+        """(n,) how many candidates each body has."""
+        return np.bincount(self.detected.pairs.ravel(), minlength=len(self.bodies)).astype(np.int64)
+
+    @cached_property
+    def speed(self) -> NDArray[np.float64]:
+        """(n,) in units a second."""
+        found: NDArray[np.float64] = np.linalg.norm(self.bodies.velocity.astype(np.float64), axis=1)
+        return found
+
+    @cached_property
+    def is_bounded(self) -> NDArray[np.bool_]:
+        """(n,) which bodies have bounds that can be drawn: all but grounds, which have no end."""
+        boxes: Any = self.bounds("box")
+        ends: NDArray[np.bool_] = np.isfinite(boxes.lower).all(axis=1) & np.isfinite(boxes.upper).all(axis=1)
+        return ends
+
+    def bounds(self, name: str) -> Any:
+        """The bounds called ``name``, as worlds know them: "box", "oriented", "sphere", "18-dop"."""
+        if name not in self._bounds:
+            count = threads.resolve_count(self.detection.settings.threads, len(self.bodies))
+            self._bounds[name] = find_bounds(name, self.method)(self.bodies, count)
+        return self._bounds[name]
+
+    def partners(self, row: int) -> NDArray[np.int32]:
+        """The candidates of one body, as rows."""
+        return _others(self.detected.pairs, row)
+
+    def touching(self, row: int) -> NDArray[np.int32]:
+        """The bodies that one body touches, as rows."""
+        return _others(self.detected.contacts.pairs, row)
+
+
+def bodies_of(cast: Cast, poses: Poses, velocity: NDArray[np.floating[Any]] | None = None) -> Bodies:
+    """Recorded bodies as those of a world: poses and sizes as recorded, in float64; masses, which are not, are 1."""
+    count = len(cast)
+    columns: dict[str, Any] = {name: np.zeros((count, *shape)) for name, shape in FLOAT_COLUMNS.items()}
+    columns |= {name: np.ascontiguousarray(getattr(cast, name), np.float64) for name in ("size",)}
+    columns["position"] = poses.position.astype(np.float64)
+    columns["rotation"] = poses.rotation.astype(np.float64)
+    columns["mass"] = columns["inverse_mass"] = np.ones(count)
+    if velocity is not None:
+        columns["velocity"] = velocity.astype(np.float64)
+    for name in ("ids", "kind", "static", "hull", "color", "drawn", "rocket"):
+        columns[name] = getattr(cast, name)
+    return Bodies(**columns, hulls=_hulls_of(cast))
+
+
+def _hulls_of(cast: Cast) -> Hulls | None:
+    count = len(cast.hull_first) - 1
+    if not count:
+        return None
+    meshes = [cast.hull_mesh(row) for row in range(count)]
+    still = np.zeros(3), np.eye(3)
+    return Hulls(Hull(points.astype(np.float64), faces, 1.0, np.ones(3), *still) for points, faces in meshes)
+
+
+def _others(pairs: NDArray[np.int32], row: int) -> NDArray[np.int32]:
+    return np.sort(np.concatenate((pairs[pairs[:, 0] == row, 1], pairs[pairs[:, 1] == row, 0])))

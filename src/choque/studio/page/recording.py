@@ -1,0 +1,278 @@
+"""A recording on the page: any frame, both directions, any speed, overlays for the frame shown."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import Any
+
+from choque import broad
+from choque.errors import ChoqueError, InvalidInput
+from choque.record import Cast, Poses, Recording, Replay, SceneDat, verify
+from choque.studio.page.findings import Findings, bodies_of
+from choque.studio.page.page import Page
+from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.world import bounds_names
+from choque.world._detection import Detection
+from choque.world._settings import Settings
+
+SPEEDS = ("-16", "-4", "-1", "-1/4", "1/16", "1/4", "1/2", "1", "2", "4", "16")
+SUITING = "what suits it"
+PANELS_A_SECOND = 5.0
+
+LONGEST_WAIT = 0.25
+"""No more seconds than this are made good at once when drawing falls behind."""
+
+SEEK_KEYS = (
+    ("arrowleft", "arrowright", 60),
+    ("arrowup", "arrowdown", 600),
+    ("B", "F", 1),
+)
+"""Keys that go back and forward by so many frames: those of the original, and letters for its comma and full stop."""
+
+
+class RecordingView(BodiesView):
+    """Shows a `Replay` and sends it commands.
+
+    Parameters
+    ----------
+    frames
+        A recording of Choque's or a scene.dat of the original. One that was cut off is shown up to there.
+    """
+
+    picture_name = "choque-recording.png"
+
+    def __init__(self, frames: Recording | SceneDat) -> None:
+        self.replay = Replay(frames)
+        self.title = frames.name
+        self._findings: tuple[Any, Findings] | None = None
+        self._settings = Settings(broad=_recorded_method(frames))
+        self._verifying: threading.Thread | None = None
+        self._speed = 1.0
+        self.verdict = ""
+        """What came of simulating it again."""
+        self.first_difference: int | None = None
+
+    # The life of the view
+
+    def open(self, page: Page) -> None:
+        """Build the page."""
+        self._due = self._ticked = self._told = 0.0
+        self._closed = False
+        self._detection = Detection(self._settings)
+        self.set_up(page, self.replay.frames.camera)
+        self._add_play_tab()
+        self.add_show_tab()
+        self.add_body_tab()
+        self.present()
+        self._tell()
+
+    def tick(self) -> float | None:
+        """Go on to the frame that is due and draw it; frames that there is no time for are passed over."""
+        now, replay = time.perf_counter(), self.replay
+        if replay.playing and now >= self._due:
+            before, elapsed = replay.frame, min(now - self._ticked, LONGEST_WAIT)
+            replay.speed = self._speed * elapsed * replay.frames.frames_per_second
+            replay.tick()
+            replay.speed = self._speed
+            self._ticked, self._due = now, now + 1 / FRAMES_A_SECOND
+            self.is_stale |= replay.frame != before or not replay.playing
+        waits = [] if (held := self.cameras.let_go()) is None else [held]
+        if self.is_stale:
+            self._draw()
+        if replay.playing:
+            waits.append(max(0.0, self._due - time.perf_counter()))
+        return min(waits) if waits else None
+
+    def close(self) -> None:
+        """Stop looking, and let go of the file."""
+        self._closed = True
+        if self._verifying is not None:
+            self._verifying.join(timeout=5.0)
+        frames = self.replay.frames
+        if isinstance(frames, Recording):
+            frames.close()
+
+    # What is shown
+
+    def cast(self) -> Cast:
+        """The bodies of the frame shown."""
+        return self.replay.cast
+
+    def poses(self) -> Poses:
+        """Where they are."""
+        return self.replay.poses
+
+    def look(self) -> Findings:
+        """What the chosen methods find in the frame shown; speeds are those to the next frame."""
+        key = (self.replay.frame, self._detection)
+        if self._findings is None or self._findings[0] != key:
+            self._findings = key, Findings(bodies_of(self.cast(), self.poses(), self._velocity()), self._detection)
+        return self._findings[1]
+
+    def _velocity(self) -> Any:
+        replay, frames = self.replay, self.replay.frames
+        after = min(replay.frame + 1, replay.last_frame)
+        before = max(after - 1, 0)
+        if frames.cast(before) is not frames.cast(after) or before == after:
+            return None
+        return (frames.frame(after).position - frames.frame(before).position) * frames.frames_per_second
+
+    # What can be done
+
+    def toggle(self) -> None:
+        """Play or pause; at the end, play from the other one."""
+        replay = self.replay
+        if not replay.playing:
+            forward = self._speed > 0
+            if replay.frame == (replay.last_frame if forward else 0):
+                replay.seek_to(0 if forward else replay.last_frame)
+            self._due = time.perf_counter()
+            self._ticked = self._due - 1 / FRAMES_A_SECOND
+        replay.toggle()
+        self._tell_state()
+        self.is_stale = True
+
+    def seek(self, by: int) -> None:
+        """Go by some frames; by single ones it pauses."""
+        if abs(by) == 1:
+            self.replay.step(by)
+        else:
+            self.replay.seek(by)
+        self._tell_state()
+        self.is_stale = True
+
+    def seek_to(self, frame: float) -> None:
+        """Show this frame."""
+        self.replay.seek_to(int(frame))
+        self.is_stale = True
+
+    def set_speed(self, word: str) -> None:
+        """So many recorded frames in the time of one; negative plays backward."""
+        above, _, below = word.partition("/")
+        self._speed = self.replay.speed = float(above) / float(below or 1)
+
+    def switch(self, **choice: str | None) -> None:
+        """Find candidates by other methods from now on."""
+        settings = Settings(**{"broad": self._settings.broad, "bounds": self._settings.bounds, **choice}).checked()  # type: ignore[arg-type]
+        self._settings, self._detection = settings, Detection(settings)
+        self.is_stale = True
+
+    def verify(self) -> None:
+        """Simulate the run again, beside the page, and then tell the first frame that differs."""
+        frames = self.replay.frames
+        if not isinstance(frames, Recording):
+            raise InvalidInput("A scene.dat holds poses alone; only Choque's recordings can be simulated again.")
+        if self._verifying is not None and self._verifying.is_alive():
+            raise InvalidInput("It is being simulated again already.")
+        self._verifying = threading.Thread(target=self._verify, args=(frames.path,), daemon=True)
+        self._verifying.start()
+
+    def jump_to_difference(self) -> None:
+        """Show the first frame that the verification names."""
+        if self.first_difference is None:
+            raise InvalidInput(self.verdict or "Simulate it again first; there is no frame to jump to yet.")
+        self.replay.pause()
+        self.seek_to(self.first_difference)
+
+    # Panels
+
+    def _add_play_tab(self) -> None:
+        page, replay = self.page, self.replay
+        with page.tab("Play"):
+            self._status = page.html()
+            self._play = page.button("Play", self.toggle, hint="P or Space")
+            self.scrubber = page.slider("Frame", 0, max(replay.last_frame, 1), 1, 0, self.seek_to)
+            for by in (1, 60, 600):
+                page.buttons(f"By {by}", (f"−{by}", f"+{by}"), lambda word: self.seek(int(word.replace("−", "-"))))
+            page.choice("Speed", SPEEDS, "1", self.set_speed, hint="Negative plays backward.")
+            with page.folder("Methods of the overlays"):
+                page.choice("Broad phase", broad.names(), self._settings.broad, lambda word: self.switch(broad=word))
+                page.choice(
+                    "Bounds",
+                    [SUITING, *bounds_names()],
+                    SUITING,
+                    lambda word: self.switch(bounds=None if word == SUITING else word),
+                )
+            with page.folder("Does it repeat?"):
+                page.button("Simulate it again", self.verify)
+                self._verdict_text = page.text()
+                self._jump = page.button("Jump to the first difference", self.jump_to_difference, visible=False)
+            page.picture_button()
+            page.button("Choose something else", page.home)
+        page.key(("P", "space"), "Play or pause", self.toggle)
+        for back, forward, by in SEEK_KEYS:
+            word = "1 frame" if by == 1 else f"{by} frames"
+            before = self.cameras.hold if back.startswith("arrow") else None
+            page.key(back, f"{word} back", partial(self.seek, -by), before=before)
+            page.key(forward, f"{word} forward", partial(self.seek, by), before=before)
+        page.key("home", "First frame", lambda: self.seek_to(0))
+        page.key("end", "Last frame", lambda: self.seek_to(replay.last_frame))
+
+    def _draw(self) -> None:
+        self.present()
+        if not self.replay.playing or time.perf_counter() - self._told > 1 / PANELS_A_SECOND:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._told = time.perf_counter()
+        self._status.content = self._status_html()
+        self.scrubber.value = self.replay.frame
+        self.tell_notes()
+        self._tell_state()
+
+    def _tell_state(self) -> None:
+        self._play.label = "Pause" if self.replay.playing else "Play"
+
+    def _status_html(self) -> str:
+        replay, frames = self.replay, self.replay.frames
+        state = "playing" if replay.playing else "paused"
+        cut = ""
+        if isinstance(frames, Recording) and not frames.complete:
+            cut = "<br><b style='color:#ffb03b'>It was cut off; this is what was written whole.</b>"
+        return (
+            f"<b>Frame {replay.frame:,}</b> of {replay.last_frame:,}, {replay.time:.2f} s, {state}<br>"
+            f"{len(self.cast()):,} bodies, {frames.frames_per_second:g} frames a second{cut}{self.coarse_html()}"
+        )
+
+    # Verifying, in a thread of its own
+
+    def _verify(self, path: Any) -> None:
+        def progress(done: int, total: int, _: str) -> None:
+            if self._closed:
+                raise _Closed
+            if done % max(1, total // 50) == 0:
+                self.page.do(lambda: self._tell_verdict(f"Frame {done:,} of {total:,} …"))
+
+        try:
+            with Recording(path) as again:
+                found = verify(again, progress=progress)
+        except _Closed:
+            return
+        except ChoqueError as problem:
+            sentence = str(problem)
+            self.page.do(lambda: self._tell_verdict(sentence))
+            return
+        self.page.do(lambda: self._verified(str(found), found.first_difference))
+
+    def _verified(self, verdict: str, first_difference: int | None) -> None:
+        self.first_difference = first_difference
+        self._tell_verdict(verdict)
+        if not self._closed:
+            self._jump.visible = first_difference is not None
+
+    def _tell_verdict(self, verdict: str) -> None:
+        self.verdict = verdict
+        if not self._closed:
+            self._verdict_text.content = verdict
+
+
+class _Closed(Exception):
+    """The view was closed while its recording was simulated again."""
+
+
+def _recorded_method(frames: Recording | SceneDat) -> str:
+    recorded = getattr(frames, "header", {}).get("world") or {}
+    method = recorded.get("broad", "auto") if isinstance(recorded, dict) else "auto"
+    return method if method in broad.names() else "auto"

@@ -1,0 +1,55 @@
+"""Recordings in the studio: those in ./output, any other by its path, and the original's scene.dat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from choque.errors import InvalidInput
+from choque.record import open_frames
+from choque.record._recording import SUFFIX
+from choque.studio.page.entries import Entry
+from choque.studio.page.recording import RecordingView
+from choque.theses.fingsics.scene_dat import NAME
+
+FOLDER = Path("output")
+"""Where runs put their recordings unless they are told otherwise."""
+
+LISTED = 200
+
+
+def _recordings() -> dict[str, str]:
+    """The recordings in `FOLDER`, the newest first."""
+    if not FOLDER.is_dir():
+        return {}
+    found = {path for path in FOLDER.iterdir() if _claims(str(path))}
+    newest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    return {str(path): f"Recorded in {path}." for path in newest[:LISTED]}
+
+
+def _open_recording(things: Sequence[str], parameters: Mapping[str, Any]) -> RecordingView:
+    if len(things) != 1 or parameters:
+        raise InvalidInput(f"{', '.join(things)} was given; a recording is shown alone, and has no parameters.")
+    return RecordingView(open_frames(things[0]))
+
+
+def _claims(word: str) -> bool:
+    """Tell whether this is a recording, or a folder with one."""
+    path = Path(word)
+    if path.is_dir():
+        return any(path.glob(f"*{SUFFIX}")) or (path / NAME).is_file()
+    return path.suffix.lower() in (SUFFIX, ".dat")
+
+
+ENTRIES = {
+    "recording": Entry(
+        title="Recordings",
+        about="Runs that were recorded, in the folder ./output.",
+        things=_recordings,
+        open=_open_recording,
+        suffixes=(SUFFIX, ".dat"),
+        claims=_claims,
+    )
+}
+"""What the studio's chooser lists of this."""

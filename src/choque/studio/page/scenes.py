@@ -1,0 +1,54 @@
+"""Scenes of bodies in the studio: those that come with the package, files, and generators with their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from choque import scene
+from choque.errors import InvalidInput
+from choque.scene.finding import GENERATED, is_generator
+from choque.scene.loading import BODY_SUFFIXES
+from choque.studio.page.entries import Entry
+from choque.studio.page.world import WorldView
+
+
+def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
+    _one(things)
+    return WorldView(scene.find_bodies(things[0], **parameters))
+
+
+def _generator_parameters(name: str) -> dict[str, object]:
+    return {"n": GENERATED, "seed": 0, **scene.body_parameters(name)}
+
+
+def _described(names: Sequence[str]) -> dict[str, str]:
+    return {name: scene.describe(name) for name in names}
+
+
+def _one(things: Sequence[str]) -> None:
+    if len(things) != 1:
+        raise InvalidInput(
+            f"{len(things)} scenes were given, {', '.join(things)}; the studio shows one world at a time."
+        )
+
+
+ENTRIES = {
+    "scene": Entry(
+        title="Built-in scenes",
+        about="Small scenes of bodies that come with the package.",
+        things=lambda: _described(scene.built_in_names()),
+        open=_open,
+        suffixes=BODY_SUFFIXES,
+        preview=scene.load_bodies,
+    ),
+    "generator": Entry(
+        title="Generators",
+        about="Scenes of as many bodies as you like, from a seed.",
+        things=lambda: _described(scene.body_names()),
+        open=_open,
+        parameters=_generator_parameters,
+        claims=is_generator,
+    ),
+}
+"""What the studio's chooser lists of this."""

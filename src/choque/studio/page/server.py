@@ -1,0 +1,304 @@
+"""The server behind the page, and the one thread in which a view lives."""
+
+from __future__ import annotations
+
+import io
+import queue
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from types import ModuleType
+from typing import Any, Self
+
+from choque.errors import ChoqueError, InvalidInput, require
+from choque.studio.page.http import answered_first, answering
+from choque.studio.page.page import Page
+from choque.studio.page.view import View
+from choque.studio.viewpoint import SIZE, Eye
+
+HOST = "127.0.0.1"
+"""Reached from this machine alone."""
+
+PORT = 8080
+"""The port where a studio is looked for first."""
+
+PORTS_TRIED = 100
+
+CLOSING_SECONDS = 10.0
+"""So long the end of the server waits for the studio's thread, which may be compiling."""
+
+Action = Callable[[], object]
+
+
+class Studio:
+    """A page in the browser, and the thread that does what is done on it.
+
+    Parameters
+    ----------
+    host
+        The address to listen on.
+    port
+        The port to listen on, refused if it is in use; None for the first free one from 8080 on.
+
+    Notes
+    -----
+    viser, which serves the page, calls back in threads of its own; `do` hands what they want over to the studio's
+    thread. That thread sleeps until something is handed over or the view wants to be ticked. Tabs may come and go: the
+    view does not notice, and whoever comes later is sent all there is.
+    """
+
+    def __init__(self, host: str = HOST, port: int | None = None) -> None:
+        viser: Any = load_viser()
+        chosen = free_port(host, port)
+        self._actions: queue.SimpleQueue[Action] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        self._is_served = True
+        self._view: View | None = None
+        self._is_open = False  # whether the view is built, so that it can be told of cameras
+        with _quiet(), answered_first(answering(lambda size: self.picture(None, size))):
+            self.server = viser.ViserServer(host=host, port=chosen, verbose=False)
+        _dress(self.server)
+        _stay_here(self.server)
+        self.server.on_client_connect(self._greet)
+        self.host, self.port = host, int(self.server.get_port())
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{shown}:{self.port}"
+
+    @property
+    def view(self) -> View | None:
+        """What is shown now."""
+        return self._view
+
+    def start(self, view: View | None = None) -> None:
+        """Show ``view``, or the chooser, and go on in the background."""
+        self.open(view)
+        self._thread = threading.Thread(target=self.run, name="choque-studio", daemon=True)
+        self._thread.start()
+
+    def open(self, view: View | None) -> None:
+        """Let ``view`` take the place of what is shown; None for the chooser. May be called from any thread."""
+        self.do(lambda: self._show(view))
+
+    def do(self, action: Action) -> None:
+        """Have ``action`` done in the studio's thread, after those that wait already."""
+        self._actions.put(action)
+
+    def ask(self, question: Callable[[], Any], timeout: float = 60.0) -> Any:
+        """What ``question`` answers in the studio's thread; waits for it, at most ``timeout`` seconds.
+
+        Not to be called from the studio's own thread, which would wait for itself.
+        """
+        if self._stopping:
+            raise InvalidInput("The studio is stopped; open another one.")
+        answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def answer() -> None:
+            try:
+                answers.put((question(), None))
+            except BaseException as problem:
+                answers.put((None, problem))
+
+        self.do(answer)
+        try:
+            found, problem = answers.get(timeout=timeout)
+        except queue.Empty:
+            raise InvalidInput(
+                f"The studio has not answered for {timeout:g} s; it may be compiling. Ask again."
+            ) from None
+        if problem is not None:
+            raise problem
+        return found
+
+    def picture(self, eye: Eye | None = None, size: tuple[int, int] = SIZE) -> bytes:
+        """A PNG of what is shown, drawn without a browser; may be called from any thread but the studio's own."""
+
+        def draw() -> bytes:
+            if self._view is None:
+                raise InvalidInput("Nothing is shown yet.")
+            return self._view.picture(eye, size)
+
+        image: bytes = self.ask(draw)
+        return image
+
+    def run(self) -> None:
+        """Do what is asked for, and tick the view, until `stop`; the caller's thread is the studio's from now on."""
+        wait: float | None = None
+        while not self._stopping:
+            deadline = None if wait is None else time.perf_counter() + wait
+            try:
+                action = self._actions.get(timeout=wait) if wait is None or wait > 0 else self._actions.get_nowait()
+            except queue.Empty:
+                wait = self._tick()
+                continue
+            self._try(action)
+            # What else waits goes first: then one tick shows what all of it came to.
+            if not self._actions.empty():
+                wait = 0.0 if deadline is None else max(0.0, deadline - time.perf_counter())
+                continue
+            wait = self._tick()
+        self._leave()
+
+    def stop(self) -> None:
+        """Close the view and end the server."""
+        self._stopping = True
+        self.do(lambda: None)
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout=CLOSING_SECONDS)
+        else:
+            self._leave()
+        self._is_served = False
+        with _quiet():
+            self.server.stop()
+
+    def tell(self, title: str, sentence: str, color: str = "red") -> None:
+        """Show a sentence on every page that is open."""
+        for client in self.server.get_clients().values():
+            client.add_notification(title, sentence, color=color, auto_close_seconds=8.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<Studio at {self.url}>"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe src="{self.url}" width="100%" height="640" style="border: 0"></iframe>'
+
+    def _greet(self, client: Any) -> None:
+        client.camera.on_update(lambda _: self._camera_moved(client))
+        self._camera_moved(client)
+
+    def _camera_moved(self, client: Any) -> None:
+        view = self._view
+        if view is not None and self._is_open:
+            view.camera_moved(client)
+
+    def _show(self, view: View | None) -> None:
+        if view is None:
+            from choque.studio.page.chooser import Chooser
+
+            view = Chooser()
+        self._leave()
+        page = Page(self, view.title)
+        self._view = view
+        try:
+            view.open(page)
+        except ChoqueError as problem:
+            self.tell("This could not be opened", str(problem))
+            self._leave()
+            self._show(None)
+            return
+        page.finish()
+        self._is_open = True
+
+    def _leave(self) -> None:
+        """Close the view and clear the page, if it is still served."""
+        if self._view is None:
+            return
+        view, self._view, self._is_open = self._view, None, False
+        try:
+            view.close()
+        finally:
+            if self._is_served:
+                with self.server.atomic():
+                    self.server.scene.remove_click_callback("all")
+                    self.server.scene.reset()
+                    self.server.gui.reset()
+
+    def _tick(self) -> float | None:
+        view = self._view
+        if view is None:
+            return None
+        waits: list[float | None] = [None]
+
+        def tick() -> None:
+            waits[0] = view.tick()
+
+        self._try(tick)
+        return waits[0]
+
+    def _try(self, action: Action) -> None:
+        """Do something that the page asked for; what is wrong with it is said there, and the studio goes on."""
+        try:
+            action()
+        except ChoqueError as problem:
+            self.tell("That is not possible", str(problem))
+        except Exception as problem:
+            if not self._is_served:
+                return  # whatever it wanted of the page, nobody is there any more
+            traceback.print_exc()
+            self.tell("Something is wrong in the studio", f"{type(problem).__name__}: {problem}")
+
+
+def load_viser() -> ModuleType:
+    """Import viser, or say how to get it."""
+    return require("viser", extra="view", purpose="to show things in the browser")
+
+
+def free_port(host: str, port: int | None) -> int:
+    """The ``port`` if it is free on ``host``, or for None the first free one from `PORT` on."""
+    if not isinstance(host, str):
+        raise InvalidInput(f"The host is {host!r}; it must be an address as text, such as '127.0.0.1'.")
+    if port is not None:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
+            raise InvalidInput(f"The port is {port!r}; it must be a whole number from 1 to 65535.")
+        problem = _binding_problem(host, port)
+        if problem is None:
+            return port
+        raise InvalidInput(
+            f"The studio cannot listen on {host}:{port}: {problem}. Give another port, or none for the first free one."
+        )
+    problem = None
+    for candidate in range(PORT, PORT + PORTS_TRIED):
+        problem = _binding_problem(host, candidate)
+        if problem is None:
+            return candidate
+    raise InvalidInput(
+        f"The studio cannot listen on {host}, ports {PORT} to {PORT + PORTS_TRIED - 1}: {problem}. Give another host "
+        "or a port."
+    )
+
+
+def _binding_problem(host: str, port: int) -> str | None:
+    """Why nothing can listen there, None if something can."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except (OSError, UnicodeError, OverflowError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        return reason[:1].lower() + reason[1:]
+    return None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep viser, which prints tables to the terminal, from doing so."""
+    with redirect_stdout(io.StringIO()):
+        yield
+
+
+def _stay_here(server: Any) -> None:
+    """Refuse what viser offers beside the page: a public address, by way of a server of others."""
+    from viser import _messages
+
+    server._websock_server.unregister_handler(_messages.ShareUrlRequest)
+
+
+def _dress(server: Any) -> None:
+    """The look of the page; nothing on it leads off the machine."""
+    server.gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False, brand_color=(64, 150, 255))
+    server.scene.set_up_direction("+y")
+    server.scene.world_axes.visible = False

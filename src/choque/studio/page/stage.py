@@ -1,0 +1,261 @@
+"""What views of bodies have in common: bodies, colours, overlays, a body that is picked, cameras."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput
+from choque.record import Cast, Poses
+from choque.scene import Camera
+from choque.studio.page.bodies import BodiesLayer
+from choque.studio.page.cameras import Cameras
+from choque.studio.page.colors import COLORINGS, PICKED
+from choque.studio.page.findings import Findings
+from choque.studio.page.overlays import OVERLAYS, SLAB_NAMES, OverlaysLayer
+from choque.studio.page.page import Page
+from choque.studio.page.picking import about_body, body_on_ray
+from choque.studio.page.view import View
+from choque.studio.viewpoint import Eye
+
+FRAMES_A_SECOND = 30.0
+"""Pictures are sent no more often than this."""
+
+
+class BodiesView(View):
+    """A view of bodies in their poses; what moves them is the subclass's affair.
+
+    A subclass says who the bodies are (`cast`), where they are (`poses`) and what is found among them (`look`), and
+    calls `present` when something changed.
+    """
+
+    page: Page
+
+    @abstractmethod
+    def cast(self) -> Cast:
+        """The bodies; the same object as long as they are the same."""
+
+    @abstractmethod
+    def poses(self) -> Poses:
+        """Where they are."""
+
+    @abstractmethod
+    def look(self) -> Findings:
+        """What can be found among them, for the frame shown."""
+
+    def set_up(self, page: Page, camera: Camera) -> None:
+        """Prepare the scene; controls follow."""
+        self.page = page
+        self._camera = camera
+        self.bodies_layer = BodiesLayer(page.scene)
+        self.overlays = OverlaysLayer(page.scene)
+        self.cameras = Cameras(page.server, camera, self.cast(), self.poses())
+        self.coloring = "scene"
+        self.picked: int | None = None
+        """The id of the body that was picked."""
+        self.is_following = False
+        self.is_see_through = False
+        self.is_stale = True
+        """Whether something changed since it was last drawn."""
+        light(page.scene)
+        page.scene.on_click()(self._clicked)
+
+    def camera_moved(self, client: Any) -> None:
+        """Keep a centred camera centred."""
+        self.cameras.moved(client)
+
+    # Drawing
+
+    def present(self) -> None:
+        """Draw the present frame: what changed goes to all tabs, at once."""
+        self.is_stale = False
+        findings, cast = self.look(), self.cast()
+        row = self._picked_row(findings)
+        self.overlays.options.picked, self.overlays.options.target = row, self.cameras.looked_at()
+        color = self._colors(findings)
+        with self.page.server.atomic():
+            self.bodies_layer.set_see_through(self.is_see_through or self.overlays.is_inside)
+            self.bodies_layer.show(cast, self.poses(), color)
+            self.overlays.show(findings)
+        if self.is_following and row is not None:
+            self.cameras.follow(findings.bodies.position[row].astype(np.float64))
+
+    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:
+        """A PNG of the bodies in their colours, with the overlays that are on."""
+        from choque.studio.page.picture import Lines, bodies_png
+
+        findings = self.look()
+        drawings = self.overlays.drawings(findings)
+        lines = [
+            Lines(each.lines, OVERLAYS[name].color if each.colors is None else each.colors) for name, each in drawings
+        ]
+        return bodies_png(
+            self.cast(),
+            self.poses(),
+            self._colors(findings),
+            lines,
+            eye=self._camera if eye is None else eye,
+            size=size,
+            is_see_through=self.is_see_through or self.overlays.is_inside,
+        )
+
+    def tell_notes(self) -> None:
+        """Bring the sentences of the panels up to date."""
+        lines = [f"**{OVERLAYS[name].word}:** {note}" for name, note in self.overlays.notes.items() if note]
+        self._overlay_notes.content = "\n\n".join(lines)
+        self._body_text.content = self._about_picked()
+
+    def coarse_html(self) -> str:
+        """A line for the status, where bodies are drawn coarser than they are."""
+        note = self.bodies_layer.note
+        return f"<br><span style='color:#ffb03b'>{note}</span>" if note else ""
+
+    # Controls
+
+    def add_show_tab(self) -> None:
+        """Colours, overlays and cameras."""
+        page = self.page
+        with page.tab("Show"):
+            self.color_choice = page.choice("Colour by", list(COLORINGS), self.coloring, self.set_coloring)
+            self._color_note = page.text(COLORINGS[self.coloring][1])
+            self._see_through = page.checkbox(
+                "See through (V)", False, self._set_see_through, hint="Candidates and contacts do it by themselves."
+            )
+            with page.folder("Overlays"):
+                self._checks = {name: self._add_overlay(name) for name in OVERLAYS}
+                page.html(legend())
+                page.choice("k-DOP", SLAB_NAMES, self.overlays.options.slabs, self._set_slabs)
+                page.slider("Area ×", 1.0, 20.0, 0.5, self.overlays.options.area, self._set_area)
+                self._overlay_notes = page.text()
+            with page.folder("Camera"):
+                self._centred = page.checkbox("Centred", True, lambda _: self.toggle_camera())
+                page.checkbox("Follow picked", False, self._set_following, hint="The camera goes along with the body.")
+                page.buttons("Stand", ("to see all", "as the scene says"), self._stand)
+        page.key("V", "See through bodies, or not", self.toggle_see_through)
+        page.key("C", "Centred or free camera", self.toggle_camera)
+
+    def add_body_tab(self) -> None:
+        """The body that was picked."""
+        page = self.page
+        with page.tab("Body"):
+            self._body_text = page.html(self._about_picked())
+            self._pick_number = page.number("Pick by number", 0, lambda value: self.pick(int(value)), min=0, step=1)
+            page.button("Pick none", lambda: self.pick(None))
+
+    def set_coloring(self, name: str) -> None:
+        """Colour bodies by something else."""
+        self.coloring = name
+        self._color_note.content = COLORINGS[name][1]
+        self.is_stale = True
+
+    def toggle_overlay(self, name: str) -> None:
+        """Switch an overlay on or off."""
+        self.overlays.on ^= {name}
+        self._checks[name].value = name in self.overlays.on
+        self.is_stale = True
+
+    def toggle_see_through(self) -> None:
+        """Bodies that can be seen through, or not."""
+        self._set_see_through(not self.is_see_through)
+        self._see_through.value = self.is_see_through
+
+    def toggle_camera(self) -> None:
+        """Centred to free and back."""
+        self.cameras.toggle()
+        self._centred.value = self.cameras.is_centred
+
+    def pick(self, identity: int | None) -> None:
+        """Pick the body with this id; None for none."""
+        ids = self.cast().ids
+        if identity is not None and not (ids == identity).any():
+            raise InvalidInput(f"There is no body {identity}; ids go from {ids.min()} to {ids.max()}.")
+        self.picked = identity
+        if identity is None:
+            self.cameras.follow(None)
+        else:
+            self._pick_number.value = identity
+        self.is_stale = True
+
+    def _clicked(self, event: Any) -> None:
+        origin, direction = np.array(event.ray_origin, np.float64), np.array(event.ray_direction, np.float64)
+        self.page.do(lambda: self._pick_on_ray(origin, direction))
+
+    def _pick_on_ray(self, origin: NDArray[np.float64], direction: NDArray[np.float64]) -> None:
+        bodies = self.look().bodies
+        row = body_on_ray(bodies, origin, direction)
+        self.pick(None if row is None else int(bodies.ids[row]))
+
+    def _colors(self, findings: Findings) -> NDArray[np.uint8]:
+        """(n, 3) of the bodies, the picked one in its own."""
+        color, row = COLORINGS[self.coloring][0](findings), self._picked_row(findings)
+        if row is not None:
+            color = color.copy()
+            color[row] = PICKED
+        return color
+
+    def _picked_row(self, findings: Findings) -> int | None:
+        if self.picked is None:
+            return None
+        row = int(np.searchsorted(findings.bodies.ids, self.picked))
+        return row if row < len(findings.bodies) and findings.bodies.ids[row] == self.picked else None
+
+    def _about_picked(self) -> str:
+        findings = self.look()
+        row = self._picked_row(findings)
+        if row is None:
+            return "Click a body: its state, its pairs and who is in its area are told here."
+        return about_body(findings, self.overlays.options, row)
+
+    def _add_overlay(self, name: str) -> Any:
+        overlay = OVERLAYS[name]
+        self.page.key(overlay.key, f"{overlay.label}, on and off", lambda: self.toggle_overlay(name))
+        return self.page.checkbox(
+            f"{overlay.word} ({overlay.key})",
+            False,
+            lambda value: self.toggle_overlay(name) if value != (name in self.overlays.on) else None,
+            hint=f"{overlay.label}; key {overlay.key}.",
+        )
+
+    def _set_see_through(self, value: bool) -> None:
+        self.is_see_through = value
+        self.is_stale = True
+
+    def _set_slabs(self, name: str) -> None:
+        self.overlays.options.slabs = name
+        self.is_stale = True
+
+    def _set_area(self, factor: float) -> None:
+        self.overlays.options.area = factor
+        self.is_stale = True
+
+    def _stand(self, word: str) -> None:
+        if word == "to see all":
+            self.cameras.show_all()
+        else:
+            self.cameras.stand_as_wanted()
+
+    def _set_following(self, value: bool) -> None:
+        self.is_following = value
+        if not value:
+            self.cameras.follow(None)
+        self.is_stale = True
+
+
+def legend() -> str:
+    """The colour of each overlay, as HTML."""
+    swatches = (
+        f'<span style="white-space:nowrap;margin-right:0.9em"><span style="color:rgb{overlay.color}">■</span> '
+        f"{overlay.word.lower() if overlay.word != 'k-DOPs' else overlay.word}</span> "
+        for overlay in OVERLAYS.values()
+    )
+    return "".join(swatches)
+
+
+def light(scene: Any) -> None:
+    """Light from the sky and from the ground, and a sun; shadows would cost as much again as the picture."""
+    scene.configure_default_lights(enabled=True, cast_shadow=False)
+    scene.configure_environment_map(hdri=None)
+    scene.add_light_hemisphere("/light", intensity=0.4, sky_color=(235, 240, 255), ground_color=(90, 84, 80))

@@ -1,0 +1,351 @@
+"""A live world on the page: run it, change its methods while it runs, and see what happens inside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from choque import broad
+from choque.dynamics._registry import response_names
+from choque.errors import InvalidInput
+from choque.record import Cast, Poses
+from choque.scene import BodyScene, Camera
+from choque.studio.page.comparison import SecondMethod, cost_html
+from choque.studio.page.events import Events
+from choque.studio.page.findings import Findings
+from choque.studio.page.page import Page
+from choque.studio.page.plots import RunPlots
+from choque.studio.page.recent import Recent
+from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.world import Run, StepReport, World, bounds_names
+from choque.world._detection import Detection
+from choque.world._settings import Settings
+
+SPEEDS = {
+    "1/16": 1 / 16,
+    "1/4": 0.25,
+    "1/2": 0.5,
+    "1": 1.0,
+    "2": 2.0,
+    "4": 4.0,
+    "16": 16.0,
+    "as fast as it goes": np.inf,
+}
+SUITING = "what suits it"
+NONE = "none"
+NARROW_RULES = ("exact", "legacy")
+
+PANELS_A_SECOND = 4.0
+"""How often panels and plots are brought up to date while a run plays."""
+
+
+class WorldView(BodiesView):
+    """Shows a run and sends it commands; all computing happens there.
+
+    Parameters
+    ----------
+    thing
+        A scene of bodies, a world or a run. A scene is put into a world when the view is opened.
+    options
+        Arguments of the world that a scene is put into.
+    """
+
+    picture_name = "choque-world.png"
+    run: Run
+
+    def __init__(self, thing: BodyScene | World | Run, **options: Any) -> None:
+        self._thing, self._options = thing, options
+        self.title = thing.name if isinstance(thing, BodyScene) else "A world"
+        self._cast: tuple[Any, Cast] | None = None
+        self._findings: tuple[Any, Findings] | None = None
+        self._detection: tuple[Settings, Detection] | None = None
+        self._version = 0
+
+    # The life of the view
+
+    def open(self, page: Page) -> None:
+        """Make the run and build the page."""
+        self.run = self._make_run()
+        self.events, self.second = Events(), SecondMethod()
+        self._due = self._drawn = self._picture_due = self._told = 0.0
+        self._pace = 1.0
+        self._is_warm = False
+        self.seconds = {name: Recent() for name in ("step", "send", "picture")}
+        """Of a step, of handing a frame to the server, and between two frames."""
+        self.steps_since_change = 0
+        self.run.observers.append(self._observe)
+        self.set_up(page, self._thing.camera if isinstance(self._thing, BodyScene) else Camera())
+        self._add_run_tab()
+        self.add_show_tab()
+        self.add_body_tab()
+        self._add_side()
+        self.present()
+        self._tell()
+
+    def tick(self) -> float | None:
+        """Make the step that is due, draw what is due, and say when the next one is."""
+        run = self.run
+        if not self._is_warm:
+            self._warm_up()
+        now = time.perf_counter()
+        if run.playing and run.finished:
+            self.pause()
+        if run.playing and now >= self._due:
+            run.tick()
+            period = 0.0 if np.isinf(self._pace) else run.dt / self._pace
+            self._due = max(self._due + period, time.perf_counter() - period)
+            self.is_stale = True
+            now = time.perf_counter()
+        waits = [] if (held := self.cameras.let_go()) is None else [held]
+        if self.is_stale:
+            if not run.playing or now >= self._picture_due:
+                self._draw(now)
+            else:
+                waits.append(self._picture_due - now)
+        if run.playing:
+            waits.append(max(0.0, self._due - time.perf_counter()))
+        return min(waits) if waits else None
+
+    def close(self) -> None:
+        """Stop looking; the run stays as it is."""
+        if self._observe in self.run.observers:
+            self.run.observers.remove(self._observe)
+
+    # What is shown
+
+    def cast(self) -> Cast:
+        """The bodies of the world."""
+        bodies = self.run.world.bodies
+        if self._cast is None or self._cast[0] is not bodies.ids:
+            self._cast = bodies.ids, Cast.of(bodies)
+        return self._cast[1]
+
+    def poses(self) -> Poses:
+        """Where they are."""
+        bodies = self.run.world.bodies
+        return Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+
+    def look(self) -> Findings:
+        """What the methods in charge find among the bodies as they are now."""
+        world = self.run.world
+        key = (world, world.frame, self._version)
+        if self._findings is None or self._findings[0] != key:
+            if self._detection is None or self._detection[0] is not world.settings:
+                self._detection = world.settings, Detection(world.settings)
+            self._findings = key, Findings(world.bodies, self._detection[1])
+        return self._findings[1]
+
+    # What can be done
+
+    def play(self) -> None:
+        """Let time go on."""
+        self._refuse_finished()
+        self.run.play()
+        self._due = time.perf_counter()
+        self._tell_state()
+
+    def pause(self) -> None:
+        """Hold time."""
+        self.run.pause()
+        self._tell_state()
+        self.is_stale = True
+
+    def toggle(self) -> None:
+        """Play or pause."""
+        if self.run.playing:
+            self.pause()
+        else:
+            self.play()
+
+    def step(self) -> None:
+        """Pause, and make one step."""
+        self.run.pause()
+        self._refuse_finished()
+        self.run.step()
+        self._tell_state()
+        self.is_stale = True
+
+    def toggle_slow_motion(self) -> None:
+        """Steps a third as long, or whole ones."""
+        self.run.slow_motion = not self.run.slow_motion
+        self._slow.value = self.run.slow_motion
+
+    def reset(self) -> None:
+        """Go back to the beginning, paused, with the methods of the beginning."""
+        self.run.reset()
+        for kept in (self.events, self.second, self.plots):
+            kept.clear()
+        self._changed_methods()
+        self._tell_state()
+
+    def switch(self, **choice: Any) -> None:
+        """Go on from the same state by other methods."""
+        try:
+            self.run.switch(**choice)
+        finally:
+            self._changed_methods()
+
+    def compare(self, name: str) -> None:
+        """Let a second broad phase look at the same bodies, or none."""
+        self.run.compare(None if name == NONE else name)
+        self._second_choice.value = name
+        self.second.clear()
+        self.is_stale = True
+
+    def set_last_frame(self, frame: float) -> None:
+        """Stop at this frame; 0 for never. A run counts pictures, and its first is number 1."""
+        self.run.stop_at = int(frame) + 1 if frame else None
+
+    def set_speed(self, word: str) -> None:
+        """So many seconds of the world in one of ours."""
+        self._pace = SPEEDS[word]
+        if np.isfinite(self._pace):
+            self.run.speed = self._pace
+        self._due = time.perf_counter()
+
+    # Panels
+
+    def _add_run_tab(self) -> None:
+        page = self.page
+        with page.tab("Run"):
+            self._status = page.html()
+            self._play = page.button("Play", self.toggle, hint="P or Space")
+            page.buttons("Steps", ("Step", "Reset"), lambda which: self.step() if which == "Step" else self.reset())
+            self._slow = page.checkbox(
+                "Slow motion (M)",
+                False,
+                self._set_slow,
+                hint="Steps a third as long, as in the original.",
+            )
+            page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="It does not change where things go.")
+            page.number(
+                "Last frame", self._last_frame or 0, self.set_last_frame, min=0, step=1, hint="Stop there; 0 for never."
+            )
+            with page.folder("Methods"):
+                self._add_methods()
+            with page.folder("A second method beside it"):
+                self._second_choice = page.choice("Compare with", [NONE, *broad.names()], NONE, self.compare)
+                self._second_text = page.html()
+            page.picture_button()
+            page.button("Choose something else", page.home)
+        page.key(("P", "space"), "Play or pause", self.toggle)
+        page.key("F", "One step forward", self.step)
+        page.key("M", "Slow motion", self.toggle_slow_motion)
+        page.key("R", "Back to the beginning", self.reset)
+
+    def _add_methods(self) -> None:
+        page, now = self.page, self.run.world.settings
+        self._choices = {
+            "broad": page.choice("Broad phase", broad.names(), now.broad, lambda word: self.switch(broad=word)),
+            "bounds": page.choice("Bounds", [SUITING, *bounds_names()], now.bounds or SUITING, self._switch_bounds),
+            "narrow": page.choice("Narrow phase", NARROW_RULES, now.narrow, lambda word: self.switch(narrow=word)),
+            "response": page.choice(
+                "Response", response_names(), now.response, lambda word: self.switch(response=word)
+            ),
+        }
+        page.text("*The run goes on from the same state.*")
+
+    def _add_side(self) -> None:
+        page = self.page
+        with page.side_tab("Inside"):
+            self.plots = RunPlots(page)
+            with page.folder("Cost model"):
+                self._cost_text = page.html()
+        with page.side_tab("Events"):
+            self._events_text = page.html()
+
+    def _switch_bounds(self, word: str) -> None:
+        if word == SUITING:
+            self.switch(broad=self.run.world.settings.broad)
+        else:
+            self.switch(bounds=word)
+
+    @property
+    def _last_frame(self) -> int | None:
+        return None if self.run.stop_at is None else self.run.stop_at - 1
+
+    def _refuse_finished(self) -> None:
+        if self.run.finished:
+            raise InvalidInput(f"The last frame, {self._last_frame}, is reached; reset, or set another.")
+
+    def _set_slow(self, value: bool) -> None:
+        self.run.slow_motion = value
+
+    def _changed_methods(self) -> None:
+        """Show the methods that are in charge now, and start counting anew."""
+        now = self.run.world.settings
+        for name, handle in self._choices.items():
+            handle.value = getattr(now, name) or SUITING
+        self.steps_since_change = 0
+        self._version += 1
+        self.is_stale = True
+
+    # The machinery
+
+    def _make_run(self) -> Run:
+        thing = self._thing
+        if isinstance(thing, Run):
+            return thing
+        if isinstance(thing, World):
+            return Run(thing)
+        scene, options = thing, self._options
+        make: Callable[[], World] = lambda: scene.world(**options)  # noqa: E731
+        return Run(make, dt=scene.dt)
+
+    def _observe(self, world: World, report: StepReport) -> None:
+        self.plots.note(report)
+        self.events.note(world, report)
+        self.steps_since_change += 1
+        self.seconds["step"].note(report.total_seconds)
+        if self.run.comparison is not None:
+            self.second.note(self.run.comparison)
+
+    def _warm_up(self) -> None:
+        """Make a step in a copy, so that what is loaded or compiled for the first one is there when it is made."""
+        self._is_warm = True
+        self.run.world.copy().step(self.run.dt)
+
+    def _draw(self, now: float) -> None:
+        self.present()
+        ended = time.perf_counter()
+        self.seconds["send"].note(ended - now)
+        if self.run.playing and self._drawn:
+            self.seconds["picture"].note(now - self._drawn)
+        self._drawn = now
+        # A picture that came late puts the next one off by half as long as usual at most.
+        self._picture_due = max(self._picture_due, now - 0.5 / FRAMES_A_SECOND) + 1 / FRAMES_A_SECOND
+        if not self.run.playing or ended - self._told > 1 / PANELS_A_SECOND:
+            self._tell()
+
+    def _tell(self) -> None:
+        """Bring all panels up to date."""
+        self._told = time.perf_counter()
+        world, run = self.run.world, self.run
+        self._status.content = self._status_html()
+        self.tell_notes()
+        self.plots.draw()
+        self._events_text.content = self.events.html()
+        self._cost_text.content = cost_html(world.cost, self.steps_since_change)
+        if run.rival is None:
+            self._second_text.content = "None is chosen."
+        else:
+            self._second_text.content = self.second.html(run.rival.bound is world.detection.bound)
+        self._tell_state()
+
+    def _tell_state(self) -> None:
+        self._play.label = "Pause" if self.run.playing else "Play"
+
+    def _status_html(self) -> str:
+        world, usual = self.run.world, {name: recent.usual for name, recent in self.seconds.items()}
+        state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
+        rate = f"{1 / usual['picture']:.0f} pictures a second; " if usual["picture"] and self.run.playing else ""
+        found = f"{len(world.pairs):,} candidates, {len(world.contacts):,} contacts" if world.frame else "not run yet"
+        times = f"{rate}a step takes {usual['step'] * 1e3:.1f} ms, sending a picture {usual['send'] * 1e3:.1f} ms"
+        return (
+            f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"
+            f"<span style='opacity:0.7'>{times if usual['step'] else 'P or Space plays, F steps'}</span>"
+            f"{self.coarse_html()}"
+        )

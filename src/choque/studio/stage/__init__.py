@@ -1,0 +1,1 @@
+"""The off-screen stage of pictures and films."""

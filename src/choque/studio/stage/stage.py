@@ -1,0 +1,414 @@
+"""A stage without a window: bodies in their poses, lit, with shadows, as pictures.
+
+Bodies are drawn as instances: a mesh of unit size for each kind of part, and for every body a place, a turn, a stretch
+and a colour. A capsule is a tube and two caps, so that any proportion is round. Nothing of a body but these numbers
+changes from frame to frame.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput, MissingExtra, require
+from choque.narrow import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.record import Cast, Poses
+from choque.scene import Camera
+from choque.studio.stage import meshes as world_meshes
+from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
+from choque.studio.stage.turns import Turn, quaternions, turned_after
+
+if TYPE_CHECKING:
+    import pyvista
+
+SKY_TOP, SKY_BOTTOM = "#3a4763", "#0c0f17"
+BOX_COLOR, ORIENTED_COLOR = (220, 0, 220), (220, 220, 0)
+"""Of wireframes, as in the original: of boxes along the axes, and of oriented ones."""
+
+AXES = ((1.0, 0.25, 0.25), (0.3, 0.9, 0.35), (0.35, 0.5, 1.0))
+AXES_LENGTH = 100.0
+LIGHT = np.array([0.55, 1.0, 0.4]) / np.linalg.norm([0.55, 1.0, 0.4])
+"""Where the sun stands."""
+
+COARSEST, FINEST = 6, 24
+TRIANGLES = 400_000
+"""Round bodies are drawn as finely as fits into this many triangles."""
+
+PEELS = 4
+"""How many bodies behind each other are told apart where they are seen through; each costs as much as a picture."""
+
+_OVER = np.array([0.0, 1.0, 0.0, 0.0], np.float32)
+"""Half a turn about x, which carries the cap at one end of a capsule to the other."""
+
+
+@dataclass(eq=False)
+class _Part:
+    """Instances of one mesh: which bodies have them, and how a body's pose becomes theirs."""
+
+    rows: NDArray[np.intp]
+    points: Any
+    offset: NDArray[np.float32] | None
+    """(m,): how far along the body's own z they sit; None for at its centre."""
+    over: bool
+
+    def place(self, poses: Poses, turn: Turn) -> None:
+        """Move the instances to the poses of their bodies."""
+        position = poses.position[self.rows]
+        if self.offset is not None:
+            position = position + self.offset[:, np.newaxis] * poses.rotation[self.rows, :, 2]
+        turned = turn[self.rows]
+        self.points.points = position
+        self.points.point_data["turn"] = turned_after(turned, _OVER) if self.over else turned
+
+
+class WorldStage:
+    """Draws worlds off screen.
+
+    Parameters
+    ----------
+    camera
+        Where to look from; it looks at the origin, or at ``target``.
+    size
+        Width and height in pixels.
+    definition
+        How finely round bodies are drawn: latitudes of a sphere. None for as finely as their number allows.
+    shadows
+        Whether bodies cast shadows; costs about as much again as the picture.
+    smoothing
+        How many times as wide and high it is drawn before it is made smaller, for smooth edges: 1 to 4.
+    axes
+        Whether the axes are drawn: x red, y green, z blue.
+    """
+
+    def __init__(
+        self,
+        camera: Camera | None = None,
+        *,
+        size: tuple[int, int] = (1280, 720),
+        definition: int | None = None,
+        shadows: bool = True,
+        smoothing: int = 2,
+        axes: bool = False,
+        target: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> None:
+        check_size(size, smoothing, definition)
+        self._definition = definition
+        self._shadows = shadows
+        self._size, self._smoothing = size, smoothing
+        self._plotter = _plotter(max(size) * smoothing)
+        self._overlay = _overlay(self._plotter)
+        self._camera, self._target = camera or Camera(), np.array(target, float)
+        self._opacity = 1.0
+        self._cast: Cast | None = None
+        self._parts: list[_Part] = []
+        self._actors: list[Any] = []
+        self._wires: dict[str, Any] = {}
+        self._aim()
+        if axes:
+            self._add_axes()
+
+    def set_opacity(self, opacity: float) -> None:
+        """Let bodies that are shown from now on be seen through, 1 for not at all; they cast no shadows then."""
+        self._opacity = opacity
+
+    def show(self, cast: Cast, poses: Poses) -> None:
+        """Put the bodies in place; a new cast takes the place of the one before."""
+        if cast is not self._cast:
+            self._engage(cast, poses)
+        turn = quaternions(poses.rotation)
+        for part in self._parts:
+            part.place(poses, turn)
+        for actor in self._actors:
+            actor.Modified()  # or the shadows would stay where they were
+
+    def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
+        """Draw boxes as wireframes by their ``corners`` (m, 8, 3): bits 0, 1 and 2 of a corner's number are its sides.
+
+        ``name`` tells sets of boxes apart; a set takes the place of the one of the same name, and m = 0 ends it.
+        """
+        if name in self._wires:
+            self._overlay.RemoveActor(self._wires.pop(name))
+        if len(corners):
+            ends = np.array([(a, a | 1 << axis) for axis in range(3) for a in range(8) if not a >> axis & 1])
+            starts = 8 * np.arange(len(corners))
+            lines = (starts[:, np.newaxis, np.newaxis] + ends).reshape(-1, 2)
+            self._wires[name] = self._draw_lines(corners.reshape(-1, 3), lines, [part / 255 for part in color])
+
+    def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
+        """Draw lines between two ends each (m, 2, 3), in one colour or in that of each end (m, 2, 3)."""
+        if not len(ends):
+            return
+        lines = np.arange(2 * len(ends)).reshape(-1, 2)
+        each = color.reshape(-1, 3) if isinstance(color, np.ndarray) else None
+        plain = (1.0, 1.0, 1.0) if isinstance(color, np.ndarray) else [part / 255 for part in color]
+        self._draw_lines(np.asarray(ends).reshape(-1, 3), lines, plain, each)
+
+    def _draw_lines(
+        self,
+        points: NDArray[Any],
+        lines: NDArray[Any],
+        color: Sequence[float],
+        each: NDArray[np.uint8] | None = None,
+    ) -> Any:
+        """Draw ``lines`` (m, 2) between points (k, 3), over the bodies that they lie in front of, without shadows.
+
+        ``each`` has the colours (k, 3) of the points where they are not the same.
+        """
+        pyvista = _pyvista()
+        from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
+
+        wire = pyvista.PolyData(np.ascontiguousarray(points, np.float32))
+        wire.lines = np.column_stack((np.full(len(lines), 2), lines)).ravel()
+        mapper = vtkPolyDataMapper()
+        if each is not None:
+            wire.point_data["color"] = np.ascontiguousarray(each)
+            mapper.SetScalarModeToUsePointFieldData()
+            mapper.SelectColorArray("color")
+            mapper.SetColorModeToDirectScalars()
+        mapper.SetInputData(wire)
+        actor = vtkActor()
+        actor.SetMapper(mapper)
+        surface = actor.GetProperty()
+        surface.SetColor(*color)
+        surface.SetLighting(False)
+        surface.SetLineWidth(1.2 * self._smoothing)
+        self._overlay.AddActor(actor)
+        return actor
+
+    def picture(self) -> NDArray[np.uint8]:
+        """Draw: (height, width, 3) red, green and blue, the top row first."""
+        self._plotter.render()
+        image = self._plotter.screenshot(None, return_img=True)
+        if image is None:
+            raise InvalidInput("Nothing could be drawn: OpenGL gave no picture.")
+        return self._framed(image[:, :, :3])
+
+    def close(self) -> None:
+        """Give back what drawing took."""
+        self._plotter.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _framed(self, square: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Cut the picture out of the square that was drawn, and make it smaller.
+
+        VTK draws its shadow maps through the view port of the window, so only a square window that is as wide as the
+        maps gets them whole.
+        """
+        (width, height), factor = self._size, self._smoothing
+        left, top = ((square.shape[0] - side * factor) // 2 for side in (width, height))
+        cut = square[top : top + height * factor, left : left + width * factor]
+        if factor == 1:
+            return np.ascontiguousarray(cut)
+        sums = cut.reshape(height, factor, width, factor, 3).astype(np.uint16).sum(axis=(1, 3), dtype=np.uint16)
+        picture: NDArray[np.uint8] = (sums // factor**2).astype(np.uint8)
+        return picture
+
+    def _aim(self) -> None:
+        """Stand ``radius`` off and look at the target; +y is up."""
+        ahead, _, up = directions(self._camera)
+        view = self._plotter.camera
+        widened = np.tan(np.radians(VIEW_ANGLE / 2)) * max(self._size) / self._size[1]
+        view.view_angle = float(2 * np.degrees(np.arctan(widened)))
+        view.position = tuple(self._target - self._camera.radius * ahead)
+        view.focal_point = tuple(self._target)
+        view.up = tuple(up)
+
+    def _engage(self, cast: Cast, poses: Poses) -> None:
+        for actor in self._actors:
+            self._plotter.remove_actor(actor, render=False)
+        self._actors, self._parts, self._cast = [], [], cast
+        steps = self._definition or _definition_for(int(np.count_nonzero(cast.drawn)))
+        for rows, mesh, scale, color, offset, over in _instances(cast, steps):
+            self._add(rows, mesh, scale, color, offset, over)
+        self._light(cast, poses)
+
+    def _add(
+        self,
+        rows: NDArray[np.intp],
+        mesh: pyvista.PolyData,
+        scale: NDArray[np.float32],
+        color: NDArray[np.uint8],
+        offset: NDArray[np.float32] | None,
+        over: bool,
+    ) -> None:
+        pyvista = _pyvista()
+        from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
+
+        points = pyvista.PolyData(np.zeros((len(rows), 3), np.float32))
+        points.point_data["scale"] = np.ascontiguousarray(scale, np.float32)
+        points.point_data["color"] = np.ascontiguousarray(color, np.uint8)
+        points.point_data["turn"] = np.tile(np.array([1, 0, 0, 0], np.float32), (len(rows), 1))
+        mapper = vtkGlyph3DMapper()
+        mapper.SetInputData(points)
+        mapper.SetSourceData(mesh)
+        mapper.SetScaleArray("scale")
+        mapper.SetScaleModeToScaleByVectorComponents()
+        mapper.SetOrientationArray("turn")
+        mapper.SetOrientationModeToQuaternion()
+        mapper.SetScalarModeToUsePointFieldData()
+        mapper.SelectColorArray("color")
+        mapper.SetColorModeToDirectScalars()
+        actor = vtkActor()
+        actor.SetMapper(mapper)
+        surface = actor.GetProperty()
+        surface.SetOpacity(self._opacity)
+        surface.SetAmbient(0.22)
+        surface.SetDiffuse(0.85)
+        surface.SetSpecular(0.28)
+        surface.SetSpecularPower(28.0)
+        surface.SetInterpolationToPhong()
+        self._plotter.add_actor(actor, reset_camera=False, render=False)
+        self._actors.append(actor)
+        self._parts.append(_Part(rows, points, offset, over))
+
+    def _light(self, cast: Cast, poses: Poses) -> None:
+        """Let the sun stand high to the side and cast the shadows, and a little light come from the camera."""
+        pyvista = _pyvista()
+        center, reach = extent(cast, poses)
+        self._plotter.remove_all_lights()
+        sun = pyvista.Light(
+            position=tuple(center + 4.0 * reach * LIGHT), focal_point=tuple(center), light_type="scene light"
+        )
+        sun.intensity = 0.95
+        self._plotter.add_light(sun)
+        self._plotter.add_light(pyvista.Light(light_type="headlight", intensity=0.38))
+        far = float(np.linalg.norm(np.array(self._plotter.camera.position) - center)) + 2.0 * reach
+        self._plotter.camera.clipping_range = (max(far * 1e-4, 0.02), max(far, 500.0))
+        if self._opacity < 1.0:
+            self._plotter.enable_depth_peeling(PEELS)
+        elif self._shadows:
+            self._plotter.enable_shadows()
+            shadows = self._plotter.renderer._render_passes._shadow_map_pass
+            shadows.GetShadowMapBakerPass().SetResolution(max(self._size) * self._smoothing)
+
+    def _add_axes(self) -> None:
+        for axis, color in enumerate(AXES):
+            end = np.zeros(3)
+            end[axis] = AXES_LENGTH
+            self._draw_lines(np.stack((np.zeros(3), end)), np.array([[0, 1]]), color)
+
+
+def _definition_for(count: int) -> int:
+    """How many latitudes each of ``count`` bodies gets: a sphere of d latitudes has about 4 d² triangles."""
+    return int(np.clip(np.sqrt(TRIANGLES / 4 / max(count, 1)), COARSEST, FINEST))
+
+
+def check_size(size: tuple[int, int], smoothing: int = 1, definition: int | None = None) -> None:
+    """Refuse pictures that are too small or too large, too coarse or too fine."""
+    if not (isinstance(size, tuple | list) and len(size) == 2 and all(isinstance(side, Integral) for side in size)):
+        raise InvalidInput(f"The picture size is {size!r}; give width and height in pixels, such as (1280, 720).")
+    if min(size) < 16 or max(size) > 8192:
+        raise InvalidInput(f"The picture size is {size[0]} × {size[1]}; each side must be 16 to 8192 pixels.")
+    if not 1 <= smoothing <= 4:
+        raise InvalidInput(f"The smoothing is {smoothing}; it must be 1 to 4.")
+    if definition is not None and not 3 <= definition <= 200:
+        raise InvalidInput(f"The definition is {definition}; it must be 3 to 200.")
+
+
+def _instances(cast: Cast, definition: int) -> Any:
+    """List the parts of all drawn bodies: rows, mesh, scale (m, 3), colour (m, 3), offset along z, turned over."""
+    size = cast.size
+
+    def of(kind: int, also: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None) -> NDArray[np.intp]:
+        rows = np.flatnonzero(cast.drawn & (cast.kind == kind))
+        return rows if also is None else rows[also(rows)]
+
+    rows = of(SPHERE)
+    if len(rows):
+        yield rows, world_meshes.ball(definition), np.repeat(size[rows, :1], 3, axis=1), cast.color[rows], None, False
+    rows = of(CAPSULE, lambda rows: ~cast.rocket[rows])
+    if len(rows):
+        radius, length, color = size[rows, 0], size[rows, 1], cast.color[rows]
+        round_scale = np.repeat(radius[:, np.newaxis], 3, axis=1)
+        yield rows, world_meshes.tube(definition), np.column_stack((radius, radius, length)), color, None, False
+        yield rows, world_meshes.cap(definition), round_scale, color, length / 2, False
+        yield rows, world_meshes.cap(definition), round_scale, color, -length / 2, True
+    rows = of(CAPSULE, lambda rows: cast.rocket[rows])
+    if len(rows):
+        half = size[rows, 1] / 2 + size[rows, 0]
+        scale = np.column_stack((size[rows, 0], size[rows, 0], half))
+        for mesh, tint in world_meshes.rocket(max(definition // 2, 4)):
+            color = cast.color[rows] if tint is None else np.tile(np.array(tint, np.uint8), (len(rows), 1))
+            yield rows, mesh, scale, color, None, False
+    rows = of(TILE)
+    if len(rows):
+        thickness = world_meshes.TILE_THICKNESS * size[rows, :2].mean(axis=1)
+        yield (
+            rows,
+            world_meshes.tile(),
+            np.column_stack((size[rows, 0], thickness, size[rows, 1])),
+            cast.color[rows],
+            None,
+            False,
+        )
+    rows = of(PLANE)
+    if len(rows):
+        yield rows, world_meshes.ground(400.0), np.ones((len(rows), 3)), cast.color[rows], None, False
+    for hull in np.unique(cast.hull[of(CONVEX)]).tolist():
+        rows = of(CONVEX, lambda rows, hull=hull: cast.hull[rows] == hull)  # type: ignore[misc]
+        yield rows, world_meshes.solid(*cast.hull_mesh(hull)), size[rows], cast.color[rows], None, False
+
+
+def _pyvista() -> Any:
+    return require("pyvista", extra="video", purpose="to draw worlds")
+
+
+def _plotter(side: int) -> Any:
+    require_graphics()
+    pyvista = _pyvista()
+    from vtkmodules.vtkCommonCore import vtkLogger
+
+    # VTK says on stderr that there is no display before it takes EGL or OSMesa, which is as it should be.
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
+    plotter = pyvista.Plotter(off_screen=True, window_size=[side, side], lighting="none")
+    plotter.set_background(SKY_BOTTOM, top=SKY_TOP)
+    plotter.render_window.SetMultiSamples(0)
+    return plotter
+
+
+def _overlay(plotter: Any) -> Any:
+    """Add a layer of lines in front of the bodies, seen by the same camera and hidden by the same depths.
+
+    Lines have no place in VTK's shadow passes, whose shaders need a lit surface.
+    """
+    from vtkmodules.vtkRenderingCore import vtkRenderer
+
+    layer = vtkRenderer()
+    layer.SetLayer(1)
+    layer.PreserveDepthBufferOn()
+    layer.InteractiveOff()
+    layer.SetActiveCamera(plotter.camera)
+    plotter.render_window.SetNumberOfLayers(2)
+    plotter.render_window.AddRenderer(layer)
+    return layer
+
+
+def require_graphics() -> None:
+    """Say what to install where VTK is missing, or there is neither a display nor a library that draws without one."""
+    _pyvista()
+    if not sys.platform.startswith("linux") or os.environ.get("DISPLAY"):
+        return
+    import ctypes
+
+    for library in ("libEGL.so.1", "libOSMesa.so.8", "libOSMesa.so.6"):
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            continue
+        return
+    raise MissingExtra(
+        "There is no display, and neither EGL nor OSMesa to draw without one. Install one of them: apt-get install "
+        "libegl1 libgl1-mesa-dri (or libosmesa6)."
+    )

@@ -1,0 +1,1 @@
+"""Two volumes on the page, and what they share."""

@@ -1,0 +1,106 @@
+"""What the chooser and the command line know of volumes: two files, two phantoms, or an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from choque.errors import InvalidInput
+from choque.files import meshes, scans
+from choque.studio.page.entries import Entry
+from choque.studio.volumes.pair import VolumePair
+from choque.studio.volumes.source import VolumeSource, open_source
+from choque.studio.volumes.view import VolumeView
+from choque.volumes import phantoms
+from choque.volumes._reading import MODEL_SUFFIXES
+
+EXAMPLES = {
+    "vertebra-and-screw": "A synthetic vertebra and a screw to drive into it.",
+    "two-spheres": "Two spheres of 760 triangles, as in the thesis, and their voxels.",
+    "gyroid-and-channel": "A labyrinth and what just fits into it without touching.",
+}
+
+
+SUFFIXES = tuple(sorted({*scans.READERS, *meshes.READERS, *MODEL_SUFFIXES} - {".npy", ".npz"}))
+"""Of files that hold volumes and nothing else: an array alone is one of boxes."""
+
+LOOKED_INTO = 20
+"""So many files of a folder are looked at to tell whether it holds a DICOM series."""
+
+
+def open_volumes(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumeView:
+    """The view of an example, or of two files or phantoms."""
+    return VolumeView(find_pair(things, parameters))
+
+
+def find_pair(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
+    """The pair that ``things`` name: an example, or two files or phantoms.
+
+    Parameters are ``voxels_per_unit``, and of scans ``axes`` and ``world`` as in `choque.volumes.Volume.from_scan`.
+    """
+    given = dict(parameters)
+    per_unit = given.pop("voxels_per_unit", None)
+    axes, world = given.pop("axes", None), given.pop("world", "LPS")
+    if given:
+        raise InvalidInput(f"Volumes have no parameter {next(iter(given))!r}; give voxels_per_unit, axes or world.")
+    if per_unit is not None and (isinstance(per_unit, bool) or not isinstance(per_unit, int | float)):
+        raise InvalidInput(f"voxels_per_unit is {per_unit!r}; give a number above 0.")
+    if len(things) == 1 and things[0] in EXAMPLES:
+        pair = _example(things[0])
+        if per_unit is not None:
+            pair.set_voxels_per_unit(per_unit)
+        return pair
+    if len(things) != 2:
+        raise InvalidInput(
+            f"{len(things)} thing{' was' if len(things) == 1 else 's were'} given; the volume view shows two, such as "
+            f"scan.nii.gz implant.stl, or one of {', '.join(EXAMPLES)}."
+        )
+    one, two = (open_source(thing, axes=axes, world=world) for thing in things)
+    return VolumePair(one, two, voxels_per_unit=per_unit)
+
+
+def is_volume(word: str) -> bool:
+    """Tell whether a word is a file or folder that can only hold a volume, or a phantom."""
+    path = Path(word)
+    if path.is_dir():
+        return any(_is_dicom(file) for file in islice(sorted(path.iterdir()), LOOKED_INTO))
+    if scans.scan_suffix(path) in SUFFIXES:
+        return True
+    return phantoms.is_phantom(word)
+
+
+def _is_dicom(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as handle:
+        return handle.read(132)[128:] == b"DICM"
+
+
+def _example(name: str) -> VolumePair:
+    if name == "two-spheres":
+        sphere = phantoms.sphere_mesh()
+        one, two = (VolumeSource(f"{which} sphere", mesh=sphere) for which in ("first", "second"))
+        pair = VolumePair(one, two, voxels_per_unit=8.0)
+        pair.move_to((1.5, 0.0, 1.0))
+        return pair
+    if name == "gyroid-and-channel":
+        return VolumePair(open_source("gyroid:40"), open_source("gyroid-channel:40"))
+    pair = VolumePair(open_source("vertebra:64"), open_source("screw:48"))
+    pair.move_to((8.0, -10.0, 30.0))
+    return pair
+
+
+ENTRIES = {
+    "volumes": Entry(
+        title="Volumes",
+        about="Two solids from scans, meshes or voxels: drag one through the other and see what collides.",
+        things=lambda: EXAMPLES,
+        open=open_volumes,
+        suffixes=SUFFIXES,
+        claims=is_volume,
+        study=True,
+    )
+}
+"""What the studio's chooser lists of this."""

@@ -1,0 +1,113 @@
+"""Answers, times and events of the volume view as HTML, for its panels."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from choque.studio.stage.turns import angle_and_axis
+from choque.studio.volumes.log import CollisionLog
+from choque.studio.volumes.pair import Verdict, VolumePair, VolumePart
+from choque.studio.volumes.shapes import CUBES_MOST
+
+YES, NO, MAYBE = "#ff6b5e", "#6fcf97", "#f0b357"
+_SIGNS = {"models collide": "●", "models apart": "○", "triangles collide": "▲", "triangles apart": "△"}
+_COLORS = {"models collide": MAYBE, "models apart": NO, "triangles collide": YES, "triangles apart": NO}
+
+
+def verdict_html(pair: VolumePair, verdict: Verdict) -> str:
+    """Whether models and triangles collide, what they share, and how long each question took."""
+    if not verdict.models:
+        lines = [_answer("Voxel models", "apart", NO), _answer("Triangles", "apart, so nobody had to ask", NO)]
+    else:
+        meet = (
+            f"{len(verdict.triangle_pairs):,} pair{'' if len(verdict.triangle_pairs) == 1 else 's'} of triangles meet"
+        )
+        lines = [
+            _answer("Voxel models", "collide", YES if verdict.triangles else MAYBE),
+            _answer(
+                "Triangles",
+                meet if verdict.triangles else "apart: only voxels touch, or one is inside",
+                _meets(verdict),
+            ),
+        ]
+    if verdict.region is not None:
+        lines.append(
+            _answer(
+                "Shared", f"{verdict.region.voxel_count:,} voxels, a volume of {verdict.region.volume():.4g}", "inherit"
+            )
+        )
+    lines.append(_answer("Moved by", " ".join(f"{value:.4g}" for value in pair.shift), "inherit"))
+    lines.append(_answer("Turned by", _turn_words(pair), "inherit"))
+    times = "".join(
+        f'<tr><td style="opacity:0.7">{escape(_QUESTIONS[name])}</td>'
+        f'<td style="text-align:right;white-space:nowrap">{_duration(seconds)}</td></tr>'
+        for name, seconds in verdict.seconds.items()
+    )
+    return _block(
+        f'<table style="width:100%;border-spacing:0 0.25em">{"".join(lines)}</table>'
+        f'<p style="margin:0.8em 0 0.2em"><b>Time of each question</b></p>'
+        f'<table style="width:100%;font-variant-numeric:tabular-nums">{times}</table>'
+    )
+
+
+def log_html(log: CollisionLog) -> str:
+    """The notices, the latest on top."""
+    if not log.notices:
+        return _block('<span style="opacity:0.65">Nothing yet: drag one volume into the other.</span>')
+    rows = [
+        f'<p style="margin:0.25em 0"><span style="color:{_COLORS[notice.kind]}">{_SIGNS[notice.kind]}</span> '
+        f'{escape(notice.text)} <span style="opacity:0.55">at '
+        f"{' '.join(f'{value:.3g}' for value in notice.shift)}</span></p>"
+        for notice in reversed(log.notices[-40:])
+    ]
+    return _block("".join(rows))
+
+
+def part_html(part: VolumePart, color: tuple[int, int, int]) -> str:
+    """What a volume is: where it comes from, its voxels, its vertices, and how long making them took."""
+    volume = part.volume
+    spacing = " × ".join(f"{edge:.4g}" for edge in volume.spacing)
+    note = ""
+    if volume.voxel_count > CUBES_MOST:
+        words = f"Where more than {CUBES_MOST:,} cubes would be seen, the surface is drawn."
+        note = f'<br><span style="color:{MAYBE}">{words}</span>'
+    return _block(
+        f'<span style="color:rgb{color}">■</span> <b>{escape(part.source.name)}</b>, a {part.source.kind}<br>'
+        f"{volume.voxel_count:,} voxels of {spacing}<br>{len(volume.model):,} extreme vertices, "
+        f"{len(part.mesh.faces):,} triangles<br>made in {_duration(part.seconds)}{note}"
+    )
+
+
+def _turn_words(pair: VolumePair) -> str:
+    """The angle, the axis, and what making the voxels anew took; a turn is the only move that costs something."""
+    part = pair.parts[1]
+    if not part.is_turned:
+        return "nothing"
+    angle, axis = angle_and_axis(part.rotation)
+    return f"{np.degrees(angle):.4g}° about {' '.join(f'{each:.2g}' for each in axis)}, in {_duration(part.seconds)}"
+
+
+_QUESTIONS = {"voxels": "Do the voxels collide?", "triangles": "Do triangles meet?", "region": "What is shared?"}
+
+
+def _meets(verdict: Verdict) -> str:
+    return YES if verdict.triangles else NO
+
+
+def _answer(question: str, answer: str, color: str) -> str:
+    return (
+        f'<tr><td style="opacity:0.7;vertical-align:top;padding-right:0.8em;white-space:nowrap">{escape(question)}</td>'
+        f'<td style="color:{color}"><b>{escape(answer)}</b></td></tr>'
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1.0 else f"{seconds:.2f} s"
+
+
+def _block(content: str) -> str:
+    return f'<div style="padding:0.2em 0.8em;font-size:0.88em;line-height:1.4">{content}</div>'

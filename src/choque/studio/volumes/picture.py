@@ -1,0 +1,141 @@
+"""Pictures of two volumes, off screen: what the volume view shows, without a browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput
+from choque.files import replacing
+from choque.files.png import png_bytes
+from choque.scene import Camera
+from choque.studio.stage.camera import directions
+from choque.studio.viewpoint import SIZE, Eye
+from choque.studio.volumes import shapes as volume_shapes
+from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
+from choque.studio.volumes.pair import VolumePair, VolumePart
+from choque.studio.volumes.stage import VolumeStage, distance_to_see
+
+
+def draw_volumes(
+    path: str | os.PathLike[str],
+    pair: VolumePair,
+    look: VolumeLook | None = None,
+    *,
+    eye: Eye | None = None,
+    size: tuple[int, int] = SIZE,
+) -> None:
+    """Draw two volumes and what they share to a ``.png`` file, whole or not at all."""
+    if Path(path).suffix.lower() != ".png":
+        raise InvalidInput(f"The picture {path} must end in .png.")
+    data = volume_png(pair, look, eye=eye, size=size)
+    with replacing(path) as handle:
+        handle.write(data)
+
+
+def volume_png(
+    pair: VolumePair,
+    look: VolumeLook | None = None,
+    *,
+    eye: Eye | None = None,
+    size: tuple[int, int] = SIZE,
+) -> bytes:
+    """Draw two volumes and what they share, as the bytes of a PNG file; seen from where both fill it unless told."""
+    return png_bytes(volume_image(pair, look, eye=eye, size=size))
+
+
+def volume_image(
+    pair: VolumePair,
+    look: VolumeLook | None = None,
+    *,
+    eye: Eye | None = None,
+    size: tuple[int, int] = SIZE,
+) -> NDArray[np.uint8]:
+    """Draw two volumes and what they share: (height, width, 3) red, green and blue, the top row first."""
+    look = look or VolumeLook()
+    eye = eye or usual_eye(pair, size)
+    with VolumeStage(eye.position, eye.target, size=size) as stage:
+        for which, part in enumerate(pair.parts):
+            _draw_part(stage, part, which, look, pair.shift if which else np.zeros(3))
+        if look.region:
+            region = pair.parts[0].volume & pair.moved()
+            vertices, faces = region.surface()
+            stage.add_mesh(vertices, faces, REGION_COLOR)
+        return stage.picture()
+
+
+def pair_of(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
+    """The pair that ``things`` name, where and as the parameters say: those of `find_pair`, and those of a picture.
+
+    These are ``threshold``, of the first scan; ``shift``, where the second is; ``turn``, an axis as long as the angle
+    in degrees, by which it is turned.
+    """
+    from choque.studio.volumes.entry import find_pair
+
+    given = dict(parameters)
+    shift, threshold, turn = (given.pop(name, None) for name in ("shift", "threshold", "turn"))
+    pair = find_pair(things, given)
+    if threshold is not None:
+        greys = [which for which, part in enumerate(pair.parts) if part.source.kind == "scan"]
+        if not greys:
+            raise InvalidInput("A threshold was given, but neither thing is a scan.")
+        pair.set_threshold(greys[0], float(threshold))
+    if turn is not None:
+        pair.turn_to(_radians(turn))
+    if shift is not None:
+        pair.move_to(shift)
+    return pair
+
+
+def _radians(turn: Any) -> NDArray[np.float64]:
+    try:
+        vector = np.radians(np.asarray(turn, np.float64))
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise InvalidInput(f"The turn is {turn!r}; give an axis as long as the angle in degrees, as in turn=[0,0,30].")
+    return vector
+
+
+def usual_eye(pair: VolumePair, size: tuple[int, int]) -> Eye:
+    """Where to stand so that both volumes fill a picture."""
+    lower, upper = pair.bounds()
+    middle = (lower + upper) / 2.0
+    corners = volume_shapes.box_edges(lower - middle, upper - middle).reshape(-1, 3)
+    return Eye(middle + max(distance_to_see(corners, DIRECTION, size), 1e-9) * DIRECTION, middle)
+
+
+def eye_of(camera: Camera, pair: VolumePair) -> Eye:
+    """Where a camera stands that looks at the middle of both: at yaw 0 in front, a negative pitch from above."""
+    lower, upper = pair.bounds()
+    middle = (lower + upper) / 2.0
+    ahead, _, _ = directions(camera)
+    return Eye(middle - camera.radius * np.array([ahead[0], -ahead[2], ahead[1]]), middle)
+
+
+def _draw_part(stage: VolumeStage, part: VolumePart, which: int, look: VolumeLook, shift: NDArray[np.float64]) -> None:
+    shown, volume = look.shown[which], part.volume
+    color, opacity = COLORS[which], 0.55 if look.region else 1.0
+    if "triangles" in shown:
+        stage.add_mesh(part.mesh.vertices + shift, part.mesh.faces, color, opacity=opacity)
+    if "triangle mesh" in shown:
+        stage.add_mesh(part.mesh.vertices + shift, part.mesh.faces, EDGE_COLOR, wireframe=True)
+    if shown & {"surface", "cubes"}:
+        vertices, faces = volume.surface()
+        stage.add_mesh(vertices + shift, faces, color, opacity=opacity)
+    if shown & {"surface mesh", "cube mesh"}:
+        vertices, faces = volume.surface()
+        stage.add_mesh(vertices + shift, faces, EDGE_COLOR, wireframe=True)
+    if "box" in shown:
+        stage.add_segments(volume_shapes.box_edges(*part.bounds()) + shift, BOX_COLOR)
+    for order in volume_shapes.ORDERS:
+        if f"brinks {order}" in shown:
+            stage.add_segments(volume_shapes.brinks(volume, order) + shift, BRINK_COLORS["xyz".index(order[2])])
+        if f"planes {order[0]}" in shown:
+            vertices, faces = volume_shapes.planes(volume, order[0])
+            stage.add_mesh(vertices + shift, faces, BRINK_COLORS["xyz".index(order[0])], opacity=0.3)

@@ -1,0 +1,301 @@
+"""The volume view: two volumes, one dragged through the other, and what of them collides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.studio.page.page import Page
+from choque.studio.page.scene import Lens, Stand, give_back, light_evenly
+from choque.studio.page.view import View
+from choque.studio.stage.turns import matrix_of, quaternions
+from choque.studio.viewpoint import Eye
+from choque.studio.volumes import shapes as volume_shapes
+from choque.studio.volumes.drawing import VolumeDrawing
+from choque.studio.volumes.log import CollisionLog
+from choque.studio.volumes.look import COLORS, DIRECTION, GROUPS, OPTIONS, VolumeLook
+from choque.studio.volumes.pair import Verdict, VolumePair, VolumePart
+from choque.studio.volumes.panel import log_html, part_html, verdict_html
+from choque.studio.volumes.stage import distance_to_see
+
+STEP_KEYS = {
+    "L": ("a voxel along +x", (1, 0, 0)),
+    "J": ("a voxel along −x", (-1, 0, 0)),
+    "I": ("a voxel along +y", (0, 1, 0)),
+    "K": ("a voxel along −y", (0, -1, 0)),
+    "U": ("a voxel along +z", (0, 0, 1)),
+    "O": ("a voxel along −z", (0, 0, -1)),
+}
+"""Letters, as viser turns the camera by the arrows."""
+
+QUARTER_TURNS = {
+    "x": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    "y": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
+    "z": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+}
+"""A quarter turn about each axis, which is exact where voxels are cubes."""
+
+
+class VolumeView(View):
+    """Two volumes, the second with handles to drag and turn it by."""
+
+    picture_name = "choque-volumes.png"
+
+    def __init__(self, pair: VolumePair) -> None:
+        self.pair = pair
+        self.title = f"Volumes: {pair.parts[0].source.name} and {pair.parts[1].source.name}"
+        self.log = CollisionLog()
+        self.verdict: Verdict | None = None
+        self.look = VolumeLook()
+        self._start = pair.shift
+        self._wanted: NDArray[np.float64] | None = None
+        self._wanted_turn: NDArray[np.float64] | None = None
+        self._is_new = True
+        self._is_held = False
+
+    def open(self, page: Page) -> None:
+        """Build the page."""
+        self._page, self._stand = page, Stand(page.server)
+        self.pair.query()  # the first question makes what later ones use again; the times shown are of those
+        light_evenly(page.scene)
+        self._drawing = VolumeDrawing(page.scene, self.pair, self.look)
+        with page.tab("Volumes"):
+            self._build_common(page)
+        self._descriptions: list[Any] = []
+        for which, part in enumerate(self.pair.parts):
+            with page.tab(("First", "Second")[which]):
+                self._build_part(page, which, part)
+        with page.side_tab("Events"):
+            self._answers = page.html()
+            page.text("**Events**, the latest on top")
+            self._events = page.html()
+        self._build_keys(page)
+        self._build_handles(page)
+        self._look()
+        self._is_new = True
+
+    def camera_moved(self, client: Any) -> None:
+        """Keep all in sight when a page changes its size."""
+        self._stand.moved(client)
+
+    def close(self) -> None:
+        """Give the page back as it was."""
+        give_back(self._page.server)
+
+    def _build_common(self, page: Page) -> None:
+        first, second = self.pair.parts
+        page.text(f"**{first.source.name}** stays; drag and turn **{second.source.name}** by its handles.")
+        self._fineness = page.number(
+            "Voxels per unit",
+            self._per_unit(),
+            self.set_voxels_per_unit,
+            min=1e-6,
+            hint="More is finer. Both volumes are made anew.",
+        )
+        if any(part.source.kind != "mesh" for part in self.pair.parts):
+            page.button("Voxels of the file", self.keep_own_voxels, hint="As the scan or model brings them.")
+        self._region = page.checkbox(
+            "Collision region", self.look.region, self.show_region, hint="All that the voxels share. R"
+        )
+        self._place = page.gui.add_vector3(
+            "Place", tuple(self.pair.shift.tolist()), step=float(self.pair.spacing.min()), hint="Of the second volume."
+        )
+        self._place.on_update(self._placed)
+        page.buttons(
+            "Quarter turn", tuple(QUARTER_TURNS), self.turn_quarter, hint="Of the second volume, about an axis."
+        )
+        page.button("Back to the start", self.move_back, hint="Home")
+        page.button("Push it free", self.part_them, hint="The shortest push along one axis that ends the collision.")
+        page.button("Look at both", self._look, hint="F")
+        page.picture_button()
+        page.button("Choose something else", page.home)
+
+    def _build_part(self, page: Page, which: int, part: VolumePart) -> None:
+        self._descriptions.append(page.html())
+        if part.source.is_grey and part.above is not None:
+            lowest, highest = part.source.value_range()
+            page.slider(
+                "Threshold",
+                lowest,
+                highest,
+                1.0 if highest - lowest >= 64 else (highest - lowest) / 256.0,
+                min(max(part.above, lowest), highest),
+                partial(self.set_threshold, which),
+                hint="Voxels with larger grey values are full.",
+            )
+        for group, label in GROUPS.items():
+            with page.folder(label):
+                for name, (words, own_group, hint) in OPTIONS.items():
+                    if own_group == group:
+                        is_on = name in self.look.shown[which]
+                        page.checkbox(words, is_on, partial(self.show, which, name), hint=hint)
+                if group == "voxels":
+                    hint = "Of meshes without holes: voxels inside as well."
+                    box = page.checkbox("Fill interior", part.fill, partial(self.set_fill, which), hint=hint)
+                    box.disabled = not part.source.can_fill
+
+    def _build_keys(self, page: Page) -> None:
+        for key, (words, step) in STEP_KEYS.items():
+            page.key(key, f"move the second by {words}", partial(self.move_by, step))
+        for axis in QUARTER_TURNS:
+            page.key(axis.upper(), f"turn the second by a quarter about {axis}", partial(self.turn_quarter, axis))
+        page.key("home", "back to the start", self.move_back)
+        page.key("R", "collision region", lambda: self.show_region(not self.look.region))
+        page.key("F", "look at both", self._look)
+
+    def _build_handles(self, page: Page) -> None:
+        lower, upper = self.pair.parts[1].source.bounds
+        self._middle = self.pair.parts[1].middle
+        self._handles = page.scene.add_transform_controls(
+            "/handles",
+            scale=0.7 * float((upper - lower).max()),
+            depth_test=False,
+            translation_limits=((-1e9, 1e9),) * 3,
+            position=self._middle + self.pair.shift,
+        )
+        self._handles.on_update(self._dragged)
+
+    # What can be done; each runs in the studio's thread
+
+    def move_to(self, shift: ArrayLike) -> None:
+        """Move the second volume to a place, counted from where its file has it."""
+        self._wanted = np.array(shift, np.float64)
+
+    def move_by(self, voxels: Sequence[int]) -> None:
+        """Move the second volume by whole voxels."""
+        start = self.pair.shift if self._wanted is None else self._wanted
+        self.move_to(start + np.array(voxels) * self.pair.spacing)
+
+    def move_back(self) -> None:
+        """Move and turn the second volume to where it was at first."""
+        self.move_to(self._start)
+        self.turn_to(np.eye(3))
+
+    def turn_to(self, rotation: NDArray[np.float64]) -> None:
+        """Turn the second volume to a rotation (3, 3), counted from how its file has it."""
+        self._wanted_turn = rotation
+
+    def turn_quarter(self, axis: str) -> None:
+        """Turn the second volume by a quarter about an axis of the world."""
+        start = self.pair.rotation if self._wanted_turn is None else self._wanted_turn
+        self.turn_to(QUARTER_TURNS[axis] @ start)
+
+    def part_them(self) -> None:
+        """Push the second volume out of the first, the shortest way along one axis."""
+        self.move_to(self.pair.shift + self.pair.parts[0].volume.separation(self.pair.moved()))
+
+    def set_voxels_per_unit(self, voxels_per_unit: float) -> None:
+        """Choose how fine the voxels are; the number on the page is put back where that is refused."""
+        self._is_new = True
+        self.pair.set_voxels_per_unit(float(voxels_per_unit))
+
+    def keep_own_voxels(self) -> None:
+        """Take the voxels that the scan or model brings."""
+        self.pair.set_voxels_per_unit(None)
+        self._is_new = True
+
+    def set_threshold(self, which: int, above: float) -> None:
+        """Choose the grey value above which voxels are full."""
+        self.pair.set_threshold(which, above)
+        self._is_new = True
+
+    def set_fill(self, which: int, fill: bool) -> None:
+        """Choose whether a mesh is filled."""
+        self.pair.set_fill(which, fill)
+        self._is_new = True
+
+    def show(self, which: int, name: str, on: bool) -> None:
+        """Draw something of a volume or not."""
+        (self.look.shown[which].add if on else self.look.shown[which].discard)(name)
+        self._drawing.update(which)
+
+    def show_region(self, on: bool) -> None:
+        """Draw what the voxels share or not."""
+        self.look.region = self._region.value = on
+        self._drawing.draw_region(None if self.verdict is None else self.verdict.region)
+
+    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:
+        """A PNG of what is shown."""
+        from choque.studio.volumes.picture import volume_png
+
+        return volume_png(self.pair, self.look, eye=eye, size=size)
+
+    def tick(self) -> float | None:
+        """Follow the handles to where they are by now, however often they moved, and ask whether the two collide."""
+        if self._wanted is None and self._wanted_turn is None and not self._is_new:
+            return None
+        before = self.pair.shift
+        if self._wanted is not None:
+            wanted, self._wanted = self._wanted, None
+            self.pair.move_to(wanted)
+        is_turned = self._follow_turn()
+        is_new, self._is_new = self._is_new, False
+        has_changed = is_new or is_turned or self.verdict is None or not np.array_equal(before, self.pair.shift)
+        if has_changed:
+            self.verdict = self.pair.query()
+            self.log.observe(self.verdict, self.pair.shift)
+        with self._page.server.atomic():
+            if is_new:
+                self._drawing.redraw(0)
+            if is_new or is_turned:
+                self._drawing.redraw(1)
+            if has_changed and self.verdict is not None:
+                self._drawing.follow()
+                self._drawing.draw_region(self.verdict.region)
+                self._tell(self.verdict)
+            if not self._is_held:
+                self._handles.position = self._middle + self.pair.shift
+                self._handles.wxyz = quaternions(self.pair.rotation[np.newaxis])[0]
+        return None
+
+    def _follow_turn(self) -> bool:
+        """Turn the second volume as wanted; tells whether it stands otherwise now."""
+        wanted, self._wanted_turn = self._wanted_turn, None
+        if wanted is None or np.allclose(wanted, self.pair.rotation, atol=1e-6):
+            return False
+        self.pair.turn_to(wanted)
+        return True
+
+    def _dragged(self, event: Any) -> None:
+        """Called by viser in a thread of its own, for every small move of the handles."""
+        place, phase = np.array(event.target.position, np.float64), event.phase
+        turn = matrix_of(np.array(event.target.wxyz, np.float64))
+
+        def follow() -> None:
+            self._is_held = phase != "end"
+            self._wanted, self._wanted_turn = place - self._middle, turn
+
+        self._page.do(follow)
+
+    def _placed(self, event: Any) -> None:
+        if event.client is not None:
+            self._page.do(partial(self.move_to, event.target.value))
+
+    def _tell(self, verdict: Verdict) -> None:
+        self._answers.content = verdict_html(self.pair, verdict)
+        self._events.content = log_html(self.log)
+        for which, (panel, part) in enumerate(zip(self._descriptions, self.pair.parts, strict=True)):
+            panel.content = part_html(part, COLORS[which])
+        self._place.value = tuple(self.pair.shift.tolist())
+        self._fineness.value = self._per_unit()
+
+    def _per_unit(self) -> float:
+        return float(f"{1.0 / self.pair.spacing.max():.6g}")
+
+    def _look(self) -> None:
+        """Look at both, and at the handles, from the front, the side and above."""
+        lower, upper = self.pair.bounds()
+        upper = np.maximum(upper, self._middle + self.pair.shift + self._handles.scale)
+        middle, reach = (lower + upper) / 2.0, max(float(np.linalg.norm(upper - lower)) / 2.0, 1e-9)
+        corners = volume_shapes.box_edges(lower - middle, upper - middle).reshape(-1, 3)
+
+        def place(aspect: float) -> NDArray[np.float64]:
+            far = distance_to_see(corners, DIRECTION, (round(1000 * max(aspect, 0.1)), 1000))
+            return np.asarray(middle + max(far, 1e-9) * DIRECTION)
+
+        lens = Lens(near=0.01 * reach, far=50.0 * reach, up=(0.0, 0.0, 1.0))
+        self._stand.look_from(place, middle, lens)

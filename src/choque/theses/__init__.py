@@ -1,0 +1,1 @@
+"""The five theses: whatever exists only to reproduce one of them."""

@@ -1,0 +1,23 @@
+"""The contact rules of the original engine, defects included, so that its counts can be checked.
+
+One routine for each pair of kinds, the smaller kind first; tiles pass through each other. Everything is computed in
+single precision, whatever the arrays hold. The number of a body is its row: the order of bodies in the scene.
+"""
+
+from __future__ import annotations
+
+from choque.narrow._shapes import CAPSULE, SPHERE, TILE
+from choque.theses.fingsics.capsule_capsule import capsule_capsule
+from choque.theses.fingsics.capsule_tile import capsule_tile
+from choque.theses.fingsics.sphere_capsule import sphere_capsule
+from choque.theses.fingsics.sphere_sphere import sphere_sphere
+from choque.theses.fingsics.sphere_tile import sphere_tile
+
+LEGACY_ROUTINES = {
+    (SPHERE, SPHERE): sphere_sphere,
+    (SPHERE, CAPSULE): sphere_capsule,
+    (SPHERE, TILE): sphere_tile,
+    (CAPSULE, CAPSULE): capsule_capsule,
+    (CAPSULE, TILE): capsule_tile,
+}
+"""The routine for each pair of kinds; see `choque.narrow._phase` for what a routine takes."""

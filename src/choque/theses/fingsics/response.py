@@ -1,0 +1,188 @@
+"""The original's response: queue every impulse, then apply them, weighted on each axis by the other body's mass.
+
+All impulses come from the velocities before the step, so the order of contacts shows only in rounding. A body with
+several contacts gets their mean on each axis, weighted by the masses it met there; a static body counts as
+999999999999, so contacts with statics override the others. An impulse is never negative: bodies that part already
+are pushed too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.kernel import kernel
+from choque._core.types import Keys, Pairs
+from choque.dynamics._contract import Response, State
+from choque.errors import InvalidInput
+from choque.narrow._contacts import Contacts
+from choque.theses.fingsics.inertia import invert_inertia
+from choque.theses.fingsics.integration import limited, put
+from choque.theses.fingsics.order import in_text_order
+from choque.theses.fingsics.vectors import (
+    HALF,
+    NEAR_ZERO,
+    ONE,
+    ZERO,
+    Vector,
+    cross,
+    dot,
+    minus,
+    over,
+    plus,
+    vector,
+)
+
+STATIC_MASS = np.float32(999999999999.0)
+MAX_SPEED = np.float32(50.0)
+MAX_SPIN = np.float32(10.0)
+
+
+class LegacyResponse(Response):
+    """Responds to contacts as the original does.
+
+    A contact is answered only if its pair was not in contact the frame before, or is deeper now: `state` holds the
+    depths of that frame. Speeds are kept to 50 units and 10 radians a second at every change.
+
+    Guarantees: independent of the order of bodies but for rounding; single precision; O(n + m log m), one thread.
+    """
+
+    name: ClassVar[str] = "legacy"
+
+    def __init__(self) -> None:
+        self._keys: Keys = np.empty(0, np.uint64)
+        self._depth: NDArray[np.float32] = np.empty(0, np.float32)
+
+    def respond(self, bodies: State, contacts: Contacts, dt: float) -> int:  # noqa: ARG002
+        """Change the velocities of ``bodies`` in place; how many contacts were answered."""
+        grows = self._note(bodies.ids, contacts)
+        order, swapped = in_text_order(contacts.pairs)
+        order = order[grows[order]]
+        if not len(order):
+            return 0
+        turned = swapped[order, np.newaxis]
+        pairs = np.where(turned, contacts.pairs[order, ::-1], contacts.pairs[order])
+        normal = np.where(turned, -contacts.normal[order], contacts.normal[order])
+        motion = (bodies.velocity, bodies.angular_velocity)
+        yielding: NDArray[np.float32] = np.zeros((len(order), 2, 3, 3), np.float32)
+        solids = (bodies.kind, bodies.size, bodies.mass, bodies.inertia, bodies.rotation, bodies.static)
+        invert_inertia(pairs, *solids, yielding)
+        queued: NDArray[np.float32] = np.empty((len(order), 2, 8), np.float32)
+        weight: NDArray[np.float32] = np.zeros((len(bodies.ids), 6), np.float32)
+        points = contacts.point[order]
+        material = (bodies.mass, bodies.elasticity, bodies.static)
+        _queue(pairs, points, normal, bodies.position, *motion, *material, yielding, queued, weight)
+        _apply(pairs, queued, weight, yielding, bodies.mass, bodies.static, *motion)
+        return len(order)
+
+    def _note(self, ids: NDArray[np.int32], contacts: Contacts) -> NDArray[np.bool_]:
+        """(m,) whether each contact is new or deeper than the frame before; remember this frame."""
+        named = ids[contacts.pairs].astype(np.uint64)
+        keys = (named[:, 0] << np.uint64(32)) | named[:, 1]
+        depth = contacts.depth.astype(np.float32)
+        grows = np.ones(len(keys), np.bool_)
+        if self._keys.size:
+            place = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
+            grows = (self._keys[place] != keys) | (depth > self._depth[place])
+        self._keys, self._depth = keys, depth
+        return grows
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The pairs in contact the frame before, as packed ids, and their depths."""
+        return {"keys": self._keys, "depth": self._depth}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Remember what `state` gave."""
+        keys = np.array(state.get("keys", 0), np.uint64)
+        depth = np.array(state.get("depth", 0), np.float32)
+        if keys.ndim != 1 or keys.shape != depth.shape or (keys[1:] <= keys[:-1]).any():
+            raise InvalidInput("The saved contacts are out of order, or there are not as many depths as contacts.")
+        self._keys, self._depth = keys, depth
+
+
+@kernel
+def _product(matrix: Any, a: Vector) -> Vector:
+    """A matrix times a vector."""
+    return (
+        a[0] * matrix[0, 0] + a[1] * matrix[0, 1] + a[2] * matrix[0, 2],
+        a[0] * matrix[1, 0] + a[1] * matrix[1, 1] + a[2] * matrix[1, 2],
+        a[0] * matrix[2, 0] + a[1] * matrix[2, 1] + a[2] * matrix[2, 2],
+    )
+
+
+@kernel
+def _queue(
+    pairs: Pairs,
+    points: Any,
+    normals: Any,
+    position: Any,
+    velocity: Any,
+    angular_velocity: Any,
+    mass: Any,
+    elasticity: Any,
+    static: Any,
+    yielding: Any,
+    queued: Any,
+    weight: Any,
+) -> None:
+    """Work out all impulses from the velocities as they are.
+
+    Writes to ``queued`` (m, 2, 8), for each body of each contact: direction, arm × direction, magnitude, mass of the
+    other body; adds those masses to ``weight`` (n, 6) for the components that are not zero.
+    """
+    for row in range(pairs.shape[0]):
+        a, b = np.int64(pairs[row, 0]), np.int64(pairs[row, 1])
+        point, normal = vector(points, row), vector(normals, row)
+        arm_a, arm_b = minus(point, vector(position, a)), minus(point, vector(position, b))
+        speed_a = plus(vector(velocity, a), cross(vector(angular_velocity, a), arm_a))
+        speed_b = plus(vector(velocity, b), cross(vector(angular_velocity, b), arm_b))
+        torque_a, torque_b = cross(arm_a, normal), cross(arm_b, normal)
+        spin_a = cross(_product(yielding[row, 0], torque_a), arm_a)
+        spin_b = cross(_product(yielding[row, 1], torque_b), arm_b)
+        mass_a, mass_b = np.float32(mass[a]), np.float32(mass[b])
+        if static[a]:
+            bottom = ONE / mass_b + dot(spin_b, normal)
+        elif static[b]:
+            bottom = ONE / mass_a + dot(spin_a, normal)
+        else:
+            bottom = ONE / mass_a + ONE / mass_b + dot(plus(spin_a, spin_b), normal)
+        restitution = (np.float32(elasticity[a]) + np.float32(elasticity[b])) * HALF
+        magnitude = abs(-(ONE + restitution) * dot(minus(speed_b, speed_a), normal) / bottom)
+        other_a, other_b = STATIC_MASS if static[b] else mass_b, STATIC_MASS if static[a] else mass_a
+        _queue_one(queued[row, 0], weight[a], normal, torque_a, -magnitude, other_a)
+        _queue_one(queued[row, 1], weight[b], normal, torque_b, magnitude, other_b)
+
+
+@kernel
+def _queue_one(entry: Any, weight: Any, normal: Vector, torque: Vector, magnitude: Any, other_mass: Any) -> None:
+    for k in range(3):
+        entry[k] = ZERO if abs(normal[k]) < NEAR_ZERO else normal[k]
+        entry[3 + k] = ZERO if abs(torque[k]) < NEAR_ZERO else torque[k]
+    for k in range(6):
+        if abs(entry[k]) > NEAR_ZERO:
+            weight[k] += other_mass
+    entry[6], entry[7] = magnitude, other_mass
+
+
+@kernel
+def _apply(
+    pairs: Pairs, queued: Any, weight: Any, yielding: Any, mass: Any, static: Any, velocity: Any, angular_velocity: Any
+) -> None:
+    """Apply what was queued, the latest first; each share of an axis is one write to the velocities."""
+    share = np.empty(6, np.float32)
+    for row in range(pairs.shape[0] - 1, -1, -1):
+        for side in range(2):
+            body = pairs[row, side]
+            if static[body]:
+                continue
+            entry = queued[row, side]
+            for k in range(6):
+                part = entry[7] / weight[body, k] if weight[body, k] > NEAR_ZERO else ZERO
+                share[k] = entry[k] * part * entry[6]
+            push = over((share[0], share[1], share[2]), np.float32(mass[body]))
+            spin = _product(yielding[row, side], (share[3], share[4], share[5]))
+            put(velocity, body, limited(plus(vector(velocity, body), push), MAX_SPEED))
+            put(angular_velocity, body, limited(plus(vector(angular_velocity, body), spin), MAX_SPIN))

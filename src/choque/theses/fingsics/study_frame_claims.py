@@ -1,0 +1,154 @@
+"""How many bodies at 60 frames a second, how long the largest run takes, and how long another engine takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from choque.lab.claims import Finding, found, not_testable
+from choque.lab.result import Result
+from choque.lab.statistics import Estimate
+from choque.lab.table import duration
+from choque.theses.fingsics.study_cells import IN_TIME, SAP, finished, largest_shared, live, median
+from choque.theses.fingsics.study_design import DEFAULT, ENGINE_COUNT, FEW_BODIES, MIXED, OFFLINE_COUNT, STUDY
+from choque.theses.fingsics.study_printed import THESIS
+
+CHOQUE = "Choque, step 4"
+
+
+@STUDY.claim(
+    "frame-budget",
+    source=f"{THESIS}, figure 5.9",
+    printed="10,000 bodies: 115 ms, 90 of them detection, mostly broad phase; response almost nil.",
+)
+def frame_budget(result: Result) -> Finding:
+    """The split; the milliseconds are those of another machine and another program."""
+    shares = stage_shares(result, SAP, 10_000)
+    if shares is None:
+        return not_testable("needs SAP at n 10,000")
+    detection = shares["bounds"] + shares["broad"] + shares["narrow"]
+    total = median(result, "step", SAP, 10_000)
+    holds = detection > 0.75 and shares["bounds"] + shares["broad"] > detection / 2 and shares["response"] < 0.05
+    words = f"{duration(total)}, detection {detection:.0%}, response {shares['response']:.1%}"
+    best = median(result, "step", DEFAULT, 10_000) if largest_shared(result, (DEFAULT,), 10_000) == 10_000 else None
+    return found(holds, words, f"by SAP, nothing drawn; {DEFAULT} takes {duration(best)}" if best else "by SAP")
+
+
+def stage_shares(result: Result, method: str, n: int) -> dict[str, float] | None:
+    """The share of each stage in a step."""
+    cells = finished(result, **live(n, method=method))
+    if not len(cells):
+        return None
+    parts = {name: float(cells.numbers(name).mean()) for name in ("bounds", "broad", "narrow", "response", "integrate")}
+    return {name: part / sum(parts.values()) for name, part in parts.items()}
+
+
+@STUDY.claim("capacity-live", source=f"{THESIS}, figure 5.10", printed="1,000 bodies live at 60 frames a second.")
+def capacity_live(result: Result) -> Finding:
+    """The largest N whose step takes no longer than a frame."""
+    return _capacity(result, "live", 1_000)
+
+
+@STUDY.claim(
+    "capacity-replay", source=f"{THESIS}, figure 5.10", printed="10,000 bodies in replay at 60 frames a second."
+)
+def capacity_replay(result: Result) -> Finding:
+    """The largest N whose frame is read in that time."""
+    return _capacity(result, "replay", 10_000)
+
+
+def _capacity(result: Result, mode: str, printed: int) -> Finding:
+    places, times = capacity_curve(result, mode)
+    in_time = [n for n, time in zip(places, times, strict=True) if time <= IN_TIME]
+    if not places:
+        return not_testable(f"needs {DEFAULT} in mode {mode}")
+    if not in_time:
+        return found(False, f"fewer than {min(places):,}", f"{DEFAULT}, nothing drawn")
+    words = f"largest N measured {max(in_time):,}"
+    late = [n for n in places if n > max(in_time)]
+    if late:
+        index = places.index(max(in_time))
+        x, y = np.log(places[index : index + 2]), np.log(times[index : index + 2])
+        between = float(np.exp(np.interp(np.log(IN_TIME), y, x)))
+        words += f", about {between:,.0f} between that and {late[0]:,}"
+    else:
+        words += f", in {duration(times[-1])}: more were not tried"
+    return found(max(in_time) >= printed, words, f"{DEFAULT}, nothing drawn, mean step no longer than 1/60 s")
+
+
+def capacity_curve(result: Result, mode: str) -> tuple[list[int], list[float]]:
+    """Numbers of bodies, and seconds a step of the default method or a frame of its replay."""
+    cells = finished(result, scene=MIXED, mode=mode, method=DEFAULT)
+    places = sorted(cells.levels("n"))
+    return places, [float(cells.where(n=n).numbers("median").mean()) for n in places]
+
+
+@STUDY.claim("offline", source=f"{THESIS}, section 5.5", printed="100,000 bodies x 600 frames in less than two hours.")
+def offline(result: Result) -> Finding:
+    """Simulated and recorded; there, to a video."""
+    return _offline(result, 7200.0)
+
+
+@STUDY.claim("offline-4-minutes", source=CHOQUE, printed="100,000 bodies x 600 frames, recorded, in under 4 minutes.")
+def offline_in_minutes(result: Result) -> Finding:
+    """The same run."""
+    return _offline(result, 240.0)
+
+
+def _offline(result: Result, limit: float) -> Finding:
+    cells = finished(result, scene=MIXED, mode="recorded", n=OFFLINE_COUNT)
+    if not len(cells):
+        return not_testable("not in a quick run")
+    seconds, size = (float(cells.numbers(name).mean()) for name in ("total", "recorded_bytes"))
+    return found(seconds < limit, duration(seconds), f"recorded, {size / 1e9:.2f} GB, no video")
+
+
+@STUDY.claim(
+    "bullet-faster",
+    source=f"{THESIS}, section 5.6",
+    printed="3,162 bodies: Bullet 10-12 ms a frame, Fingsics 18-20 ms.",
+)
+def bullet_is_faster(result: Result) -> Finding:
+    """The engine of the thesis by SAP, here against Bullet."""
+    return _engines(result, SAP, lambda ratio: ratio.upper < 1)
+
+
+@STUDY.claim("twice-bullet", source=CHOQUE, printed="3,162 bodies: at least twice as fast a step as Bullet.")
+def twice_as_fast(result: Result) -> Finding:
+    """The default method."""
+    return _engines(result, DEFAULT, lambda ratio: ratio.lower >= 2)
+
+
+def _engines(result: Result, method: str, holds: Callable[[Estimate], bool]) -> Finding:
+    if "bullet" not in result.samples.levels("method"):
+        return not_testable("pybullet is not installed; it comes with the extra 'peers'")
+    ratio = result.ratio("bullet", method, **live(ENGINE_COUNT))
+    own, other = (median(result, "step", name, ENGINE_COUNT) for name in (method, "bullet"))
+    note = f"Bullet's step over that of {method}: {duration(other)} and {duration(own)}, one thread, no friction"
+    return found(holds(ratio), ratio, note, unit="x")
+
+
+@STUDY.claim("ten-milliseconds", source=CHOQUE, printed="10,000 bodies: under 10 ms a step on one thread.")
+def ten_milliseconds(result: Result) -> Finding:
+    """The default method."""
+    return _under(result, 10_000, 10e-3)
+
+
+@STUDY.claim("ten-bodies", source=CHOQUE, printed="A step of 10 bodies takes under 200 µs.")
+def ten_bodies(result: Result) -> Finding:
+    """The default method; their room has six walls besides."""
+    return _under(result, FEW_BODIES, 200e-6)
+
+
+def _under(result: Result, n: int, limit: float) -> Finding:
+    if not len(finished(result, **live(n, method=DEFAULT))):
+        return not_testable(f"needs {DEFAULT} at n {n:,}")
+    places, middle = result.curve(DEFAULT, scene=MIXED, mode="live", n=n)
+    time = middle[list(places).index(n)]
+    scale, unit = (1e3, " ms") if limit >= 1e-3 else (1e6, " µs")
+    scaled = Estimate(time.value * scale, time.lower * scale, time.upper * scale)
+    note = f"{DEFAULT}, {result.record.get('threads', 1)} thread"
+    if time.lower < limit <= time.upper:
+        return not_testable(f"this run does not tell: {scaled}{unit}, {note}")
+    return found(time.value < limit, scaled, note, unit=unit)

@@ -1,0 +1,129 @@
+"""Vectors in single precision, as the original engine keeps them: three float32 in a tuple.
+
+Lengths alone are worked out in double precision and rounded once, and thresholds are doubles. Both show in the counts
+of collisions, so both are kept. Written with typed constants only: a bare number would widen a kernel to double.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from choque._core.kernel import kernel
+from choque._core.types import Index
+
+Vector: TypeAlias = tuple[Any, Any, Any]
+"""Three float32."""
+
+Touch: TypeAlias = tuple[Any, Vector, Vector, Any]
+"""Whether two shapes touch, and if so the point, the normal and the depth."""
+
+ZERO = np.float32(0.0)
+ONE = np.float32(1.0)
+HALF = np.float32(0.5)
+NEAR_ZERO = np.float64(1e-4)
+NEARLY_PARALLEL = np.float64(1e-5)
+
+
+@kernel
+def vector(rows: Any, row: Index) -> Vector:
+    """Row ``row`` of (n, 3)."""
+    return np.float32(rows[row, 0]), np.float32(rows[row, 1]), np.float32(rows[row, 2])
+
+
+@kernel
+def axis(rotation: Any, row: Index, which: Index) -> Vector:
+    """Where the local axis ``which`` of body ``row`` points: a column of its rotation."""
+    return np.float32(rotation[row, 0, which]), np.float32(rotation[row, 1, which]), np.float32(rotation[row, 2, which])
+
+
+@kernel
+def plus(a: Vector, b: Vector) -> Vector:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def minus(a: Vector, b: Vector) -> Vector:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel
+def times(a: Vector, factor: Any) -> Vector:
+    return a[0] * factor, a[1] * factor, a[2] * factor
+
+
+@kernel
+def over(a: Vector, divisor: Any) -> Vector:
+    return a[0] / divisor, a[1] / divisor, a[2] / divisor
+
+
+@kernel
+def opposite(a: Vector) -> Vector:
+    return -a[0], -a[1], -a[2]
+
+
+@kernel
+def dot(a: Vector, b: Vector) -> Any:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a: Vector, b: Vector) -> Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def square(number: Any) -> Any:
+    """In double precision."""
+    return np.float64(number) * np.float64(number)
+
+
+@kernel
+def length_squared(a: Vector) -> Any:
+    """Summed in double precision, rounded once."""
+    return np.float32(square(a[0]) + square(a[1]) + square(a[2]))
+
+
+@kernel
+def length(a: Vector) -> Any:
+    """Summed and rooted in double precision, rounded once."""
+    return np.float32(np.sqrt(square(a[0]) + square(a[1]) + square(a[2])))
+
+
+@kernel
+def unit(a: Vector) -> Vector:
+    """``a`` at length one; up where it has none, at which the original stops with an error."""
+    size = length(a)
+    if size == ZERO:
+        return ZERO, ONE, ZERO
+    return over(a, size)
+
+
+@kernel
+def is_near_zero(a: Vector) -> bool:
+    """Whether every component is below the original's threshold of 0.0001."""
+    return bool(abs(a[0]) < NEAR_ZERO and abs(a[1]) < NEAR_ZERO and abs(a[2]) < NEAR_ZERO)
+
+
+@kernel
+def are_parallel(a: Vector, b: Vector) -> bool:
+    """Whether two unit vectors, or one and the opposite of the other, differ by less than 0.00001, squared."""
+    return bool(length_squared(minus(a, b)) < NEARLY_PARALLEL or length_squared(plus(a, b)) < NEARLY_PARALLEL)
+
+
+@kernel
+def apart() -> Touch:
+    """No contact."""
+    nowhere = (ZERO, ZERO, ZERO)
+    return False, nowhere, nowhere, ZERO
+
+
+@kernel
+def write_touch(row: Index, touch: Touch, sign: Any, hit: Any, point: Any, normal: Any, depth: Any) -> None:
+    """Store a contact in row ``row``, its normal times ``sign``."""
+    hit[row] = touch[0]
+    for k in range(3):
+        point[row, k] = touch[1][k]
+        normal[row, k] = touch[2][k] * sign
+    depth[row] = touch[3]

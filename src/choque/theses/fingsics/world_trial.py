@@ -1,0 +1,311 @@
+"""What is timed of worlds: steps with their five stages apart, recorded or not, replays, and other engines."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from choque.lab.engines import Engine
+from choque.lab.stopwatch import Stopwatch
+from choque.lab.trial import CutOff, Trial
+from choque.lab.verdict import Verdict
+from choque.record import Recorder, Recording, Replay
+from choque.record.rehearsal import rehearse_kinds
+from choque.scene import BodyScene
+from choque.theses.fingsics.world_course import Course
+from choque.world import Cost, StepReport, World
+
+FEW = 3
+"""Steps that tell how long all of them would take."""
+SHORT = 0.5
+"""Seconds of a run that is rehearsed whole, so that no kernel is loaded in the first that counts."""
+MOST_PAIRS = 8_000_000
+"""Without a broad phase every pair is kept at once, some 90 bytes each; no more than these are."""
+IN_TIME = 1 / 60
+"""Seconds that a step may take at 60 frames a second."""
+
+
+class WorldTrial(Trial):
+    """A scene by one broad phase, step after step from its start; bounds, broad, narrow, response, integrate apart.
+
+    The first step makes the structures of the broad phase, which is charged to it. Making the world is not timed.
+
+    Parameters
+    ----------
+    scene
+        Where every run starts.
+    method
+        The broad phase.
+    steps
+        How many steps a run has.
+    expected
+        Gives the course that is right, when it is asked for; None where there is none.
+    legacy
+        By the rules of the Fingsics engine.
+    """
+
+    def __init__(
+        self,
+        scene: BodyScene,
+        method: str,
+        steps: int,
+        *,
+        expected: Callable[[], Course] | None = None,
+        legacy: bool = False,
+    ) -> None:
+        self.name, self.scene, self.steps, self.legacy = method, scene, steps, legacy
+        self._expected = expected
+        self._world: World | None = None
+        self.reports: list[StepReport] = []
+        """One for each step of the latest run."""
+
+    def prepare(self) -> None:
+        """Put the bodies where they start."""
+        self._world = self._made()
+
+    def run(self, watch: Stopwatch) -> None:
+        """Make all steps."""
+        world, dt = self._start(watch), self.scene.dt
+        for _ in range(self.steps):
+            report = world.step(dt)
+            self._after_step(watch, report)
+        watch.skip()
+
+    def rehearse(self, patience: float) -> None:
+        """Every pair of kinds, then a few steps twice, which tell how long all would take; all if that is not long."""
+        moving = int((~self.scene.bodies.static).sum())
+        pairs = moving * (len(self.scene) - (moving + 1) / 2)
+        if self.name == "all" and pairs > MOST_PAIRS:
+            raise CutOff(f"would keep {pairs:,.0f} pairs at once; {MOST_PAIRS:,} are allowed")
+        rehearse_kinds(self._made(), self.scene.dt)
+        expected = 0.0
+        for _ in range(2):
+            world = self._made()
+            begin = self.clock()
+            for _ in range(min(FEW, self.steps)):
+                world.step(self.scene.dt)
+                if self.clock() - begin > max(patience, FEW):
+                    raise CutOff(f"one step takes about {self.clock() - begin:.2g} s; {patience:g} s are for all")
+            expected = (self.clock() - begin) * self.steps / min(FEW, self.steps)
+        if expected > patience:
+            raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
+        if expected < SHORT:
+            super().rehearse(patience)
+
+    def check(self) -> Verdict:
+        """The contacts of every step and the state at the end, against those of the course."""
+        if self._expected is None:
+            return Verdict("unchecked")
+        assert self._world is not None
+        contacts, tests = (tuple(getattr(report, what) for report in self.reports) for what in ("contacts", "pairs"))
+        return self._expected().judge(Course(self.name, contacts, tests, self._world.hash()))
+
+    def counters(self) -> Mapping[str, int | float]:
+        """Exact tests, contacts and impulses of a run, and tests of oriented boxes before them."""
+        cost = self.cost
+        return {
+            "steps": len(self.reports),
+            "tests": cost.exact_tests,
+            "contacts": sum(report.contacts for report in self.reports),
+            "impulses": sum(report.impulses for report in self.reports),
+            "bounding_tests": cost.bounding_tests,
+        }
+
+    def facts(self) -> Mapping[str, int | float | str]:
+        """The cost model's letters and exact tests by kinds in nanoseconds, typical of a step; the share of late steps.
+
+        What is typical is the median over steps, which those that the machine interrupted do not move.
+        """
+        if not self.reports:
+            return {}
+        late = np.mean([report.total_seconds > IN_TIME for report in self.reports])
+        exact, bounding = self._typical("O"), self._typical("B")
+        facts = {
+            "structure_ns": self._typical("C"),
+            "bounding_ns": bounding,
+            "exact_ns": exact,
+            "cost_ratio": exact / bounding if bounding else math.nan,
+            "cost_threshold": self.cost.threshold,
+            "late_share": float(late),
+            **self._kind_costs(),
+        }
+        return {name: value for name, value in facts.items() if math.isfinite(value)}
+
+    @property
+    def cost(self) -> Cost:
+        """The cost model of the latest run."""
+        return sum((report.cost for report in self.reports), Cost())
+
+    def _made(self) -> World:
+        return self.scene.world(broad=self.name, legacy=self.legacy)
+
+    def _start(self, watch: Stopwatch) -> World:
+        if self._world is None or self._world.frame:
+            self._world = self._made()
+        self.reports = []
+        watch.skip()
+        return self._world
+
+    def _after_step(self, watch: Stopwatch, report: StepReport) -> None:
+        watch.divide(report.seconds, report.total_seconds)
+        self.reports.append(report)
+
+    def _typical(self, letter: str) -> float:
+        values = [report.cost.letters()[letter] for report in self.reports]
+        measured = [value for value in values if value > 0]
+        return float(np.median(measured)) * 1e9 if measured else 0.0
+
+    def _kind_costs(self) -> dict[str, float]:
+        costs: dict[str, list[float]] = {}
+        for report in self.reports:
+            for kinds, tally in report.tally.items():
+                costs.setdefault(kinds, []).append(tally.seconds / tally.tests)
+        return {f"ns {kinds}": float(np.median(values)) * 1e9 for kinds, values in costs.items()}
+
+
+class RecordedTrial(WorldTrial):
+    """The same, each frame recorded to a file while the world goes on: one more stage, which has to wait for a disk."""
+
+    def run(self, watch: Stopwatch) -> None:
+        """Make all steps, and close the recording."""
+        with tempfile.TemporaryDirectory(prefix="choque-") as folder:
+            path = Path(folder) / "run.choque"
+            world, dt = self._start(watch), self.scene.dt
+            with Recorder(path, world, dt=dt) as recorder:
+                watch.lap("record")
+                for _ in range(self.steps):
+                    report = world.step(dt)
+                    self._after_step(watch, report)
+                    recorder.record()
+                    watch.lap("record")
+            watch.lap("record")
+            self._bytes = path.stat().st_size
+            with Recording(path) as recording:
+                hashes = recording.hashes()
+            self._is_whole = len(hashes) == self.steps + 1 and int(hashes[-1]) == world.hash()
+        watch.skip()
+
+    def check(self) -> Verdict:
+        """The course as above, and a recording with all of its frames."""
+        return super().check() if self._is_whole else Verdict("wrong", "the recording does not hold every frame")
+
+    def counters(self) -> Mapping[str, int | float]:
+        """Also the bytes of the recording."""
+        return {**super().counters(), "recorded_bytes": self._bytes}
+
+
+class ReplayTrial(Trial):
+    """A recording of a scene, played from its first frame to its last: no physics, only reading; no drawing either."""
+
+    def __init__(self, scene: BodyScene, method: str, steps: int) -> None:
+        self.name, self.steps = method, steps
+        folder = tempfile.mkdtemp(prefix="choque-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._path = Path(folder) / "replay.choque"
+        world = scene.world(broad=method)
+        with Recorder(self._path, world, dt=scene.dt) as recorder:
+            for _ in range(steps):
+                world.step(scene.dt)
+                recorder.record()
+        self._world = world
+
+    def run(self, watch: Stopwatch) -> None:
+        """Show every frame."""
+        frames, late = 0, 0
+        with Recording(self._path) as recording:
+            replay = Replay(recording)
+            replay.play()
+            begin = self.clock()
+            while True:
+                self._poses = replay.poses
+                now = self.clock()
+                frames, late, begin = frames + 1, late + (now - begin > IN_TIME), now
+                watch.lap("read")
+                if not replay.playing:
+                    break
+                replay.tick()
+        self._frames, self._late = frames, late / frames
+
+    def check(self) -> Verdict:
+        """The poses of the last frame against the world that was recorded, to the last bit of float32."""
+        bodies, poses = self._world.bodies, self._poses
+        same = np.array_equal(poses.position, bodies.position.astype(np.float32)) and np.array_equal(
+            poses.rotation, bodies.rotation.astype(np.float32)
+        )
+        whole = same and self._frames == self.steps + 1
+        return Verdict("exact") if whole else Verdict("wrong", "the last frame is not as it was recorded")
+
+    def counters(self) -> Mapping[str, int | float]:
+        """Frames shown, and bytes read."""
+        return {"steps": self._frames, "recorded_bytes": self._path.stat().st_size}
+
+    def facts(self) -> Mapping[str, int | float | str]:
+        """The share of frames that came too late for 60 a second."""
+        return {"late_share": self._late}
+
+
+class EngineTrial(Trial):
+    """A scene by another engine; its rules are its own, so that only its time is compared."""
+
+    def __init__(self, engine: type[Engine], scene: BodyScene, steps: int) -> None:
+        self.name, self.scene, self.steps = engine.name, scene, steps
+        self._make = engine
+        self._engine: Engine | None = None
+
+    def prepare(self) -> None:
+        """Put the bodies where they start."""
+        if self._engine is not None:
+            self._engine.close()
+        self._engine = self._make(self.scene)
+
+    def run(self, watch: Stopwatch) -> None:
+        """Make all steps."""
+        assert self._engine is not None
+        step = self._engine.step
+        watch.skip()
+        for _ in range(self.steps):
+            step()
+        watch.lap("engine")
+
+    def rehearse(self, patience: float) -> None:
+        """A few steps tell how long all would take."""
+        with self._make(self.scene) as engine:
+            begin = self.clock()
+            for _ in range(FEW):
+                engine.step()
+            expected = (self.clock() - begin) * self.steps / FEW
+        if expected > patience:
+            raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
+
+    def check(self) -> Verdict:
+        """Every body must still be between the walls; more cannot be asked of other rules."""
+        assert self._engine is not None
+        bodies = self.scene.bodies
+        reach = np.abs(bodies.position).max(axis=0)
+        inside = np.abs(self._engine.positions()) <= reach + bodies.size[~bodies.static].max(initial=0.0)
+        if not inside.all():
+            return Verdict("wrong", f"{int((~inside).any(axis=1).sum())} bodies have left the room")
+        return Verdict("unchecked", "another engine has rules of its own")
+
+    def counters(self) -> Mapping[str, int | float]:
+        """Steps, and points of contact in the last of them."""
+        assert self._engine is not None
+        return {"steps": self.steps, "contact_points": self._engine.contact_count()}
+
+    def facts(self) -> Mapping[str, int | float | str]:
+        """Its version, and how much of the energy of motion it kept, which with elastic bodies should be all."""
+        if self._engine is None:
+            return {"engine": self._make.version()}
+        bodies = self.scene.bodies
+        moving = ~bodies.static
+        before, after = (
+            float(bodies.mass[moving] @ np.square(velocity).sum(axis=1))
+            for velocity in (bodies.velocity[moving], self._engine.velocities())
+        )
+        return {"engine": self._make.version(), "linear_energy_kept": after / before if before else 1.0}

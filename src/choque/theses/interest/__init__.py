@@ -1,0 +1,1 @@
+"""Areas of interest: the arena, the methods compared, configurations and the study."""

@@ -1,0 +1,141 @@
+"""The cells of the k-DOP study: what is varied, and what one cell runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from choque.lab.design import Factor, Level, Parameters
+from choque.lab.records import Row
+from choque.lab.sampling import Plan
+from choque.lab.study import Metric, Study
+from choque.theses.kdop.study_frames import FOLDER
+from choque.theses.kdop.study_printed import BODIES, FRAMES, LANDING, LANDINGS, SCALED, UNSCALED, VOLUMES
+
+if TYPE_CHECKING:
+    from choque.lab.trial import Trial
+
+PILE, FALL, CONVERGENCE, FIELD, SORTING = "pile", "landing", "convergence", "field", "sorting"
+PRESETS = ("reproduce", "thesis-text")
+
+FIELD_VOLUMES = ("sphere", "6-dop", "14-dop", "18-dop", "26-dop")
+FIELD_SIZES = (1_000, 10_000, 100_000, 1_000_000)
+FIELD_ELONGATIONS = (1, 2, 4, 8, 16)
+RUNS, QUICK_RUNS = 10_000_000, 100_000
+"""Pairs that GJK and EPA are asked about."""
+SORT_SIZES = (512, 10_000, 100_000, 1_000_000)
+DEVICE_SORTS = ("decimal", "library", "bitonic")
+CPU_SORTS = ("radix-cpu", "numpy")
+
+
+def frames_of(preset: str, n: int) -> int:
+    """How many frames a pile of ``n`` bodies is followed: the 7,000 of the thesis, or as far beyond its landing."""
+    return round(FRAMES * LANDINGS[preset] / LANDING * n / BODIES)
+
+
+def beside_the_runs(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iterator[Parameters]:
+    """Landing, convergence, fields and sorts; of volumes only those that the run asks for, if it asks for some."""
+    everything = set(VOLUMES) <= set(levels["volume"])
+    for preset in levels["preset"]:
+        for elongation in levels["elongation"] if everything else ():
+            yield _cell(FALL, BODIES, "fall", preset=preset, elongation=elongation)
+    for elongation in (UNSCALED, SCALED) if everything else ():
+        yield _cell(CONVERGENCE, QUICK_RUNS if quick else RUNS, "gjk-epa", elongation=elongation)
+    for volume in FIELD_VOLUMES if everything else [each for each in FIELD_VOLUMES if each in levels["volume"]]:
+        for elongation in FIELD_ELONGATIONS[::2] if quick else FIELD_ELONGATIONS:
+            for n in FIELD_SIZES[:2] if quick else FIELD_SIZES:
+                yield _cell(FIELD, n, volume, elongation=elongation)
+    sorts = (*(DEVICE_SORTS if find_spec("warp") else ()), *CPU_SORTS)
+    for sort in sorts if everything else ():
+        for n in SORT_SIZES[:2] if quick else SORT_SIZES:
+            yield _cell(SORTING, n, sort)
+
+
+def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
+    """Two bodies for each volume, after a rehearsal with eight that calls what landings, fields and GJK call."""
+    for volume in levels["volume"]:
+        yield _cell(PILE, 2, str(volume), preset=PRESETS[0], elongation=SCALED)
+
+
+def _cell(experiment: str, n: int, volume: str, **further: Level) -> Parameters:
+    return {"experiment": experiment, "n": n, "volume": volume, "seed": 0, **further}
+
+
+def further_volumes() -> list[Level]:
+    """What else stands in the column of volumes: other k, sorts, and what is measured without any volume."""
+    return [*(each for each in FIELD_VOLUMES if each not in VOLUMES), *DEVICE_SORTS, *CPU_SORTS, "gjk-epa", "fall"]
+
+
+def seconds_a_frame(row: Row) -> float | None:
+    """A frame of a pile without the counting of true pairs; elsewhere the whole of a run."""
+    total, frames, counting = row.get("total"), row.get("frames"), row.get("narrow")
+    if not isinstance(total, float):
+        return None
+    if row.get("experiment") == PILE and isinstance(frames, int | float) and isinstance(counting, float):
+        return (total - counting) / frames
+    return total
+
+
+def candidates(row: Row) -> float | None:
+    """Candidate pairs, of a pile a frame."""
+    value = row.get("mean_pairs", row.get("pairs"))
+    return float(value) if isinstance(value, int | float) else None
+
+
+STUDY = Study(
+    name="kdop",
+    title="Which bounding volume for convex bodies: 18-DOPs, boxes or spheres",
+    about=(
+        "The six runs of the thesis, by its own numbers and by those of the published program: 512 convex bodies of 24 "
+        "vertices, as wide as long or three times longer, fall one after the other and are driven apart by shape "
+        "matching; candidates are found by a sweep along one axis. Here all of it runs on one thread of the processor, "
+        "nothing is drawn, and no time of a card is given. A step also counts true pairs, which is in no time of a "
+        "frame. GJK and EPA are told from shape matching by the number of matches and the time of one. Beside that: "
+        "up to a million bodies, other k, bodies up to sixteen times longer than wide, iterations of GJK and EPA, and "
+        "sorts, those of a card on Warp's CPU device."
+    ),
+    factors=(
+        Factor("experiment", (PILE,), further=lambda: [FALL, CONVERGENCE, FIELD, SORTING]),
+        Factor("preset", PRESETS),
+        Factor("n", (BODIES,), quick=(64,)),
+        Factor("elongation", (UNSCALED, SCALED)),
+        Factor("volume", VOLUMES, further=further_volumes),
+        Factor("seed", (0,)),
+    ),
+    metrics=(
+        Metric("frame", "s", "seconds a frame", seconds_a_frame),
+        Metric("candidates", "pairs", "candidate pairs", candidates),
+    ),
+    compares="volume",
+    regions=("n", "elongation", "density"),
+    listed=beside_the_runs,
+    kernels=small_runs,
+    plan=Plan(fewest=3, most=5, precision=0.05, budget=20.0, patience=900.0, limit=3_000.0),
+    quick_plan=Plan(fewest=5, most=15, precision=0.1, budget=1.0, patience=20.0, limit=120.0),
+)
+
+
+@STUDY.trial
+def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
+    """A cell of any of the experiments."""
+    from choque.theses.kdop import study_trials as trials
+    from choque.theses.kdop.study_pile import PileTrial
+    from choque.theses.kdop.tower import Tower
+
+    volume, preset = str(parameters["volume"]), str(parameters.get("preset"))
+    n, elongation, seed = (int(parameters.get(name) or 0) for name in ("n", "elongation", "seed"))
+    match parameters["experiment"]:
+        case "landing":
+            return trials.LandingTrial(Tower(n, seed, preset, elongation))
+        case "convergence":
+            return trials.ConvergenceTrial(n, elongation, seed)
+        case "field":
+            return trials.FieldTrial(volume, n, elongation, seed)
+        case "sorting":
+            return trials.SortTrial(volume, n, seed)
+        case _:
+            # The folder of scenes ends with the run; the tables of frames lie beside it and stay.
+            folder = None if scratch is None else scratch.parent / FOLDER
+            return PileTrial(Tower(n, seed, preset, elongation), volume, frames_of(preset, n), folder)

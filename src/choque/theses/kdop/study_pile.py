@@ -1,0 +1,193 @@
+"""The six runs of the k-DOP thesis: a tower of convex bodies that falls and spreads, measured frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from choque.broad._sap_kdop import SapKdop
+from choque.dynamics._shape_matching import ShapeMatching
+from choque.lab.stopwatch import Stopwatch
+from choque.lab.trial import CutOff, Trial
+from choque.lab.verdict import Verdict
+from choque.theses.kdop import study_frames
+from choque.theses.kdop.study_frames import FrameRow
+from choque.theses.kdop.study_match_cost import seconds_a_match
+from choque.theses.kdop.tower import Tower
+from choque.world import StepReport, World
+
+BODIES, GROUND = "convex-convex", "convex-plane"
+COSTED_EVERY = 500
+"""Frames between two looks at what matching a shape takes."""
+FEW = 120
+"""Frames of a rehearsal: until bodies of a low tower have met each other and the ground."""
+BUSIEST = 0.04
+"""Seconds that a frame of 512 bodies may take at most, in proportion; to tell beforehand what cannot be waited for."""
+
+
+class PileTrial(Trial):
+    """A tower with one kind of bounding volume, from its start to its last frame.
+
+    Parameters
+    ----------
+    tower
+        Where every run starts.
+    volume
+        The bounds that ``sap-kdop`` is given.
+    frames
+        How many steps a run has.
+    folder
+        Where the tables of frames go; None for nowhere.
+    """
+
+    def __init__(self, tower: Tower, volume: str, frames: int, folder: Path | None = None) -> None:
+        self.name, self.tower, self.frames, self.folder = volume, tower, frames, folder
+        self.rows: list[FrameRow] = []
+        """One for each frame of the latest run."""
+        self.landed: int | None = None
+        """The frame in which the last body touched something for the first time."""
+        self.start_hash = tower.world(bounds=volume, threads=1).hash()
+        self._world: World | None = None
+
+    def prepare(self) -> None:
+        """Put the bodies where they start."""
+        self._world = self.tower.world(bounds=self.name, threads=1)
+
+    def run(self, watch: Stopwatch) -> None:
+        """Make all steps."""
+        if self._world is None or self._world.frame:
+            self.prepare()
+        world = self._world
+        assert world is not None
+        self.rows, self.landed = [], None
+        untouched = np.ones(len(world), np.bool_)
+        match_seconds = 0.0
+        for frame in range(self.frames):
+            if frame % COSTED_EVERY == 0:
+                match_seconds = seconds_a_match(world, clock=self.clock)
+            watch.skip()
+            began = self.clock()
+            report = world.step(self.tower.dt)
+            # A world times its stages on the wall; shares of them hold on whatever clock the study has.
+            pace = (self.clock() - began) / report.total_seconds
+            parts = self._parts(world, report, match_seconds / pace)
+            watch.divide(parts, report.total_seconds)
+            self.rows.append(self._row(world, report, parts, 1e3 * pace))
+            if self.landed is None:
+                untouched[world.contacts.pairs.reshape(-1)] = False
+                if not untouched[1:].any():
+                    self.landed = report.frame
+        watch.skip()
+
+    def release(self) -> None:
+        """Write the tables of the run."""
+        if self.folder is not None:
+            tower = self.tower
+            name = study_frames.file_name(tower.preset, tower.elongation, self.name, tower.n, tower.seed)
+            study_frames.write(self.folder, name, self.rows)
+
+    def rehearse(self, patience: float) -> None:
+        """A few steps, to compile; how long all would take can only be feared, as the first ones are the easy ones."""
+        feared = self.frames * BUSIEST * self.tower.n / 512
+        if feared > patience:
+            raise CutOff(f"might take {feared:.0f} s; {patience:g} s are allowed")
+        low = Tower(8, preset="reproduce", elongation=self.tower.elongation)
+        world = low.world(bounds=self.name, threads=1)
+        for _ in range(FEW):
+            world.step(low.dt)
+        seconds_a_match(world)
+
+    def check(self) -> Verdict:
+        """All numbers finite; and in the last frame no body that touches another is missing among the candidates."""
+        world = self._world
+        assert world is not None
+        bodies = world.bodies
+        if not (np.isfinite(bodies.position).all() and np.isfinite(bodies.rotation).all()):
+            return Verdict("wrong", "a body has left the numbers")
+        found = world.rival(world.settings.broad, bounds=self.name).find(bodies).contacts.pairs
+        expected = world.rival("brute", bounds="box").find(bodies).contacts.pairs
+        if not np.array_equal(found, expected):
+            return Verdict("wrong", f"{len(found)} collisions behind the volumes, {len(expected)} among all pairs")
+        return Verdict("exact")
+
+    def counters(self) -> Mapping[str, int | float]:
+        """Means over the frames of the latest run, and the largest number of pairs."""
+        columns = {name: np.array([getattr(row, name) for row in self.rows]) for name in study_frames.COUNTS}
+        means = {
+            f"mean_{name}": float(columns[name].mean())
+            for name in study_frames.COUNTS
+            if name not in ("frame", "pca_changes") and not name.startswith("axis")
+        }
+        return {
+            "frames": len(self.rows),
+            "most_pairs": int(columns["pairs"].max()),
+            "most_body_pairs": int(columns["body_pairs"].max()),
+            "axis_changes": int(columns["pca_changes"][-1]),
+            **means,
+        }
+
+    def facts(self) -> Mapping[str, int | float | str]:
+        """Where the run starts, when the last body lands, and when the axis first leaves the vertical."""
+        turned = next((row.frame for row in self.rows if row.axis_y == 0), None)
+        facts = {"start_hash": f"{self.start_hash:016x}", "landed": self.landed, "axis_turned": turned}
+        return {name: value for name, value in facts.items() if value is not None}
+
+    def _parts(self, world: World, report: StepReport, match_seconds: float) -> dict[str, float]:
+        """The seconds of each stage on the wall, which add up to those of the step."""
+        spent, stages = report.seconds, _broad_of(world).stage_seconds
+        matching = min(int(_response_of(world).counts[2:4].sum()) * match_seconds, spent["response"])
+        return {
+            "build": spent["bounds"],
+            "pca": stages["axis"],
+            "projection": stages["projection"],
+            "radix": stages["sort"],
+            "prune": max(spent["broad"] - sum(stages.values()), 0.0),
+            "narrow": spent["narrow"],
+            "gjk_epa": spent["response"] - matching,
+            "shape_matching": matching,
+            "integrate": spent["integrate"],
+        }
+
+    def _row(self, world: World, report: StepReport, parts: Mapping[str, float], scale: float) -> FrameRow:
+        """A row of the table; ``scale`` makes milliseconds of the study's clock of seconds on the wall."""
+        tests, _, matched, skipped = _response_of(world).counts[:4].tolist()
+        pairs, hits = (
+            {kinds: getattr(report.tally[kinds], name) if kinds in report.tally else 0 for kinds in (BODIES, GROUND)}
+            for name in ("tests", "contacts")
+        )
+        times = {stage: scale * seconds for stage, seconds in parts.items()}
+        narrow = times.pop("narrow")
+        broad = _broad_of(world)
+        return FrameRow(
+            frame=report.frame,
+            **times,
+            sap=times["projection"] + times["radix"] + times["prune"],
+            pairs=report.pairs,
+            body_pairs=pairs[BODIES],
+            ground_pairs=pairs[GROUND],
+            true_pairs=report.contacts,
+            true_body_pairs=hits[BODIES],
+            true_ground_pairs=hits[GROUND],
+            false_positives=report.pairs - report.contacts,
+            gjk_epa_count=tests,
+            shape_matching_count=matched + skipped,
+            pca_changes=len(broad.axis_changes) - 1,
+            axis_x=broad.axis[0],
+            axis_y=broad.axis[1],
+            axis_z=broad.axis[2],
+            frame_time=scale * report.total_seconds - narrow,
+        )
+
+
+def _broad_of(world: World) -> SapKdop:
+    broad = world.detection.broad_phase
+    assert isinstance(broad, SapKdop)
+    return broad
+
+
+def _response_of(world: World) -> ShapeMatching:
+    response = world.response
+    assert isinstance(response, ShapeMatching)
+    return response

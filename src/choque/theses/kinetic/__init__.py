@@ -1,0 +1,1 @@
+"""Direct, incremental and kinetic sweeps of moving polygons: simulations, scenes and study."""

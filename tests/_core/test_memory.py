@@ -1,0 +1,61 @@
+"""Memory that is used again never changes under an array that is still there."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from choque._core import memory
+
+
+@given(st.lists(st.tuples(st.integers(1, 400_000), st.booleans()), max_size=12))
+def test_no_two_living_arrays_share_memory(requests: list[tuple[int, bool]]) -> None:
+    living = []
+    for number, (byte_count, stays) in enumerate(requests):
+        array = memory.empty(byte_count, np.uint8)
+        array[:] = number
+        if stays:
+            living.append((array[byte_count // 2 :], number))  # a view must hold the memory as well as the array does
+        del array
+    assert all((view == number).all() for view, number in living)
+
+
+def test_memory_is_used_again_when_its_last_view_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()  # what earlier tests left behind must not be given back in between
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 0)
+    first = memory.empty((1000, 100), np.float64)
+    address = first.ctypes.data
+    view = first[3:7].T
+    del first
+    gc.collect()
+    other = memory.empty((1000, 100), np.float64)
+    assert other.ctypes.data != address
+    del view
+    gc.collect()
+    assert memory.empty((1000, 100), np.float64).ctypes.data == address
+
+
+def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 0)
+    monkeypatch.setattr(memory, "KEPT_MOST", 1 << 20)
+    for _ in range(5):
+        arrays = [memory.empty(400_000, np.uint8) for _ in range(10)]
+        del arrays
+    assert 0 < memory._kept_bytes <= 1 << 20
+    assert memory._kept_bytes == sum(size * len(blocks) for size, blocks in memory._kept.items())
+
+
+@pytest.mark.parametrize("shape", [(), 0, (0, 3), 5, (70_000, 2)])
+def test_arrays_are_like_those_of_numpy(shape: int | tuple[int, ...]) -> None:
+    given_array, expected = memory.empty(shape, np.float32), np.empty(shape, np.float32)
+    assert given_array.shape == expected.shape
+    assert given_array.dtype == expected.dtype
+    assert given_array.flags.c_contiguous
+    assert given_array.flags.writeable
+    assert given_array.flags.aligned

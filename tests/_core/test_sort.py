@@ -1,0 +1,105 @@
+"""Linear-time sorting against NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from choque._core.sort import pack_pairs, radix_sort, sorted_pairs, without_duplicates
+from choque.testing import parallel_at_any_size
+
+DIGIT = 1 << 11
+
+
+@pytest.fixture(autouse=True)
+def _really_parallel() -> Iterator[None]:
+    with parallel_at_any_size():
+        yield
+
+
+def reference(pairs: Any) -> Any:
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def split(pairs: Any, places: list[int]) -> list[Any]:
+    """The packed pairs in chunks that end at these places."""
+    return [chunk.copy() for chunk in np.split(pack_pairs(pairs), sorted(places))]
+
+
+@given(st.data())
+def test_sorted_pairs_are_those_of_lexsort(data: st.DataObject) -> None:
+    row_count = data.draw(st.sampled_from((1, 5, DIGIT, DIGIT + 1, 3 * DIGIT, 5 * DIGIT - 1)))
+    row = st.one_of(
+        st.integers(0, row_count - 1),
+        # Rows on both sides of where a digit overflows.
+        st.sampled_from([r for edge in range(0, row_count + 1, DIGIT) for r in (edge - 1, edge) if 0 <= r < row_count]),
+    )
+    drawn = data.draw(st.lists(st.tuples(row, st.integers(0, 2**31 - 1)), max_size=60))
+    pairs = np.array(drawn, np.int32).reshape(-1, 2)
+    places = data.draw(st.lists(st.integers(0, len(pairs)), max_size=4))
+    found = sorted_pairs(split(pairs, places), row_count, data.draw(st.integers(1, 4)), 2**31)
+    assert np.array_equal(found, reference(pairs))
+    assert found.dtype == np.int32
+
+
+@pytest.mark.parametrize("length", [2, 31, 32, 33, 500])
+@pytest.mark.parametrize("thread_count", [1, 2])
+def test_rows_with_many_partners_and_repeats_are_sorted(length: int, thread_count: int) -> None:
+    random = np.random.default_rng(length)
+    rows = np.repeat(np.array([0, 1, DIGIT - 1, DIGIT, 2 * DIGIT + 7]), length)
+    pairs = np.stack((rows, random.integers(0, length, rows.size)), axis=1).astype(np.int32)
+    random.shuffle(pairs)
+    found = sorted_pairs(split(pairs, [length, 2 * length]), 3 * DIGIT, thread_count)
+    assert np.array_equal(found, reference(pairs))
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending", "equal"])
+def test_a_long_row_in_any_order_is_sorted(order: str) -> None:
+    partners = {"ascending": np.arange(99), "descending": np.arange(99)[::-1], "equal": np.full(99, 4)}[order]
+    pairs = np.stack((np.zeros(99), partners), axis=1).astype(np.int32)
+    assert np.array_equal(sorted_pairs([pack_pairs(pairs)], 200, 1), reference(pairs))
+
+
+@given(st.integers(0, 3), st.integers(1, 4))
+def test_the_result_does_not_depend_on_threads(seed: int, thread_count: int) -> None:
+    random = np.random.default_rng(seed)
+    pairs = random.integers(0, 6 * DIGIT, (5000, 2)).astype(np.int32)
+    alone = sorted_pairs(split(pairs, [1, 700, 4000]), 6 * DIGIT, 1)
+    assert np.array_equal(sorted_pairs(split(pairs, [2500]), 6 * DIGIT, thread_count), alone)
+
+
+def test_no_chunks_give_no_pairs() -> None:
+    found = sorted_pairs([], 10, 2)
+    assert found.shape == (0, 2)
+    assert found.dtype == np.int32
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=40))
+def test_duplicates_go_and_nothing_else(drawn: list[tuple[int, int]]) -> None:
+    pairs = np.array(sorted(drawn), np.int32).reshape(-1, 2)
+    assert without_duplicates(pairs.copy()).tolist() == [list(pair) for pair in sorted(set(drawn))]
+
+
+@given(st.data())
+def test_radix_sort_orders_by_the_bits_asked_for_and_keeps_the_order_of_equals(data: st.DataObject) -> None:
+    lowest = data.draw(st.integers(0, 60))
+    bit_count = data.draw(st.integers(1, 64 - lowest))
+    keys = np.array(data.draw(st.lists(st.integers(0, 2**64 - 1), max_size=50)), np.uint64)
+    digit = (keys >> np.uint64(lowest)) & np.uint64((1 << bit_count) - 1)
+    wanted = keys[np.argsort(digit, kind="stable")]
+    assert np.array_equal(radix_sort(keys.copy(), lowest, bit_count, data.draw(st.integers(1, 4))), wanted)
+
+
+@pytest.mark.parametrize("bit_count", [1, 11, 12, 13, 23, 30, 59])
+def test_radix_sort_of_many_keys_on_several_threads(bit_count: int) -> None:
+    """Bits above those asked for play no part, whether or not the digits divide them evenly."""
+    keys = np.random.default_rng(1).integers(0, 2**64, 20_000, dtype=np.uint64)
+    digit = (keys >> np.uint64(5)) & np.uint64((1 << bit_count) - 1)
+    wanted = keys[np.argsort(digit, kind="stable")]
+    for thread_count in (1, 3):
+        assert np.array_equal(radix_sort(keys.copy(), 5, bit_count, thread_count), wanted)

@@ -1,0 +1,248 @@
+"""Films and pictures of worlds; skipped where the extra ``video`` or a way to draw is missing."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from choque.errors import ChoqueError, InvalidInput, MissingExtra
+from choque.files.png import png_bytes
+from choque.record import Cast, Poses, Recorder, Recording
+from choque.scene import Camera
+from choque.studio.film import film
+from choque.studio.film.film import Look, draw_frame, film_frames, make_film
+from choque.studio.stage import stage as world_stage
+from choque.studio.stage.boxes import axis_boxes, oriented_boxes
+from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
+from choque.studio.stage.turns import angle_and_axis, matrix_of, quaternions
+from choque.world import World
+
+pytest.importorskip("pyvista")
+ffmpeg = pytest.importorskip("imageio_ffmpeg")
+
+SMALL = Look(size=(96, 64), smoothing=1, shadows=False)
+
+
+def rotations(count: int, seed: int) -> np.ndarray:
+    found = np.linalg.qr(np.random.default_rng(seed).normal(size=(count, 3, 3)))[0]
+    return found * np.linalg.det(found)[:, np.newaxis, np.newaxis]
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.add_spheres([[-3, 1, 0]], 1.0, color=(220, 30, 30), velocity=(2, 0, 0))
+    world.add_capsules([[3, 2, 0]], 0.6, 2.0, color=(30, 220, 30), angular_velocity=(0, 3, 0))
+    world.add_capsules([[0, 2, -3]], 0.5, 2.0, rocket=True, color=(40, 40, 220))
+    world.add_boxes([[0, 1, 3]], [1.0, 2.0, 1.5], color=(230, 200, 40))
+    world.add_tiles([0, 0, 0], 12.0, 12.0)
+    return world
+
+
+@pytest.fixture
+def recording(tmp_path: Path, world: World) -> Recording:
+    with Recorder(tmp_path / "a.choque", world, camera=Camera(16.0, -25.0, 20.0)) as recorder:
+        for _ in range(20):
+            world.step()
+            recorder.record()
+    return Recording(tmp_path / "a.choque")
+
+
+@pytest.fixture(autouse=True)
+def graphics() -> None:
+    try:
+        world_stage.require_graphics()
+    except MissingExtra as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.mark.parametrize(("rate", "count"), [(25, 10), (30, 11), (60, 21), (120, 41)])
+def test_a_film_has_its_frames_size_and_rate(recording: Recording, tmp_path: Path, rate: int, count: int) -> None:
+    """F-001-40."""
+    told: list[int] = []
+    path = tmp_path / "a.mp4"
+    made = make_film(path, recording, rate=rate, look=SMALL, progress=lambda done, total, _: told.append(total - done))
+    probe = next(ffmpeg.read_frames(str(path)))
+    assert made == ffmpeg.count_frames_and_secs(str(path))[0] == count
+    assert (probe["size"], round(probe["fps"])) == ((96, 64), rate)
+    assert told == list(range(count))[::-1]
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_a_gif_is_a_gif(recording: Recording, tmp_path: Path) -> None:
+    assert make_film(tmp_path / "a.gif", recording, look=SMALL) == 10
+    assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
+
+
+def test_which_frames_a_film_shows(recording: Recording) -> None:
+    assert film_frames(recording, 60) == list(range(21))
+    assert film_frames(recording, 30) == list(range(0, 21, 2))
+    assert film_frames(recording, 60, speed=0.5) == [k // 2 for k in range(41)]
+    assert film_frames(recording, 60, speed=100.0) == [0, 20]
+    recording._dt = 1 / 120  # a recording at 120 gives every second frame to a film at 60, as the original does
+    assert film_frames(recording, film.rate_of(120.0, None, Path("a.mp4"))) == list(range(0, 21, 2))
+
+
+def pixels(recording: Recording, tmp_path: Path, look: Look, index: int = 0) -> np.ndarray:
+    draw_frame(tmp_path / "a.png", recording, index, look=look)
+    content = (tmp_path / "a.png").read_bytes()
+    width, height = struct.unpack(">II", content[16:24])
+    start = content.index(b"IDAT") + 4
+    lines = np.frombuffer(zlib.decompress(content[start : content.index(b"IEND") - 8]), np.uint8)
+    return lines.reshape(height, 1 + 3 * width)[:, 1:].reshape(height, width, 3).astype(int)
+
+
+def test_bodies_are_drawn_in_their_colours(recording: Recording, tmp_path: Path) -> None:
+    picture = pixels(recording, tmp_path, Look(size=(160, 120), smoothing=2))
+    for channel in range(3):  # a red, a green and a blue body
+        others = np.delete(picture, channel, axis=2).max(axis=2)
+        assert (picture[..., channel] > 2 * others + 30).sum() > 20, channel
+    assert ((picture[..., 0] > 110) & (picture[..., 1] > 90) & (picture[..., 2] < 70)).sum() > 20  # the box
+
+
+def test_frames_boxes_axes_and_shadows_change_the_picture(recording: Recording, tmp_path: Path) -> None:
+    """F-001-43 without its keys: boxes make a difference; so does everything else that can be turned on."""
+    plain = pixels(recording, tmp_path, SMALL)
+    magenta = pixels(recording, tmp_path, Look(**{**vars(SMALL), "boxes": True}))
+    yellow = pixels(recording, tmp_path, Look(**{**vars(SMALL), "oriented_boxes": True}))
+    assert ((magenta == (220, 0, 220)).all(axis=2)).sum() > 20
+    assert ((yellow == (220, 220, 0)).all(axis=2)).sum() > 20
+    for look, index in (
+        (SMALL, 20),
+        (Look(**{**vars(SMALL), "axes": True}), 0),
+        (Look(**{**vars(SMALL), "shadows": True}), 0),
+        (Look(**{**vars(SMALL), "fit": True}), 0),
+    ):
+        assert (pixels(recording, tmp_path, look, index) != plain).any()
+    assert (pixels(recording, tmp_path, SMALL) == plain).all()
+
+
+def test_what_is_not_drawn_is_not_there(tmp_path: Path) -> None:
+    """F-001-44: the draw flag."""
+    world = World()
+    world.add_spheres([0, 0, 0], 3.0, drawn=False)
+    Recorder(tmp_path / "hidden.choque", world).close()
+    picture = pixels(Recording(tmp_path / "hidden.choque"), tmp_path, SMALL)
+    assert np.abs(picture - picture[:, :1]).max() <= 2  # nothing but the sky, line by line, which is dithered
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_quaternions_turn_as_their_matrices_do(seed: int) -> None:
+    matrix = rotations(9, seed)
+    w, x, y, z = quaternions(matrix).T.astype(float)
+    vector = np.random.default_rng(seed).normal(size=(9, 3))
+    axis = np.stack((x, y, z), axis=1)
+    across = 2 * np.cross(axis, vector)
+    turned = vector + w[:, np.newaxis] * across + np.cross(axis, across)
+    assert turned == pytest.approx(np.einsum("nij,nj->ni", matrix, vector), abs=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_matrices_and_angles_are_those_of_their_quaternions(seed: int) -> None:
+    (matrix,) = rotations(1, seed)
+    assert matrix_of(quaternions(matrix[np.newaxis])[0]) == pytest.approx(matrix, abs=1e-6)
+    angle, axis = angle_and_axis(matrix)
+    assert 2 * np.cos(angle) + 1 == pytest.approx(np.trace(matrix), abs=1e-5)
+    assert matrix @ axis == pytest.approx(axis, abs=1e-5)
+    assert angle_and_axis(np.eye(3))[0] == 0.0
+
+
+def test_boxes_hold_their_bodies(world: World) -> None:
+    turned = rotations(len(world), 3)
+    cast, poses = Cast.of(world.bodies), Poses(world.bodies.position.astype("f4"), turned.astype("f4"))
+    lower, upper = axis_boxes(cast, poses).min(axis=1), axis_boxes(cast, poses).max(axis=1)
+    ends = poses.position[1] + np.outer((-1.0, 1.0), poses.rotation[1, :, 2])
+    assert lower[1] == pytest.approx((ends - 0.6).min(axis=0), abs=1e-5)
+    assert upper[1] == pytest.approx((ends + 0.6).max(axis=0), abs=1e-5)
+    corners = oriented_boxes(cast, poses)
+    assert len(corners) == len(cast) - 1  # the original draws none of tiles
+    local = np.einsum("kj,ji->ki", corners[1] - poses.position[1], poses.rotation[1])
+    assert np.abs(local).max(axis=0) == pytest.approx([0.6, 0.6, 1.6], abs=1e-5)
+
+
+@pytest.mark.parametrize(("pitch", "yaw"), [(-25.0, 0.0), (-60.0, 130.0), (10.0, 45.0), (-90.0, 0.0)])
+def test_fitting_shows_everything_and_no_more(world: World, pitch: float, yaw: float) -> None:
+    cast = Cast.of(world.bodies)
+    poses = Poses(world.bodies.position.astype("f4"), world.bodies.rotation.astype("f4"))
+    camera, target = framing(cast, poses, Camera(5.0, pitch, yaw), (160, 90))
+    ahead, right, up = directions(camera)
+    eye = np.array(target) - camera.radius * ahead
+    corners = axis_boxes(cast, poses).reshape(-1, 3) - eye
+    depth = corners @ ahead
+    high = np.abs(corners @ up / depth).max() / np.tan(np.radians(VIEW_ANGLE / 2))
+    wide = np.abs(corners @ right / depth).max() / np.tan(np.radians(VIEW_ANGLE / 2)) / (160 / 90)
+    assert 0.6 < max(high, wide) <= 1.0
+
+
+def test_the_camera_stands_where_the_scene_says() -> None:
+    ahead, right, up = directions(Camera(1.0, 0.0, 0.0))
+    assert (ahead.tolist(), right.tolist(), up.tolist()) == ([0, 0, -1], [1, 0, 0], [0, 1, 0])
+    assert directions(Camera(1.0, -90.0, 0.0))[0] == pytest.approx([0, -1, 0], abs=1e-12)
+    assert directions(Camera(1.0, 0.0, 90.0))[0] == pytest.approx([-1, 0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "words"),
+    [
+        ("a.mp4", {"look": Look(size="x")}, "give width and height in pixels"),  # type: ignore[arg-type]
+        ("a.avi", {}, "must end in .mp4 or .gif"),
+        ("a.mp4", {"rate": 50}, "25, 30, 60 or 120"),
+        ("a.mp4", {"speed": 0.0}, "above 0"),
+        ("a.mp4", {"look": Look(size=(95, 64))}, "even numbers"),
+        ("a.mp4", {"look": Look(size=(4, 4))}, "16 to 8192"),
+        ("a.mp4", {"look": Look(smoothing=9)}, "1 to 4"),
+        ("a.mp4", {"look": Look(definition=2)}, "3 to 200"),
+        ("nowhere/a.mp4", {"look": SMALL}, "no folder"),
+    ],
+)
+def test_bad_films(recording: Recording, tmp_path: Path, path: str, options: dict[str, object], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        make_film(tmp_path / path, recording, **options)
+    with pytest.raises(InvalidInput, match=r"must end in \.png"):
+        draw_frame(tmp_path / "a.jpg", recording)
+
+
+@pytest.mark.parametrize("draw", [make_film, draw_frame])
+def test_what_is_no_recording_is_a_sentence(draw: Callable[..., object], tmp_path: Path) -> None:
+    path = tmp_path / ("a.mp4" if draw is make_film else "a.png")
+    with pytest.raises(InvalidInput, match="A str was given to draw; give a recording"):
+        draw(path, "recording.choque")
+
+
+def test_no_graphics_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    with pytest.raises(MissingExtra, match="apt-get install libegl1"):
+        world_stage.require_graphics()
+
+
+def test_no_ffmpeg_is_a_sentence(recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise RuntimeError("No ffmpeg exe could be found.")
+
+    monkeypatch.setattr(ffmpeg, "get_ffmpeg_exe", missing)
+    with pytest.raises(ChoqueError, match="There is no ffmpeg"):
+        make_film(tmp_path / "a.mp4", recording, look=SMALL)
+    monkeypatch.undo()
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "nothing"))
+    with pytest.raises(ChoqueError, match="could not write the film"):
+        make_film(tmp_path / "a.mp4", recording, look=SMALL)
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def test_png() -> None:
+    assert png_bytes(np.zeros((2, 3, 3), np.uint8)).startswith(b"\x89PNG")

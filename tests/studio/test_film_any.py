@@ -1,0 +1,123 @@
+"""Films of anything, off screen; skipped where the extra ``video`` or a way to draw is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from choque import scene
+from choque.cli.video import video
+from choque.errors import ChoqueError, InvalidInput, MissingExtra
+from choque.record import Recorder
+from choque.studio.film import anything as film_any
+from choque.studio.film.anything import film_anything, turned_eye
+from choque.studio.film.film import Look, film_frames
+from choque.studio.request import FilmRequest
+from choque.studio.simulated import Simulated
+from choque.studio.stage.stage import require_graphics
+from choque.studio.viewpoint import Eye
+
+ffmpeg = pytest.importorskip("imageio_ffmpeg")
+pytest.importorskip("pyvista")
+SMALL = Look(size=(64, 48), smoothing=1, shadows=False)
+
+
+@pytest.fixture(autouse=True)
+def graphics() -> None:
+    try:
+        require_graphics()
+    except MissingExtra as problem:
+        pytest.skip(str(problem))
+
+
+def frame_count(path: Path) -> int:
+    return int(ffmpeg.count_frames_and_secs(str(path))[0])
+
+
+def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
+    told = film_anything(tmp_path / "a.mp4", ["mixed-box:20"], request=FilmRequest(seconds=0.2, rate=30, look=SMALL))
+    assert told == "7 frames of mixed-box, 26 bodies"
+    assert frame_count(tmp_path / "a.mp4") == 7
+
+
+def test_simulated_frames_are_those_of_the_world_and_none_comes_back() -> None:
+    made, world = Simulated(scene.bodies("gas", 20, 3), 6), scene.bodies("gas", 20, 3).world()
+    assert film_frames(made, 30) == [0, 2, 4, 6]
+    for _ in range(4):
+        world.step(1 / 60)
+    np.testing.assert_array_equal(made.frame(4).position, world.bodies.position.astype(np.float32))
+    with pytest.raises(InvalidInput, match="gone by"):
+        made.frame(3)
+
+
+def test_polygons_move_through_their_interval(tmp_path: Path) -> None:
+    told = film_anything(
+        tmp_path / "a.gif", ["tres-objetos"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64)))
+    )
+    assert told == "6 frames of tres-objetos from t = 0 to 0.2"
+    assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
+
+
+def test_volumes_are_gone_round_or_pushed_through_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parameters = {"voxels_per_unit": 4, "shift": [2, 0, 0]}
+    request = FilmRequest(seconds=0.1, parameters=parameters, look=SMALL)
+    assert "3 frames around" in film_anything(tmp_path / "round.gif", ["two-spheres"], request=request)
+    shown: list[np.ndarray] = []
+    monkeypatch.setattr(film_any, "write_film", lambda _, images, *__: shown.extend(images))
+    request = FilmRequest(seconds=0.1, parameters={**parameters, "to": [0, 0, 0]}, look=SMALL)
+    assert "3 frames of" in film_anything(tmp_path / "through.mp4", ["two-spheres"], request=request)
+    assert [image.shape for image in shown] == [(48, 64, 3)] * 3
+    assert (shown[0] != shown[-1]).any()
+
+
+def test_an_eye_goes_round_the_third_axis() -> None:
+    eye = Eye((3.0, 1.0, 2.0), (1.0, 1.0, 1.0))
+    assert turned_eye(eye, 0.25).away == pytest.approx([0.0, 2.0, 1.0])
+    assert turned_eye(eye, 1.0).away == pytest.approx(eye.away)
+
+
+@pytest.mark.parametrize(
+    ("things", "request_", "message"),
+    [
+        ([], FilmRequest(), "nothing to film"),
+        (["boxes.npy"], FilmRequest(), "scene of boxes"),
+        (["bowling", "pile", "cradle"], FilmRequest(), "two volumes"),
+        (["bowling"], FilmRequest(seconds=0.0), "seconds long"),
+        (["bowling"], FilmRequest(parameters={"n": 3}), "no generator"),
+        (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
+        (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
+        (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),
+        (["two-spheres"], FilmRequest(look=Look(axes=True)), "axes was given, which is for a scene of bodies or a rec"),
+    ],
+)
+def test_bad_requests_are_sentences(tmp_path: Path, things: list[str], request_: FilmRequest, message: str) -> None:
+    with pytest.raises(ChoqueError, match=message):
+        film_anything(tmp_path / "a.mp4", things, request=request_)
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def test_the_verb_films_a_recording_and_draws_a_frame(tmp_path: Path) -> None:
+    world = scene.load_bodies("one-of-each").world()
+    with Recorder(tmp_path / "a.choque", world) as recorder:
+        for _ in range(4):
+            world.step()
+            recorder.record()
+    app = typer.Typer()
+    app.command()(video)
+    for name, told in (("a.mp4", "5 frames"), ("a.png", "frame 2 of")):
+        output = tmp_path / name
+        words = [str(tmp_path / "a.choque"), str(output), "--size", "64x48", "--draft", "--frame", "2"]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+        assert told in result.output
+        assert output.exists()
+    words = [str(tmp_path / "a.choque"), str(tmp_path / "c.png"), "--size", "64x48", "--draft", "--json"]
+    told = json.loads(CliRunner().invoke(app, words).output)
+    assert told == {"file": str(tmp_path / "c.png"), "shows": "frame 0 of a"}
+    words = [str(tmp_path / "a.choque"), str(tmp_path / "b.mp4"), "--seconds", "1"]
+    assert isinstance(CliRunner().invoke(app, words).exception, InvalidInput)

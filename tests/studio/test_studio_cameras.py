@@ -1,0 +1,104 @@
+"""Cameras of views of bodies: put back when an arrow key that means something else has turned them, however late."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from choque import scene
+from choque.record import Cast, Poses
+from choque.scene import Camera
+from choque.studio.page import cameras as studio_cameras
+from choque.studio.page.cameras import HOLD_SECONDS, LATE_SECONDS, Cameras
+
+BEFORE = (90.0, 90.0, 90.0)
+"""Where the view before wanted the first camera."""
+
+
+@pytest.fixture
+def tab() -> Any:
+    camera = SimpleNamespace(aspect=1.5, position=np.zeros(3), look_at=np.zeros(3), up_direction=None)
+    return SimpleNamespace(client_id=0, camera=camera, atomic=nullcontext)
+
+
+@pytest.fixture
+def server(tab: Any) -> Any:
+    return SimpleNamespace(initial_camera=SimpleNamespace(position=BEFORE), get_clients=lambda: {0: tab})
+
+
+@pytest.fixture
+def cameras(server: Any) -> Cameras:
+    bodies = scene.bodies("gas", 20).world(broad="brute").bodies
+    poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    return Cameras(server, Camera(), Cast.of(bodies), poses)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    made = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(studio_cameras, "time", SimpleNamespace(perf_counter=lambda: made.now))
+    return made
+
+
+def turned(tab: Any, level: float, upward: float = 0.0) -> np.ndarray:
+    """Where the camera is after a turn round what it looks at: so many radians to the side, then so many upward."""
+    x, y, z = np.asarray(tab.camera.position) - tab.camera.look_at
+    flat, height = np.hypot(x, z), np.arctan2(y, np.hypot(x, z)) + upward
+    reach, side = np.hypot(flat, y), np.arctan2(x, z) + level
+    away = reach * np.array([np.cos(height) * np.sin(side), np.sin(height), np.cos(height) * np.cos(side)])
+    there: np.ndarray = np.asarray(tab.camera.look_at) + away
+    return there
+
+
+def press_arrow(cameras: Cameras, clock: Any) -> None:
+    """Press an arrow key, and let the moment go by after which the camera is put back."""
+    cameras.hold()
+    wait = cameras.let_go()
+    assert wait is not None
+    assert wait <= HOLD_SECONDS
+    clock.now += HOLD_SECONDS + 0.1
+    assert cameras.let_go() is None
+
+
+@pytest.mark.parametrize("turn", [(2.0, 0.0), (0.0, 0.3), (-0.05, 0.0)], ids=["sideways", "upward", "a little"])
+def test_a_turn_by_an_arrow_key_that_is_told_late_is_put_back(
+    cameras: Cameras, tab: Any, clock: Any, turn: tuple[float, float]
+) -> None:
+    """F-001-34: a page drawn without a graphics card tells of it seconds after the key."""
+    start = np.array(tab.camera.position)
+    press_arrow(cameras, clock)
+    clock.now += 4.0
+    tab.camera.position = turned(tab, *turn)
+    cameras.moved(tab)
+    np.testing.assert_allclose(tab.camera.position, start)
+
+
+def test_a_turn_by_hand_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
+    press_arrow(cameras, clock)
+    tab.camera.position = elsewhere = turned(tab, 0.4, 0.2)
+    cameras.moved(tab)
+    np.testing.assert_array_equal(tab.camera.position, elsewhere)
+    tab.camera.position = nearer = 0.5 * (np.asarray(tab.camera.position) + tab.camera.look_at)
+    cameras.moved(tab)
+    np.testing.assert_array_equal(tab.camera.position, nearer)
+
+
+def test_long_after_a_key_every_turn_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
+    press_arrow(cameras, clock)
+    clock.now += LATE_SECONDS + 1.0
+    tab.camera.position = elsewhere = turned(tab, 1.0)
+    cameras.moved(tab)
+    np.testing.assert_array_equal(tab.camera.position, elsewhere)
+
+
+@pytest.mark.parametrize("unasked", ["the view before", "this view"])
+def test_a_page_that_is_late_is_put_right(cameras: Cameras, server: Any, tab: Any, unasked: str) -> None:
+    fitted = np.array(tab.camera.position)
+    tab.camera.position = np.array(BEFORE if unasked == "the view before" else server.initial_camera.position)
+    assert not np.allclose(tab.camera.position, fitted)
+    cameras.moved(tab)
+    np.testing.assert_allclose(tab.camera.position, fitted)

@@ -1,0 +1,51 @@
+"""Which view a word or a thing in memory gets, and what is refused with a sentence."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from choque.errors import InvalidInput, UnknownName
+from choque.scene import load_bodies
+from choque.studio.page import overlays as studio_overlays
+from choque.studio.page.entries import entry, entry_of, view_of
+from choque.studio.page.world import WorldView
+
+
+def test_things_in_memory() -> None:
+    view = view_of(load_bodies("bowling"))
+    assert isinstance(view, WorldView)
+    assert view_of(view) is view
+    assert isinstance(view_of("bowling"), WorldView)
+    with pytest.raises(InvalidInput, match="A list was given to show"):
+        view_of([1, 2])
+
+
+def test_what_nothing_knows() -> None:
+    with pytest.raises(UnknownName, match="kind of view"):
+        entry("volcano")
+    with pytest.raises(InvalidInput, match="nothing to show"):
+        entry_of([])
+
+
+@pytest.mark.parametrize(("count", "drawn", "said"), [(5, 5, "5 pairs."), (500, 20, "20 of 500 pairs are drawn.")])
+def test_no_more_is_drawn_than_a_page_can_carry(count: int, drawn: int, said: str) -> None:
+    rows, note = studio_overlays._among(count, "pairs", 20)
+    assert len(set(rows.tolist())) == drawn
+    assert rows.max() == count - 1
+    assert note == said
+
+
+def test_of_many_bodies_those_near_the_middle_are_drawn() -> None:
+    random = np.random.default_rng(3)
+    bodies = SimpleNamespace(position=random.normal(size=(60, 3)), drawn=np.arange(60) % 10 > 0)
+    findings: Any = SimpleNamespace(bodies=bodies, is_bounded=np.arange(60) < 50)
+    options: Any = SimpleNamespace(target=np.array([1.0, 0.0, 0.0]))
+    rows, note = studio_overlays._nearest(findings, options, 8)
+    offered = [row for row in range(50) if row % 10]
+    nearest = sorted(offered, key=lambda row: np.linalg.norm(bodies.position[row] - options.target))[:8]
+    assert rows.tolist() == sorted(nearest)
+    assert note == "The 8 of 45 nearest to the middle."

@@ -1,0 +1,261 @@
+"""Worlds and recordings in a real browser: what is done on the page reaches the server, and what it does is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+from view_browser import Chromium, Watched, is_local, pixels, until, until_seen
+
+from choque import scene
+from choque.record import Recorder, Recording
+from choque.studio.page.chooser import Chooser
+from choque.studio.page.overlays import OVERLAYS
+from choque.studio.page.recording import RecordingView
+from choque.studio.page.studio import Studio
+from choque.studio.page.world import WorldView
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recorded") / "drop.choque"
+    world = scene.load_bodies("one-of-each").world()
+    with Recorder(path, world, scene="drop") as recorder:
+        for _ in range(100):
+            world.step()
+            recorder.record()
+    return path
+
+
+def spheres() -> WorldView:
+    """Three rows of spheres, two of which touch, and a capsule."""
+    from choque.world import World
+
+    world = World("bvh")
+    place = np.array([[x, y, 0.0] for x in (-2.2, 0, 2.2) for y in (-2.2, 0, 2.2)])
+    place[0, 0] += 0.5
+    place[3, 0] -= 0.5
+    world.add_spheres(place, 1.0, color=(90, 140, 220), velocity=(0, 0.4, 0))
+    world.add_capsules([[0, 4.5, 0]], 0.6, 1.5)
+    view = WorldView(world)
+    view.title = f"Spheres, number {next(NUMBERS)}"  # so that a test sees that the page has changed
+    return view
+
+
+def test_choosing_a_scene_opens_it_paused(watched: Watched) -> None:
+    """F-001-32: the chooser, its description, and the page of a world."""
+    watched.show(None)
+    watched.choose("Which", "cradle")
+    chooser = watched.studio.view
+    assert isinstance(chooser, Chooser)
+    until(lambda: chooser.forms["scene"].thing == "cradle", "the choice")
+    watched.page.get_by_role("button", name="Open").first.click()
+    until(lambda: isinstance(watched.studio.view, WorldView), "the world")
+    view = watched.studio.view
+    assert isinstance(view, WorldView)
+    watched.studio.ask(lambda: None)
+    assert view.title == "cradle"
+    assert not view.run.playing
+
+
+def test_playing_moves_pixels_and_pausing_holds_them(watched: Watched) -> None:
+    """F-001-46: P and Space, and the button; what moves is seen to move."""
+    view = watched.show(spheres())
+    still = watched.still()
+    watched.press("p")
+    until(lambda: view.run.frame > 20, "frames")
+    until(watched.differs(still), "pixels that change")
+    watched.press(" ")
+    until(lambda: not view.run.playing, "the pause")
+    frame = view.run.frame
+    watched.page.get_by_role("button", name="Play").click()
+    until(lambda: view.run.frame > frame, "more frames")
+    watched.page.get_by_role("button", name="Pause").click()
+    until(lambda: not view.run.playing, "the pause")
+    watched.press("m")
+    until(lambda: view.run.slow_motion, "slow motion")
+
+
+def test_a_method_is_switched_on_the_page(watched: Watched) -> None:
+    view = watched.show(spheres())
+    watched.choose("Broad phase", "grid")
+    until(lambda: view.run.world.settings.broad == "grid", "the other method")
+    watched.choose("Compare with", "sap-direct")
+    until(lambda: view.run.rival is not None, "the second method")
+    watched.press("f")
+    watched.page.get_by_text("The same pairs in every frame").wait_for()
+
+
+def test_every_overlay_has_a_key_and_is_seen(watched: Watched) -> None:
+    """F-001-43, F-002-39, F-004-36: I, O and the others; on adds lines to the picture."""
+    view = watched.show(spheres())
+    for name, overlay in OVERLAYS.items():
+        method = "sap-direct" if name == "sweep" else "bvh"
+        watched.studio.ask(lambda method=method: view.switch(broad=method))  # type: ignore[misc]
+        without = watched.still()
+        watched.press(overlay.key.lower())
+        until(lambda name=name: view.overlays.line_counts.get(name, 0) > 0, f"the lines of {name}")  # type: ignore[misc]
+        until(watched.differs(without), f"pixels of {name}")
+        lines = watched.still()
+        watched.press(overlay.key.lower())
+        until(lambda name=name: name not in view.overlays.line_counts, f"the end of {name}")  # type: ignore[misc]
+        until(watched.differs(lines), f"the picture without {name}")
+
+
+def test_red_turns_green_on_contact(watched: Watched) -> None:
+    view = watched.show(spheres())
+    watched.tab("Show")
+    watched.choose("Colour by", "contact")
+    until(lambda: view.coloring == "contact", "the colouring")
+
+    def has_both() -> bool:
+        red, green, _ = np.moveaxis(watched.picture(), 2, 0)[:3]
+        return bool(((red > 2 * green) & (red > 100)).sum() > 200 and ((green > 1.4 * red) & (green > 100)).sum() > 200)
+
+    until(has_both, "red and green bodies")
+
+
+def test_a_click_picks_the_body_that_is_there(watched: Watched) -> None:
+    view = watched.show(spheres())
+    watched.still()
+    body = 4
+    until_seen(
+        lambda: watched.page.mouse.click(*watched.pixel_of(view.run.world.bodies.position[body], up=(0.0, 1.0, 0.0))),
+        lambda: view.picked == body,
+        "the pick",
+    )
+    watched.tab("Body")
+    watched.page.get_by_text(f"Body {body}", exact=True).wait_for()
+
+
+def test_cameras_are_centred_or_free(watched: Watched) -> None:
+    """F-001-42."""
+    view = watched.show(spheres())
+    assert view.cameras.is_centred
+    watched.press("c")
+    until(lambda: not view.cameras.is_centred, "a free camera")
+    watched.press("c")
+    until(lambda: view.cameras.is_centred, "a centred camera")
+
+
+def test_keys_are_listed_on_the_page(watched: Watched) -> None:
+    watched.show(spheres())
+    watched.tab("Keys")
+    for words in ("Play or pause", "Slow motion", "Centred or free camera", "Boxes along the axes"):
+        watched.page.get_by_text(words).locator("visible=true").first.wait_for()
+
+
+def test_a_recording_is_scrubbed(watched: Watched, recorded: Path) -> None:
+    """F-001-33, F-001-34: the slider, the keys of the original, and pixels that follow."""
+    view = watched.show(RecordingView(Recording(recorded)))
+    first = watched.still()
+    watched.page.locator("input[value='0']:visible").first.focus()
+
+    def write_frame() -> None:
+        watched.page.locator("input:focus").fill("40")
+        watched.page.keyboard.press("Enter")
+
+    until_seen(write_frame, lambda: view.replay.frame == 40, "frame 40")
+    until(watched.differs(first), "another picture")
+    for key, frame in (
+        ("ArrowRight", 100),
+        ("ArrowLeft", 40),
+        ("f", 41),
+        ("b", 40),
+        ("ArrowDown", 100),
+        ("ArrowUp", 0),
+    ):
+        watched.press(key)
+        until(lambda frame=frame: view.replay.frame == frame, f"frame {frame}")  # type: ignore[misc]
+
+
+def test_two_tabs_show_the_same_and_closing_one_harms_nothing(watched: Watched) -> None:
+    view = watched.show(spheres())
+    other = watched.new_tab()
+    other.get_by_role("button", name="Play").click()
+    until(lambda: view.run.frame > 5, "frames")
+    watched.page.get_by_role("button", name="Pause").wait_for()
+    other.close()
+    frame = view.run.frame
+    until(lambda: view.run.frame > frame + 5, "frames after the tab was closed")
+    until(lambda: len(watched.studio.server.get_clients()) == 1, "the tab to be gone")
+    watched.studio.ask(view.pause)
+
+
+def test_a_picture_is_saved_as_the_page_shows_it(watched: Watched, recorded: Path) -> None:
+    """Of a world and of a recording: from the camera of the tab, with the colours and overlays that are on."""
+    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
+    view = watched.show(spheres())
+    watched.studio.ask(lambda: view.set_coloring("contact"))
+    watched.studio.ask(lambda: view.toggle_overlay("boxes"))
+    (client,) = watched.studio.server.get_clients().values()
+    home = watched.studio.server.initial_camera
+
+    def from_elsewhere() -> tuple[str, np.ndarray] | None:
+        """Seen from half as far, as large as the page. It may still find its size and fit its camera: move it again."""
+        client.camera.position = home.look_at + 0.5 * (home.position - home.look_at)
+        client.camera.look_at = home.look_at
+        name, near = watched.saved_picture()
+        height, width = client.camera.image_height // 2 * 2, client.camera.image_width // 2 * 2
+        if near.shape != (height, width, 3):
+            return None
+        far = pixels(watched.studio.picture(None, (width, height)))
+        return (name, near) if (np.abs(near - far).max(axis=2) > 24).mean() > 0.1 else None
+
+    name, near = until(from_elsewhere, "a picture from the camera of the tab")
+    assert name == "choque-world.png"
+    assert (near == OVERLAYS["boxes"].color).all(axis=2).sum() > 20
+    red, green, _ = np.moveaxis(near, 2, 0)
+    assert ((red > 2 * green) & (red > 90)).sum() > 200
+    watched.show(RecordingView(Recording(recorded)))
+    name, seen = watched.saved_picture()
+    assert name == "choque-recording.png"
+    assert seen.std() > 10
+
+
+@pytest.fixture
+def without_webgl(chromium: Chromium) -> Iterator[object]:
+    browser = chromium.launch("--disable-gpu", "--disable-3d-apis")
+    yield browser.new_page()
+    browser.close()
+
+
+def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_studio: Studio) -> None:
+    """viser's own notice, a sentence with what to do, and a link to a picture of what is shown; nothing leaves."""
+    pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
+    shared_studio.open(spheres())
+    page, requests = without_webgl, []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(shared_studio.url)
+    page.get_by_text("WebGL unavailable").wait_for()
+    page.get_by_text("Switch hardware acceleration on").wait_for()
+    link = page.get_by_role("link", name="a picture of what is shown now")
+    assert link.get_attribute("href") == "/picture.png"
+    image = page.locator("#choque-without-webgl img")
+    until(lambda: image.evaluate("image => image.naturalWidth") == 960, "the picture")
+    assert all(is_local(url) for url in requests)
+
+
+def test_with_webgl_there_is_no_notice(watched: Watched) -> None:
+    watched.show(spheres())
+    assert watched.page.locator("#choque-without-webgl").count() == 0
+
+
+def test_what_has_no_picture_says_so(shared_studio: Studio) -> None:
+    import urllib.error
+    import urllib.request
+
+    shared_studio.open(None)
+    with pytest.raises(urllib.error.HTTPError) as problem:
+        urllib.request.urlopen(f"{shared_studio.url}/picture.png")
+    assert problem.value.code == 404
+    assert "There is no picture of" in problem.value.read().decode()
+    problem.value.close()

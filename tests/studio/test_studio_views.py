@@ -1,0 +1,333 @@
+"""Worlds and recordings in the studio, without a browser: what the page's buttons do to a run and to a replay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+from choque import broad, scene
+from choque.errors import InvalidInput
+from choque.record import Recorder, Recording, open_frames, write_scene_dat
+from choque.studio.page.recording import RecordingView
+from choque.studio.page.studio import Studio
+from choque.studio.page.world import SUITING, WorldView
+from choque.world import World
+
+
+def until(condition: Callable[[], object], seconds: float = 90.0) -> bool:
+    """Wait for something to become true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def made() -> World:
+    return scene.bodies("mixed-box", 60, 4).world(broad="sap-incremental")
+
+
+@pytest.fixture
+def studio(shared_studio: Studio) -> Studio:
+    return shared_studio
+
+
+@pytest.fixture
+def world_view(studio: Studio) -> WorldView:
+    view = WorldView(scene.bodies("mixed-box", 60, 4), broad="sap-incremental")
+    studio.open(view)
+    studio.ask(lambda: None)
+    return view
+
+
+def test_it_starts_paused_and_plays_when_told(studio: Studio, world_view: WorldView) -> None:
+    """F-001-32, F-001-46."""
+    time.sleep(0.1)
+    assert world_view.run.frame == 0
+    studio.ask(world_view.toggle)
+    assert until(lambda: world_view.run.frame > 3)
+    studio.ask(world_view.toggle)
+    frame = world_view.run.frame
+    time.sleep(0.1)
+    assert world_view.run.frame == frame
+
+
+def test_watching_changes_nothing_about_the_run(studio: Studio, world_view: WorldView) -> None:
+    """All overlays and colours on, methods switched in between: the same hash as without a studio."""
+    alone = made()
+    for name in list(world_view.overlays.line_counts) or ("boxes", "slabs", "areas", "structure", "pairs", "contacts"):
+        studio.ask(lambda name=name: world_view.toggle_overlay(name))  # type: ignore[misc]
+    studio.ask(lambda: world_view.set_coloring("candidates"))
+    for number, method in enumerate(("grid", "bvh", "sap-obb", "auto")):
+        studio.ask(lambda method=method: world_view.switch(broad=method))  # type: ignore[misc]
+        alone.switch(method)
+        for _ in range(5):
+            studio.ask(world_view.step)
+            alone.step()
+        assert world_view.run.world.hash() == alone.hash(), number
+        assert world_view.run.world.settings.broad == method
+
+
+def test_a_method_that_is_refused_leaves_the_page_as_it_is(studio: Studio, world_view: WorldView) -> None:
+    with pytest.raises(InvalidInput):
+        studio.ask(lambda: world_view.switch(broad="no-such"))
+    assert world_view.run.world.settings.broad == "sap-incremental"
+    assert world_view._choices["broad"].value == "sap-incremental"
+
+
+def test_reset_brings_everything_back(studio: Studio, world_view: WorldView) -> None:
+    start = world_view.run.world.hash()
+    studio.ask(lambda: world_view.switch(broad="bvh", bounds="sphere"))
+    for _ in range(3):
+        studio.ask(world_view.step)
+    studio.ask(world_view.reset)
+    assert world_view.run.world.hash() == start
+    assert world_view._choices["broad"].value == "sap-incremental"
+    assert world_view._choices["bounds"].value == SUITING
+    assert world_view.events.began_count == 0
+
+
+def test_the_last_frame_ends_it(studio: Studio, world_view: WorldView) -> None:
+    studio.ask(lambda: world_view.set_last_frame(6))
+    studio.ask(lambda: world_view.set_speed("as fast as it goes"))
+    studio.ask(world_view.play)
+    assert until(lambda: not world_view.run.playing)
+    assert world_view.run.frame == 6
+    for action in (world_view.step, world_view.play):
+        with pytest.raises(InvalidInput, match="last frame, 6, is reached"):
+            studio.ask(action)
+    studio.ask(lambda: world_view.set_last_frame(0))
+    studio.ask(world_view.step)
+    assert world_view.run.frame == 7
+
+
+def test_slow_motion_makes_steps_a_third_as_long(studio: Studio, world_view: WorldView) -> None:
+    studio.ask(world_view.toggle_slow_motion)
+    studio.ask(world_view.step)
+    assert world_view.run.time == pytest.approx(world_view.run.dt / 3)
+
+
+def test_events_are_the_changes_of_the_set_of_contacts(studio: Studio, world_view: WorldView) -> None:
+    """F-002-40: differential against sets, step by step."""
+    alone = made()
+    before: set[tuple[int, int]] = set()
+    began = ended = 0
+    for _ in range(40):
+        studio.ask(world_view.step)
+        alone.step()
+        now = {(int(a), int(b)) for a, b in alone.contacts.pairs}
+        began, ended, before = began + len(now - before), ended + len(before - now), now
+    assert began > 0
+    assert (world_view.events.began_count, world_view.events.ended_count) == (began, ended)
+    assert "began" in world_view.events.html()
+
+
+def test_a_second_method_is_compared_and_a_difference_is_red(studio: Studio, world_view: WorldView) -> None:
+    studio.ask(lambda: world_view.compare("bvh"))
+    for _ in range(3):
+        studio.ask(world_view.step)
+    studio.ask(world_view._tell)
+    assert "The same pairs" in world_view._second_text.content
+    studio.ask(lambda: world_view.compare("all"))
+    studio.ask(world_view.step)
+    studio.ask(world_view._tell)
+    assert "Pairs differ since frame 3" in world_view._second_text.content
+    assert "#ff5c5c" in world_view._second_text.content
+    for _ in range(2):
+        studio.ask(world_view.step)
+    assert world_view.second.first_difference is not None
+    assert world_view.second.first_difference.frame == 3
+    studio.ask(lambda: world_view.compare("none"))
+    studio.ask(world_view.step)
+    assert world_view.run.comparison is None
+
+
+def test_the_cost_model_of_sap_obb_is_shown(studio: Studio, world_view: WorldView) -> None:
+    studio.ask(lambda: world_view.switch(broad="sap-obb"))
+    for _ in range(30):
+        studio.ask(world_view.step)
+    studio.ask(world_view._tell)
+    cost = world_view.run.world.cost
+    assert cost.has_filter
+    assert f"{cost.ratio:.2f}" in world_view._cost_text.content
+
+
+def test_every_broad_phase_can_be_chosen_and_drawn(studio: Studio, world_view: WorldView) -> None:
+    for name in ("structure", "sweep", "pairs"):
+        studio.ask(lambda name=name: world_view.toggle_overlay(name))  # type: ignore[misc]
+    for method in broad.names():
+        studio.ask(lambda method=method: world_view.switch(broad=method))  # type: ignore[misc]
+        studio.ask(world_view.step)
+        studio.ask(world_view.present)
+
+
+def test_a_body_is_picked_by_a_ray_or_its_number(studio: Studio, world_view: WorldView) -> None:
+    bodies = world_view.run.world.bodies
+    row = int(np.flatnonzero(bodies.drawn & ~bodies.static)[5])
+    target = bodies.position[row].astype(float)
+    start = target + np.array([0, 0, 0.61])
+    studio.ask(lambda: world_view._pick_on_ray(start, np.array([0, 0, -1.0])))
+    assert world_view.picked == bodies.ids[row]
+    studio.ask(world_view._tell)
+    assert f"Body {bodies.ids[row]}" in world_view._body_text.content
+    assert world_view._pick_number.value == bodies.ids[row]
+    with pytest.raises(InvalidInput, match="no body 9999"):
+        studio.ask(lambda: world_view.pick(9999))
+    studio.ask(lambda: world_view.pick(None))
+    assert world_view.picked is None
+
+
+def test_an_overlay_that_is_off_is_not_spoken_of(studio: Studio, world_view: WorldView) -> None:
+    """One that finds nothing to draw says why, as long as it is on."""
+    for is_on in (True, False):
+        studio.ask(lambda: world_view.toggle_overlay("structure"))
+        studio.ask(world_view.present)
+        studio.ask(world_view.tell_notes)
+        assert ("no cells and no tree" in world_view._overlay_notes.content) is is_on
+        assert ("structure" in world_view.overlays.notes) is is_on
+
+
+def test_times_are_told_once_there_are_some(studio: Studio, world_view: WorldView) -> None:
+    assert "a step takes" not in world_view._status.content
+    studio.ask(world_view.step)
+    studio.ask(world_view._tell)
+    assert "a step takes" in world_view._status.content
+
+
+def test_only_what_changed_is_sent(studio: Studio, world_view: WorldView) -> None:
+    """A paused world sends nothing; a step sends the poses of what moves, no walls, no colours, no turns of spheres."""
+    for _ in range(30):  # until some capsules turn
+        studio.ask(world_view.step)
+    studio.ask(world_view.present)
+    sent: list[tuple[str, str]] = []
+    for part, handle in world_view.bodies_layer._parts:
+        kind = ("wall" if world_view.cast().static[part.rows[0]] else "body") + ("" if part.turns else " round")
+        handle.__dict__["_queue_update"] = lambda name, value, kind=kind: sent.append((kind, name))  # noqa: ARG005
+    studio.ask(world_view.present)
+    assert sent == []
+    studio.ask(world_view.step)
+    studio.ask(world_view.present)
+    assert {kind for kind, _ in sent} == {"body", "body round"}
+    assert {name for kind, name in sent if kind == "body round"} == {"batched_positions"}
+    assert {name for kind, name in sent if kind == "body"} == {"batched_positions", "batched_wxyzs"}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of 130 frames in chunks."""
+    path = tmp_path_factory.mktemp("recorded") / "box.choque"
+    world = made()
+    with Recorder(path, world, scene="box") as recorder:
+        for _ in range(129):
+            world.step()
+            recorder.record()
+    return path
+
+
+@pytest.fixture
+def recording_view(studio: Studio, recorded: Path) -> RecordingView:
+    view = RecordingView(Recording(recorded))
+    studio.open(view)
+    studio.ask(lambda: None)
+    return view
+
+
+def test_seeks_of_the_original(studio: Studio, recording_view: RecordingView) -> None:
+    """F-001-33, F-001-34: by 1, 60 and 600, clamped, and what is shown is what was recorded."""
+    shown = [recording_view.replay.frame]
+    for by in (60, 1, 600, -60, -1, -600):
+        studio.ask(lambda by=by: recording_view.seek(by))  # type: ignore[misc]
+        shown.append(recording_view.replay.frame)
+    assert shown == [0, 60, 61, 129, 69, 68, 0]
+    studio.ask(lambda: recording_view.seek_to(77))
+    studio.ask(recording_view._tell)
+    assert recording_view.scrubber.value == 77
+    sent = {
+        row: place
+        for part, handle in recording_view.bodies_layer._parts
+        for row, place in zip(part.rows, handle.batched_positions, strict=True)
+    }
+    expected = Recording(recording_view.replay.frames.path).frame(77).position  # type: ignore[attr-defined]
+    for row, place in sent.items():
+        np.testing.assert_array_equal(place, expected[row])
+
+
+def test_it_plays_both_ways_and_stops_at_the_ends(studio: Studio, recording_view: RecordingView) -> None:
+    studio.ask(lambda: recording_view.set_speed("16"))
+    studio.ask(recording_view.toggle)
+    assert until(lambda: recording_view.replay.frame == 129 and not recording_view.replay.playing)
+    studio.ask(lambda: recording_view.set_speed("-16"))
+    studio.ask(recording_view.toggle)
+    assert until(lambda: recording_view.replay.frame == 0 and not recording_view.replay.playing)
+
+
+def test_overlays_are_those_of_the_frame_shown(studio: Studio, recording_view: RecordingView) -> None:
+    """Candidates of frame 50 are those that a world in that state finds, poses being rounded to float32."""
+    studio.ask(lambda: recording_view.seek_to(50))
+    studio.ask(lambda: recording_view.switch(broad="bvh"))
+    found = studio.ask(lambda: recording_view.look().detected.pairs)
+    world = made()
+    for _ in range(50):
+        world.step()
+    boxes = world.rival("brute").find(world.bodies)
+    assert len({tuple(pair) for pair in found.tolist()} ^ {tuple(pair) for pair in boxes.pairs.tolist()}) <= 1
+    assert len(found) > 0
+    speed = studio.ask(lambda: recording_view.look().speed)
+    near = np.isclose(speed, np.linalg.norm(world.bodies.velocity, axis=1), rtol=0.01, atol=0.01)
+    assert near.mean() > 0.8  # all but those that meet another within the frame
+
+
+def test_a_verification_names_the_frame_to_jump_to(
+    studio: Studio, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording that repeats says so; in one whose hashes were changed the first such frame is jumped to."""
+    view = RecordingView(Recording(recorded))
+    studio.open(view)
+    with pytest.raises(InvalidInput, match="Simulate it again first"):
+        studio.ask(view.jump_to_difference)
+    studio.ask(view.verify)
+    assert until(lambda: "equal to the last bit" in view.verdict)
+    honest = Recording.hashes
+
+    def changed(self: Recording) -> np.ndarray:
+        found = honest(self).copy()
+        found[90:] ^= np.uint64(1)
+        return found
+
+    monkeypatch.setattr(Recording, "hashes", changed)
+    studio.ask(view.verify)
+    assert until(lambda: view.first_difference == 90)
+    studio.ask(view.jump_to_difference)
+    assert view.replay.frame == 90
+
+
+def test_a_recording_that_was_cut_off_is_shown_up_to_there(studio: Studio, recorded: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.choque"
+    whole = recorded.read_bytes()
+    cut.write_bytes(whole[: len(whole) * 2 // 3])
+    view = RecordingView(Recording(cut))
+    studio.open(view)
+    studio.ask(lambda: view.seek(600))
+    studio.ask(view._tell)
+    assert 0 < view.replay.frame < 129
+    assert "cut off" in view._status.content
+
+
+def test_the_originals_recordings_are_shown_alike(studio: Studio, recorded: Path, tmp_path: Path) -> None:
+    path = tmp_path / "scene.dat"
+    write_scene_dat(path, Recording(recorded))
+    view = RecordingView(open_frames(path))  # type: ignore[arg-type]
+    studio.open(view)
+    studio.ask(lambda: view.seek_to(100))
+    studio.ask(lambda: view.toggle_overlay("boxes"))
+    studio.ask(view.present)
+    assert view.overlays.line_counts["boxes"] > 0
+    with pytest.raises(InvalidInput, match="holds poses alone"):
+        studio.ask(view.verify)

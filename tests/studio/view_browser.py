@@ -1,0 +1,183 @@
+"""A real browser for tests of views: one tab of headless Chromium that shows one view after the other.
+
+Pictures are drawn in software here, so that all tests share one browser, one studio and one small tab, and look at few
+pictures.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from choque.studio.page.studio import Studio, View
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+SIZE = {"width": 1000, "height": 560}
+SCENE = {"x": 335, "y": 170, "width": 320, "height": 380}
+"""What is seen of the scene between the panels."""
+
+PATIENCE = 60.0
+"""Seconds: pictures are computed without a graphics card, beside all else that runs."""
+
+LATE_UPDATE = "Tried to update non-existent component"
+"""viser applies the updates of a batch after its removals: a panel that is brought up to date just before its view is
+left is removed first, and then missed, on the console. Nothing is wrong with either."""
+
+
+def until(condition: Callable[[], object], what: str) -> Any:
+    """Wait for something to become true; gives what it is then."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.03)
+    return found
+
+
+def until_seen(action: Callable[[], None], condition: Callable[[], object], what: str) -> None:
+    """Do something until it has its effect.
+
+    A page that is late does not see what the pointer does over its scene, and one that is just being told the number of
+    a field mixes it with what is written there.
+    """
+
+    def tried() -> bool:
+        action()
+        deadline = time.monotonic() + PATIENCE / 10
+        while not condition() and time.monotonic() < deadline:
+            time.sleep(0.03)
+        return bool(condition())
+
+    until(tried, what)
+
+
+@contextmanager
+def launched(*arguments: str) -> Iterator[Any]:
+    """Headless Chromium that draws in software, or the reason why there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright, of the extra 'test', is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as session:
+        yield Chromium(session, arguments or ("--enable-unsafe-swiftshader",))
+
+
+class Chromium:
+    """A browser, started when its first tab is opened; a second one, with other arguments, may run beside it."""
+
+    def __init__(self, session: Any, arguments: tuple[str, ...]) -> None:
+        self._session, self._arguments = session, arguments
+        self.browser = self.launch(*arguments)
+
+    def launch(self, *arguments: str) -> Any:
+        """Another browser of the same session, with these arguments."""
+        return self._session.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *arguments])
+
+
+class Watched:
+    """A studio, a tab that shows it, and what the tab met."""
+
+    def __init__(self, studio: Studio, chromium: Chromium) -> None:
+        self.studio, self.chromium = studio, chromium
+        self.complaints: list[str] = []
+        self.page = self.new_tab()
+
+    def new_tab(self) -> Any:
+        """Open the studio in another tab."""
+        tabs = len(self.studio.server.get_clients())
+        page = self.chromium.browser.new_page(viewport=SIZE)
+        page.set_default_timeout(1000 * PATIENCE)
+        page.on("console", lambda message: message.type == "error" and self._complain(message.text))
+        page.on("pageerror", lambda problem: self._complain(str(problem)))
+        page.on("request", lambda request: is_local(request.url) or self._complain(f"left for {request.url}"))
+        page.goto(self.studio.url)
+        until(lambda: len(self.studio.server.get_clients()) == tabs + 1, "the tab to connect")
+        return page
+
+    def show(self, view: View | None) -> Any:
+        """Open a view and wait until the page has it."""
+        self.studio.open(view)
+        self.studio.ask(lambda: None)
+        assert self.studio.view is not None
+        self.page.get_by_text(self.studio.view.title).first.wait_for()
+        return self.studio.view
+
+    def tab(self, label: str) -> None:
+        """Click on a tab of a panel."""
+        self.page.get_by_role("tab", name=label, exact=True).click()
+
+    def press(self, key: str) -> None:
+        """Press a key while no field is being written in."""
+        self.page.evaluate("document.activeElement.blur()")
+        self.page.keyboard.press(key)
+
+    def choose(self, label: str, option: str) -> None:
+        """Take an option of a dropdown."""
+        self.page.get_by_label(label, exact=True).first.click()
+        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+
+    def tick_box(self, label: str) -> None:
+        """Click on the checkbox that is seen with this label."""
+        self.page.get_by_label(label, exact=True).locator("visible=true").first.dispatch_event("click")
+
+    def saved_picture(self) -> tuple[str, np.ndarray]:
+        """Press the button that saves a picture: the name of the file, and its pixels."""
+        with self.page.expect_download() as download:
+            self.page.get_by_role("button", name="Save a picture").dispatch_event("click")
+        return download.value.suggested_filename, pixels(download.value.path().read_bytes())
+
+    def pixel_of(self, point: np.ndarray, up: tuple[float, float, float]) -> np.ndarray:
+        """Where a point of the scene is on the page."""
+        (client,) = self.studio.server.get_clients().values()
+        camera, box = client.camera, self.page.locator("canvas").first.bounding_box()
+        ahead = camera.look_at - camera.position
+        ahead = ahead / np.linalg.norm(ahead)
+        right = np.cross(ahead, up)
+        right = right / np.linalg.norm(right)
+        away = point - camera.position
+        scale = box["height"] / 2 / np.tan(camera.fov / 2) / (away @ ahead)
+        middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+        return middle + scale * np.array([away @ right, -(away @ np.cross(right, ahead))])
+
+    def picture(self) -> np.ndarray:
+        """What is seen between the panels: (height, width, 3)."""
+        return pixels(self.page.screenshot(clip=SCENE, timeout=1000 * PATIENCE))
+
+    def differs(self, before: np.ndarray, count: int = 20) -> Callable[[], bool]:
+        """A condition: what is seen differs from what was, in so many pixels."""
+        return lambda: int((np.abs(self.picture() - before).max(axis=2) > 24).sum()) >= count
+
+    def still(self) -> np.ndarray:
+        """What is seen once it stays as it is: the page comes to rest some frames after it was changed."""
+        pictures = [self.picture()]
+
+        def is_still() -> bool:
+            pictures.append(self.picture())
+            return np.array_equal(*pictures[-2:])
+
+        until(is_still, "a picture that stays")
+        return pictures[-1]
+
+    def _complain(self, words: str) -> None:
+        if not words.startswith(LATE_UPDATE):
+            self.complaints.append(words)
+
+
+def pixels(data: bytes) -> np.ndarray:
+    """The colours of an image file: (height, width, 3)."""
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), np.int16)
+
+
+def is_local(url: str) -> bool:
+    """Tell whether a request stays on this machine."""
+    return re.match(r"(data:|blob:)|(http|ws)://127\.0\.0\.1[:/]", url) is not None

@@ -1,0 +1,123 @@
+"""The study of areas of interest: its trials, its formulas, and a small run of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from choque.lab import Stopwatch, run, studies
+from choque.lab.sampling import Plan
+from choque.theses.interest import study_trials
+from choque.theses.interest.study import POLYGONS, STUDY, break_even, further_cells, in_the_arena, is_of_another_kind
+from choque.theses.interest.study_printed import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
+from choque.theses.interest.study_trials import ArenaTrial, ExtentsTrial
+
+
+def test_the_full_design_has_the_120_cells() -> None:
+    """F-004-31: fifteen configurations, four sizes, two starts; for each seed."""
+    assert "interest" in studies.names()
+    levels = STUDY.levels()
+    assert len(levels["configuration"]) * len(levels["n"]) * len(levels["start"]) == 120
+    assert set(PAIRS["dense"]) == set(PAIRS["sparse"]) == set(CONFIGURATIONS)
+    assert PAIRS["dense"]["FB"] == tuple(n * (n - 1) / 2 for n in COUNTS)
+    assert not is_of_another_kind({"start": "dense", "configuration": "FB"})
+    assert is_of_another_kind({"start": "extents", "configuration": "FB"})
+
+
+def test_break_even_by_hand() -> None:
+    """F-004-35: 6,001.62 ms instead of 14.312 ms for 93,291.1 instead of 499,500 pairs: 14.7 µs."""
+    assert break_even(6.00162, 0.014312, 93_291.1, 499_500) == pytest.approx(14.7e-6, rel=0.01)
+    assert break_even(0.1, 0.2, 10, 100) < 0
+
+
+def test_every_configuration_is_measured_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F-004-09, F-004-30, F-004-34, F-004-37, F-004-44: stages, counts that add up, twice the same."""
+    monkeypatch.setattr(study_trials, "STRIDE", 10)
+    colliding = set()
+    counts = {}
+    for configuration in (*CONFIGURATIONS, "SaP1-legacy", "AoIP1-legacy"):
+        trial = ArenaTrial(configuration, "dense", 40, 0, "varied")
+        watch = Stopwatch()
+        trial.run(watch)
+        reading = watch.stop()
+        assert set(reading.stages) == {"create", "update", "pairs", "narrow"}
+        assert trial.check().judgement == "exact"
+        counted = dict(trial.counters())
+        assert counted["steps"] == len(reading.laps["update"]) == 50
+        assert np.mean([counted[f"tenth_{k}"] for k in range(10)]) == pytest.approx(counted["raw_pairs"])
+        assert counted["unique_pairs"] <= counted["raw_pairs"]
+        colliding.add(counted["colliding"])
+        counts[configuration] = counted["unique_pairs"]
+        if configuration in ("BSP3", "AoIP2"):
+            trial.run(Stopwatch())
+            assert trial.counters() == counted
+    assert len(colliding) == 1
+    assert counts["FB"] == 780
+    assert counts["SaP1"] == counts["SaP1-legacy"]
+    assert counts["AoIP1"] == counts["AoIP1-legacy"] == counts["SaP3"]
+
+
+@pytest.mark.parametrize(("start", "allowed"), [("sparse", 0.05), ("dense", 0.12)])
+def test_the_printed_pairs_are_reproduced(
+    start: str, allowed: float, thorough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F-004-32: equal radii and box areas; shares of all pairs. One seed of few bodies is allowed to be farther off."""
+    n, seeds = (1000, (0,)) if thorough else (300, (0, 1))
+    monkeypatch.setattr(study_trials, "STRIDE", 5 if thorough else 25)
+    for configuration in CONFIGURATIONS:
+        if configuration.startswith("BSP"):
+            continue
+        raw = []
+        for seed in seeds:
+            trial = ArenaTrial(configuration, start, n, seed, "equal")
+            trial.run(Stopwatch())
+            raw.append(trial.counters()["raw_pairs"])
+        share = np.mean(raw) / (n * (n - 1) / 2)
+        assert share == pytest.approx(share_of_all(start, configuration), rel=allowed if thorough else 0.15)
+
+
+def test_polygons_cost_more_and_find_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F-004-35, F-004-38: the narrow phase of polygons behind a method, in the same trial."""
+    monkeypatch.setattr(study_trials, "STRIDE", 50)
+    found = {}
+    for solids in ("spheres", "polygons"):
+        trial = ArenaTrial("AoIP1", "sparse", 60, 0, "varied", solids)
+        trial.run(Stopwatch())
+        assert trial.check().judgement == "exact"
+        found[solids] = trial.counters()
+    assert found["polygons"]["colliding"] <= found["spheres"]["colliding"]
+    assert found["polygons"]["raw_pairs"] == found["spheres"]["raw_pairs"]
+    cells = list(further_cells(STUDY.levels(), quick=False))
+    assert {cell["configuration"] for cell in cells if cell["solids"] == "polygons"} == set(POLYGONS)
+
+
+def test_extents_are_checked() -> None:
+    trial = ExtentsTrial(2000, 0)
+    trial.run(Stopwatch())
+    assert trial.check().judgement == "exact"
+    assert trial.counters()["unique_pairs"] == pytest.approx(3.0 * 1000, rel=0.2)
+    trial._pairs = trial._pairs + np.array([0, 1], np.int32)
+    assert trial.check().judgement == "wrong"
+
+
+@pytest.mark.usefixtures("figures_as_vectors")
+def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
+    """F-004-31, F-004-33: every claim has a verdict, and every figure is drawn from the log alone."""
+    result = run(
+        "interest",
+        quick=True,
+        output=tmp_path / "run",
+        methods=["SaP3", "AoIP1"],
+        factors={"n": [60], "start": ["dense"]},
+        plan=Plan(fewest=1, most=1, precision=None),
+    )
+    verdicts = {claim.id: claim.verdict for claim in result.claims}
+    assert verdicts["equal-to-sweep"] == "confirmed"
+    assert verdicts["granularity"] == verdicts["larger-areas"] == "not testable here"
+    assert all(verdicts.values())
+    assert set(result.cells.values("verdict")) == {"exact"}
+    for figure in STUDY.figures:
+        assert bool(figure.draw(result).axes) == (figure.name != "extents")  # none were matched
+    assert set(in_the_arena(result).cells.values("solids")) == {"spheres"}

@@ -1,0 +1,51 @@
+"""The study of the three sweeps: every method answers right on every kind of instance, and stages add up."""
+
+from __future__ import annotations
+
+import pytest
+
+from choque.lab.stopwatch import Stopwatch
+from choque.lab.trial import CutOff
+from choque.theses.kinetic.study import OPTIONS, STUDY, beside_the_matrix, instance
+
+METHODS = ("kinetic", *OPTIONS)
+
+
+def _parameters(**changed: object) -> dict[str, object]:
+    base = {"scene": "thesis", "n": 30, "occupancy": 0.1, "frames_per_second": 50, "method": "kinetic", "seed": 1}
+    return {**base, **changed}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scene", ["thesis", "fixed", "boxes-3d"])
+def test_every_method_is_right_on_every_scene(method: str, scene: str) -> None:
+    trial = STUDY.prepare(_parameters(method=method, scene=scene))  # type: ignore[arg-type]
+    watch = Stopwatch()
+    trial.run(watch)
+    reading = watch.stop()
+    assert trial.check().judgement in ("exact", "rounding")
+    assert set(reading.stages) == ({"init", "follow"} if method == "kinetic" else {"init", "sort", "collision"})
+    assert trial.counters()["peak_bytes"] > 0
+
+
+def test_matrix_is_that_of_the_thesis() -> None:
+    levels = STUDY.levels()
+    assert levels["n"] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert levels["occupancy"] == [0.01, 0.02, 0.05, 0.10]
+    assert len(levels["seed"]) == 10
+    listed = list(beside_the_matrix(levels, False))
+    assert max(cell["n"] for cell in listed) == 100_000  # type: ignore[type-var]
+    assert {cell["scene"] for cell in listed} == {"thesis", "fixed", "boxes-3d"}
+
+
+def test_the_same_instance_feeds_all_methods_and_fixed_objects_stay_as_they_are() -> None:
+    first, again = instance("thesis", 20, 0.05, 3), instance("thesis", 20, 0.05, 3)
+    assert all((a == b).all() for a, b in zip(first[:3], again[:3], strict=True))
+    few, many = (instance("fixed", n, 0.05, 0)[3] for n in (10, 1_000))
+    assert many / few == pytest.approx(100)
+
+
+def test_too_long_a_run_is_cut_off() -> None:
+    trial = STUDY.prepare(_parameters(method="direct", frames_per_second=1e9))  # type: ignore[arg-type]
+    with pytest.raises(CutOff, match="would take about"):
+        trial.rehearse(0.5)
