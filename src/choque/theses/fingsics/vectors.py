@@ -40,36 +40,43 @@ def axis(rotation: Any, row: Index, which: Index) -> Vector:
 
 @kernel
 def plus(a: Vector, b: Vector) -> Vector:
+    """Return ``a + b``."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @kernel
 def minus(a: Vector, b: Vector) -> Vector:
+    """Return ``a - b``."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @kernel
 def times(a: Vector, factor: Any) -> Vector:
+    """Return ``a`` times ``factor``."""
     return a[0] * factor, a[1] * factor, a[2] * factor
 
 
 @kernel
 def over(a: Vector, divisor: Any) -> Vector:
+    """Return ``a`` divided by ``divisor``."""
     return a[0] / divisor, a[1] / divisor, a[2] / divisor
 
 
 @kernel
 def opposite(a: Vector) -> Vector:
+    """Return ``-a``."""
     return -a[0], -a[1], -a[2]
 
 
 @kernel
 def dot(a: Vector, b: Vector) -> Any:
+    """Return the dot product of ``a`` and ``b``."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel
 def cross(a: Vector, b: Vector) -> Vector:
+    """Return the cross product of ``a`` and ``b``."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 

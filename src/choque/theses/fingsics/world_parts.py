@@ -71,6 +71,7 @@ class LegacyBruteObb(LegacyBroad):
     name: ClassVar[str] = "brute-obb"
 
     def held_pairs(self) -> Pairs:
+        """Return the candidate pairs, sorted."""
         count = len(self._static)
         found: Keys = np.empty(_ROOM, np.uint64)
         volumes = (self._bounds.center, self._bounds.half, self._bounds.axes)
@@ -95,6 +96,7 @@ class LegacySap(LegacyBroad):
         self.counters.swaps += self._sweep.update(self._bounds.lower, self._bounds.upper, self._static)
 
     def held_pairs(self) -> Pairs:
+        """Return the candidate pairs, sorted."""
         return self._sweep.pairs()
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -112,6 +114,7 @@ class LegacySapObb(LegacySap):
     name: ClassVar[str] = "sap-obb"
 
     def held_pairs(self) -> Pairs:
+        """Return the candidate pairs, sorted."""
         pairs = super().held_pairs()
         meet = np.empty(len(pairs), np.bool_)
         with self.counters.filtering(len(pairs)):
