@@ -29,7 +29,7 @@ lint: .venv/lint.stamp  ## style, types, and the order of the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	PYTHONPATH=.ci $(BIN)/lint-imports
 
 type: .venv/lint.stamp  ## the types alone
 	$(BIN)/mypy
