@@ -14,6 +14,7 @@ import numpy as np
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.fingsics.totals import Totals
 
 # %%
 # A ball rolls into ten pins; one observer of the run records it, another adds up what
@@ -22,7 +23,7 @@ folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "bowling.choque"
 scene = choque.scene.load("bowling")
 run = choque.world.Run(scene.world(broad="sap-obb"), scene.dt)
-totals = choque.record.Totals()
+totals = Totals()
 with choque.record.Recorder(
     path, run.world, scene=scene.name, camera=scene.camera
 ) as recorder:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from choque.record import Recording, SceneDat, _writer, read_log
+from choque.record import Recording, _writer
+from choque.theses.fingsics.log import read_log
+from choque.theses.fingsics.scene_dat import SceneDat
 from choque.world import Run
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from choque import scene
 from choque.errors import ChoqueError
-from choque.scene import BodyColumns, BodyScene, load_config
+from choque.scene import BodyColumns, BodyScene
 from choque.scene.loading import BUILT_IN
+from choque.theses.fingsics.config import load_config
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -13,10 +13,11 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 
 from choque import broad, scene
 from choque.errors import InvalidInput
-from choque.record import Recorder, Recording, open_frames, write_scene_dat
+from choque.record import Recorder, Recording, open_frames
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import SUITING, WorldView
+from choque.theses.fingsics.scene_dat import write_scene_dat
 from choque.world import World
 
 

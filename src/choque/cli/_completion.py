@@ -22,7 +22,7 @@ def _methods() -> Iterable[str]:
 
 
 def _broad_phases() -> Iterable[str]:
-    from choque.scene import METHOD_ALIASES
+    from choque.theses.fingsics.config import METHOD_ALIASES
 
     return [*_methods(), *METHOD_ALIASES]
 

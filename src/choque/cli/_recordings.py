@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from choque.record import Recording, SceneDat
+    from choque.record import Recording
+    from choque.theses.fingsics.scene_dat import SceneDat
 
 RecordingPath = Annotated[
     Path,

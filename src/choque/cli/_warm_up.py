@@ -89,7 +89,8 @@ def use_worlds() -> None:
 
 def use_recordings() -> None:
     """A recording written, read and simulated again, also as the original writes it."""
-    from choque.record import Recorder, Recording, SceneDat, verify, write_scene_dat
+    from choque.record import Recorder, Recording, verify
+    from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
 
     world = choque.scene.bodies("mixed-box", 30).world()
     with tempfile.TemporaryDirectory(prefix="choque-") as folder:

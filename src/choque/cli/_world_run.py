@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from choque.cli._json import print_json
 
 if TYPE_CHECKING:
-    from choque.record import Totals
     from choque.scene import BodyScene
+    from choque.theses.fingsics.totals import Totals
     from choque.world import World
 
 RECORDING, LOG, FILM = "recording.choque", "log.csv", "scene.mp4"
@@ -50,11 +50,12 @@ def run_once(plan: Plan, as_json: bool) -> None:
     interrupting is the only way to end it.
     """
     from choque._core.kernel import announcement
+    from choque.cli._folders import run_folder
     from choque.cli._terminal import progress, waiting
-    from choque.record import Log, Recorder, Totals
-    from choque.record.folders import run_folder
+    from choque.record import Recorder
     from choque.record.rehearsal import rehearse
-    from choque.theses.fingsics.totals import mechanical_energy
+    from choque.theses.fingsics.log import Log
+    from choque.theses.fingsics.totals import Totals, mechanical_energy
     from choque.world import Run
 
     if plan.film is not None:
@@ -96,7 +97,8 @@ def run_once(plan: Plan, as_json: bool) -> None:
 def _finish(plan: Plan, folder: Path) -> None:
     """Make what is made of a recording."""
     from choque.cli._terminal import progress
-    from choque.record import Recording, write_scene_dat
+    from choque.record import Recording
+    from choque.theses.fingsics.scene_dat import write_scene_dat
 
     if not plan.scene_dat and plan.film is None:
         return
@@ -147,9 +149,9 @@ def _tell(
 
 def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     """Run a scene ``runs`` times and print the summary."""
+    from choque.cli._folders import run_folder
     from choque.cli._terminal import console, progress
     from choque.errors import InvalidInput
-    from choque.record.folders import run_folder
     from choque.theses.fingsics.benchmark import benchmark
 
     if plan.steps is None:

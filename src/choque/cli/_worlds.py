@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from choque.record import Totals
+    from choque.theses.fingsics.totals import Totals
     from choque.world import World
 
 
 def method_name(given: str) -> str:
     """Read the name of a broad phase, ours or one of the original's, which are in capitals."""
-    from choque.scene import METHOD_ALIASES
+    from choque.theses.fingsics.config import METHOD_ALIASES
 
     return METHOD_ALIASES.get(given, given)
 

@@ -39,12 +39,12 @@ def demo(
     """
     from time import perf_counter
 
+    from choque.cli._folders import run_folder
     from choque.cli._terminal import console
     from choque.cli.tour import STOPS
     from choque.cli.tour.report import write_report
     from choque.errors import require
     from choque.lab.machine import processor_name
-    from choque.record.folders import run_folder
 
     require("matplotlib", extra="lab", purpose="to draw the pictures of the tour")
     folder = run_folder(output, OUTPUT, "demo")

@@ -12,7 +12,8 @@ from choque.cli._options import Threads
 from choque.cli._recordings import RecordingPath, opened
 
 if TYPE_CHECKING:
-    from choque.record import Recording, SceneDat
+    from choque.record import Recording
+    from choque.theses.fingsics.scene_dat import SceneDat
 
 
 def replay(
@@ -65,7 +66,7 @@ def _verified(frames: Recording | SceneDat, threads: int | None) -> dict[str, An
 
 def _write(path: Path, frames: Recording | SceneDat) -> None:
     from choque.cli._terminal import progress
-    from choque.record import write_scene_dat
+    from choque.theses.fingsics.scene_dat import write_scene_dat
 
     with progress() as tell:
         write_scene_dat(path, frames, progress=tell)

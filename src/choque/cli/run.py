@@ -14,7 +14,7 @@ from choque.cli._options import Device, Threads, read_settings
 
 if TYPE_CHECKING:
     from choque.cli._world_run import Plan
-    from choque.scene import Config
+    from choque.theses.fingsics.config import Config
 
 FRAMES = 600
 OUTPUT, BENCHMARKS = Path("output"), Path("benchmarks")
@@ -103,7 +103,7 @@ def run(
     if legacy:
         world["legacy"] = True
     if config is not None:
-        from choque.scene import load_config
+        from choque.theses.fingsics.config import load_config
 
         if seed is not None or option:
             raise InvalidInput("--seed and --option are for generators; a configuration names a file.")

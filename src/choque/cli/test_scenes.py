@@ -40,8 +40,8 @@ def test_scenes(
       choque test-scenes
       choque test-scenes fingsics
     """
+    from choque.cli._folders import new_folder
     from choque.cli._terminal import console, plain_table, progress
-    from choque.record import new_folder
     from choque.theses.fingsics.expected import find_cases
 
     cases = [] if folder is None else find_cases(folder)
@@ -97,7 +97,7 @@ def _built_in(logs: Path, tell: Progress) -> list[dict[str, Any]]:
 
 
 def _write_log(scene: Any, path: Path, steps: int, **options: Any) -> Path:
-    from choque.record import Log
+    from choque.theses.fingsics.log import Log
 
     world = scene.world(**options)
     with Log(path) as log:
@@ -107,7 +107,7 @@ def _write_log(scene: Any, path: Path, steps: int, **options: Any) -> Path:
 
 
 def _result(name: str, verdict: Any, log: Path) -> dict[str, Any]:
-    from choque.record import read_log
+    from choque.theses.fingsics.log import read_log
 
     columns = read_log(log)
     counts = {"tests": int(columns["NPCDTests"].sum()), "collisions": int(columns["Collisions"].sum())}

@@ -1,4 +1,4 @@
-"""Recordings, replay and verification; the files of the original; logs, benchmarks and the folders they go to."""
+"""Recordings of worlds: written while a world runs, replayed, and verified by running it again."""
 
 from __future__ import annotations
 
@@ -11,30 +11,17 @@ from choque.record._recording import Recording
 from choque.record._replay import Replay
 from choque.record._verify import Verification, verify
 from choque.record._writer import RecordingFailed
-from choque.record.folders import new_folder
-from choque.theses.fingsics.benchmark import BenchmarkResult, benchmark
-from choque.theses.fingsics.log import Log, read_log
-from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
-from choque.theses.fingsics.totals import Totals
 
 __all__ = [
-    "BenchmarkResult",
     "Cast",
     "Frames",
-    "Log",
     "Poses",
     "Recorder",
     "Recording",
     "RecordingFailed",
     "Replay",
-    "SceneDat",
     "Segment",
-    "Totals",
     "Verification",
-    "benchmark",
-    "new_folder",
     "open_frames",
-    "read_log",
     "verify",
-    "write_scene_dat",
 ]

@@ -13,20 +13,15 @@ from choque.scene.model import BoxScene, Motion
 from choque.scene.registry import generate, generator, names, parameters
 from choque.scene.request import BodyRequest, Request
 from choque.scene.saving import save
-from choque.theses.fingsics.config import METHOD_ALIASES, Config, load_config
-from choque.theses.kdop.tower import Tower
 
 __all__ = [
-    "METHOD_ALIASES",
     "BodyColumns",
     "BodyRequest",
     "BodyScene",
     "BoxScene",
     "Camera",
-    "Config",
     "Motion",
     "Request",
-    "Tower",
     "bake",
     "bodies",
     "body_generator",
@@ -40,7 +35,6 @@ __all__ = [
     "load",
     "load_bodies",
     "load_boxes",
-    "load_config",
     "loader",
     "names",
     "parameters",

@@ -9,7 +9,7 @@ import pytest
 
 import choque
 from choque.errors import InvalidInput, UnreadableFile
-from choque.scene import METHOD_ALIASES, Config, load_config
+from choque.theses.fingsics.config import METHOD_ALIASES, Config, load_config
 
 SETTINGS = {
     "SCENE_FILE_NAME": ("bowling", "bowling", ""),

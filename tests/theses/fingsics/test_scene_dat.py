@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.record import Recorder, Recording, SceneDat, open_frames, write_scene_dat
+from choque.record import Recorder, Recording, open_frames
 from choque.theses.fingsics import scene_dat
+from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
 from choque.world import World
 
 

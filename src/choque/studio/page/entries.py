@@ -75,8 +75,9 @@ def find_view(things: Sequence[str], *, study: str | None = None, parameters: Ma
 
 def view_of(thing: Any) -> View:
     """The view of something that is in memory: a world, a run, a scene of bodies, a recording, or a view itself."""
-    from choque.record import Recording, SceneDat
+    from choque.record import Recording
     from choque.scene import BodyScene
+    from choque.theses.fingsics.scene_dat import SceneDat
     from choque.world import Run, World
 
     if isinstance(thing, View):

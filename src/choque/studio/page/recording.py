@@ -9,10 +9,11 @@ from typing import Any
 
 from choque import broad
 from choque.errors import ChoqueError, InvalidInput
-from choque.record import Cast, Poses, Recording, Replay, SceneDat, verify
+from choque.record import Cast, Poses, Recording, Replay, verify
 from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.page import Page
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.theses.fingsics.scene_dat import SceneDat
 from choque.world import bounds_names
 from choque.world._detection import Detection
 from choque.world._settings import Settings

@@ -63,7 +63,7 @@ def course(scene: BodyScene, steps: int, scratch: Path | None = None) -> Course:
 
 def logged_course(path: Path) -> Course:
     """The course that a log of the original tells: tests and contacts of each step."""
-    from choque.record import read_log
+    from choque.theses.fingsics.log import read_log
 
     log = read_log(path)
     contacts, tests = (tuple(int(value) for value in log[column]) for column in ("Collisions", "NPCDTests"))

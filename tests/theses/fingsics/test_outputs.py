@@ -1,10 +1,9 @@
-"""Logs, totals, benchmarks, expected results and folders."""
+"""Logs, totals, benchmarks and expected results."""
 
 from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from datetime import datetime
 from io import FileIO
 from pathlib import Path
 
@@ -12,12 +11,11 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
-from choque.record import Log, Totals, new_folder, read_log
-from choque.theses.fingsics import benchmark
 from choque.theses.fingsics import log as logs
+from choque.theses.fingsics.benchmark import benchmark
 from choque.theses.fingsics.expected import compare_logs, find_cases
-from choque.theses.fingsics.log import COLUMNS, write_log
-from choque.theses.fingsics.totals import mechanical_energy
+from choque.theses.fingsics.log import COLUMNS, Log, read_log, write_log
+from choque.theses.fingsics.totals import Totals, mechanical_energy
 from choque.world import Run, World
 
 Make = Callable[..., World]
@@ -156,14 +154,3 @@ def test_a_log_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(read_log(tmp_path / "log.csv")["NPCDTests"]) == 1
     with pytest.raises(InvalidInput, match="already"):
         Log(tmp_path / "log.csv")
-
-
-def test_two_runs_two_folders(tmp_path: Path) -> None:
-    """F-001-41."""
-    moment = datetime(2021, 10, 11, 10, 41, 3)
-    names = [new_folder(tmp_path / "output", "my scene/1", moment).name for _ in range(3)]
-    first = "my-scene-1--2021-10-11--10-41-03"
-    assert names == [first, f"{first}--2", f"{first}--3"]
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="No folder can be made"):
-        new_folder(tmp_path / "file", "scene")
