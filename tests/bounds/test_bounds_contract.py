@@ -206,13 +206,13 @@ def test_bad_arguments_are_sentences(name: str, dimension: int) -> None:
     six = some(name, dimension)
     stranger: Any = some("spheres" if name == "boxes" else "boxes", dimension)
     cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: six.take([0, 6]), r"rows\[1\] is 6; rows go from 0 to 5"),
+        (lambda: six.take([0, 6]), r"rows\[1\] is 6; it must be a whole number from 0 to 5"),
         (lambda: six.take([-1]), r"rows\[0\] is -1"),
         (lambda: six.take([True]), "element type bool"),
         (lambda: six.take([[0]]), r"shape \(1, 1\)"),
         (lambda: six.overlap([[0, 1], [2, 9]]), r"pairs\[1, 1\] is 9"),
         (lambda: six.overlap([0, 1]), r"must be \(m, 2\)"),
-        (lambda: six.overlap([[0.0, 1.0]]), "integers"),
+        (lambda: six.overlap([[0.0, 1.0]]), "whole numbers"),
         (lambda: six.overlap([[0, 1], [2]]), "rectangular"),
         (lambda: six.put([0, 1], six), "2 rows are to be replaced by 6"),
         (lambda: six.join(stranger), "do not go together"),

@@ -115,11 +115,11 @@ def test_numbers_that_are_refused(field: str, row: int, value: float, problem: s
 @pytest.mark.parametrize(
     ("pairs", "problem"),
     [
-        ([[0, 6]], r"pairs\[0, 1\] is 6; rows go from 0 to 5"),
-        ([[0, 1], [-1, 2]], "is -1; rows go from 0 to 5"),
+        ([[0, 6]], r"pairs\[0, 1\] is 6; it must be a whole number from 0 to 5"),
+        ([[0, 1], [-1, 2]], "is -1; it must be a whole number from 0 to 5"),
         ([[0, 1], [2, 2]], r"\(2, 2\); a shape has no contact with itself"),
         ([[0, 1, 2]], r"it must be \(m, 2\)"),
-        ([[0.5, 1]], "must hold row numbers"),
+        ([[0.5, 1]], "must hold whole numbers"),
         ([[0, 1], [2]], "not a rectangular array"),
     ],
 )

@@ -199,7 +199,7 @@ def test_other_bad_input(tmp_path: Path) -> None:
         ({"scale": 0}, "every scale must be positive"),
         ({"scale": [1, 1]}, "do not fit together"),
         ({"rotation": np.ones((3, 3))}, "orthonormal"),
-        ({"row": 7}, "rows go from 0 to 0"),
+        ({"row": 7}, "from 0 to 0"),
     ):
         with pytest.raises(InvalidInput, match=text):
             hulls.at([0, 0, 0], **arguments)  # type: ignore[arg-type]

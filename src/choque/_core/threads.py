@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from numbers import Integral
 from typing import TypeVar
 
+from choque._core import check
 from choque.errors import InvalidInput
 
 Result = TypeVar("Result")
@@ -44,11 +44,11 @@ def available_count() -> int:
 
 def resolve_count(requested: int | None, work: int) -> int:
     """The number of threads for ``work`` bodies: what was ``requested``, all when None, one for little work."""
-    if requested is not None and (isinstance(requested, bool) or not isinstance(requested, Integral) or requested < 1):
-        raise InvalidInput(f"threads is {requested!r}; it must be a whole number of at least 1, or None for all.")
+    if requested is not None:
+        requested = check.whole_number(requested, "threads", 1, otherwise="None for all")
     if work < SERIAL_BELOW:
         return 1
-    return available_count() if requested is None else int(requested)
+    return available_count() if requested is None else requested
 
 
 def ranges(total: int, parts: int) -> list[tuple[int, int]]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core import threads as thread_pool
-from choque._core.check import as_floats, as_groups, as_rows, as_widest
 from choque._core.rounding import narrow_up
 from choque._core.types import Floats, Rows
 from choque.bounds._body_points_kernels import STORING, farthest_points, fit_vertices, place_boxes
@@ -52,7 +52,7 @@ class BodyPoints:
     """
 
     def __init__(self, points: ArrayLike, starts: ArrayLike | None = None) -> None:
-        flat, rows = as_groups(points, starts)
+        flat, rows = check.groups(points, starts)
         if flat.shape[1] != 3:
             raise InvalidInput(f"points has the shape {flat.shape}; bodies that carry points live in 3D: give (p, 3).")
         self.points: NDArray[np.float64] = flat.astype(np.float64)
@@ -159,13 +159,13 @@ class BodyPoints:
         self, groups: ArrayLike, position: ArrayLike, rotation: ArrayLike, scale: ArrayLike
     ) -> tuple[Rows, Floats, Floats, NDArray[np.float64]]:
         """The poses as kernels take them."""
-        carried = as_rows(groups, len(self))
+        carried = check.rows(groups, "groups", len(self))
         count = len(carried)
-        where, turn = as_floats(position, "position"), as_floats(rotation, "rotation")
+        where, turn = check.floats(position, "position"), check.floats(rotation, "rotation")
         for array, name, shape in ((where, "position", (count, 3)), (turn, "rotation", (count, 3, 3))):
             if array.shape != shape:
                 raise InvalidInput(f"{name} has the shape {array.shape}; for {count} bodies it must be {shape}.")
-        stretch = as_floats(scale, "scale").astype(np.float64, copy=False)
+        stretch = check.floats(scale, "scale").astype(np.float64, copy=False)
         if stretch.shape not in ((), (3,), (count, 3)):
             raise InvalidInput(
                 f"scale has the shape {stretch.shape}; it must be one number, (3,) for all, or ({count}, 3)."
@@ -175,5 +175,5 @@ class BodyPoints:
             raise InvalidInput(f"scale holds {bad!s}; a body is scaled by finite numbers other than zero.")
         if stretch.shape != (count, 3):
             stretch = np.broadcast_to(stretch, (count, 3)).copy()
-        where, turn = as_widest(where, turn)  # a rotation that is narrowed would turn points out of their volume
+        where, turn = check.widest(where, turn)  # a rotation that is narrowed would turn points out of their volume
         return carried, where, turn, stretch

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core import threads as thread_pool
-from choque._core.check import (
-    as_floats,
-    as_pairs,
-    as_rows,
-    as_widest,
-    check_finite,
-    check_orthonormal,
-)
 from choque._core.types import Floats
 from choque.errors import InvalidInput
 
@@ -97,12 +90,12 @@ class Bounds(ABC):
 
     def take(self, rows: ArrayLike) -> Self:
         """The volumes of these ``rows`` (m,), in that order."""
-        chosen = as_rows(rows, len(self))
+        chosen = check.rows(rows, "rows", len(self))
         return self.unchecked(*(array[chosen] for array in self._arrays()))
 
     def put(self, rows: ArrayLike, other: Self) -> Self:
         """A copy with ``rows`` (m,) replaced by those of ``other``; of a row named twice the last counts."""
-        chosen = as_rows(rows, len(self))
+        chosen = check.rows(rows, "rows", len(self))
         self._check_kin(other)
         if len(chosen) != len(other):
             raise InvalidInput(f"{len(chosen)} rows are to be replaced by {len(other)} volumes; the counts must agree.")
@@ -120,7 +113,7 @@ class Bounds(ABC):
 
     def overlap(self, pairs: ArrayLike, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
         """Which of the ``pairs`` (m, 2) of rows overlap, (m,): one compiled pass over the list."""
-        return self._test(as_pairs(pairs, len(self)), self, closed, threads)
+        return self._test(check.pairs(pairs, "pairs", len(self)), self, closed, threads)
 
     def overlap_with(self, other: Self, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
         """Whether each row overlaps the same row of ``other``, (n,)."""
@@ -145,8 +138,8 @@ class Bounds(ABC):
         size = self.dimension
         turn = self._one_or_each(np.eye(size) if rotation is None else rotation, "rotation", (size, size))
         shift = self._one_or_each(np.zeros(size) if translation is None else translation, "translation", (size,))
-        check_orthonormal(turn, "rotation")
-        check_finite(shift, "translation")
+        check.orthonormal(turn, "rotation")
+        check.finite(shift, "translation")
         return self._moved(turn, shift)
 
     def swept(self, displacement: ArrayLike) -> Self:
@@ -156,7 +149,7 @@ class Bounds(ABC):
         oriented boxes become larger than that.
         """
         way = self._one_or_each(displacement, "displacement", (self.dimension,))
-        check_finite(way, "displacement")
+        check.finite(way, "displacement")
         return self._swept(np.broadcast_to(way, (len(self), self.dimension)))
 
     @abstractmethod
@@ -164,7 +157,7 @@ class Bounds(ABC):
         """`swept` with a checked array (n, d)."""
 
     def _one_or_each(self, given: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        array = as_floats(given, name).astype(np.float64, copy=False)
+        array = check.floats(given, name).astype(np.float64, copy=False)
         if array.shape == shape:
             return array.reshape(1, *shape)
         if array.shape == (len(self), *shape):
@@ -175,7 +168,7 @@ class Bounds(ABC):
         result = np.empty(len(pairs), dtype=np.bool_)
         own, others = self._operands(), other._operands()
         if self.dtype != other.dtype:
-            own, others = (as_widest(*side, np.empty(0))[:-1] for side in (own, others))
+            own, others = (check.widest(*side, np.empty(0))[:-1] for side in (own, others))
         count = thread_pool.resolve_count(threads, len(pairs) // PAIRS_PER_BODY)
         thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, *own, *others, bool(closed), result)
         return result

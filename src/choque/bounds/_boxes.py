@@ -7,12 +7,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_coordinates, as_groups, as_widest, check_boxes
+from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
 from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
 from choque.bounds._slabs import overlap_slabs, swept_slabs
+from choque.errors import InvalidInput
 
 
 class Boxes(Bounds):
@@ -30,7 +31,7 @@ class Boxes(Bounds):
     _overlap_kernel = staticmethod(overlap_slabs)
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
-        low, high = as_widest(as_coordinates(lower, "lower"), as_coordinates(upper, "upper"))
+        low, high = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
         check_boxes(low, high)
         self._hold(low, high)
 
@@ -45,7 +46,7 @@ class Boxes(Bounds):
         starts
             The row where each ragged group starts, and the number of points at the end: (n + 1,).
         """
-        flat, rows = as_groups(points, starts)
+        flat, rows = check.groups(points, starts)
         if len(rows) == 1:
             return cls.unchecked(flat, flat.copy())
         return cls.unchecked(np.minimum.reduceat(flat, rows[:-1]), np.maximum.reduceat(flat, rows[:-1]))
@@ -88,3 +89,23 @@ def _move_boxes(
                 high = add_up(high, multiply_up(factor, far))
             moved_lower[row, axis] = add_down(low, shift[axis])
             moved_upper[row, axis] = add_up(high, shift[axis])
+
+
+def check_boxes(lower: Floats, upper: Floats) -> None:
+    """Raise `InvalidInput` unless both have one shape and ``lower <= upper`` everywhere, which NaN never is."""
+    check.shape(upper, "upper", lower.shape, "lower")
+    if _are_ordered(lower.reshape(-1), upper.reshape(-1)):
+        return
+    row, column = (int(index) for index in np.argwhere(~(lower <= upper))[0])
+    low, high = lower[row, column], upper[row, column]
+    problem = "is not a number" if np.isnan(low) or np.isnan(high) else "has lower > upper"
+    raise InvalidInput(f"Row {row} {problem}: lower is {low!s} and upper is {high!s} in column {column}.")
+
+
+@kernel
+def _are_ordered(lower: Floats, upper: Floats) -> bool:
+    """Tell whether ``lower <= upper`` throughout two flat arrays; counting vectorises, leaving early does not."""
+    good = 0
+    for low, high in zip(lower, upper):  # noqa: B905
+        good += low <= high
+    return good == len(lower)

@@ -7,11 +7,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_floats, as_groups, as_widest, check_boxes
+from choque._core import check
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
-from choque.bounds._boxes import Boxes
+from choque.bounds._boxes import Boxes, check_boxes
 from choque.bounds._directions import DEFAULT_K, dimension_of, directions, slot_table
 from choque.bounds._kdops_kernels import box_slabs, fit_slabs, move_slabs
 from choque.bounds._slabs import overlap_slabs, swept_slabs
@@ -42,7 +42,7 @@ class KDops(Bounds):
 
     def __init__(self, k: int, lower: ArrayLike, upper: ArrayLike) -> None:
         count = len(directions(k))
-        low, high = as_widest(as_floats(lower, "lower"), as_floats(upper, "upper"))
+        low, high = check.widest(check.floats(lower, "lower"), check.floats(upper, "upper"))
         if low.ndim != 2 or low.shape[1] != count:
             raise InvalidInput(f"lower has the shape {low.shape}; for a {k}-DOP it must be (n, {count}).")
         check_boxes(low, high)
@@ -74,7 +74,7 @@ class KDops(Bounds):
         k
             4 or 8 in the plane (8 when None); 6, 14, 18 or 26 in space (18 when None).
         """
-        flat, rows = as_groups(points, starts)
+        flat, rows = check.groups(points, starts)
         along = _directions_in(flat.shape[1], k)
         shape = (len(rows) - 1, len(along))
         lower, upper = np.empty(shape), np.empty(shape)

@@ -7,16 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import (
-    as_coordinates,
-    as_floats,
-    as_groups,
-    as_widest,
-    check_extents,
-    check_finite,
-    check_orthonormal,
-    check_shape,
-)
+from choque._core import check
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
@@ -56,14 +47,14 @@ class OrientedBoxes(Bounds):
     _overlap_kernel = staticmethod(overlap_oriented)
 
     def __init__(self, center: ArrayLike, half: ArrayLike, axes: ArrayLike) -> None:
-        middle, reach, frame = as_widest(
-            as_coordinates(center, "center"), as_floats(half, "half"), as_floats(axes, "axes")
+        middle, reach, frame = check.widest(
+            check.coordinates(center, "center"), check.floats(half, "half"), check.floats(axes, "axes")
         )
-        check_shape(reach, "half", middle.shape, "center")
-        check_shape(frame, "axes", (*middle.shape, middle.shape[1]), "center")
-        check_finite(middle, "center")
-        check_extents(reach, "half")
-        check_orthonormal(frame, "axes")
+        check.shape(reach, "half", middle.shape, "center")
+        check.shape(frame, "axes", (*middle.shape, middle.shape[1]), "center")
+        check.finite(middle, "center")
+        check.not_negative(reach, "half")
+        check.orthonormal(frame, "axes")
         self._hold(middle, reach, frame)
 
     @classmethod
@@ -80,7 +71,7 @@ class OrientedBoxes(Bounds):
         starts
             The row where each ragged group starts, and the number of points at the end: (n + 1,).
         """
-        flat, rows = as_groups(points, starts)
+        flat, rows = check.groups(points, starts)
         size = flat.shape[1]
         axes = np.ascontiguousarray(choose_axes(flat, rows)[:, :size, :size], dtype=flat.dtype)
         center = np.empty((len(axes), size), flat.dtype)

@@ -7,15 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import (
-    as_coordinates,
-    as_floats,
-    as_groups,
-    as_widest,
-    check_extents,
-    check_finite,
-    check_shape,
-)
+from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.rounding import (
     add_down,
@@ -92,11 +84,11 @@ class Spheres(Bounds):
     _overlap_kernel = staticmethod(overlap_spheres)
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
-        places, reach = as_coordinates(center, "center"), as_floats(radius, "radius")
-        middle, reach = as_widest(places, reach if reach.ndim else np.full(len(places), reach))
-        check_shape(reach, "radius", middle.shape[:1], "center")
-        check_finite(middle, "center")
-        check_extents(reach, "radius")
+        places, reach = check.coordinates(center, "center"), check.floats(radius, "radius")
+        middle, reach = check.widest(places, reach if reach.ndim else np.full(len(places), reach))
+        check.shape(reach, "radius", middle.shape[:1], "center")
+        check.finite(middle, "center")
+        check.not_negative(reach, "radius")
         self._hold(middle, reach)
 
     @classmethod
@@ -114,7 +106,7 @@ class Spheres(Bounds):
         starts
             The row where each ragged group starts, and the number of points at the end: (n + 1,).
         """
-        flat, rows = as_groups(points, starts)
+        flat, rows = check.groups(points, starts)
         around = Boxes.fit(flat, rows)
         center = 0.5 * around.lower + 0.5 * around.upper
         radius = np.empty(len(center))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_floats
+from choque._core import check
 from choque.errors import InvalidInput, UnknownName
 from choque.gpu._session import Session
 from choque.gpu.devices import Served
@@ -175,7 +175,7 @@ class DecimalSort:
 def _sent(values: ArrayLike, device: str | Served | Session) -> tuple[Session, Any]:
     """A session, and ``values`` there as intervals without length."""
     session = device if isinstance(device, Session) else Session(device)
-    keys = as_floats(values, "values")
+    keys = check.floats(values, "values")
     if keys.ndim != 1:
         raise InvalidInput(f"values has the shape {keys.shape}; it must be (n,).")
     if np.isnan(keys).any():

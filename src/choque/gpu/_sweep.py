@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core.check import as_floats
+from choque._core import check
 from choque._core.types import Floats, Keys
 from choque.errors import InvalidInput
 from choque.gpu._session import Session
@@ -47,7 +47,7 @@ def sweep_slabs(
     spread over the intervals. Counts are scanned and pairs written where the scan says, then sorted: no race decides
     anything, so the array is that of the processor, bit for bit. O(n) memory beside the answer and the segments.
     """
-    ends = as_floats(slabs, "slabs")
+    ends = check.floats(slabs, "slabs")
     if ends.ndim != 2 or ends.shape[1] < 2 or ends.shape[1] % 2:
         raise InvalidInput(f"slabs has the shape {ends.shape}; it must be (n, 2m): lower ends, then upper ones.")
     if isinstance(slab, bool) or not isinstance(slab, Integral) or not 0 <= slab < ends.shape[1] // 2:
@@ -66,12 +66,12 @@ def sweep_spheres(
     sort: str = "library",
 ) -> tuple[Keys, int]:
     """The pairs of spheres that meet, packed and sorted, and the number of tests; swept along ``direction`` (3,)."""
-    middle, size = as_floats(center, "center"), as_floats(radius, "radius")
+    middle, size = check.floats(center, "center"), check.floats(radius, "radius")
     if middle.ndim != 2 or middle.shape[1] != 3 or size.shape != middle.shape[:1]:
         raise InvalidInput(
             f"center has the shape {middle.shape} and radius {size.shape}; they must be (n, 3) and (n,)."
         )
-    along = as_floats(direction, "direction")
+    along = check.floats(direction, "direction")
     if along.shape != (3,) or not np.isfinite(along).all() or not along.any():
         raise InvalidInput(f"direction is {direction!r}; it must be three finite numbers, not all 0.")
     session = session_of(device)

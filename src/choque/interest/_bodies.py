@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_coordinates, as_floats, check_extents, check_finite
+from choque._core import check
 from choque._core.types import Floats, Rows
 from choque.errors import InvalidInput
 
@@ -62,12 +62,12 @@ def make_bodies(position: NDArray[np.float64], radius: Any, body_radius: ArrayLi
 
 def checked_position(position: ArrayLike, dimension: int | None = None, count: int | None = None) -> Any:
     """``position`` as finite float64 of shape (n, 2) or (n, 3), of the ``dimension`` and ``count`` asked for."""
-    given: Floats = as_coordinates(position, "position")
+    given: Floats = check.coordinates(position, "position")
     if dimension is not None and given.shape[1] != dimension:
         raise InvalidInput(f"position has {given.shape[1]} axes and the areas have {dimension}; they must agree.")
     if count is not None and len(given) != count:
         raise InvalidInput(f"{len(given)} positions were given for {count} bodies; give one for each, in ascending id.")
-    check_finite(given, "position")
+    check.finite(given, "position")
     return given.astype(np.float64)
 
 
@@ -91,11 +91,11 @@ def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
 
 def _each(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
     """(count,) float64 from one number for all, or one for each."""
-    values = as_floats(given, name)
+    values = check.floats(given, name)
     if values.shape not in ((), (count,)):
         raise InvalidInput(f"{name} has the shape {values.shape}; it must be one number for all, or ({count},).")
     each = np.broadcast_to(values, (count,)).astype(np.float64)
-    check_extents(each, name)
+    check.not_negative(each, name)
     if not values.shape and not count:
-        check_extents(values.reshape(1), name)
+        check.not_negative(values.reshape(1), name)
     return each

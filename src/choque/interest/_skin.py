@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core.check import as_floats, check_extents
+from choque._core import check
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import Pairs
 from choque.bounds import Bounds, Boxes
@@ -45,10 +45,10 @@ def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
     >>> round(choque.interest.skin(radius=0.5, displacement=0.01, frames=6), 6)
     1.2
     """
-    sizes = np.atleast_1d(as_floats(radius, "radius")).astype(np.float64)
+    sizes = np.atleast_1d(check.floats(radius, "radius")).astype(np.float64)
     if sizes.ndim != 1 or not sizes.size:
         raise InvalidInput(f"radius has the shape {sizes.shape}; it must be one number or (n,) of at least one.")
-    check_extents(sizes, "radius")
+    check.not_negative(sizes, "radius")
     travel = 2.0 * _travel(displacement, frames)
     if travel == 0:
         return 1.0

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from choque._core.check import as_floats, as_widest, check_extents, check_finite, check_orthonormal
+from choque._core import check
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
 from choque.narrow._shapes import CONVEX, KIND_NAMES, Shapes
@@ -38,7 +38,9 @@ def aligned(shapes: Shapes) -> Shapes:
         strange = kind[(kind < 0) | (kind >= KIND_COUNT)] if kind.dtype.kind in "iu" else kind
         if len(strange):
             raise InvalidInput(f"A shape has the kind {strange[0]!r} of {kind.dtype}; {_KINDS_ALLOWED}.")
-    floats = as_widest(as_floats(position, "position"), as_floats(rotation, "rotation"), as_floats(size, "size"))
+    floats = check.widest(
+        check.floats(position, "position"), check.floats(rotation, "rotation"), check.floats(size, "size")
+    )
     kind = np.require(kind, np.int8, ["C", "A", "W"])
     return replace(shapes, kind=kind, position=floats[0], rotation=floats[1], size=floats[2])
 
@@ -51,15 +53,15 @@ def checked(shapes: Shapes) -> Shapes:
     if kind.ndim != 1:
         raise InvalidInput(f"kind has the shape {kind.shape}; it must be (n,), a number for each shape.")
     names = ("position", "rotation", "size")
-    position, rotation, size = (as_floats(getattr(shapes, name), name) for name in names)
+    position, rotation, size = (check.floats(getattr(shapes, name), name) for name in names)
     shapes = aligned(replace(shapes, kind=kind, position=position, rotation=rotation, size=size))
     unknown = np.flatnonzero((shapes.kind < 0) | (shapes.kind >= KIND_COUNT))
     if len(unknown):
         raise InvalidInput(f"Row {unknown[0]} of kind is {shapes.kind[unknown[0]]}; {_KINDS_ALLOWED}.")
-    check_finite(shapes.position, "position")
-    check_finite(shapes.size, "size")
-    check_extents(shapes.size, "size")
-    check_orthonormal(shapes.rotation, "rotation")
+    check.finite(shapes.position, "position")
+    check.finite(shapes.size, "size")
+    check.not_negative(shapes.size, "size")
+    check.orthonormal(shapes.rotation, "rotation")
     check_hulls(shapes)
     return shapes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choque._core.check import as_pairs
+from choque._core import check
 from choque._core.types import Pairs
 from choque.broad import create
 from choque.errors import InvalidInput
@@ -75,7 +75,7 @@ def contacts(
 
 def _ordered(pairs: ArrayLike, count: int) -> Pairs:
     """The pairs with the smaller row first, sorted, each once."""
-    given = np.sort(as_pairs(pairs, count), axis=1)
+    given = np.sort(check.pairs(pairs, "pairs", count), axis=1)
     same = np.flatnonzero(given[:, 0] == given[:, 1])
     if len(same):
         raise InvalidInput(f"A pair is ({given[same[0], 0]}, {given[same[0], 1]}); a shape has no contact with itself.")

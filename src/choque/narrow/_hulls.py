@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_rows, check_orthonormal
+from choque._core import check
 from choque._core.jacobi import symmetric_eigen
 from choque._core.types import Rows
 from choque.errors import InvalidInput, UnreadableFile, require
@@ -168,14 +168,14 @@ class Hulls:
 
     def take(self, rows: ArrayLike) -> Self:
         """A library of the hulls in these rows."""
-        return type(self)(self._hulls[row] for row in as_rows(rows, len(self)).tolist())
+        return type(self)(self._hulls[row] for row in check.rows(rows, "rows", len(self)).tolist())
 
     def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> NDArray[np.float64]:
         """(n, 3) principal moments of inertia of bodies with the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
 
         Scaling along principal axes leaves them principal.
         """
-        spread = self.spread[as_rows(row, len(self))] * np.square(np.asarray(scale, np.float64))
+        spread = self.spread[check.rows(row, "row", len(self))] * np.square(np.asarray(scale, np.float64))
         moments: NDArray[np.float64] = spread.sum(axis=1, keepdims=True) - spread
         return np.asarray(mass, np.float64)[..., None] * moments
 
@@ -217,9 +217,9 @@ class Hulls:
         if not (scales > 0).all():
             bad = int(np.argwhere(~(scales > 0))[0][0])
             raise InvalidInput(f"Row {bad} of scale is {scales[bad].tolist()}; every scale must be positive.")
-        check_orthonormal(np.ascontiguousarray(turns), "rotation")
+        check.orthonormal(np.ascontiguousarray(turns), "rotation")
         places, turns, scales = (np.ascontiguousarray(array) for array in (places, turns, scales))
-        return Posed(self, as_rows(rows, len(self)).copy(), places, turns, scales, is_single=given.ndim == 1)
+        return Posed(self, check.rows(rows, "rows", len(self)).copy(), places, turns, scales, is_single=given.ndim == 1)
 
 
 def _centred(faces: Faces) -> Hull:

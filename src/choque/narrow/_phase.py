@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choque._core.check import as_pairs
+from choque._core import check
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
 from choque.errors import UnknownName
@@ -112,7 +112,7 @@ class NarrowPhase:
         """
         shapes = aligned(shapes)
         if not _is_ready(pairs):
-            pairs = as_pairs(pairs, len(shapes))
+            pairs = check.pairs(pairs, "pairs", len(shapes))
         count = len(pairs)
         if self._room.size < count or self._room.depth.dtype != shapes.position.dtype:
             self._room = _Room(count + count // 4, shapes.position.dtype)

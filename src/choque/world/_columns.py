@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_floats, check_finite, check_orthonormal
+from choque._core import check
 from choque._core.rotation import straightened
 from choque.errors import InvalidInput, UnknownName
 from choque.world._bodies import Bodies
@@ -68,12 +68,12 @@ class Columns:
         for name in options:
             if name not in DEFAULTS:
                 raise UnknownName("property of bodies", name, DEFAULTS)
-        given = as_floats(center, "center").astype(np.float64)
+        given = check.floats(center, "center").astype(np.float64)
         if given.shape == (3,):
             given = given.reshape(1, 3)
         if given.ndim != 2 or given.shape[1] != 3:
             raise InvalidInput(f"center has the shape {given.shape}; it must be (n, 3), or (3,) for one body.")
-        check_finite(given, "center")
+        check.finite(given, "center")
         self.center = given
         self.count = len(given)
         self._options: BodyOptions = {**DEFAULTS, **options}
@@ -188,7 +188,7 @@ class Columns:
         allowed: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isfinite,
         rule: str = "it must be a number",
     ) -> NDArray[np.float64]:
-        array = as_floats(given, name).astype(np.float64)
+        array = check.floats(given, name).astype(np.float64)
         if array.shape not in ((), shape, (self.count, *shape)):
             wanted = " or ".join(str(one) for one in dict.fromkeys((shape, (self.count, *shape))) if one)
             raise InvalidInput(f"{name} has the shape {array.shape}; it must be a number, or of shape {wanted}.")
@@ -208,13 +208,13 @@ class Columns:
 
     def _rotation(self, frame: NDArray[np.float64] | None, straight: bool) -> NDArray[np.float64]:
         given = self._options["rotation"]
-        array = as_floats(np.eye(3) if given is None else given, "rotation").astype(np.float64)
+        array = check.floats(np.eye(3) if given is None else given, "rotation").astype(np.float64)
         if array.shape not in ((3, 3), (self.count, 3, 3)):
             raise InvalidInput(
                 f"rotation has the shape {array.shape}; it must be (3, 3) or {(self.count, 3, 3)}, or None for none."
             )
         turned = np.broadcast_to(array, (self.count, 3, 3)).copy()
-        check_orthonormal(turned, "rotation")
+        check.orthonormal(turned, "rotation")
         mirrored = np.flatnonzero(np.linalg.det(turned) < 0)
         if len(mirrored):
             raise InvalidInput(f"Row {int(mirrored[0])} of rotation is a mirror image; its determinant must be +1.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.check import as_floats, as_rows
+from choque._core import check
 from choque._core.principal import nearest_direction, principal_direction
 from choque._core.sweep_axis import AXIS_PERIOD
 from choque._core.types import Floats, Pairs
@@ -71,7 +71,7 @@ class Pipeline:
         per_axis: bool = False,
     ) -> None:
         carrier = BodyPoints(points, starts)
-        carried = np.arange(len(carrier)) if groups is None else as_rows(groups, len(carrier))
+        carried = np.arange(len(carrier)) if groups is None else check.rows(groups, "groups", len(carrier))
         if dtype not in ("float32", "float64"):
             raise UnknownName("float type", str(dtype), ("float32", "float64"))
         if sort not in SORTS:
@@ -183,7 +183,7 @@ class Pipeline:
         self._directions = {k: self._session.upload(directions(k).astype(self._number)) for k in (6, 14, 18, 26)}
 
     def _checked_scale(self, scale: ArrayLike) -> Floats:
-        stretch = as_floats(scale, "scale")
+        stretch = check.floats(scale, "scale")
         if stretch.shape not in ((), (3,), (self._count, 3)):
             raise InvalidInput(
                 f"scale has the shape {stretch.shape}; it must be one number, (3,) for all, or ({self._count}, 3)."
@@ -200,8 +200,8 @@ class Pipeline:
         """Send the transforms and turn the vertices."""
         from choque.gpu import _kernels_bounds as kernels
 
-        where = as_floats(position, "position").astype(self._number, copy=False)
-        turn = as_floats(rotation, "rotation").astype(self._number, copy=False)
+        where = check.floats(position, "position").astype(self._number, copy=False)
+        turn = check.floats(rotation, "rotation").astype(self._number, copy=False)
         count = self._count
         if where.shape != (count, 3):
             raise InvalidInput(f"position has the shape {where.shape}; for {count} bodies it must be ({count}, 3).")
