@@ -37,7 +37,8 @@ PLUG_INS = (
     "lab/methods/*.py",
     "lab/peers/*.py",
     "lab/studies/*.py",
-    "narrow/shapes/*.py",  # shape pairs
+    "narrow/spheres.py",  # shape pairs
+    "narrow/capsules.py",
     "scene/*/*.py",  # generators and formats
     "testing/_checks_*.py",
 )

@@ -27,8 +27,8 @@ import choque
 from choque.bounds import BodyPoints
 from choque.narrow import CONVEX, NarrowPhase, Shapes, collide
 from choque.narrow import Hulls as HullLibrary
-from choque.narrow._convex_cores import cores_of_shapes
-from choque.narrow._convex_probe import CONTACT, DEPTH, VERDICT, probe_pairs
+from choque.narrow.convex.cores import cores_of_shapes
+from choque.narrow.convex.probe import CONTACT, DEPTH, VERDICT, probe_pairs
 
 TURNS = 5
 OVERLAPS = 3.0

@@ -64,7 +64,7 @@ def test_a_kernel_follows_all_that_it_is_compiled_from(planted: Callable[..., tu
 
 
 def test_the_sources_of_a_kernel_are_those_of_its_parts() -> None:
-    from choque.narrow._convex_probe import _probe
+    from choque.narrow.convex.probe import _probe
 
     names = {Path(path).name for path in sources_of(getattr(_probe, "py_func", _probe))}
     assert {"_convex_probe.py", "_gjk.py", "_gjk_simplex.py", "_epa.py", "_support.py", "_vectors.py"} <= names

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.dynamics import create_response
-from choque.dynamics._measures import angular_momentum, kinetic_energy, momentum
-from choque.narrow._contacts import Contacts
+from choque.dynamics.mechanics import angular_momentum, kinetic_energy, momentum
+from choque.narrow.manifold import Contacts
 
 SEEDS = st.integers(0, 2**32 - 1)
 

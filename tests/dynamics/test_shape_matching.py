@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from choque.dynamics._polar import is_rotation, matrix_square_root, rotation_in
-from choque.dynamics._shape_matching import ShapeMatching
-from choque.dynamics._shape_matching_kernels import MATCHES, SKIPPED, relax, rest_shapes
+from choque.dynamics.particles import MATCHES, SKIPPED, relax, rest_shapes
+from choque.dynamics.polar import is_rotation, matrix_square_root, rotation_in
+from choque.dynamics.shape_matching import ShapeMatching
 from choque.errors import InvalidInput
 from choque.narrow import CONVEX, PLANE, SPHERE, Hulls, epa
-from choque.narrow._convex_cores import cores_of_hulls
-from choque.narrow._epa import new_polytope
+from choque.narrow.convex.cores import cores_of_hulls
+from choque.narrow.convex.epa import new_polytope
 
 CUBES = Hulls.solids("cube")
 
@@ -210,7 +210,7 @@ def test_a_shape_that_allows_no_rotation_is_skipped() -> None:
 
 def test_translation_only_is_what_a_skipped_shape_gets(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-002-33: the commit leaves the rotation of a skipped shape and moves its position."""
-    from choque.dynamics import _shape_matching as room
+    from choque.dynamics import shape_matching as room
 
     def skip(iterations: int, cores: Any, *rest: Any) -> None:
         mean, state = rest[6], rest[8]

@@ -51,7 +51,7 @@ def test_boxes_around_a_ground_that_is_turned(turn: str) -> None:
 
 def test_boxes_around_hulls() -> None:
     """Convex bodies among the others: their boxes lose no contact either."""
-    from choque.narrow._hulls import Hulls
+    from choque.narrow.hulls import Hulls
 
     shapes = crowd(60, 14)
     shapes.kind[10:40] = CONVEX

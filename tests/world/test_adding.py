@@ -9,7 +9,7 @@ import pytest
 from world_scenes import UPRIGHT, gas
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName
-from choque.narrow._shapes import CAPSULE, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
 from choque.world import World
 
 

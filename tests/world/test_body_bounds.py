@@ -11,7 +11,7 @@ from world_scenes import gas, pile, random_rotations
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres
 from choque.bounds._directions import directions
 from choque.errors import UnknownName
-from choque.narrow._phase import NarrowPhase
+from choque.narrow.phase import NarrowPhase
 from choque.world import World, bounds_names
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -14,10 +14,10 @@ from world_scenes import random_rotations
 
 from choque.bounds import OrientedBoxes
 from choque.bounds._directions import directions
-from choque.dynamics._measures import kinetic_energy
+from choque.dynamics.mechanics import kinetic_energy
 from choque.errors import InvalidInput
-from choque.narrow._hulls import Hulls
-from choque.narrow._shapes import CONVEX
+from choque.narrow.hulls import Hulls
+from choque.narrow.shapes import CONVEX
 from choque.world import World
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -8,7 +8,7 @@ from world_scenes import GRAVITY, UPRIGHT, gas, pile
 
 from choque import broad
 from choque.errors import InvalidInput, UnknownName
-from choque.narrow._phase import NarrowPhase
+from choque.narrow.phase import NarrowPhase
 from choque.world import World
 from choque.world._report import STAGES
 

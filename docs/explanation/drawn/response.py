@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import choque
-from choque.dynamics._shape_matching import ShapeMatching
+from choque.dynamics.shape_matching import ShapeMatching
 
 from .canvas import BLUE, COLOURS, GREY, OCHRE, RED, drawn, panels, plain
 

@@ -49,7 +49,7 @@ def use_bounds() -> None:
 
 
 def use_narrow() -> None:
-    """Convex bodies near and in each other, impacts, polygons, signs of determinants."""
+    """Convex bodies near and in each other, impacts, polygons."""
     from choque import narrow
 
     hulls = narrow.Hulls.solids("rhombicuboctahedron", "cube")
@@ -63,8 +63,6 @@ def use_narrow() -> None:
     square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], float)
     for shift in (0.5, 5.0):
         narrow.polygons.contact(square, square + shift)
-    narrow.orientation_2d(*square[:3])
-    narrow.orientation_3d(*cube[:4])
 
 
 def use_worlds() -> None:

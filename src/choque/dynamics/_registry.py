@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from choque.dynamics._contract import Integrator, Response
+from choque.dynamics.response import Integrator, Response
 from choque.errors import InvalidInput, UnknownName
 
 _RESPONSES = {
-    "impulse": "choque.dynamics._impulse:Impulse",
+    "impulse": "choque.dynamics.impulse:Impulse",
     "legacy": "choque.theses.fingsics.response:LegacyResponse",
-    "shape-matching": "choque.dynamics._shape_matching:ShapeMatching",
+    "shape-matching": "choque.dynamics.shape_matching:ShapeMatching",
 }
 _INTEGRATORS = {
-    "exact": "choque.dynamics._integrate:integrate",
+    "exact": "choque.dynamics.integration:integrate",
     "legacy": "choque.theses.fingsics.integration:integrate",
 }
 _registered: dict[str, type[Response]] = {}

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from choque._core.kernel import part
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
-from choque.narrow._epa import SOLVED, Polytope, epa_pair
-from choque.narrow._gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
 from choque.narrow._support import Cores, support
+from choque.narrow.convex.epa import SOLVED, Polytope, epa_pair
+from choque.narrow.convex.gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
 
 HELD = 15
 """Whole numbers held of a pair: whether anything is; four pairs of a tetrahedron; three pairs of a face."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.bounds import Boxes
-from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes
 
 _SLACK = 8 * float(np.finfo(np.float64).eps)  # of some sums of products, in terms of the numbers added
 

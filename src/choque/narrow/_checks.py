@@ -9,7 +9,7 @@ import numpy as np
 from choque._core import check
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.narrow._shapes import CONVEX, KIND_NAMES, Shapes
+from choque.narrow.shapes import CONVEX, KIND_NAMES, Shapes
 
 KIND_COUNT = len(KIND_NAMES)
 _KINDS_ALLOWED = f"the kinds are whole numbers from 0 to {KIND_COUNT - 1}: {', '.join(KIND_NAMES)}"

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.narrow._convex_cores import cores_of_hulls, joined
-from choque.narrow._convex_probe import Probe, probe_pairs
-from choque.narrow._hull_faces import LARGEST
-from choque.narrow._hulls import Hulls, Posed
 from choque.narrow._support import Cores
+from choque.narrow.convex.cores import cores_of_hulls, joined
+from choque.narrow.convex.probe import Probe, probe_pairs
+from choque.narrow.hulls import Hulls, Posed
+from choque.narrow.solids import LARGEST
 
 BLOCK = 2_048
 """Pairs of posed hulls that are turned and asked about at a time, so that their vertices stay in the cache."""

@@ -11,9 +11,9 @@ from choque.broad import create
 from choque.errors import InvalidInput
 from choque.narrow._boxes import boxes_around
 from choque.narrow._checks import checked
-from choque.narrow._contacts import Contacts
-from choque.narrow._phase import NarrowPhase
-from choque.narrow._shapes import Shapes
+from choque.narrow.manifold import Contacts
+from choque.narrow.phase import NarrowPhase
+from choque.narrow.shapes import Shapes
 
 
 def contacts(

@@ -8,7 +8,7 @@ from itertools import permutations, product
 import numpy as np
 
 from choque.errors import UnknownName
-from choque.narrow._hull_faces import Faces, hull_faces
+from choque.narrow.solids import Faces, hull_faces
 
 THESIS_CORNER = 0.179303
 """Of the 24-vertex mesh that the k-DOP study drops: permutations of (±0.179303, ±0.179303, ±1)."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
-from choque.narrow._shapes import CONVEX, KIND_NAMES
+from choque.narrow.shapes import CONVEX, KIND_NAMES
 
 _COLUMNS = {
     "ids": ("int32", ()),

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput
-from choque.narrow import _shapes
+from choque.narrow import shapes
 from choque.scene.rotations import rotations
 
-SPHERE, CAPSULE, TILE, BOX, GROUND = _shapes.SPHERE, _shapes.CAPSULE, _shapes.TILE, _shapes.CONVEX, _shapes.PLANE
+SPHERE, CAPSULE, TILE, BOX, GROUND = shapes.SPHERE, shapes.CAPSULE, shapes.TILE, shapes.CONVEX, shapes.PLANE
 """The kinds of bodies in scenes; those that are convex and nothing else are boxes."""
 
 KIND_WORDS = ("sphere", "capsule", "tile", "box", "ground")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Floats, Rows
-from choque.narrow._shapes import Shapes
+from choque.narrow.shapes import Shapes
 
 FLOAT_COLUMNS = {
     "position": (3,),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import inlined, kernel
 from choque._core.types import Floats, Index
 from choque.bounds._body_points_kernels import along_axes
-from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
 
 @kernel

@@ -15,9 +15,9 @@ from choque._core import threads
 from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase
-from choque.narrow._contacts import Contacts
-from choque.narrow._phase import KindTally, NarrowPhase
-from choque.narrow._shapes import Shapes
+from choque.narrow.manifold import Contacts
+from choque.narrow.phase import KindTally, NarrowPhase
+from choque.narrow.shapes import Shapes
 from choque.theses.fingsics.world_parts import LegacyBroad, create_legacy
 from choque.world._bodies import Bodies
 from choque.world._bounds import find_bounds

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core.types import Rows
 from choque.errors import InvalidInput
-from choque.narrow._hulls import Hull, Hulls
+from choque.narrow.hulls import Hull, Hulls
 
 _WHOLE = ("points", "first", "triangles", "triangle_first", "volume", "spread", "center", "frame")
 

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core.ids import Identities
 from choque._core.types import Floats, Rows
 from choque.dynamics._inertia import capsule_inertia, sphere_inertia
-from choque.dynamics._integrate import limit_speeds
+from choque.dynamics.integration import limit_speeds
 from choque.errors import InvalidInput
-from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._bodies import Bodies
 from choque.world._columns import MOST_BODIES, BodyOptions, Columns
 from choque.world._settings import Settings
 
 if TYPE_CHECKING:
-    from choque.narrow._hulls import Hulls
+    from choque.narrow.hulls import Hulls
 
 Ids = NDArray[np.int32]
 
@@ -93,7 +93,7 @@ class Population:
 
     def add_boxes(self, center: ArrayLike, size: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
         """Add solid boxes with the edges ``size``: one for all, (3,), or (n, 3)."""
-        from choque.narrow._hulls import Hulls
+        from choque.narrow.hulls import Hulls
 
         columns = Columns(center, options)
         return self._add_convex(columns, Hulls.boxes(), 0, columns.sides(size, "size"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from choque.narrow._phase import KindTally
+from choque.narrow.phase import KindTally
 from choque.world._cost import Cost
 from choque.world._detection import Detected
 

@@ -18,7 +18,7 @@ from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu._served_sweep import ServedSweep
 from choque.gpu._session import Traffic
 from choque.gpu.devices import Served, resolve
-from choque.narrow._shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._bodies import Bodies
 from choque.world._bounds import NO_HULLS, NO_POINTS, refuse_lost, slabs_of, slack_of
 from choque.world._settings import Settings

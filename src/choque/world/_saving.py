@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from choque._core.ids import Identities
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
-from choque.narrow._shapes import CONVEX, KIND_NAMES
+from choque.narrow.shapes import CONVEX, KIND_NAMES
 from choque.world._bodies import FLOAT_COLUMNS, OTHER_COLUMNS, Bodies
 from choque.world._hull_library import pack_hulls, unpack_hulls
 from choque.world._settings import Settings

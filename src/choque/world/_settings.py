@@ -15,7 +15,7 @@ from choque.bounds import Boxes
 from choque.broad._on_device import on_device
 from choque.dynamics._registry import create_response, find_integrator
 from choque.errors import InvalidInput, UnknownName
-from choque.narrow._phase import NarrowPhase
+from choque.narrow.phase import NarrowPhase
 from choque.world._bounds import LEGACY, find_bounds
 
 DTYPES = ("float32", "float64")

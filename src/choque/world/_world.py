@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque._core.types import Pairs
 from choque.bounds import Bounds
-from choque.dynamics import _measures
-from choque.dynamics._contract import Integrator, Response
+from choque.dynamics import mechanics
 from choque.dynamics._registry import create_response, find_integrator
+from choque.dynamics.response import Integrator, Response
 from choque.errors import InvalidInput
-from choque.narrow._contacts import Contacts
+from choque.narrow.manifold import Contacts
 from choque.world._bounds import LEGACY
 from choque.world._cost import Cost
 from choque.world._detection import NO_PAIRS, Detected, Detection
@@ -164,16 +164,16 @@ class World(Population):
 
     def energy(self) -> float:
         """The kinetic energy of all bodies that are not static."""
-        return float(_measures.kinetic_energy(self._bodies).sum())
+        return float(mechanics.kinetic_energy(self._bodies).sum())
 
     def momentum(self) -> NDArray[np.float64]:
         """The momentum (3,) of all bodies that are not static."""
-        found: NDArray[np.float64] = _measures.momentum(self._bodies).sum(axis=0)
+        found: NDArray[np.float64] = mechanics.momentum(self._bodies).sum(axis=0)
         return found
 
     def angular_momentum(self) -> NDArray[np.float64]:
         """The angular momentum (3,) about the origin of all bodies that are not static."""
-        found: NDArray[np.float64] = _measures.angular_momentum(self._bodies).sum(axis=0)
+        found: NDArray[np.float64] = mechanics.angular_momentum(self._bodies).sum(axis=0)
         return found
 
     def hash(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque.bounds import Bounds
 from choque.narrow import Hulls
-from choque.narrow._hulls import Hull
+from choque.narrow.hulls import Hull
 from choque.record import Cast, Poses
 from choque.world import Bodies
 from choque.world._bodies import FLOAT_COLUMNS

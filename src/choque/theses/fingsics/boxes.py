@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.types import Index
 from choque.errors import InvalidInput
-from choque.narrow._shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
 from choque.theses.fingsics.sphere_capsule import capsule_end, read_capsule
 from choque.theses.fingsics.sphere_tile import corner, read_tile
 from choque.theses.fingsics.vectors import HALF, NEAR_ZERO, ONE, Vector, dot, minus, vector

@@ -6,7 +6,7 @@ single precision, whatever the arrays hold. The number of a body is its row: the
 
 from __future__ import annotations
 
-from choque.narrow._shapes import CAPSULE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.capsule_capsule import capsule_capsule
 from choque.theses.fingsics.capsule_tile import capsule_tile
 from choque.theses.fingsics.sphere_capsule import sphere_capsule
@@ -20,4 +20,4 @@ LEGACY_ROUTINES = {
     (CAPSULE, CAPSULE): capsule_capsule,
     (CAPSULE, TILE): capsule_tile,
 }
-"""The routine for each pair of kinds; see `choque.narrow._phase` for what a routine takes."""
+"""The routine for each pair of kinds; see `choque.narrow.phase` for what a routine takes."""

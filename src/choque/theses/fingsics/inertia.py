@@ -12,7 +12,7 @@ import numpy as np
 
 from choque._core.kernel import kernel
 from choque._core.types import Index, Pairs
-from choque.narrow._shapes import CAPSULE, SPHERE
+from choque.narrow.shapes import CAPSULE, SPHERE
 from choque.theses.fingsics.vectors import ONE, Vector, axis
 
 TWO_FIFTHS, ONE_HALF, TWELFTH = np.float64(2.0 / 5.0), np.float64(0.5), np.float64(1.0 / 12.0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from choque._core.kernel import kernel
-from choque.dynamics._contract import State
+from choque.dynamics.response import State
 from choque.theses.fingsics.rotation import euler, turn
 from choque.theses.fingsics.vectors import (
     Vector,

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.types import Keys, Pairs
-from choque.dynamics._contract import Response, State
+from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
-from choque.narrow._contacts import Contacts
+from choque.narrow.manifold import Contacts
 from choque.theses.fingsics.inertia import invert_inertia
 from choque.theses.fingsics.integration import limited, put
 from choque.theses.fingsics.order import in_text_order

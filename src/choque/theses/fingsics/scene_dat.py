@@ -26,7 +26,7 @@ from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.frame_store import checked_frame
 from choque.files.source import read_head
-from choque.narrow._shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
 from choque.record._cast import Cast, no_hulls
 from choque.record._frames import Frames, Poses
 from choque.scene.body_scene import Camera

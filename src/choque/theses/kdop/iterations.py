@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core.threads import resolve_count
 from choque.errors import InvalidInput
-from choque.narrow._convex_cores import cores_of_hulls
-from choque.narrow._convex_probe import DEPTH, VERDICT, probe_pairs
-from choque.narrow._hulls import Hulls
+from choque.narrow.convex.cores import cores_of_hulls
+from choque.narrow.convex.probe import DEPTH, VERDICT, probe_pairs
+from choque.narrow.hulls import Hulls
 
 BATCH = 50_000
 """Pairs at a time: about 60 MB."""

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.types import Index
-from choque.dynamics._shape_matching_kernels import match_shape, rest_shapes
+from choque.dynamics.particles import match_shape, rest_shapes
 from choque.lab.stopwatch import Clock
-from choque.narrow._convex_cores import cores_of_shapes
-from choque.narrow._shapes import CONVEX
 from choque.narrow._support import Cores
+from choque.narrow.convex.cores import cores_of_shapes
+from choque.narrow.shapes import CONVEX
 from choque.world import World
 
 PRESSED = 0.15

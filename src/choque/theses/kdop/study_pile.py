@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from choque.broad._sap_kdop import SapKdop
-from choque.dynamics._shape_matching import ShapeMatching
+from choque.dynamics.shape_matching import ShapeMatching
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict

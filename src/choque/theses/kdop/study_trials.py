@@ -12,10 +12,10 @@ from choque.errors import InvalidInput
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
-from choque.narrow._convex_cores import cores_of_hulls
-from choque.narrow._convex_cores import joined as joined_cores
-from choque.narrow._convex_probe import CONTACT, probe_pairs
-from choque.narrow._hulls import Hulls
+from choque.narrow.convex.cores import cores_of_hulls
+from choque.narrow.convex.cores import joined as joined_cores
+from choque.narrow.convex.probe import CONTACT, probe_pairs
+from choque.narrow.hulls import Hulls
 from choque.theses.kdop.tower import Tower
 from choque.world import World
 from choque.world._detection import Detected

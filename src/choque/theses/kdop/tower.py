@@ -139,7 +139,7 @@ class Tower:
 
     def world(self, **options: Any) -> World:
         """The tower in a new world, with ``sap-kdop`` and shape matching unless the ``options`` of `World` differ."""
-        from choque.narrow._hulls import Hulls
+        from choque.narrow.hulls import Hulls
         from choque.world import World
 
         world = World(**{"broad": "sap-kdop", "response": "shape-matching", **options})

@@ -13,9 +13,9 @@ from choque._core.kernel import kernel, part
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
-from choque.narrow._convex_patch import PATCH_ROOM, middle_of_patch
-from choque.narrow._epa import FULL, Polytope, epa_pair, new_polytope
-from choque.narrow._gjk import (
+from choque.narrow._support import Cores, support
+from choque.narrow.convex.epa import FULL, Polytope, epa_pair, new_polytope
+from choque.narrow.convex.gjk import (
     APART,
     BEYOND,
     INSIDE,
@@ -26,7 +26,7 @@ from choque.narrow._gjk import (
     weights_of,
     witnesses,
 )
-from choque.narrow._support import Cores, support
+from choque.narrow.convex.patch import PATCH_ROOM, middle_of_patch
 
 VERDICT, DISTANCE, CONTACT, DEPTH = range(4)
 """What is wanted: whether bodies meet; how far apart they are; how deep they overlap if they do; both of that."""

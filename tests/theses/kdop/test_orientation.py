@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.narrow import orientation_2d, orientation_3d
+from choque.theses.kdop.orientation import orientation_2d, orientation_3d
 
 
 def test_left_right_and_on_the_line() -> None:

@@ -12,10 +12,10 @@ from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
 from choque.errors import UnknownName
 from choque.narrow._checks import KIND_COUNT, aligned, check_hulls, refusal
-from choque.narrow._contacts import Contacts
 from choque.narrow._grouping import count_hits, gather_hits, group_pairs
-from choque.narrow._routines import ROUTINES, Routine
-from choque.narrow._shapes import CONVEX, KIND_NAMES, Shapes
+from choque.narrow.manifold import Contacts
+from choque.narrow.rules import ROUTINES, Routine
+from choque.narrow.shapes import CONVEX, KIND_NAMES, Shapes
 
 RULES = ("exact", "legacy")
 
@@ -180,7 +180,7 @@ class NarrowPhase:
             seconds[code] += perf_counter() - began
 
     def _test_convex(self, shapes: Shapes, code: int, first: int, last: int, thread_count: int) -> None:
-        from choque.narrow.convex import convex_contacts
+        from choque.narrow.convex.contacts import convex_contacts
 
         room = self._room
         began = perf_counter()

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from choque._core.kernel import part, woven
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
-from choque.narrow._gjk import Simplex, start_axis
 from choque.narrow._support import Cores, support
+from choque.narrow.convex.gjk import Simplex, start_axis
 
 CONVERGED = 1e-11
 """Stop when the surface may lie at most this share of the size of the difference beyond the nearest face."""

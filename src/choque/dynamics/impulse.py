@@ -8,8 +8,8 @@ import numpy as np
 
 from choque._core.kernel import inlined, kernel
 from choque._core.types import Floats, Index, Pairs
-from choque.dynamics._contract import Response, State
-from choque.narrow._contacts import Contacts
+from choque.dynamics.response import Response, State
+from choque.narrow.manifold import Contacts
 
 
 class Impulse(Response):

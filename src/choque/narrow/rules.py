@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from choque.narrow._shapes import CAPSULE, PLANE, SPHERE, TILE
-from choque.narrow.capsule_capsule import capsule_capsule
 from choque.narrow.capsule_plane import capsule_plane
 from choque.narrow.capsule_tile import capsule_tile
+from choque.narrow.capsules import capsule_capsule
+from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
 from choque.narrow.sphere_capsule import sphere_capsule
 from choque.narrow.sphere_plane import sphere_plane
-from choque.narrow.sphere_sphere import sphere_sphere
 from choque.narrow.sphere_tile import sphere_tile
+from choque.narrow.spheres import sphere_sphere
 
 Routine: TypeAlias = Callable[..., None]
 """``routine(rows, position, rotation, size, hit, point, normal, depth, first, last)``, a kernel.

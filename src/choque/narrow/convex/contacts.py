@@ -11,11 +11,11 @@ from choque._core.kernel import kernel
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
-from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
-from choque.narrow._convex_probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
-from choque.narrow._shapes import PLANE, Shapes
 from choque.narrow._support import Cores, support
+from choque.narrow.convex.cores import cores_of_shapes
+from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
+from choque.narrow.shapes import PLANE, Shapes
 
 
 def convex_contacts(

@@ -9,9 +9,9 @@ from choque._core.kernel import kernel, part
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque.errors import InvalidInput
-from choque.narrow._hulls import Hulls, Posed
-from choque.narrow._shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
 from choque.narrow._support import Cores
+from choque.narrow.hulls import Hulls, Posed
+from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
 
 POINT_COUNTS = np.array([1, 2, 4, 0, 0], np.int64)
 """How many points the core of each kind has; a hull has its vertices, a plane none."""

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Pairs
-from choque.dynamics._contract import Response, State
-from choque.dynamics._shape_matching_kernels import commit, relax, rest_shapes, verlet
+from choque.dynamics.particles import commit, relax, rest_shapes, verlet
+from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
-from choque.narrow._convex_cores import cores_of_shapes
 from choque.narrow._convex_memory import Axes
-from choque.narrow._epa import Polytope, new_polytope
-from choque.narrow._shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes
+from choque.narrow.convex.cores import cores_of_shapes
+from choque.narrow.convex.epa import Polytope, new_polytope
+from choque.narrow.shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes
 
 POLYTOPE_ROOM = 512
 """Corners of the polytope of EPA; a pair that needs more is left for the next iteration."""

@@ -18,8 +18,8 @@ from choque._core.types import Rows
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
-from choque.narrow._hull_faces import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours
 from choque.narrow._hull_solids import solid
+from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours
 
 TRIMESH_SUFFIXES = (".glb", ".gltf")
 

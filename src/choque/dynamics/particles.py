@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel, part
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, subtract
-from choque.dynamics._polar import rotation_in
 from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
-from choque.narrow._epa import Polytope
-from choque.narrow._gjk import new_simplex, start_axis
+from choque.dynamics.polar import rotation_in
 from choque.narrow._support import Cores, support
+from choque.narrow.convex.epa import Polytope
+from choque.narrow.convex.gjk import new_simplex, start_axis
 
 TESTS, COLLISIONS, MATCHES, SKIPPED, FRESH = range(5)
 """What is counted: exact tests, collisions answered, shapes matched, shapes that no rotation was found for, and how

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.narrow._convex_packing import Convex, ask
-from choque.narrow._convex_probe import DEPTH, DISTANCE, VERDICT
+from choque.narrow.convex.probe import DEPTH, DISTANCE, VERDICT
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from choque._core import threads
 from choque._core.kernel import inlined, kernel
 from choque._core.rotation import turn
 from choque._core.types import Floats
-from choque.dynamics._contract import State
+from choque.dynamics.response import State
 
 
 def integrate(bodies: State, dt: float, max_speed: float | None, max_spin: float | None, thread_count: int) -> None:

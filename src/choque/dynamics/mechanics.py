@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.dynamics._contract import State
+from choque.dynamics.response import State
 
 
 def kinetic_energy(bodies: State) -> NDArray[np.float64]:

@@ -1,0 +1,1 @@
+"""Convex bodies: GJK, EPA, contact patches and times of impact."""
