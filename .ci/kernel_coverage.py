@@ -19,7 +19,7 @@ import coverage
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "choque"
-COMPILED = {"kernel", "inlined", "part", "woven"}
+COMPILED = {"kernel", "inline", "helper", "forceinline"}
 """The decorators of `choque._core.kernel`."""
 
 WANTED = 90.0

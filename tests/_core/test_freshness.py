@@ -16,7 +16,7 @@ from choque._core.kernel import announcement
 FILES = {
     "__init__.py": "",
     "constants.py": "SHIFT = 10.0\n",
-    "inner.py": "from choque._core.kernel import part\n\n@part\ndef twice(x):\n    return 2.0 * x\n",
+    "inner.py": "from choque._core.kernel import helper\n\n@helper\ndef twice(x):\n    return 2.0 * x\n",
     "middle.py": (
         "from choque._core.kernel import kernel\nfrom planted_kernels.inner import (\n    twice,\n)\n\n"
         "@kernel\ndef four_times(x):\n    return twice(twice(x))\n"
@@ -67,5 +67,5 @@ def test_the_sources_of_a_kernel_are_those_of_its_parts() -> None:
     from choque.narrow.convex.probe import _probe
 
     names = {Path(path).name for path in sources_of(getattr(_probe, "py_func", _probe))}
-    assert {"_convex_probe.py", "_gjk.py", "_gjk_simplex.py", "_epa.py", "_support.py", "_vectors.py"} <= names
+    assert {"_convex_probe.py", "_gjk.py", "_gjk_simplex.py", "_epa.py", "_support.py", "vector.py"} <= names
     assert "errors.py" not in names

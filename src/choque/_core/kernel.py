@@ -1,4 +1,4 @@
-"""The decorators that compile kernels and their parts: serial functions over arrays, cached on disk, free of the GIL.
+"""Decorators that compile kernels and their helpers: serial functions over arrays, cached on disk, without the GIL.
 
 Kernels are never compiled with ``parallel=True``: a parallel region of Numba costs seconds of compiling and spins
 while it waits. `choque._core.threads` runs serial kernels over ranges instead. Numba keeps compiled kernels beside the
@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled."""
 
-PART_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False}
-"""How their parts are: alike, but without counting references."""
+HELPER_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False}
+"""How helpers are compiled: the same, without counting references."""
 
 
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -34,31 +34,31 @@ def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
     return _compiled(function, OPTIONS)
 
 
-def inlined(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Put ``function`` into every kernel that calls it, so that its loop is vectorised with its surroundings.
+def inline(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Put the text of ``function`` into every kernel that calls it, so that both are vectorised together.
 
-    For the few innermost loops whose outputs the compiler must see not to overlap their inputs; each use costs
+    For the few innermost loops where the compiler must see that outputs do not overlap inputs; each use costs
     compile time.
     """
     return _compiled(function, {**OPTIONS, "inline": "always"})
 
 
-def part(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def helper(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Compile ``function`` for use inside kernels: it borrows the arrays it is given and allocates none.
 
-    A kernel counts references to every array that it hands on, by atomic instructions. In a query of a few hundred
-    nanoseconds that is half the time. Whoever calls a part holds the arrays anyway.
+    A kernel counts references to every array that it passes on, with atomic instructions: half the time of a query
+    that takes a few hundred nanoseconds. The caller of a helper holds the arrays anyway.
     """
-    return _compiled(function, PART_OPTIONS)
+    return _compiled(function, HELPER_OPTIONS)
 
 
-def woven(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """A `part` that always becomes one piece with its caller, for the loops of EPA.
+def forceinline(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile a `helper` that LLVM always merges with its caller, for the loops of EPA.
 
-    The compiler calls large parts, and a call lays out nine numbers for each array that it hands on: in the loops of
-    EPA that was a fifth of the time. Each use costs compile time.
+    LLVM does not inline large helpers, and a call passes nine numbers for each array: a fifth of the time in the loops
+    of EPA. Each use costs compile time.
     """
-    return _compiled(function, {**PART_OPTIONS, "forceinline": True})
+    return _compiled(function, {**HELPER_OPTIONS, "forceinline": True})
 
 
 def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from choque._core import memory
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Index
 from choque.bounds import Boxes
@@ -64,7 +64,7 @@ def widened(records: Floats, closed: bool, dtype: Any) -> Floats:
     return wide
 
 
-@inlined
+@inline
 def boxes_meet(first: Any, i: Index, second: Any, j: Index) -> Any:
     """Whether record ``i`` of ``first`` and record ``j`` of ``second`` overlap; without a branch."""
     return (

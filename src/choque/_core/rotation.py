@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined
+from choque._core.kernel import inline
 
 STRAIGHTENING_STEPS = 3
 """Each squares the error: 1e-4, which input may have, becomes 1e-32."""
@@ -20,7 +20,7 @@ def straightened(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
     return rotation
 
 
-@inlined
+@inline
 def turn(rotation: Any, row: Any, x: float, y: float, z: float) -> None:
     """Turn matrix ``row`` by the rotation vector (x, y, z), radians about the axes of the world, and straighten it.
 

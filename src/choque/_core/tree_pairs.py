@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
 from choque._core.types import Index, Keys
 
 
-@inlined
+@inline
 def mark_hits(
     lanes: Any, block: int, x0: float, y0: float, z0: float, x1: float, y1: float, z1: float, mask: NDArray[np.uint8]
 ) -> None:

@@ -5,31 +5,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined
+from choque._core.kernel import inline
 from choque._core.types import Index
 
 Stack = NDArray[np.int64]
 
 
-@inlined
+@inline
 def entry_of(level: Index, block: Index) -> Index:
     """The number of a block."""
     return (level << 56) | block
 
 
-@inlined
+@inline
 def level_of(entry: Index) -> Index:
     """Its level; the boxes themselves are in the blocks of level 0."""
     return entry >> 56
 
 
-@inlined
+@inline
 def block_of(entry: Index) -> Index:
     """Its place in its level."""
     return entry & 0xFFFFFFFFFFFFFF
 
 
-@inlined
+@inline
 def push_marked(stack: Stack, depth: Index, level: Index, block: Index, start: Index, mask: NDArray[np.uint8]) -> Index:
     """Put the children of a block from ``start`` on that ``mask`` marks on the stack; its new depth."""
     for k in range(start, 16):

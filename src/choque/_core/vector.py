@@ -5,61 +5,61 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.types import Floats, Index
 
 Vector: TypeAlias = tuple[float, float, float]
 
 
-@part
+@helper
 def point_of(points: Floats, row: Index) -> Vector:
     """Row ``row`` of an array (n, 3)."""
     return points[row, 0], points[row, 1], points[row, 2]
 
 
-@part
+@helper
 def add(a: Vector, b: Vector) -> Vector:
     """A + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@part
+@helper
 def subtract(a: Vector, b: Vector) -> Vector:
     """A − b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@part
+@helper
 def scaled(a: Vector, factor: float) -> Vector:
     """A times a number."""
     return a[0] * factor, a[1] * factor, a[2] * factor
 
 
-@part
+@helper
 def along(a: Vector, direction: Vector, factor: float) -> Vector:
     """A + factor × direction."""
     return a[0] + factor * direction[0], a[1] + factor * direction[1], a[2] + factor * direction[2]
 
 
-@part
+@helper
 def dot(a: Vector, b: Vector) -> float:
     """A · b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@part
+@helper
 def cross(a: Vector, b: Vector) -> Vector:
     """A × b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@part
+@helper
 def length(a: Vector) -> float:
     """How long a is."""
     return math.sqrt(dot(a, a))
 
 
-@part
+@helper
 def unit(a: Vector) -> Vector:
     """A at length 1; of no length, the first axis."""
     size = math.sqrt(dot(a, a))
@@ -68,7 +68,7 @@ def unit(a: Vector) -> Vector:
     return a[0] / size, a[1] / size, a[2] / size
 
 
-@part
+@helper
 def store(target: Floats, row: Index, value: Vector) -> None:
     """Write a vector into row ``row`` of an array (n, 3)."""
     target[row, 0] = value[0]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.rounding import SMALLEST, add_up, length_up, multiply_up
 from choque._core.types import Floats, Index, Rows
 
@@ -21,7 +21,7 @@ TINY = 2.0**-149
 """The least number above zero of float32, which is more than storing what is next to zero loses."""
 
 
-@inlined
+@inline
 def along_axes(turn: Any, scale: Any, x: float, y: float, z: float) -> Any:
     """S Rᵀ d for d = (x, y, z): its product with a point of a body says how far that point reaches along d."""
     u = scale[0] * (x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0])
@@ -30,7 +30,7 @@ def along_axes(turn: Any, scale: Any, x: float, y: float, z: float) -> Any:
     return u, v, w
 
 
-@inlined
+@inline
 def store_slab(lower: Any, upper: Any, body: Index, slab: Index, low: float, high: float, storing: float) -> None:
     """Write an interval so that the float type of the arrays, whose relative error is ``storing``, narrows nothing."""
     lower[body, slab] = low - storing * abs(low) - TINY

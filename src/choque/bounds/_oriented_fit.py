@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, cross, dot, length, point_of, subtract, unit
 from choque.bounds._directions import directions
@@ -190,7 +190,7 @@ def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
     return x * y + y * z + z * x
 
 
-@part
+@helper
 def _offset(points: NDArray[np.float64], start: Index, end: Index) -> Vector:
     """From the point of row ``start`` to that of row ``end``."""
     return subtract(point_of(points, end), point_of(points, start))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, multiply_up, outer_distance
 from choque._core.types import Floats, Rows
 from choque.bounds._transform import move_point
@@ -78,7 +78,7 @@ def _apart(room: NDArray[np.float64], x: float, y: float, z: float, closed: bool
     return False
 
 
-@inlined
+@inline
 def _gap(room: NDArray[np.float64], u: float, v: float, w: float, x: float, y: float, z: float) -> float:
     """The gap of two boxes at an offset (x, y, z) along (u, v, w), times its length; NaN if unbounded."""
     # Summed apart and then together, so that the answer does not depend on which box comes first.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined
+from choque._core.kernel import inline
 from choque._core.types import Floats
 
 BLOCK = 64
@@ -22,7 +22,7 @@ def padded_columns(records: Floats) -> Floats:
     return columns
 
 
-@inlined
+@inline
 def mark_overlaps(
     x0: Any, y0: Any, z0: Any, x1: Any, y1: Any, z1: Any, first: int,
     a0: float, b0: float, c0: float, a1: float, b1: float, c1: float, mask: NDArray[np.uint8],
@@ -35,7 +35,7 @@ def mark_overlaps(
         mask[k] = (s0[k] <= a1) & (s1[k] >= a0) & (t0[k] <= b1) & (t1[k] >= b0) & (u0[k] <= c1) & (u1[k] >= c0)
 
 
-@inlined
+@inline
 def is_any(words: NDArray[np.uint64]) -> Any:
     """Whether a mask of 64, seen as eight words, has a mark."""
     return words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7] != 0

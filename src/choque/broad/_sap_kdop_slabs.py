@@ -10,7 +10,7 @@ import numpy as np
 
 from choque._core import memory, threads
 from choque._core.filter import PairFilter
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import Floats, Index, Keys
 from choque.bounds import KDops, Spheres
@@ -141,12 +141,12 @@ def _keep_meeting(keys: Keys, slabs: Any) -> tuple[int, int]:
     return kept, touched
 
 
-@part
+@helper
 def _rows_of(key: Any) -> tuple[Index, Index]:
     return np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
 
 
-@part
+@helper
 def _touch(slabs: Any, row: Index) -> Index:
     """Read both ends of a row, so that it is on its way; the answer, which must go somewhere, says nothing."""
     return np.int64(slabs[row, 0] <= slabs[row, slabs.shape[1] - 1])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from choque._core import memory, threads
 from choque._core.cells import cell_along
 from choque._core.emission import Sink
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.sort import to_places
 from choque._core.types import Floats, Index, Keys, Rows
 from choque.broad._columns import padded_columns
@@ -168,7 +168,7 @@ def _find_spans(
     return total
 
 
-@part
+@helper
 def _tiles_in(span: Any) -> tuple[Index, Index, Index]:
     """The first tile of a span, and how many there are along the two axes."""
     low = np.int64(span & np.uint64(0xFFFFFFFF))
@@ -277,7 +277,7 @@ def _sweep(
     return following, kept, int(tests)
 
 
-@part
+@helper
 def _name_rows(chunk: Keys, count: Index, tags: NDArray[np.uint32]) -> Index:
     """Turn ``count`` pairs of entries into pairs of rows, those that their tile reports; how many there are."""
     kept = 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
 from choque.narrow._support import Cores, support
@@ -42,7 +42,7 @@ class Overlap(NamedTuple):
     """The particle of the second that reaches farthest the other way."""
 
 
-@part
+@helper
 def recheck(
     points: Floats,
     spans: Rows,
@@ -76,7 +76,7 @@ def recheck(
     return is_apart, Overlap(False, toward, a, b)
 
 
-@part
+@helper
 def ask_anew(
     cores: Cores,
     one: Index,
@@ -113,7 +113,7 @@ def ask_anew(
     return Overlap(outcome == SOLVED and depth > 0, normal, a, b)
 
 
-@part
+@helper
 def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> None:
     """Note the ``rows`` of ``count`` corners of a simplex from the held corner ``place`` on."""
     for corner in range(count):
@@ -121,7 +121,7 @@ def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> No
         held[pair, 2 * (place + corner) + 2] = rows[corner, 1]
 
 
-@part
+@helper
 def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Index) -> Vector:
     """The held corner ``place`` of the difference, where its particles are now."""
     a = point_of(points, held[pair, 2 * place + 1])
@@ -129,7 +129,7 @@ def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Inde
     return add(subtract(a, b), offset)
 
 
-@part
+@helper
 def _farthest(
     points: Floats, spans: Rows, graph: Rows, one: Index, other: Index, offset: Vector, normal: Vector
 ) -> tuple[int, int, Vector]:
@@ -139,7 +139,7 @@ def _farthest(
     return a, b, add(subtract(point_of(points, a), point_of(points, b)), offset)
 
 
-@part
+@helper
 def _holds_origin(points: Floats, offset: Vector, held: Rows, pair: Index) -> bool:
     """Whether the held tetrahedron still has the origin inside."""
     a, b = _corner(points, offset, held, pair, 0), _corner(points, offset, held, pair, 1)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.types import Floats, Index, Pairs
 from choque.dynamics.response import Response, State
 from choque.narrow.manifold import Contacts
@@ -82,7 +82,7 @@ def _respond(
     return impulse_count
 
 
-@inlined
+@inline
 def _arm(point: Any, contact: Index, position: Any, row: Index) -> Any:
     """From the centre of a body to the point of contact."""
     return (
@@ -92,12 +92,12 @@ def _arm(point: Any, contact: Index, position: Any, row: Index) -> Any:
     )
 
 
-@inlined
+@inline
 def _dot(first: Any, second: Any) -> Any:
     return first[0] * second[0] + first[1] * second[1] + first[2] * second[2]
 
 
-@inlined
+@inline
 def _cross(first: Any, second: Any) -> Any:
     return (
         first[1] * second[2] - first[2] * second[1],
@@ -106,7 +106,7 @@ def _cross(first: Any, second: Any) -> Any:
     )
 
 
-@inlined
+@inline
 def _along(velocity: Any, row: Index, angular_velocity: Any, arm: Any, direction: Any) -> Any:
     """The speed along ``direction`` of the point of a body at the end of ``arm``."""
     x, y, z = angular_velocity[row, 0], angular_velocity[row, 1], angular_velocity[row, 2]
@@ -117,7 +117,7 @@ def _along(velocity: Any, row: Index, angular_velocity: Any, arm: Any, direction
     )
 
 
-@inlined
+@inline
 def _turned(rotation: Any, row: Index, inverse_inertia: Any, torque: Any) -> Any:
     """What a ``torque`` does to the angular velocity: R I⁻¹ Rᵀ torque."""
     r = rotation[row]

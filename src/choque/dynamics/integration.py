@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from choque._core import threads
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.rotation import turn
 from choque._core.types import Floats
 from choque.dynamics.response import State
@@ -58,7 +58,7 @@ def _integrate(
         _limit(velocity, row, max_speed)
 
 
-@inlined
+@inline
 def _limit(vectors: Any, row: Any, most: float) -> None:
     """Scale vector ``row`` down to the length ``most`` where it is longer."""
     squared = 0.0

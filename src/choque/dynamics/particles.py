@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, subtract
 from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
@@ -101,7 +101,7 @@ def relax(
             break
 
 
-@part
+@helper
 def _part(
     points: Floats,
     spans: Rows,
@@ -122,7 +122,7 @@ def _part(
         _press(points, spans[other, 0], spans[other, 1], scaled(normal, -1.0), -(high + offset))
 
 
-@part
+@helper
 def _lift(points: Floats, spans: Rows, graph: Rows, body: Index, up: Vector, level: float) -> bool:
     """Move the particles of a body that lie below a plane up to it; whether there are any, or one lies on it."""
     first, last = spans[body, 0], spans[body, 1]
@@ -134,7 +134,7 @@ def _lift(points: Floats, spans: Rows, graph: Rows, body: Index, up: Vector, lev
     return True
 
 
-@part
+@helper
 def _press(points: Floats, first: Index, last: Index, normal: Vector, level: float) -> None:
     """Move the points that reach beyond ``level`` along ``normal`` back to it."""
     for row in range(first, last):
@@ -145,7 +145,7 @@ def _press(points: Floats, first: Index, last: Index, normal: Vector, level: flo
             points[row, 2] -= beyond * normal[2]
 
 
-@part
+@helper
 def _mean(points: Floats, first: Index, last: Index) -> Vector:
     """The mean of the rows first … last − 1."""
     x = y = z = 0.0
@@ -157,7 +157,7 @@ def _mean(points: Floats, first: Index, last: Index) -> Vector:
     return x * share, y * share, z * share
 
 
-@part
+@helper
 def match_shape(
     points: Floats,
     spans: Rows,
@@ -239,7 +239,7 @@ def commit(
         position[row, 0], position[row, 1], position[row, 2] = place
 
 
-@part
+@helper
 def _turned(rotation: Floats, vector: Vector) -> Vector:
     x, y, z = vector
     return (
@@ -249,7 +249,7 @@ def _turned(rotation: Floats, vector: Vector) -> Vector:
     )
 
 
-@part
+@helper
 def _straighten(matrix: Floats) -> None:
     """Make the rows of a matrix that is nearly a rotation orthonormal, so that errors do not add up over frames."""
     first = matrix[0, 0], matrix[0, 1], matrix[0, 2]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.jacobi import as_symmetric, jacobi
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque.errors import InvalidInput
 
 SINGULAR = 1e-10
@@ -56,7 +56,7 @@ def square_root(
     return True
 
 
-@part
+@helper
 def rotation_in(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation: NDArray[np.float64]) -> bool:
     """Write the rotation R of ``matrix`` = R S, S symmetric and positive; False, and nothing written, if there is none.
 
@@ -73,7 +73,7 @@ def rotation_in(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation
     return True
 
 
-@part
+@helper
 def _by_newton(matrix: NDArray[np.float64], rotation: NDArray[np.float64]) -> bool:
     """R ← (R + R^−ᵀ) / 2, from the matrix at unit size (Higham, "Computing the polar decomposition", 1986)."""
     a, b, c = matrix[0, 0], matrix[0, 1], matrix[0, 2]
@@ -108,7 +108,7 @@ def _by_newton(matrix: NDArray[np.float64], rotation: NDArray[np.float64]) -> bo
     return False
 
 
-@part
+@helper
 def _by_root(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation: NDArray[np.float64]) -> bool:
     """R = A (AᵀA)^−½, by the square root of a symmetric matrix; ``rotation`` may be the first of ``work``."""
     square, root, inverse, vectors = work[1], work[2], work[3], work[4]
@@ -129,7 +129,7 @@ def _by_root(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation: N
     return True
 
 
-@part
+@helper
 def is_rotation(matrix: NDArray[np.float64]) -> bool:
     """Whether ``matrix`` (3, 3) is a rotation, give or take a hundredth: the rule on residual scale."""
     for row in range(3):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core.cells import cell_along
 from choque._core.grid_levels import Levels, lay_out, sort_into_levels
-from choque._core.kernel import woven
+from choque._core.kernel import forceinline
 from choque._core.types import Index
 from choque.interest._together import gather
 
@@ -53,7 +53,7 @@ def make_body_grid(spheres: NDArray[np.float64], records: NDArray[np.float64], t
     return BodyGrid(levels, *lay_out(spheres, keys, levels.cell_count, thread_count))
 
 
-@woven
+@forceinline
 def gather_from_cells(
     box: NDArray[np.float64],
     placed: NDArray[np.float64],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, woven
+from choque._core.kernel import forceinline, kernel
 from choque._core.morton import morton_order
 from choque._core.tree import Tree, make_tree
 from choque._core.tree_pairs import mark_hits
@@ -87,7 +87,7 @@ def find_leaves(
     return count
 
 
-@woven
+@forceinline
 def gather_from_leaves(
     box: NDArray[np.float64],
     placed: NDArray[np.float64],

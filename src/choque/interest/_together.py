@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.types import Index, Keys
 from choque.interest._touch import half_edge, touches
 
@@ -68,7 +68,7 @@ def share_box(
     return min(end, head + TOGETHER_MOST)
 
 
-@inlined
+@inline
 def gather(
     start: Index,
     end: Index,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 
 ROUNDING = 2.0**-49
 """More than all relative errors together of the two numbers that `touches` compares."""
@@ -16,7 +16,7 @@ TINY = 1e-300
 """More than what squares of lengths near 0 lose."""
 
 
-@inlined
+@inline
 def touches(dx: Any, dy: Any, dz: Any, reach: Any, is_box: bool) -> Any:
     """Whether an offset is within ``reach``, closed, by its length or by its greatest component, compared squared.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.types import Index
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_ends
@@ -45,7 +45,7 @@ class Balls(NamedTuple):
     """(4,) the end points of the two balls that collided last."""
 
 
-@part
+@helper
 def play(
     until: float, most: int, balls: Balls, tolerance: float, motion: Motion, journal: Journal, events: Events
 ) -> int:
@@ -86,7 +86,7 @@ def play(
     return DONE
 
 
-@part
+@helper
 def collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) -> float:
     """When two balls touch while they approach; at least ``now``, infinity if never."""
     reach = radius[a] + radius[b]
@@ -107,7 +107,7 @@ def collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) 
     return now + max(wait, 0.0)
 
 
-@part
+@helper
 def _collide(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
     """Exchange momentum along the line of centres, without loss, and begin the paths of both anew."""
     radius, mass = balls.radius, balls.mass
@@ -129,7 +129,7 @@ def _collide(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None
                 paths[axis, 2 * body + side, 3] = now
 
 
-@part
+@helper
 def _centre(paths: Paths, axis: Index, body: Index, now: float) -> float:
     step = now - paths[axis, 2 * body, 3]
     middle = 0.5 * (paths[axis, 2 * body, 0] + paths[axis, 2 * body + 1, 0])
@@ -137,13 +137,13 @@ def _centre(paths: Paths, axis: Index, body: Index, now: float) -> float:
     return place
 
 
-@part
+@helper
 def _speed(paths: Paths, axis: Index, body: Index, now: float) -> float:
     speed: float = paths[axis, 2 * body, 1] + 2.0 * paths[axis, 2 * body, 2] * (now - paths[axis, 2 * body, 3])
     return speed
 
 
-@part
+@helper
 def _enter(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
     who, tally = balls.who, balls.tally
     last = tally[CANDIDATES]
@@ -152,7 +152,7 @@ def _enter(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
     tally[CANDIDATES] += 1
 
 
-@part
+@helper
 def _leave(a: Index, b: Index, balls: Balls) -> None:
     who, when, tally = balls.who, balls.when, balls.tally
     last = tally[CANDIDATES] - 1
@@ -163,7 +163,7 @@ def _leave(a: Index, b: Index, balls: Balls) -> None:
             return
 
 
-@part
+@helper
 def _predict_again(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
     """Predict the collisions of the candidates in which ``a`` or ``b`` takes part."""
     who = balls.who
@@ -173,7 +173,7 @@ def _predict_again(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -
             balls.when[row] = collision_time(first, second, balls.radius, paths, now)
 
 
-@part
+@helper
 def _choose(when: Times, tally: NDArray[np.int64]) -> None:
     """Find the candidate that collides first."""
     best = -1

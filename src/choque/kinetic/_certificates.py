@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, part
+from choque._core.kernel import helper, inline
 from choque._core.types import Index
 from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
 
@@ -50,7 +50,7 @@ class Motion(NamedTuple):
     """Whether any end point has an acceleration."""
 
 
-@part
+@helper
 def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
     """When gap + slope·s + curve·s² passes from positive to negative; infinity if never after ``elapsed``.
 
@@ -72,7 +72,7 @@ def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
     return 2.0 * gap / (root - slope) if root > slope else 0.0
 
 
-@inlined
+@inline
 def _failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
     """When ``right`` falls behind ``left``, its neighbour on the line; at least ``now``, infinity if never.
 
@@ -100,13 +100,13 @@ def _failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: f
     return time if time > now else now
 
 
-@part
+@helper
 def failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
     """The same, called and not pasted: for the places that are seldom reached, which so compile faster."""
     return _failure_time(motion, axis, left, right, now)
 
 
-@part
+@helper
 def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float) -> float:
     """When an upper end and the lower end next to it touch and part without passing; infinity if not after ``now``."""
     if left & 1 == 0 or right & 1 == 1 or left >> 1 == right >> 1:
@@ -127,7 +127,7 @@ def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float)
     return time if time > now else math.inf
 
 
-@inlined
+@inline
 def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
     """When something happens between two neighbours: they pass each other, or touch so that closed boxes meet."""
     time = _failure_time(motion, axis, left, right, now)
@@ -136,7 +136,7 @@ def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: floa
     return time
 
 
-@inlined
+@inline
 def certify_pasted(motion: Motion, axis: Index, slot: Index, now: float) -> int:
     """Schedule the certificate of one slot, for its two neighbours as they are now; 1 if it fails some day."""
     order = motion.order
@@ -148,20 +148,20 @@ def certify_pasted(motion: Motion, axis: Index, slot: Index, now: float) -> int:
     return 1 if time < math.inf else 0
 
 
-@part
+@helper
 def certify(motion: Motion, axis: Index, slot: Index, now: float) -> int:
     """The same, called and not pasted."""
     return certify_pasted(motion, axis, slot, now)
 
 
-@part
+@helper
 def certify_around(motion: Motion, axis: Index, end: Index, now: float) -> int:
     """Schedule the certificates on both sides of an end point; how many fail some day."""
     slot = np.int64(motion.rank[axis, end])
     return certify(motion, axis, slot - 1, now) + certify(motion, axis, slot, now)
 
 
-@part
+@helper
 def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -> float:
     """When a body meets the wall it heads for; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
     p, v, c, since = paths[axis, 2 * row, 0], paths[axis, 2 * row, 1], paths[axis, 2 * row, 2], paths[axis, 2 * row, 3]
@@ -172,7 +172,7 @@ def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -
     return time if time > now else now
 
 
-@part
+@helper
 def certify_all(motion: Motion, now: float) -> int:
     """Schedule every slot and, where there are walls, every body; how many certificates fail some day."""
     order, due = motion.order, motion.queue.due
@@ -194,7 +194,7 @@ def certify_all(motion: Motion, now: float) -> int:
     return scheduled
 
 
-@part
+@helper
 def certify_ends(ends: NDArray[np.int64], motion: Motion, now: float) -> int:
     """Schedule again every certificate of some end points that have new paths on all axes; how many fail some day."""
     axes, count = motion.order.shape

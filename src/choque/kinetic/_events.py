@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, part
+from choque._core.kernel import helper, inline
 from choque._core.types import Index
 from choque.kinetic._certificates import Motion, certify_around, certify_pasted, failure_time, wall_time
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
@@ -54,7 +54,7 @@ class Events(NamedTuple):
     pairs: Numbers
 
 
-@part
+@helper
 def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal: Journal, events: Events) -> int:
     """Handle all that fails up to ``until``."""
     clock, totals = journal.clock, journal.totals
@@ -92,7 +92,7 @@ def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal
         clock[0] = clock[1] = time
 
 
-@part
+@helper
 def advance_plain(
     until: float,
     mode: Index,
@@ -120,7 +120,7 @@ def advance_plain(
     )
 
 
-@inlined
+@inline
 def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     """Exchange the two neighbours whose certificate fails first and schedule the three slots they now touch."""
     order, rank, queue = motion.order, motion.rank, motion.queue
@@ -153,7 +153,7 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     totals[MIXED] += mixed
 
 
-@part
+@helper
 def _bounce(motion: Motion, journal: Journal, now: float) -> None:
     """Turn the body that reaches a wall first back from it and schedule all that this changes."""
     paths, totals, instant = motion.paths, journal.totals, journal.instant
@@ -180,7 +180,7 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
         certify_around(motion, axis, end, now)
 
 
-@part
+@helper
 def _close(motion: Motion, journal: Journal, events: Events) -> bool:
     """Judge an instant: count its meetings, write the pairs that began and ended; whether a body bounced."""
     rank, totals, instant, picks = motion.rank, journal.totals, journal.instant, journal.picks
@@ -221,7 +221,7 @@ def _close(motion: Motion, journal: Journal, events: Events) -> bool:
     return bounced
 
 
-@part
+@helper
 def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
     """Join the exchanges of an instant that share an end point into meetings and count them; whether a body bounced."""
     totals, instant, picks = journal.totals, journal.instant, journal.picks
@@ -254,7 +254,7 @@ def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
     return bounced
 
 
-@part
+@helper
 def _report(first: Index, last: Index, motion: Motion, journal: Journal, events: Events) -> None:
     """Say what happened to the one pair of bodies that the exchanges ``picks[first:last]`` are about."""
     rank, instant, picks = motion.rank, journal.instant, journal.picks
@@ -291,12 +291,12 @@ def _report(first: Index, last: Index, motion: Motion, journal: Journal, events:
         _write(time, np.int64(0), a, b, journal.totals, events)
 
 
-@part
+@helper
 def _overlap(rank: Numbers, axis: Index, a: Index, b: Index) -> bool:
     return bool(rank[axis, 2 * a] < rank[axis, 2 * b + 1] and rank[axis, 2 * b] < rank[axis, 2 * a + 1])
 
 
-@part
+@helper
 def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: Events) -> None:
     place = totals[EVENT_ROWS]
     events.times[place], events.kinds[place] = time, kind
@@ -304,7 +304,7 @@ def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int6
     totals[EVENT_ROWS] += 1
 
 
-@part
+@helper
 def _sort(picks: NDArray[np.int64], count: Index, instant: NDArray[np.int64], column: Index) -> None:
     """Sort row numbers by a column, equal ones by themselves (Shell, "A high-speed sorting procedure", 1959)."""
     step = 1

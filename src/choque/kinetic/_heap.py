@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, part
+from choque._core.kernel import helper, inline
 from choque._core.types import Index
 
 Numbers: TypeAlias = NDArray[np.int32]
@@ -33,7 +33,7 @@ class Queue(NamedTuple):
     """The place of each certificate."""
 
 
-@part
+@helper
 def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
     """Put a certificate at the place ``at``, which is free, or above it where it belongs."""
     due, heap, place = queue
@@ -52,7 +52,7 @@ def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
     place[certificate] = at
 
 
-@part
+@helper
 def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
     """Put a certificate at the place ``at``, which is free, or below it where it belongs."""
     due, heap, place = queue
@@ -78,7 +78,7 @@ def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
     place[certificate] = at
 
 
-@inlined
+@inline
 def reschedule(queue: Queue, certificate: Index, time: float) -> None:
     """Give a certificate another failure time."""
     at = queue.place[certificate]
@@ -89,7 +89,7 @@ def reschedule(queue: Queue, certificate: Index, time: float) -> None:
         sink(queue, at, certificate, time)
 
 
-@part
+@helper
 def build(queue: Queue) -> None:
     """Make a heap of all certificates, whose failure times are in ``due`` in the order of their numbers."""
     due, heap, place = queue

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 
 Stretch: TypeAlias = tuple[float, float, float, float, float, float]
 """Where the minimum lies, left and right, with the slope there; and from where to where the function is flat."""
 
 
-@part
+@helper
 def whole(half: float, left_slope: float, right_slope: float, tolerance: float) -> Stretch:
     """The stretch from −``half`` to ``half``."""
     flat_from, flat_to = math.inf, -math.inf
@@ -26,7 +26,7 @@ def whole(half: float, left_slope: float, right_slope: float, tolerance: float) 
     return -half, left_slope, half, right_slope, flat_from, flat_to
 
 
-@part
+@helper
 def narrowed(stretch: Stretch, place: float, slope: float, tolerance: float) -> Stretch:
     """The stretch once the slope at a ``place`` within the segment is known."""
     left, left_slope, right, right_slope, flat_from, flat_to = stretch
@@ -39,7 +39,7 @@ def narrowed(stretch: Stretch, place: float, slope: float, tolerance: float) -> 
     return left, left_slope, right, right_slope, flat_from, flat_to
 
 
-@part
+@helper
 def lowest(stretch: Stretch) -> tuple[float, float]:
     """Where the function is least, and the middle of where it is flat: the same place unless it is."""
     left, left_slope, right, right_slope, flat_from, flat_to = stretch

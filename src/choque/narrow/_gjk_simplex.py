@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.vector import Vector, cross, dot, scaled, subtract
 
 FLAT = 1e-26
@@ -19,7 +19,7 @@ Nearest: TypeAlias = tuple[Vector, int]
 """The nearest point, and as bits which of the corners a = 1, b = 2, c = 4, d = 8 span the part it lies on."""
 
 
-@part
+@helper
 def nearest_on_segment(a: Vector, b: Vector) -> Nearest:
     """On any segment.
 
@@ -36,7 +36,7 @@ def nearest_on_segment(a: Vector, b: Vector) -> Nearest:
     return scaled(cross(cross(edge, a), edge), 1.0 / size), 3
 
 
-@part
+@helper
 def nearest_on_triangle(a: Vector, b: Vector, c: Vector) -> Nearest:
     """On any triangle: in its inside, or on one of the edges that the origin lies beyond."""
     ab, ac = subtract(b, a), subtract(c, a)
@@ -63,7 +63,7 @@ def nearest_on_triangle(a: Vector, b: Vector, c: Vector) -> Nearest:
     return best, corners
 
 
-@part
+@helper
 def nearest_on_tetrahedron(a: Vector, b: Vector, c: Vector, d: Vector) -> Nearest:
     """On the tetrahedron whose newest corner is a; all four corners when the origin lies in it.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector
 
@@ -35,7 +35,7 @@ class Cores(NamedTuple):
     for the end of the last; then the neighbours of all, numbered within their hull."""
 
 
-@part
+@helper
 def support(points: Floats, spans: Rows, graph: Rows, body: Index, direction: Vector, start: Index) -> Index:
     """The row of the point of ``body`` that lies farthest along ``direction``; the arrays are those of `Cores`.
 
@@ -49,7 +49,7 @@ def support(points: Floats, spans: Rows, graph: Rows, body: Index, direction: Ve
     return climb(points, first, base, graph, direction, start)
 
 
-@part
+@helper
 def scan(points: Floats, first: Index, last: Index, direction: Vector) -> Index:
     """The first of the rows first … last − 1 that lies farthest along ``direction``."""
     x, y, z = direction
@@ -61,7 +61,7 @@ def scan(points: Floats, first: Index, last: Index, direction: Vector) -> Index:
     return best
 
 
-@part
+@helper
 def climb(points: Floats, first: Index, base: Index, graph: Rows, direction: Vector, start: Index) -> Index:
     """The row of a farthest point of the hull whose points start at row ``first``, by way of its edges."""
     x, y, z = direction

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.types import Index
 
 MASK = 0xFFFFFFFF
@@ -14,7 +14,7 @@ SIGN = 0x80000000
 OTHERS = 0x7FFFFFFF
 
 
-@inlined
+@inline
 def _numbered(bits: Index) -> Any:
     """Number a float in the order of floats, by its bits, or back: all bits but the sign of negative ones turn over."""
     return bits ^ OTHERS if bits & SIGN else bits

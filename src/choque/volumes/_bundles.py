@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.types import Index
 from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
 from choque.volumes._sections import SectionArrays, Sections, grown
@@ -190,7 +190,7 @@ def _either(
     return count
 
 
-@part
+@helper
 def bundles_overlap(
     bundles: SectionArrays,
     other_bundles: SectionArrays,

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.types import Index
 from choque.volumes._sections import SectionArrays
 
@@ -30,7 +30,7 @@ PROBES = np.array([8, 4, 12, 2, 6, 10, 14], np.int64)
 NO_PROBES = PROBES[:0]
 
 
-@part
+@helper
 def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> Index:
     """The last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
     while last - first > 1:
@@ -42,7 +42,7 @@ def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> 
     return first
 
 
-@part
+@helper
 def find_overlap(
     one: SectionArrays,
     two: SectionArrays,
@@ -73,7 +73,7 @@ def find_overlap(
     return slabs_overlap(one, two, shift, slack, low, high, -FAR, FAR, found)
 
 
-@part
+@helper
 def slabs_overlap(
     one: SectionArrays,
     two: SectionArrays,
@@ -104,7 +104,7 @@ def slabs_overlap(
     return False
 
 
-@part
+@helper
 def sections_overlap(
     slab: Index,
     one: SectionArrays,

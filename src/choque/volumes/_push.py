@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque.volumes._overlap import Shift, row_at
 from choque.volumes._sections import SectionArrays
 
 
-@part
+@helper
 def push_distance(one: SectionArrays, two: SectionArrays, shift: Shift, forward: bool, limit: int) -> int:
     """The least number of cells, below ``limit``, by which the second must move along the last axis to end all overlap.
 
@@ -35,7 +35,7 @@ def push_distance(one: SectionArrays, two: SectionArrays, shift: Shift, forward:
     return limit
 
 
-@part
+@helper
 def _section_push(
     slab: int, one: SectionArrays, other_slab: int, two: SectionArrays, shift_1: int, shift_2: int, forward: bool
 ) -> int:

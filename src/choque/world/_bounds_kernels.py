@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inlined, kernel
+from choque._core.kernel import inline, kernel
 from choque._core.types import Floats, Index
 from choque.bounds._body_points_kernels import along_axes
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
@@ -204,7 +204,7 @@ def bound_spheres(
     return lost
 
 
-@inlined
+@inline
 def _is_finite(position: Any, rotation: Any, row: Index) -> Any:
     total = np.float64(position[row, 0]) + position[row, 1] + position[row, 2]
     for axis in range(3):
@@ -212,7 +212,7 @@ def _is_finite(position: Any, rotation: Any, row: Index) -> Any:
     return np.isfinite(total)
 
 
-@inlined
+@inline
 def _reach(kind: Any, rotation: Any, size: Any, row: Index, x: float, y: float, z: float) -> Any:
     """How far a sphere, capsule or tile reaches from its centre along (x, y, z), times the length of that."""
     r = rotation[row]
@@ -226,7 +226,7 @@ def _reach(kind: Any, rotation: Any, size: Any, row: Index, x: float, y: float, 
     return reach
 
 
-@inlined
+@inline
 def _hull_extent(
     rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, x: float, y: float, z: float
 ) -> Any:
@@ -239,7 +239,7 @@ def _hull_extent(
     return low, high
 
 
-@inlined
+@inline
 def _half_space(rotation: Any, row: Index, x: float, y: float, z: float) -> Any:
     """From where to where a half-space reaches along (x, y, z): endless unless that is its normal exactly."""
     u, v, w = rotation[row, 0, 1], rotation[row, 1, 1], rotation[row, 2, 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque.errors import InvalidInput
@@ -98,7 +98,7 @@ def _room(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
     return Cores(np.empty((total, 3)), spans, np.empty((len(counts), 4)), hulls.graph)
 
 
-@part
+@helper
 def turn_points(
     points: Floats, first: Index, last: Index, rotation: Floats, scale: Floats, target: NDArray[np.float64], at: Index
 ) -> None:

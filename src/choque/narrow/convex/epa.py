@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import part, woven
+from choque._core.kernel import forceinline, helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.narrow._support import Cores, support
@@ -81,7 +81,7 @@ def new_polytope(corner_count: int = 96) -> Polytope:
     )
 
 
-@part
+@helper
 def epa_pair(
     cores: Cores, one: Index, other: Index, simplex: Simplex, count: Index, polytope: Polytope
 ) -> tuple[int, int, Vector, float]:
@@ -143,7 +143,7 @@ def epa_pair(
     return outcome, iteration, normal, max(depth, 0.0)
 
 
-@part
+@helper
 def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index, nearest: Index, slack: float) -> Index:
     """Of the faces in the plane of the ``nearest`` one, that which the origin lies below: it has the deepest points."""
     normal, least = point_of(planes, nearest), planes[nearest, 3]
@@ -163,7 +163,7 @@ def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index,
     return best
 
 
-@woven
+@forceinline
 def _farthest(
     points: Floats,
     spans: Rows,
@@ -181,7 +181,7 @@ def _farthest(
     return add(subtract(point_of(points, a), point_of(points, b)), offset), a, b
 
 
-@part
+@helper
 def _fill_simplex(
     points: Floats,
     spans: Rows,
@@ -222,7 +222,7 @@ def _fill_simplex(
     return count
 
 
-@part
+@helper
 def _way_out(corners: Floats, count: Index, attempt: Index) -> Vector:
     """One of six directions away from what the first ``count`` corners span."""
     sign = 1.0 if attempt % 2 == 0 else -1.0
@@ -245,7 +245,7 @@ def _way_out(corners: Floats, count: Index, attempt: Index) -> Vector:
     return scaled(unit(cross(edge, unit(subtract(point_of(corners, 2), a)))), sign)
 
 
-@part
+@helper
 def _stands_out(corners: Floats, corner: Index) -> bool:
     """Whether a corner lies clearly off what the corners before it span."""
     a = point_of(corners, 0)
@@ -261,14 +261,14 @@ def _stands_out(corners: Floats, corner: Index) -> bool:
     return height * height > 1e-20 * dot(normal, normal) * max(dot(ab, ab), dot(offset, offset))
 
 
-@part
+@helper
 def _flat_normal(simplex: Simplex, count: Index, offset: Vector) -> Vector:
     """A direction in which two bodies of one plane, or of less, do not overlap at all."""
     normal = _way_out(simplex.corners, count, 0) if count > 0 else (0.0, 1.0, 0.0)
     return normal if dot(normal, offset) <= 0 else scaled(normal, -1.0)
 
 
-@part
+@helper
 def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, faces: Rows) -> float:
     """Make the first four faces from a tetrahedron around the origin; the distance of its farthest corner."""
     simplex_corners, rows = simplex
@@ -290,7 +290,7 @@ def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, fac
     return reach
 
 
-@part
+@helper
 def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least: float) -> bool:
     """Write the plane of a face; False if its area is not above the ``least``, so that it has no normal."""
     a, b = point_of(corners, faces[face, 0]), point_of(corners, faces[face, 1])
@@ -303,7 +303,7 @@ def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least:
     return size > least
 
 
-@woven
+@forceinline
 def _look(
     planes: Floats,
     faces: Rows,
@@ -341,7 +341,7 @@ def _look(
     return seen_count, rim_count
 
 
-@woven
+@forceinline
 def _grow(
     corners: Floats,
     planes: Floats,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 from choque.narrow._gjk_simplex import nearest_on_segment, nearest_on_tetrahedron, nearest_on_triangle
@@ -50,7 +50,7 @@ def new_simplex() -> Simplex:
     return Simplex(np.zeros((4, 3)), np.zeros((4, 2), np.int64))
 
 
-@part
+@helper
 def gjk_pair(
     cores: Cores, one: Index, other: Index, axis: Vector, gap: float, simplex: Simplex
 ) -> tuple[int, int, Vector, int]:
@@ -134,7 +134,7 @@ def gjk_pair(
     return verdict, iterations, nearest, count
 
 
-@part
+@helper
 def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
     """How much each of up to three corners counts in ``point``, which lies on their hull."""
     if count == 1:
@@ -157,7 +157,7 @@ def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
     return 1.0 - second - third, second, third
 
 
-@part
+@helper
 def witnesses(cores: Cores, one: Index, other: Index, simplex: Simplex, weights: Vector) -> tuple[Vector, Vector]:
     """The points of the two cores, in the world, that the ``weights`` of three corners name."""
     points, _, place, _ = cores
@@ -170,13 +170,13 @@ def witnesses(cores: Cores, one: Index, other: Index, simplex: Simplex, weights:
     return first, second
 
 
-@part
+@helper
 def start_axis(place: Floats, one: Index, other: Index) -> Vector:
     """Where a query starts that nothing is remembered of: from the position of ``other`` to that of ``one``."""
     return subtract(point_of(place, one), point_of(place, other))
 
 
-@part
+@helper
 def common_point(cores: Cores, one: Index, other: Index, simplex: Simplex) -> Vector:
     """A point that both cores have, from a tetrahedron around the origin."""
     a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)

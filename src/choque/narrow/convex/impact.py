@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
@@ -183,7 +183,7 @@ def _advance(
         time[pair] = now
 
 
-@part
+@helper
 def _extent(cores: Cores, body: Index) -> float:
     """How far a body reaches from its position."""
     farthest = 0.0
@@ -192,7 +192,7 @@ def _extent(cores: Cores, body: Index) -> float:
     return float(farthest + cores.place[body, 3])
 
 
-@part
+@helper
 def _pose(
     cores: Cores, body: Index, move: Vector, spin: Vector, now: float, moving: Cores, place: Index, at: Index
 ) -> None:

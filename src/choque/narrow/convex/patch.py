@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from choque._core.kernel import part
+from choque._core.kernel import helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, along, cross, dot, length, point_of, subtract, unit
 from choque.narrow._support import Cores
@@ -24,7 +24,7 @@ PARALLEL = 1e-6
 """The sine of the angle between two edges that run along each other, at most."""
 
 
-@part
+@helper
 def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, middle: Vector, room: Floats) -> Vector:
     """The middle of the common region of the flat parts that face each other, or ``middle`` where one has no extent.
 
@@ -54,7 +54,7 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
     return along(along(middle, right, x), up, y)
 
 
-@part
+@helper
 def _flat_part(points: Floats, spans: Rows, body: Index, normal: Vector) -> tuple[int, int, int, float]:
     """How many corners of a body reach farthest along ``normal``, the first and the last of them, and their level."""
     begin, end = spans[body, 0], spans[body, 1]
@@ -73,7 +73,7 @@ def _flat_part(points: Floats, spans: Rows, body: Index, normal: Vector) -> tupl
     return count, first, last, level
 
 
-@part
+@helper
 def _cross(points: Floats, start: Index, end: Index, other_start: Index, other_end: Index) -> bool:
     """Whether two edges, named by their ends, cross: then they have no stretch in common, only the point known."""
     edge = subtract(point_of(points, end), point_of(points, start))
@@ -82,7 +82,7 @@ def _cross(points: Floats, start: Index, end: Index, other_start: Index, other_e
     return dot(across, across) > PARALLEL * PARALLEL * dot(edge, edge) * dot(other_edge, other_edge)
 
 
-@part
+@helper
 def _lay_flat_part(
     points: Floats,
     spans: Rows,
@@ -121,7 +121,7 @@ def _lay_flat_part(
         room[at, column], room[at, column + 1] = x, y
 
 
-@part
+@helper
 def _middle_of_edges(room: Floats) -> tuple[float, float]:
     """The middle of the common stretch of two parallel edges; of edges that cross, the point that is known: 0, 0."""
     x, y = room[1, 0] - room[0, 0], room[1, 1] - room[0, 1]
@@ -138,7 +138,7 @@ def _middle_of_edges(room: Floats) -> tuple[float, float]:
     return room[0, 0] + share * x, room[0, 1] + share * y
 
 
-@part
+@helper
 def _middle_of_clipped(
     room: Floats, column: Index, count: Index, clip_column: Index, clip_count: Index
 ) -> tuple[float, float]:

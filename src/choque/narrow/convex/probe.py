@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel, part
+from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
@@ -123,7 +123,7 @@ def probe_pairs(
     return found
 
 
-@part
+@helper
 def _parts(cores: Cores, one: Index, other: Index, axis: Floats, row: Index, gap: float) -> bool:
     """Whether the bodies lie more than ``gap`` apart, and clearly so, along a remembered axis."""
     direction = point_of(axis, row)
@@ -193,7 +193,7 @@ def _probe(
             _find_middles(cores, rows, normal, near_one, near_other, overlaps, middle, room, start, stop)
 
 
-@part
+@helper
 def _judge(
     cores: Cores,
     rows: Pairs,
@@ -231,7 +231,7 @@ def _judge(
         store(founds, slot, found)
 
 
-@part
+@helper
 def _measure(
     cores: Cores,
     rows: Pairs,
@@ -285,7 +285,7 @@ def _measure(
         overlaps[pair] = wanted == CONTACT and overlap > SHALLOW * (overlap + extent)
 
 
-@part
+@helper
 def _find_middles(
     cores: Cores,
     rows: Pairs,
