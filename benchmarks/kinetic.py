@@ -13,10 +13,10 @@ from time import process_time
 
 import numpy as np
 
-from choque.kinetic import Billiards, Model, Sweep, simulation
+from choque.kinetic import Billiards, Sweep
 from choque.kinetic.labels import label_contacts, synthetic_stack
 from choque.lab import machine
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import Model, create_simulation, scenes
 
 METHODS = ("kinetic", "incremental", "incremental-recompute", "direct")
 
@@ -63,7 +63,7 @@ def matrix_runs(model: Model, turns: int = 7) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {method: [] for method in METHODS}
     for turn in range(turns + 1):
         for method in METHODS:
-            seconds = taken(simulation(model, method).run)
+            seconds = taken(create_simulation(model, method).run)
             if turn:
                 times[method].append(seconds)
     return times

@@ -1,6 +1,6 @@
-"""The table that `choque.kinetic.recommend` consults: measured and written; and judged on places it has not seen.
+"""Measure and judge the table that `choque.theses.kinetic.recommend` consults.
 
-    python benchmarks/kinetic_table.py --output src/choque/kinetic/method_table.json    # measures; some ten minutes
+    python benchmarks/kinetic_table.py --output src/choque/theses/kinetic/method_table.json    # measures, ten minutes
     python benchmarks/kinetic_table.py --judge                                          # how good the shipped one is
 
 Processor time, in one process; methods take turns, and what counts is the middle of their ratios within a turn.
@@ -21,10 +21,9 @@ import numpy as np
 from rich.progress import track
 
 from choque.broad._cost_table import CostTable
-from choque.kinetic import recommend
-from choque.kinetic._selector import COORDINATES, DEGREE, METHODS, WEIGHTS
 from choque.lab.statistics import turn_medians
 from choque.lab.stopwatch import Stopwatch
+from choque.theses.kinetic.selector import COORDINATES, DEGREE, METHODS, WEIGHTS, recommend
 from choque.theses.kinetic.study import Following
 
 Setting = dict[str, Any]

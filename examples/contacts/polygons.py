@@ -9,9 +9,9 @@ exact: an edge that ends on another touches it, however the numbers are rounded.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from choque.kinetic import shapes
 from choque.lab.style import COLOURS, SETTINGS
 from choque.narrow import polygons
+from choque.theses.kinetic import shapes
 
 star = shapes.shape("star-6", size=8.0)
 others = {

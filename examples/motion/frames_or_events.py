@@ -3,26 +3,26 @@ Frames or events?
 =================
 
 The more often a second the pairs are wanted, the more it pays to compute events instead of
-frames. :func:`choque.kinetic.recommend` knows from measurements where the border lies.
+frames. :func:`choque.theses.kinetic.recommend` knows from measurements where the border lies.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kinetic import create_simulation, recommend, scenes
 
 for rate in (10, 100, 10_000):
     print(
         f"{rate:>6} frames a second:",
-        choque.kinetic.recommend(1_000, 0.05, rate, duration=1.0),
+        recommend(1_000, 0.05, rate, duration=1.0),
     )
 
 # %%
 # Both ways are behind one interface, and agree at every frame.
-model = choque.theses.kinetic.scenes.make("aleatorio", n=60, occupancy=0.1, seed=2)
-frames = choque.kinetic.simulation(model, "direct").run()
-events = choque.kinetic.simulation(model, "kinetic").run()
+model = scenes.make("aleatorio", n=60, occupancy=0.1, seed=2)
+frames = create_simulation(model, "direct").run()
+events = create_simulation(model, "kinetic").run()
 print(f"{len(frames.frames)} frames looked at, or {events.counts['events']} events")
 
 # %%
@@ -30,8 +30,7 @@ print(f"{len(frames.frames)} frames looked at, or {events.counts['events']} even
 counts, rates = np.geomspace(50, 20_000, 40), np.geomspace(5, 20_000, 40)
 names = ("direct", "incremental", "kinetic")
 best = [
-    [names.index(choque.kinetic.recommend(int(n), 0.05, rate, 1.0).method) for n in counts]
-    for rate in rates
+    [names.index(recommend(int(n), 0.05, rate, 1.0).method) for n in counts] for rate in rates
 ]
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(6, 3.8), layout="constrained")

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import choque
-from choque.kinetic import shapes
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kinetic import Model, create_simulation, shapes
 
 # %%
 # Shapes by name, scaled to an area, turned, put in place.
@@ -22,10 +22,8 @@ polygons, velocity = [star, arrow, boomerang], np.array([[1.0, 0], [0, -0.1], [0
 
 # %%
 # Boxes begin to overlap earlier, and cease later.
-model = choque.kinetic.Model(
-    tuple(polygons), velocity, frame=((-3, 16), (-5, 5)), interval=(0.0, 20.0)
-)
-for time, kind, pair in choque.kinetic.simulation(model, "kinetic").run().events:
+model = Model(tuple(polygons), velocity, frame=((-3, 16), (-5, 5)), interval=(0.0, 20.0))
+for time, kind, pair in create_simulation(model, "kinetic").run().events:
     print(
         f"boxes {pair} {kind} to overlap at {time:.6g}"
         if kind == "began"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.kinetic import contacts, shapes
+from choque.kinetic import contacts
 from choque.kinetic._contacts import contact_spans
 from choque.narrow.polygons import contact
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import scenes, shapes
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

@@ -1,78 +1,27 @@
-"""Nonsense that users give to scenes, models, shapes, stacks and sweeps: one sentence each, and nothing of NumPy's."""
+"""Invalid arguments of sweeps, lists, billiards and labelled images: one sentence each, and none of NumPy's."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from choque.cli import main
-from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.kinetic import (
-    Billiards,
-    Model,
-    Simulation,
-    SortedList,
-    Sweep,
-    Trajectory,
-    contacts,
-    labels,
-    recommend,
-    scenes,
-    shapes,
-    simulation,
-)
-
-HEADER = "marco: ((-10.0, 10.0), (-10.0, 10.0))\ntimeInterval: 0.0-10.0\nframesPerSecond: 100\n"
-TRIANGLE = "3 0 0 1 0 0 1\n"
-NOTHING = np.empty((0, 2))
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "words"),
-    [
-        ("aleatorio", {"occupancy": "much"}, "occupancy is 'much'"),
-        ("aleatorio", {"n": 2.5}, "n is 2.5; it must be a whole number"),
-        ("aleatorio", {"frame": 0}, "frame is 0; it must be a number above 0"),
-        ("aleatorio", {"seed": -1}, "seed is -1; it must be a whole number"),
-        ("equidistribucion", {"seed": "x"}, "seed is 'x'"),
-        ("equidistribucion", {"side": 0}, "side is 0; it must be a whole number of at least 1"),
-        ("incremental-sp", {"count": "a"}, "count is 'a'"),
-        ("sp-directo", {"case": 1.0}, "case is 1.0; it must be from 0 to 3"),
-    ],
-)
-def test_options_of_scenes(name: str, options: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        scenes.make(name, **options)
-
-
-def test_options_of_scenes_in_the_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["kinetic", "run", "aleatorio", "--option", "seed=-1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+from choque.errors import InvalidInput
+from choque.kinetic import Billiards, SortedList, Sweep, Trajectory, contacts, labels
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Model((), NOTHING, interval=3), "interval is 3; it must have two parts"),  # type: ignore[arg-type]
-        (lambda: Model((), NOTHING, frame=(1, 2)), "a side of frame is 1"),  # type: ignore[arg-type]
-        (lambda: Model((), NOTHING, frame=(("a", "b"), (1, 2))), "must hold numbers"),  # type: ignore[arg-type]
-        (lambda: Model((), NOTHING, frames_per_second="x"), "frames_per_second is 'x'"),  # type: ignore[arg-type]
-        (lambda: shapes.regular(3.5), "vertex_count is 3.5"),  # type: ignore[arg-type]
-        (lambda: shapes.shape("square", size=np.inf), "size is inf"),
-        (lambda: shapes.shape("square", at=(1, 2, 3)), r"at has the shape \(3,\)"),
-        (lambda: shapes.shape("square", turned="left"), "turned is 'left'"),  # type: ignore[arg-type]
-        (lambda: shapes.star(5, 2.0), "inner_radius is 2.0"),
         (lambda: contacts(None, 0.0, 1.0), "polygons is None"),  # type: ignore[arg-type]
         (lambda: labels.label_contacts(None), "frames is None"),  # type: ignore[arg-type]
         (lambda: labels.label_contacts("stack.tif"), r"frames is 'stack.tif'.*read_frames"),
         (lambda: labels.label_contacts([[[1, 2], [1]]]), "rows of different lengths"),
         (lambda: labels.outlines([[1]], pixel_size=(1, 2, 3)), "pixel_size"),  # type: ignore[arg-type]
-        (lambda: labels.model_of([[[1]]], frame_interval=0.0), "frame_interval is 0.0"),
+        (lambda: labels.motion([[[1]]], frame_interval=0.0), "frame_interval is 0.0"),
         (lambda: labels.synthetic_stack(frames=1.5), "frames is 1.5"),  # type: ignore[arg-type]
         (lambda: labels.synthetic_stack(seed=-1), "seed is -1"),
         (lambda: labels.write_stack("stack.png", np.zeros((1, 2, 2), np.uint16)), "must end in .tif"),
@@ -87,34 +36,6 @@ def test_arguments(call: Callable[[], object], words: str) -> None:
         call()
 
 
-def test_an_option_that_a_simulation_does_not_have() -> None:
-    model = scenes.make("tres-objetos")
-    with pytest.raises(UnknownName, match="Did you mean 'tolerance'"):
-        simulation(model, "kinetic", tolerence=0.1)
-    with pytest.raises(UnknownName, match=r"'direct-thesis' called 'tolerance'.*closing_frame, merge, observers, sort"):
-        simulation(model, "direct-thesis", tolerance=0.1)
-    assert simulation(model, "direct-thesis", sort="library", closing_frame=True).method == "direct-thesis"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (HEADER + "1 2 x y\n" + TRIANGLE, "Line 4 of model is malformed: 'x' is not a number"),
-        (HEADER + "1e400 2\n" + TRIANGLE, "Line 4 of model is malformed: it holds a number beyond"),
-        (HEADER.replace("0.0-10.0", "5-1") + "1 2\n" + TRIANGLE, "model is no model: the interval runs from 5.0"),
-        (HEADER.replace("100", "0"), "model is no model: frames_per_second is 0.0"),
-    ],
-)
-def test_models_name_what_they_were_read_from(text: str, words: str) -> None:
-    with pytest.raises(UnreadableFile, match=words):
-        Model.parse(text)
-
-
-def test_a_model_file_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
-    (tmp_path / "model.txt").write_text(HEADER + "1 2\n" + TRIANGLE, encoding="utf-8-sig")
-    assert len(Model.read(tmp_path / "model.txt")) == 1
-
-
 def test_one_number_is_the_size_of_a_square_pixel() -> None:
     stack = [[[1, 1, 2, 2], [1, 1, 2, 2]]]
     (alone,) = labels.label_contacts(stack, pixel_size=0.5)
@@ -127,28 +48,3 @@ def test_a_stack_without_contacts_says_so(tmp_path: Path, capsys: pytest.Capture
     labels.write_stack(tmp_path / "apart.tif", np.array([[[1, 0, 2]]], np.uint16))
     assert main(["kinetic", "from-labels", str(tmp_path / "apart.tif")]) == 0
     assert capsys.readouterr().out == "No two objects touch in any frame.\n"
-
-
-def test_counts_of_numpy_are_numbers() -> None:
-    assert recommend(np.int64(1_000), np.float32(0.05), 1_000, 1.0).method == "kinetic"
-    with pytest.raises(InvalidInput, match="count is 'many'"):
-        recommend("many", 0.05, 1_000, 1.0)  # type: ignore[arg-type]
-
-
-def test_statistics_tell_the_seed() -> None:
-    """The header of the statistics file, F-000-21."""
-    told = simulation(scenes.make("aleatorio", n=3, seed=11), "kinetic").run().text()
-    assert "seed: 11\n" in told
-    assert "seed: -\n" in simulation(scenes.make("tres-objetos"), "kinetic").run().text()
-
-
-def test_the_time_of_a_run_is_not_that_of_getting_ready(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Methods are loaded or compiled on a scene of a few frames, before the clock of the run starts."""
-    ran: list[str] = []
-    run = Simulation.run
-    monkeypatch.setattr(Simulation, "run", lambda self: (ran.append(self.model.name), run(self))[1])
-    assert main(["kinetic", "run", "tres-objetos", "--json"]) == 0
-    assert ran == ["incremental-sp", "tres-objetos"]
-    assert json.loads(capsys.readouterr().out)["counts"]["events"] == 17

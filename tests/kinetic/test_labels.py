@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.kinetic import shapes
 from choque.kinetic.labels import (
     frame_contacts,
     label_contacts,
-    model_of,
+    motion,
     outlines,
     read_frames,
     synthetic_stack,
     write_stack,
     write_table,
 )
+from choque.theses.kinetic import Model, shapes
 
 
 def _by_pixel(frame: Any, height: float, width: float) -> dict[tuple[int, int], float]:
@@ -94,9 +94,13 @@ def test_outlines_enclose_the_pixels_and_become_a_model() -> None:
     assert (traced[7].min(axis=0).tolist(), traced[7].max(axis=0).tolist()) == ([2.5, 1.5], [8.5, 5.5])
     assert abs(shapes.area(traced[7])) == pytest.approx(24, abs=0.5)
     moved = np.roll(frame, 2, axis=1)
-    model = model_of([frame, moved], pixel_size=(0.5, 0.5), frame_interval=0.25)
-    np.testing.assert_allclose(model.velocity, [[4.0, 0.0]] * 2)
+    polygons, velocity = motion([frame, moved], pixel_size=(0.5, 0.5), frame_interval=0.25)
+    assert list(polygons) == list(traced)
+    np.testing.assert_allclose(velocity, [[4.0, 0.0]] * 2)
+    model = Model.from_labels([frame, moved], pixel_size=(0.5, 0.5), frame_interval=0.25)
+    np.testing.assert_allclose(model.velocity, velocity)
     assert model.frame == ((0.0, 10.0), (0.0, 6.0))
+    assert model.interval == (0.0, 0.25)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
-from choque.kinetic import Model
 from choque.studio.motion.panel import lists_html, queue_html, shown_rows, why_html
 from choque.studio.motion.player import MotionPlayer
 from choque.studio.motion.words import explain_next, tell_instant
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import Model, scenes
 
 EVENT_TIMES = sorted(
     {

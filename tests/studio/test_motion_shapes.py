@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from choque.kinetic import shapes
 from choque.studio.motion import shapes as motion_shapes
 from choque.studio.motion.player import MotionPlayer
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import scenes, shapes
 
 
 def area_of(triangles: np.ndarray) -> np.ndarray:

@@ -107,6 +107,7 @@ def use_kinetic() -> None:
     """Sweeps, sorted lists and billiards in 2D and 3D, polygons in motion, every kind of simulation, labels."""
     from choque import kinetic
     from choque.kinetic import labels
+    from choque.theses.kinetic import create_simulation, scenes
 
     random = np.random.default_rng(0)
     for dimension in (2, 3):
@@ -129,9 +130,9 @@ def use_kinetic() -> None:
     ordered.advance_all(until=5.0)
     ordered.set_motion([0, 1], [0.0, 1.0], 0.1)
     ordered.audit(), ordered.certificates()
-    model = kinetic.scenes.make("tres-objetos")
+    model = scenes.make("tres-objetos")
     for method in ("kinetic", "direct", "incremental", "incremental-recompute", "direct-thesis"):
-        kinetic.simulation(model, method).run()
+        create_simulation(model, method).run()
     kinetic.contacts(model.polygons, model.velocity, model.interval[1])
     labels.label_contacts(labels.synthetic_stack(frames=2, size=64, objects=6))
 

@@ -14,7 +14,8 @@ from choque.cli._json import AsJson, print_json
 from choque.cli._options import Settings, read_settings
 
 if TYPE_CHECKING:
-    from choque.kinetic import Contact, Model
+    from choque.kinetic import Contact
+    from choque.theses.kinetic import Model
     from choque.theses.kinetic.statistics import Statistics
 
 SceneName = Annotated[
@@ -111,13 +112,13 @@ def run(
       choque kinetic run tres-objetos --picture scene.gif --contacts
     """
     from choque._core.kernel import announcement
-    from choque.kinetic import simulation
+    from choque.theses.kinetic import create_simulation
 
     chosen = _model(scene, option)
     if model is not None:
         chosen.write(model)
     tell = (lambda line: typer.echo(line, err=as_json)) if trace else None
-    found = simulation(chosen, method, trace=tell)
+    found = create_simulation(chosen, method, trace=tell)
     _rehearse(found.method)
     compiled = announcement.count
     result = found.run()
@@ -141,8 +142,7 @@ VERBS: dict[str, Callable[..., None]] = {
 
 def _model(scene: str, option: list[str] | None) -> Model:
     from choque.errors import InvalidInput
-    from choque.kinetic import Model
-    from choque.theses.kinetic import scenes
+    from choque.theses.kinetic import Model, scenes
 
     options = read_settings(option)
     if scene in scenes.SCENES or not Path(scene).exists():
@@ -155,11 +155,10 @@ def _model(scene: str, option: list[str] | None) -> Model:
 def _rehearse(method: str) -> None:
     """Load what the method needs, or compile it once, on a scene of a few frames: that is not the time of the run."""
     from choque.cli._terminal import waiting
-    from choque.kinetic import simulation
-    from choque.theses.kinetic import scenes
+    from choque.theses.kinetic import create_simulation, scenes
 
     with waiting(f"Getting ready: what {method!r} needs is loaded, or compiled once …"):
-        simulation(scenes.make("incremental-sp"), method).run()
+        create_simulation(scenes.make("incremental-sp"), method).run()
 
 
 def _contacts(model: Model) -> list[Contact]:

@@ -57,6 +57,7 @@ def from_labels(
     """
     from choque.cli._terminal import waiting
     from choque.kinetic import labels
+    from choque.theses.kinetic import Model
 
     size = _pixel_size(pixel_size)
     with waiting(f"Reading {stack} …"):
@@ -66,7 +67,7 @@ def from_labels(
         labels.write_table(output, found)
         written[output] = f"{len(found):,} contacts"
     if model is not None:
-        labels.model_of(labels.read_frames(stack), pixel_size=size, frame_interval=interval).write(model)
+        Model.from_labels(labels.read_frames(stack), pixel_size=size, frame_interval=interval).write(model)
         written[model] = "the outlines of the first frame, in motion"
     if outlines is not None:
         with waiting("Tracing outlines …"):

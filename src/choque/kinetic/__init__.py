@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from choque.kinetic import shapes
 from choque.kinetic._audit import Audit
 from choque.kinetic._billiards import Billiards, Collision
 from choque.kinetic._contacts import Contact, contacts
 from choque.kinetic._lists import News
 from choque.kinetic._meetings import Meeting
-from choque.kinetic._model import Model
-from choque.kinetic._selector import recommend
 from choque.kinetic._sorted_list import Certificate, SortedList
 from choque.kinetic._sweep import Counters, Event, Sweep
 from choque.kinetic._trajectories import Trajectory, constant, linear, quadratic
-from choque.theses.kinetic import scenes
-from choque.theses.kinetic.simulation import Signal, Simulation, simulation
-from choque.theses.kinetic.statistics import Statistics
 
 __all__ = [
     "Audit",
@@ -26,20 +20,12 @@ __all__ = [
     "Counters",
     "Event",
     "Meeting",
-    "Model",
     "News",
-    "Signal",
-    "Simulation",
     "SortedList",
-    "Statistics",
     "Sweep",
     "Trajectory",
     "constant",
     "contacts",
     "linear",
     "quadratic",
-    "recommend",
-    "scenes",
-    "shapes",
-    "simulation",
 ]

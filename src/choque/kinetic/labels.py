@@ -19,11 +19,12 @@ from choque.files import stack_tiff
 from choque.files.atomic import replacing
 from choque.files.csv_rows import write_rows
 from choque.kinetic._checks import as_count, as_size
-from choque.kinetic._model import Model
-from choque.kinetic.shapes import Polygon
 
 _HALF = np.int64(32)
 _LABEL_MOST = 2**31 - 1
+
+Polygon: TypeAlias = NDArray[np.float64]
+"""(k, 2) vertices in order."""
 
 PixelSize: TypeAlias = tuple[float, float] | float
 """(height, width) of a pixel, or one number for both."""
@@ -179,10 +180,13 @@ def write_outlines(
     return len(traced)
 
 
-def model_of(frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0), frame_interval: float = 1.0) -> Model:
-    """The objects of the first frame as a model in motion: outlines, and velocities by centroids of two frames.
+def motion(
+    frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0), frame_interval: float = 1.0
+) -> tuple[dict[int, Polygon], NDArray[np.float64]]:
+    """Return how the objects of the first frame move: their outlines by label, and (n, 2) velocities in that order.
 
-    An object that is gone in the second frame is at rest. The time of the model is that of one frame.
+    A velocity is the step of the centroid to the second frame over ``frame_interval``; an object that is missing there
+    is at rest. `choque.kinetic.contacts` takes both.
     """
     sides, interval = _sides(pixel_size), as_size(frame_interval, "frame_interval")
     some = iter(_each(frames))
@@ -190,12 +194,8 @@ def model_of(frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0),
     second = _checked(next(some, first), 1)
     before, after = (_centroids(frame, sides) for frame in (first, second))
     traced = outlines(first, pixel_size=sides)
-    velocity = [(np.subtract(after.get(label, before[label]), before[label])) / interval for label in traced]
-    height, width = first.shape[0] * sides[0], first.shape[1] * sides[1]
-    return Model(
-        tuple(traced.values()), np.array(velocity).reshape(-1, 2), ((0.0, width), (0.0, height)), (0.0, interval),
-        1.0 / interval, name="labels",
-    )  # fmt: skip
+    velocity = [np.subtract(after.get(label, before[label]), before[label]) / interval for label in traced]
+    return traced, np.array(velocity, np.float64).reshape(-1, 2)
 
 
 def _centroids(frame: NDArray[Any], pixel_size: tuple[float, float]) -> dict[int, NDArray[np.float64]]:

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from choque.errors import UnknownName
-from choque.kinetic import Signal, simulation
 from choque.theses.kinetic import scenes
 from choque.theses.kinetic.direct import MERGES, SORTS, ThesisDirect, axis_pairs
-from choque.theses.kinetic.simulation import METHODS
+from choque.theses.kinetic.simulation import METHODS, Signal, create_simulation
 
 FRAME_METHODS = ("direct", "incremental", "incremental-recompute", "direct-thesis")
 
@@ -42,8 +41,8 @@ def test_all_methods_find_the_same_pairs_at_every_frame(scene: str) -> None:
     model = scenes.make(scene, **options)
     if scene == "aleatorio":
         model = scenes.Model(model.polygons, model.velocity, model.frame, model.interval, 37)
-    runs = {method: simulation(model, method, closing_frame=True).run() for method in FRAME_METHODS}
-    kinetic, sweep = simulation(model, "kinetic").run(), model.sweep()
+    runs = {method: create_simulation(model, method, closing_frame=True).run() for method in FRAME_METHODS}
+    kinetic, sweep = create_simulation(model, "kinetic").run(), model.sweep()
     for number, (time, pairs) in enumerate(runs["direct"].frames):
         for method in FRAME_METHODS:
             assert runs[method].frames[number][1].tolist() == pairs.tolist(), (method, number)
@@ -65,11 +64,11 @@ def _held(initial: Any, events: list[tuple[float, str, tuple[int, int]]], until:
 
 def test_recompute_runs_only_when_the_order_changed() -> None:
     still = scenes.make("sp-directo")
-    assert simulation(still, "incremental-recompute").run().counts["recomputations"] == 0
+    assert create_simulation(still, "incremental-recompute").run().counts["recomputations"] == 0
     moving = scenes.make("aleatorio", n=30, occupancy=0.1)
-    run = simulation(moving, "incremental-recompute").run()
+    run = create_simulation(moving, "incremental-recompute").run()
     changed, sweep = 0, moving.sweep()
-    for time in simulation(moving, "direct").times().tolist():  # type: ignore[attr-defined]
+    for time in create_simulation(moving, "direct").times().tolist():  # type: ignore[attr-defined]
         before = sweep.counters.exchanges
         sweep.advance_arrays(time)
         changed += sweep.counters.exchanges > before
@@ -77,7 +76,7 @@ def test_recompute_runs_only_when_the_order_changed() -> None:
 
 
 def test_statistics_of_the_three_objects(tmp_path: Path) -> None:
-    run = simulation(scenes.make("tres-objetos"), "kinetic")
+    run = create_simulation(scenes.make("tres-objetos"), "kinetic")
     statistics = run.run()
     run.write_statistics(tmp_path / "statistics.txt")
     text = (tmp_path / "statistics.txt").read_text()
@@ -99,7 +98,7 @@ def test_statistics_of_the_three_objects(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_phases_add_up_to_the_total(method: str, tmp_path: Path) -> None:
-    run = simulation(scenes.make("aleatorio", n=60, occupancy=0.05), method)
+    run = create_simulation(scenes.make("aleatorio", n=60, occupancy=0.05), method)
     run.run()  # compiled now
     statistics = run.run()
     run.write_statistics(tmp_path / "s.txt")
@@ -111,7 +110,7 @@ def test_phases_add_up_to_the_total(method: str, tmp_path: Path) -> None:
 
 def test_trace_lists_every_swap_and_every_new_certificate() -> None:
     lines: list[str] = []
-    simulation(scenes.make("tres-objetos"), "kinetic", trace=lines.append).run()
+    create_simulation(scenes.make("tres-objetos"), "kinetic", trace=lines.append).run()
     assert sum("swap" in line for line in lines) == 19
     assert sum("simple event" in line for line in lines) == 16
     (multiple,) = (line for line in lines if "multiple event" in line)
@@ -126,9 +125,9 @@ def test_trace_lists_every_swap_and_every_new_certificate() -> None:
 def test_observers_are_told_and_change_nothing(method: str) -> None:
     model = scenes.make("tres-objetos")
     told: list[Signal] = []
-    alone = simulation(model, method).run()
-    watched = simulation(model, method, observers=[told.append, lambda _: None]).run()
-    replaced = simulation(model, method, observers=[lambda _: None]).run()
+    alone = create_simulation(model, method).run()
+    watched = create_simulation(model, method, observers=[told.append, lambda _: None]).run()
+    replaced = create_simulation(model, method, observers=[lambda _: None]).run()
     for other in (watched, replaced):
         assert other.events == alone.events
         assert other.counts == alone.counts
@@ -144,10 +143,10 @@ def test_observers_are_told_and_change_nothing(method: str) -> None:
 
 def test_frames_are_fps_times_duration_and_one_more_on_demand() -> None:
     model = scenes.make("incremental-sp")
-    assert len(simulation(model, "direct").run().frames) == 10
-    assert len(simulation(model, "direct", closing_frame=True).run().frames) == 11
+    assert len(create_simulation(model, "direct").run().frames) == 10
+    assert len(create_simulation(model, "direct", closing_frame=True).run().frames) == 11
 
 
 def test_unknown_method_is_named() -> None:
     with pytest.raises(UnknownName, match="kinetic"):
-        simulation(scenes.make("tres-objetos"), "kinetik")
+        create_simulation(scenes.make("tres-objetos"), "kinetik")

@@ -21,17 +21,16 @@ def ready() -> None:
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     """Run a scene of the thesis by events and by frames, and draw what the events look like on one axis."""
-    from choque.kinetic import simulation
     from choque.studio.picture.kinetic import draw_space_time
-    from choque.theses.kinetic import scenes
+    from choque.theses.kinetic import create_simulation, scenes
 
     progress(0, 2, "computing")
     random = scenes.make("aleatorio", n=OBJECTS // 2 if quick else OBJECTS, occupancy=0.1)
     model = replace(random, frames_per_second=FRAMES_PER_SECOND)
     begin = perf_counter()
-    result = simulation(model, "kinetic").run()
+    result = create_simulation(model, "kinetic").run()
     seconds = perf_counter() - begin
-    frames = simulation(model, "direct").run().frames
+    frames = create_simulation(model, "direct").run().frames
     seen = {tuple(pair) for _, pairs in frames for pair in pairs.tolist()}
     began = {tuple(pair) for _, kind, pair in result.events if kind == "began"}
     missed = len(began - seen)

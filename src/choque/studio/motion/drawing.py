@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kinetic import Model
 from choque.studio.motion import shapes as motion_shapes
 from choque.studio.motion.state import MotionState
+from choque.theses.kinetic import Model
 
 Color = tuple[int, int, int]
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from choque.errors import InvalidInput
-from choque.kinetic import Model
 from choque.studio.motion.view import MotionView
 from choque.studio.page.entries import Entry
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import Model, scenes
 
 SUFFIXES = (".txt",)
 """Of model files: that of the thesis has no suffix of its own."""

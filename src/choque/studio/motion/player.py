@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from choque.errors import InvalidInput
-from choque.kinetic import Event, Meeting, Model, Sweep
+from choque.kinetic import Event, Meeting, Sweep
 from choque.studio.motion.state import MotionState, state_of
+from choque.theses.kinetic import Model
 
 _FIRST_LOOK_BACK = 1e-4
 """The share of the whole time within which the event before is looked for first."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.kinetic import Model
-from choque.kinetic.shapes import area
 from choque.studio.motion.state import MotionState
+from choque.theses.kinetic import Model
+from choque.theses.kinetic.shapes import area
 
 Segments = NDArray[np.float32]
 """(m, 2, 3): two ends each."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Pairs
-from choque.kinetic import Model, Sweep
+from choque.kinetic import Sweep
+from choque.theses.kinetic import Model
 
 AXIS_NAMES = "xy"
 QUEUE_SHOWN = 12

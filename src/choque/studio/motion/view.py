@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from choque.kinetic import Model
 from choque.studio.motion.drawing import MotionDrawing
 from choque.studio.motion.panel import lists_html, queue_html, why_html
 from choque.studio.motion.player import MotionPlayer
@@ -18,6 +17,7 @@ from choque.studio.page.page import Page
 from choque.studio.page.scene import Lens, Stand, give_back, light_evenly
 from choque.studio.page.view import View
 from choque.studio.viewpoint import Eye
+from choque.theses.kinetic import Model
 
 FIELD_OF_VIEW = math.radians(12.0)
 """Narrow, so that the plane looks as on paper."""

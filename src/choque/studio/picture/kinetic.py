@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
 from choque.files.atomic import beside, replacing
-from choque.kinetic import Model, Sweep
+from choque.kinetic import Sweep
+from choque.theses.kinetic import Model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

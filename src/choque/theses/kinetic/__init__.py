@@ -1,1 +1,25 @@
-"""Direct, incremental and kinetic sweeps of moving polygons: simulations, scenes and study."""
+"""Direct, incremental and kinetic sweep-and-prune of moving polygons: H. M. Moraga Aros, Universidad de Chile, 2019.
+
+The master's thesis compares three ways to track which of many polygons in the plane overlap while they move at constant
+velocity: sorted again at every frame, sorted incrementally, or from event to event. `create_simulation` runs each of
+them on a `Model`, such as the thesis's `scenes`; `choque lab run kinetic` repeats its measurements. The kinetic sweep
+itself is `choque.kinetic.Sweep`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.theses.kinetic import scenes, shapes
+    from choque.theses.kinetic.model import Model
+    from choque.theses.kinetic.selector import recommend
+    from choque.theses.kinetic.simulation import create_simulation
+
+__all__ = ["Model", "create_simulation", "recommend", "scenes", "shapes"]
+
+_HOMES = {"Model": "model", "create_simulation": "simulation", "recommend": "selector"}
+
+__getattr__ = exporting(__name__, {name: f"{__name__}.{_HOMES.get(name, name)}" for name in __all__})

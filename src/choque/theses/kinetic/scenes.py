@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from choque.errors import InvalidInput, UnknownName
-from choque.kinetic import shapes
 from choque.kinetic._checks import as_count, as_size
-from choque.kinetic._model import Model
+from choque.theses.kinetic import shapes
+from choque.theses.kinetic.model import Model
 
 DIRECT_CASES = (
     ("square", "hexagon"),

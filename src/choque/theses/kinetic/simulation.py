@@ -17,10 +17,10 @@ from choque.bounds import Boxes
 from choque.broad import BroadPhase, create
 from choque.errors import UnknownName
 from choque.kinetic._meetings import Meeting
-from choque.kinetic._model import Model
-from choque.kinetic._selector import recommend
 from choque.kinetic._sweep import Event, Sweep
 from choque.theses.kinetic.direct import ThesisDirect
+from choque.theses.kinetic.model import Model
+from choque.theses.kinetic.selector import recommend
 from choque.theses.kinetic.statistics import Statistics
 from choque.theses.kinetic.trace import trace_initial, trace_instant
 
@@ -289,10 +289,10 @@ METHODS: dict[str, type[Simulation]] = {
 }
 
 
-def simulation(model: Model, method: str = "kinetic", **options: Any) -> Simulation:
+def create_simulation(model: Model, method: str = "kinetic", **options: Any) -> Simulation:
     """The simulation of ``model`` by a method: direct, incremental, incremental-recompute, direct-thesis, kinetic.
 
-    ``"auto"`` takes the one that `choque.kinetic.recommend` names.
+    ``"auto"`` takes the one that `choque.theses.kinetic.recommend` names.
     """
     if method == "auto":
         method = recommend(len(model), model.density, model.frames_per_second, model.duration).method

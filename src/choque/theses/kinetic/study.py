@@ -94,7 +94,7 @@ def bytes_a_body(row: Row) -> float | None:
 
 def what_tells_methods_apart() -> Mapping[str, float]:
     """As for the selector, which consults a map of this study."""
-    from choque.kinetic._selector import WEIGHTS
+    from choque.theses.kinetic.selector import WEIGHTS
 
     return WEIGHTS
 
@@ -156,7 +156,7 @@ class Following(Trial):
     """One method that follows one instance for a while; ``auto`` is the one that is recommended for it."""
 
     def __init__(self, parameters: Parameters) -> None:
-        from choque import kinetic
+        from choque.theses.kinetic import recommend
 
         self.name = self._way = str(parameters["method"])
         self._rate = float(parameters["frames_per_second"] or 1)
@@ -168,7 +168,7 @@ class Following(Trial):
             int(parameters["seed"] or 0),
         )
         if self.name == "auto":
-            self._way = kinetic.recommend(len(self._lower), self._density, self._rate, self._duration).method
+            self._way = recommend(len(self._lower), self._density, self._rate, self._duration).method
         self._counters: dict[str, int | float] = {}
         self._end = self._duration
         self._answer: NDArray[np.int32] = np.empty((0, 2), np.int32)
@@ -417,7 +417,7 @@ def small(result: Result) -> Finding:
     printed="The method chosen from n, density, frame rate and duration is within 10 % of the best on held-out cells.",
 )
 def chosen_well(result: Result) -> Finding:
-    """The shipped table, by `choque.kinetic.recommend`: no cell of this study is in it."""
+    """The shipped table, by `choque.theses.kinetic.recommend`: no cell of this study is in it."""
     return judge_selector(result)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.kinetic import Model, shapes, simulation
 from choque.narrow.polygons import contact
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import Model, scenes, shapes
+from choque.theses.kinetic.simulation import create_simulation
 
 TEXT = """marco: ((-10.0, 10.0), (-10.0, 10.0))
 timeInterval: 0.0-10.0
@@ -125,7 +125,7 @@ def test_sp_directo() -> None:
 def test_equidistribucion_has_no_pair_for_any_method() -> None:
     model = scenes.make("equidistribucion", side=8)
     for method in ("kinetic", "direct", "incremental"):
-        statistics = simulation(model, method).run()
+        statistics = create_simulation(model, method).run()
         assert not statistics.events
         assert all(not len(pairs) for _, pairs in statistics.frames)
 

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from choque.cli.kinetic import VERBS
 from choque.errors import InvalidInput, UnknownName
-from choque.kinetic import Model
-from choque.theses.kinetic import scenes
+from choque.theses.kinetic import Model, scenes
 
 
 def call(*words: object) -> Any:

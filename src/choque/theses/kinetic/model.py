@@ -16,20 +16,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
+from choque.kinetic import Sweep, labels
 from choque.kinetic._checks import as_size, as_table, as_time
-from choque.kinetic._sweep import Sweep
-from choque.kinetic.shapes import Polygon, area
 from choque.narrow.polygons import as_polygon
+from choque.theses.kinetic.shapes import Polygon, area
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _HEADER = {"marco": 4, "timeinterval": 2, "framespersecond": 1}
@@ -135,6 +137,21 @@ class Model:
         """Write the model file, whole or not at all."""
         with replacing(path) as handle:
             handle.write(self.text().encode())
+
+    @classmethod
+    def from_labels(
+        cls, frames: Iterable[ArrayLike], *, pixel_size: labels.PixelSize = (1.0, 1.0), frame_interval: float = 1.0
+    ) -> Self:
+        """Make a model of the objects in the first of labelled ``frames``, for the time of one frame.
+
+        Outlines and velocities are those of `choque.kinetic.labels.motion`; the frame is that of the image.
+        """
+        known = [np.asarray(frame) for frame in islice(frames, 2)]
+        traced, velocity = labels.motion(known, pixel_size=pixel_size, frame_interval=frame_interval)
+        high, wide = known[0].shape if known else (1, 1)
+        height, width = np.broadcast_to(pixel_size, 2).tolist()
+        frame = ((0.0, wide * width), (0.0, high * height))
+        return cls(tuple(traced.values()), velocity, frame, (0.0, frame_interval), 1.0 / frame_interval, name="labels")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
