@@ -1,16 +1,22 @@
-"""What `import choque` gives, and what it does not load."""
+"""What `import choque` and each of its packages export, and what importing them does not load."""
 
 from __future__ import annotations
 
 import importlib
 import subprocess
 import sys
+import types
+from pathlib import Path
 
 import pytest
 
 import choque
 
-ROOMS = ("bounds", "broad", "files", "scene", "testing")
+PACKAGES = sorted(
+    path.parent.name
+    for path in Path(choque.__file__).parent.glob("*/__init__.py")
+    if path.parent.name not in ("_core", "cli", "theses")
+)
 
 
 def in_fresh_process(code: str) -> str:
@@ -19,24 +25,41 @@ def in_fresh_process(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_what_is_exported_is_what_is_listed() -> None:
+def test_exported_names_are_sorted_and_listed_by_dir() -> None:
     assert list(choque.__all__) == sorted(set(choque.__all__))
     assert dir(choque) == sorted([*choque.__all__, "__version__"])
 
 
+def test_every_package_is_exported() -> None:
+    assert set(PACKAGES) <= set(choque.__all__)
+
+
 @pytest.mark.parametrize("name", choque.__all__)
-def test_every_exported_name_is_there_and_documented(name: str) -> None:
+def test_every_exported_name_exists_and_is_documented(name: str) -> None:
     value = getattr(choque, name)
     assert (value.__doc__ or "").strip().partition("\n")[0].endswith((".", ":"))
     assert not hasattr(value, "__path__") or value.__name__ == f"choque.{name}"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_exported_name_of_a_room_is_there_and_documented(room: str) -> None:
-    module = importlib.import_module(f"choque.{room}")
-    assert len(module.__all__) == len(set(module.__all__))
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_exported_name_of_a_package_exists_and_is_documented(package: str) -> None:
+    module = importlib.import_module(f"choque.{package}")
+    assert list(module.__all__) == sorted(set(module.__all__)), f"choque.{package}.__all__ is not sorted"
     for name in module.__all__:
-        assert (getattr(module, name).__doc__ or "").strip(), f"choque.{room}.{name} has no docstring"
+        value = getattr(module, name)
+        if callable(value) or isinstance(value, types.ModuleType):
+            assert (value.__doc__ or "").strip(), f"choque.{package}.{name} has no docstring"
+
+
+def test_no_public_class_has_two_owners() -> None:
+    owners: dict[str, set[type]] = {}
+    for package in PACKAGES:
+        module = importlib.import_module(f"choque.{package}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if isinstance(value, type):
+                owners.setdefault(name, set()).add(value)
+    assert not {name for name, classes in owners.items() if len(classes) > 1}
 
 
 def test_an_unknown_attribute_is_an_attribute_error() -> None:
@@ -44,19 +67,18 @@ def test_an_unknown_attribute_is_an_attribute_error() -> None:
         choque.pears  # noqa: B018
 
 
-def test_the_import_loads_nothing_heavy() -> None:
+def test_importing_choque_loads_nothing_heavy() -> None:
     heavy = ("numpy", "numba", "rich", "typer", "scipy")
     assert in_fresh_process(f"import sys, choque; print([m for m in {heavy} if m in sys.modules])") == "[]"
 
 
-def test_a_room_is_loaded_when_first_used() -> None:
+def test_a_package_is_loaded_when_first_used() -> None:
     first, second = "choque.errors, 'numba' in sys.modules", "choque.bounds, 'numba' in sys.modules"
     assert in_fresh_process(f"import sys, choque; print(({first})[1], ({second})[1])") == "False True"
 
 
 def test_the_version_is_that_of_the_project() -> None:
     import tomllib
-    from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     assert choque.__version__ == project["version"]
