@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.sort import pack_pairs, radix_sort, sorted_pairs, without_duplicates
+from choque._core.pair_keys import pack_pairs
+from choque._core.sort import radix_sort, sorted_pairs, without_duplicates
 from choque.testing import parallel_at_any_size
 
 DIGIT = 1 << 11

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.sort import pack_pairs, unpack_pairs
+from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque.broad import PairFilter
 from choque.errors import InvalidInput
 

@@ -43,7 +43,7 @@ def test_a_response_of_ones_own() -> None:
         def respond(self, bodies: Any, contacts: Any, dt: float) -> int:  # noqa: ARG002
             return 0
 
-    with pytest.raises(InvalidInput, match="taken"):
+    with pytest.raises(InvalidInput, match="There is a response called"):
         register_response(Impostor)
 
 

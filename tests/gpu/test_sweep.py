@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import choque
-from choque._core.sort import unpack_pairs
+from choque._core.pair_keys import unpack_pairs
 from choque.bounds import Boxes, KDops, Spheres, directions
 from choque.broad import create
 from choque.errors import InvalidInput

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
+from choque._core.pair_keys import unpack_range
 from choque._core.types import Keys, Pairs
 
 LIBRARY_BELOW = 200_000
@@ -20,8 +21,6 @@ LIBRARY_BELOW_IN_ONE_PASS = 20_000
 """
 
 _DIGIT_BITS = 11
-
-_HALF = np.uint64(32)
 
 
 def sorted_pairs(chunks: list[Keys], row_count: int, thread_count: int, partner_count: int | None = None) -> Pairs:
@@ -46,7 +45,7 @@ def sorted_pairs(chunks: list[Keys], row_count: int, thread_count: int, partner_
         keys = radix_sort(keys, 0, second_bits, thread_count)
         keys = radix_sort(keys, 32, first_bits, thread_count)
     pairs: Pairs = memory.empty((keys.size, 2), np.int32)
-    threads.over_ranges(_unpack, keys.size, thread_count, keys, pairs)
+    threads.over_ranges(unpack_range, keys.size, thread_count, keys, pairs)
     return pairs
 
 
@@ -67,20 +66,6 @@ def without_duplicates(pairs: Pairs) -> Pairs:
     """The distinct rows of sorted ``pairs``; the same array when all are distinct."""
     kept = _compact_distinct(pairs)
     return pairs if kept == len(pairs) else pairs[:kept].copy()
-
-
-def pack_pairs(pairs: Pairs) -> Keys:
-    """The packed keys of ``pairs`` (m, 2), in the same order."""
-    first = pairs[:, 0].astype(np.uint64)
-    keys: Keys = (first << _HALF) | pairs[:, 1].astype(np.uint64)
-    return keys
-
-
-def unpack_pairs(keys: Keys) -> Pairs:
-    """The (m, 2) pairs of packed ``keys``, in the same order."""
-    pairs: Pairs = np.empty((keys.size, 2), np.int32)
-    _unpack(0, keys.size, keys, pairs)
-    return pairs
 
 
 def radix_sort(keys: Keys, lowest_bit: int, bit_count: int, thread_count: int) -> Keys:
@@ -107,13 +92,6 @@ def _pass(
     threads.run(lambda k: _count_digits(source, *shares[k], shift, offsets[k]), len(shares))
     to_places(offsets)
     threads.run(lambda k: _place_digits(source, *shares[k], shift, offsets[k], target), len(shares))
-
-
-@kernel
-def _unpack(first: int, last: int, keys: Keys, pairs: Pairs) -> None:
-    for k in range(first, last):
-        pairs[k, 0] = np.int32(keys[k] >> np.uint64(32))
-        pairs[k, 1] = np.int32(keys[k] & np.uint64(0xFFFFFFFF))
 
 
 @kernel

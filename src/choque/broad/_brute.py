@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.sort import unpack_pairs
+from choque._core.pair_keys import unpack_pairs
 from choque._core.types import Floats, Keys, Pairs
 from choque.broad._columns import BLOCK, is_any, mark_overlaps, padded_columns
 from choque.broad._contract import BroadPhase

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
+from choque._core.pair_keys import unpack_pairs
 from choque._core.pair_sets import Change
 from choque._core.records import PackedBoxes
-from choque._core.sort import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions

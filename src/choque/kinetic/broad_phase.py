@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.pair_keys import pack_pairs
 from choque._core.pair_sets import ENDED, Change
 from choque._core.records import PackedBoxes
-from choque._core.sort import pack_pairs
 from choque._core.types import Floats, Keys
 from choque.bounds import Bounds
 from choque.broad._sap_exchanges import Logs

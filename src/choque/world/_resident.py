@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.counters import Counters
-from choque._core.sort import unpack_pairs
+from choque._core.pair_keys import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Pairs
 from choque.bounds._directions import directions

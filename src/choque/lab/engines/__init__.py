@@ -6,27 +6,26 @@ a step, not the course of the bodies.
 
 from __future__ import annotations
 
-from choque.errors import UnknownName
+from choque._core.registry import Registry
 from choque.lab.engines.contract import Engine
-from choque.lab.engines.pybullet import Bullet
 
-__all__ = ["Engine", "get", "installed", "names"]
+__all__ = ["ENGINES", "Engine", "get", "installed", "names"]
 
-_ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (Bullet,)}
+ENGINES: Registry[type[Engine]] = Registry(
+    "engine", {"bullet": "choque.lab.engines.pybullet:Bullet"}, group="choque.engines"
+)
 
 
 def names() -> list[str]:
-    """List every engine that there is an adapter for, installed or not."""
-    return list(_ENGINES)
+    """List every engine that has an adapter, installed or not."""
+    return list(ENGINES)
 
 
 def installed() -> list[str]:
     """List the engines whose library can be found here, without importing any of them."""
-    return [name for name, engine in _ENGINES.items() if engine.is_installed()]
+    return [name for name in ENGINES if ENGINES.find(name).is_installed()]
 
 
 def get(name: str) -> type[Engine]:
-    """Give the engine ``name``; called with a scene, it makes a world of its own."""
-    if name not in _ENGINES:
-        raise UnknownName("engine", name, _ENGINES)
-    return _ENGINES[name]
+    """Return the engine ``name``; called with a scene, it makes a world of its own."""
+    return ENGINES.find(name)

@@ -7,52 +7,42 @@
 
 from __future__ import annotations
 
-from choque.errors import UnknownName
-from choque.lab.peers.coal import CoalTree
+from choque._core.registry import Registry
 from choque.lab.peers.contract import Peer
-from choque.lab.peers.fcl import FclTree
-from choque.lab.peers.ipctk import IpctkHashGrid, IpctkLbvh, IpctkSweepAndPrune
-from choque.lab.peers.rstar import Rstar
-from choque.lab.peers.rtree import Rtree
-from choque.lab.peers.scipy import ScipyCkdtree
-from choque.lab.peers.shapely import ShapelyStrtree
-from choque.lab.peers.vesin import Vesin, VesinSpheres
-from choque.lab.peers.warp import WarpBvh, WarpHashGrid
 
-__all__ = ["Peer", "get", "installed", "names"]
+__all__ = ["PEERS", "Peer", "get", "installed", "names"]
 
-_PEERS: dict[str, type[Peer]] = {
-    peer.name: peer
-    for peer in (
-        IpctkLbvh,
-        IpctkHashGrid,
-        IpctkSweepAndPrune,
-        Vesin,
-        VesinSpheres,
-        WarpHashGrid,
-        WarpBvh,
-        ScipyCkdtree,
-        FclTree,
-        CoalTree,
-        Rtree,
-        Rstar,
-        ShapelyStrtree,
-    )
-}
+PEERS: Registry[type[Peer]] = Registry(
+    "peer",
+    {
+        "ipctk-lbvh": "choque.lab.peers.ipctk:IpctkLbvh",
+        "ipctk-hash-grid": "choque.lab.peers.ipctk:IpctkHashGrid",
+        "ipctk-sweep": "choque.lab.peers.ipctk:IpctkSweepAndPrune",
+        "vesin": "choque.lab.peers.vesin:Vesin",
+        "vesin-spheres": "choque.lab.peers.vesin:VesinSpheres",
+        "warp-hash-grid": "choque.lab.peers.warp:WarpHashGrid",
+        "warp-bvh": "choque.lab.peers.warp:WarpBvh",
+        "scipy-ckdtree": "choque.lab.peers.scipy:ScipyCkdtree",
+        "fcl-tree": "choque.lab.peers.fcl:FclTree",
+        "coal-tree": "choque.lab.peers.coal:CoalTree",
+        "rtree": "choque.lab.peers.rtree:Rtree",
+        "rstar": "choque.lab.peers.rstar:Rstar",
+        "shapely-strtree": "choque.lab.peers.shapely:ShapelyStrtree",
+    },
+    group="choque.peers",
+)
 
 
 def names() -> list[str]:
-    """List every peer that there is an adapter for, installed or not."""
-    return list(_PEERS)
+    """List every peer that has an adapter, installed or not."""
+    return list(PEERS)
 
 
 def installed() -> list[str]:
     """List the peers whose library can be found here, without importing any of them."""
-    return [name for name, peer in _PEERS.items() if peer.is_installed()]
+    return [name for name in PEERS if PEERS.find(name).is_installed()]
 
 
 def get(name: str, threads: int | None = None) -> Peer:
-    """Give the peer ``name``, to use ``threads`` threads where it can; None for all."""
-    if name not in _PEERS:
-        raise UnknownName("peer", name, _PEERS)
-    return _PEERS[name](threads)
+    """Return the peer ``name``, to use ``threads`` threads where it can; None for all."""
+    return PEERS.find(name)(threads)

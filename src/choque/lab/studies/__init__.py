@@ -7,43 +7,31 @@ through the entry-point group ``choque.lab``.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import pkgutil
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
-from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
+from choque._core.registry import Registry
+from choque.errors import ChoqueError, InvalidInput, UnreadableFile
 from choque.lab.study import Study
 
-GROUP = "choque.lab"
+STUDIES: Registry[Study] = Registry(
+    "study",
+    {"comparison": "choque.lab.studies.comparison:STUDY"},
+    group="choque.lab",
+    fits=lambda study: isinstance(study, Study),
+    wanted="a choque.lab.Study",
+)
 
 
 def names() -> list[str]:
-    """List every study that can be run by name, sorted."""
-    return sorted({*_built_in(), *_brought()})
+    """List every study that can be run by name, in alphabetical order."""
+    return STUDIES.names()
 
 
 def find(reference: str) -> Study:
-    """Give the study of a name, or of a file whose path ends in ``.py``."""
-    if reference.endswith(".py"):
-        return _from_file(Path(reference))
-    if reference in _built_in():
-        study = importlib.import_module(f"{__name__}.{reference}").STUDY
-    elif reference in _brought():
-        study = _brought()[reference].load()
-    else:
-        raise UnknownName("study", reference, names())
-    return _checked(study, reference)
-
-
-def _built_in() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
-
-
-def _brought() -> dict[str, importlib.metadata.EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+    """Return the study of a name, or of a file whose path ends in ``.py``."""
+    return _from_file(Path(reference)) if reference.endswith(".py") else STUDIES.find(reference)
 
 
 def _from_file(path: Path) -> Study:
@@ -66,12 +54,8 @@ def _from_file(path: Path) -> Study:
         raise
     except Exception as problem:
         raise InvalidInput(f"The study {path} cannot be read: {type(problem).__name__}: {problem}.") from problem
-    study = _checked(getattr(module, "STUDY", None), str(path))
+    study = getattr(module, "STUDY", None)
+    if not isinstance(study, Study):
+        raise InvalidInput(f"{path} defines no study; it must hold a choque.lab.Study called STUDY.")
     study.origin = str(path)
     return study
-
-
-def _checked(study: object, reference: str) -> Study:
-    if isinstance(study, Study):
-        return study
-    raise InvalidInput(f"{reference} defines no study; it must hold a choque.lab.Study called STUDY.")

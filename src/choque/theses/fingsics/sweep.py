@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.pair_keys import unpack_pairs
 from choque._core.pair_sets import ENDED
-from choque._core.sort import unpack_pairs
 from choque._core.types import Index, Keys, Pairs
 from choque.errors import InvalidInput
 

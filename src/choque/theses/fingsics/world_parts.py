@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from choque import broad
 from choque._core.counters import Counters
 from choque._core.kernel import kernel
-from choque._core.sort import unpack_pairs
+from choque._core.pair_keys import unpack_pairs
 from choque._core.types import Keys, Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase

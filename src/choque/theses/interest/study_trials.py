@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import choque
-from choque._core.sort import pack_pairs
+from choque._core.pair_keys import pack_pairs
 from choque.bounds import Boxes, Spheres
 from choque.interest import Areas
 from choque.lab.stopwatch import Stopwatch
