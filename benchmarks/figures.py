@@ -28,7 +28,7 @@ import numpy as np
 
 import choque
 from choque._core.types import Floats
-from choque.files.csv_rows import write_dataclasses
+from choque.files.csv_table import write_dataclasses
 from choque.lab import machine, peers
 from choque.lab.bench import rows_of
 from choque.lab.contender import Contender, Facade, Method, State

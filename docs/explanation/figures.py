@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from drawn import bounds, broad, contact, evidence, motion, response, volume  # noqa: F401 - they register their figures
 from drawn.canvas import FIGURES
 
-from choque.files import replacing
+from choque.files.atomic import replacing
 from choque.lab.style import house_style, to_svg
 
 IMAGES = Path(__file__).parents[1] / "images"

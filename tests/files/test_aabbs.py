@@ -11,6 +11,7 @@ import pytest
 
 from choque import files
 from choque.errors import InvalidInput, UnreadableFile
+from choque.files import boxes
 
 
 def by_hand(name: bytes, kind: bytes, counts: tuple[int, int, int, int], numbers: Sequence[float]) -> bytes:
@@ -24,7 +25,7 @@ def test_bytes_of_a_solid_scene(tmp_path: Path) -> None:
         ([[1, 2, 3], [0, 0, 0]], [[4, 5, 6], [1, 1, 1]]),
         ([[1, 2, -3], [0, 0, 0]], [[4, 5, 6], [1, 9, 1]]),
     ]
-    files.write_frames(path, frames, frame_count=2, name="tiny")
+    boxes.write_frames(path, frames, frame_count=2, name="tiny")
     world = [0, 0, -3, 0, 4, 9, 6, 0]
     start = [1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0, 1, 1, 1, 0]
     after = [1, 2, -3, 0, 4, 5, 6, 0, 0, 0, 0, 0, 1, 9, 1, 0]
@@ -43,7 +44,7 @@ def test_reading_what_another_program_wrote(tmp_path: Path) -> None:
     path = tmp_path / "b.aabbs"
     boxes = [1, 2, 3, 77, 4, 5, 6, -1, 7, 8, 9, 77, 10, 11, 12, -1]
     path.write_bytes(by_hand(b"Free Fall\0junk", b"Cubes", (1, 1, 0, 0), [0] * 8 + boxes))
-    store = files.open_frames(path)
+    store = files.open_boxes(path)
     assert (store.name, store.frame_count, store.box_count, store.dimension) == ("Free Fall", 2, 1, 3)
     assert store.frame(0)[0].tolist() == [[1, 2, 3]]
     assert store.frame(1)[1].tolist() == [[10, 11, 12]]
@@ -66,15 +67,15 @@ def test_headers_that_do_not_fit(counts: tuple[int, int, int, int], sentence: st
     path = tmp_path / "a.aabbs"
     path.write_bytes(by_hand(b"a", b"Cubes", counts, [0.0] * 16))
     with pytest.raises(UnreadableFile, match=sentence):
-        files.open_frames(path)
+        files.open_boxes(path)
 
 
 def test_names_have_room_for_127_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.aabbs"
     frames = [(np.zeros((1, 3)), np.ones((1, 3)))]
-    files.write_frames(path, frames, frame_count=1, name="é" * 63 + "x")
-    assert files.open_frames(path).name == "é" * 63 + "x"
+    boxes.write_frames(path, frames, frame_count=1, name="é" * 63 + "x")
+    assert files.open_boxes(path).name == "é" * 63 + "x"
     for name in ("é" * 64, "zero\0byte"):
         with pytest.raises(InvalidInput, match="127"):
-            files.write_frames(tmp_path / "b.aabbs", frames, frame_count=1, name=name)
+            boxes.write_frames(tmp_path / "b.aabbs", frames, frame_count=1, name=name)
     assert not (tmp_path / "b.aabbs").exists()

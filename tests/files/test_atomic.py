@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
-from choque.files import replacing
-from choque.files.atomic import beside
+from choque.files.atomic import beside, replacing
 
 
 def test_content_appears_at_the_end_only(tmp_path: Path) -> None:

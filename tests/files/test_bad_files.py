@@ -71,7 +71,7 @@ def test_unknown_suffix_lists_the_known(tmp_path: Path) -> None:
     (tmp_path / "a.obj").write_text("v 0 0 0")
     assert ".aabbs, .csv, .npy, .npz, .parquet" in fault(tmp_path / "a.obj")
     with pytest.raises(UnreadableFile, match=r"\.aabbs or \.npz"):
-        files.open_frames(tmp_path / "a.obj")
+        files.open_boxes(tmp_path / "a.obj")
 
 
 @pytest.mark.parametrize("suffix", BINARY)
@@ -189,7 +189,7 @@ def test_tables_that_are_not_boxes(tmp_path: Path) -> None:
         ({"x_lower": ["a"]}, "'x_lower' is of type string"),
         ({"y_upper": [None]}, "of type null"),
         ({"y_upper": arrow.array([None], arrow.float32())}, "1 missing values"),
-        ({"z_lower": [1.0]}, "no single column 'z_upper'"),
+        ({"z_lower": [1.0]}, "exactly one column 'z_upper'"),
     ]
     for change, sentence in cases:
         parquet.write_table(arrow.table({**columns, **change}), path)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from choque import files
 from choque.errors import InvalidInput, UnknownName
+from choque.files import boxes
 
 SUFFIXES = [".aabbs", ".npz"]
 
@@ -33,8 +34,8 @@ def test_round_trip(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / f"frames{suffix}"
     lower = np.random.default_rng(seed).random(shape, dtype=np.float32).astype(dtype)
-    files.write_frames(path, zip(lower, lower + 1, strict=True), frame_count=shape[0], name="été")
-    store = files.open_frames(path)
+    boxes.write_frames(path, zip(lower, lower + 1, strict=True), frame_count=shape[0], name="été")
+    store = files.open_boxes(path)
     assert (store.frame_count, store.box_count, store.dimension) == shape
     assert store.name == "été"
     assert store.dtype == ("float32" if suffix == ".aabbs" else dtype)
@@ -61,8 +62,8 @@ def test_only_a_few_frames_are_ever_in_memory(suffix: str, tmp_path: Path) -> No
             yield lower, lower + 1
 
     tracemalloc.start()
-    files.write_frames(path, frames(), frame_count=frame_count)
-    store = files.open_frames(path)
+    boxes.write_frames(path, frames(), frame_count=frame_count)
+    store = files.open_boxes(path)
     seen = [float(store.frame(index)[0][-1, -1]) for index in (59, 0, 31)]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -78,7 +79,7 @@ def test_archives_of_others(tmp_path: Path) -> None:
     for save in (np.savez, np.savez_compressed):
         for array in (lower, np.asfortranarray(lower), lower.astype(">f4"), lower.astype(np.int32)):
             save(path, lower=array, upper=array + array.dtype.type(1), other=np.zeros(3))
-            store = files.open_frames(path)
+            store = files.open_boxes(path)
             assert store.name == "others"
             assert store.dtype.isnative
             np.testing.assert_array_equal(store.frame(1)[0], lower[1])
@@ -104,9 +105,9 @@ def test_frames_that_break_their_promise(suffix: str, tmp_path: Path) -> None:
     ]
     for frames, count, sentence in cases:
         with pytest.raises(InvalidInput, match=sentence):
-            files.write_frames(path, frames, frame_count=count)
+            boxes.write_frames(path, frames, frame_count=count)
     with pytest.raises(KeyboardInterrupt):
-        files.write_frames(path, failing(), frame_count=2)
+        boxes.write_frames(path, failing(), frame_count=2)
     with pytest.raises(UnknownName, match="format for frames"):
-        files.write_frames(tmp_path / "a.csv", [one], frame_count=1)
+        boxes.write_frames(tmp_path / "a.csv", [one], frame_count=1)
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.files.mesh_arrays import Mesh, check_mesh
+from choque.files.meshes import Mesh, check_mesh
 
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 

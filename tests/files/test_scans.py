@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
-from choque.files.orientation import Scan, from_axes, oriented, to_affine
-from choque.files.scans import WRITERS, read_scan, select, write_scan
+from choque.files.scans import WRITERS, Scan, from_axes, oriented, read_scan, select, to_affine, write_scan
 
 nibabel = pytest.importorskip("nibabel")
 nrrd = pytest.importorskip("nrrd")

@@ -13,7 +13,7 @@ from planted import Clock, Planted
 
 from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput
-from choque.files.csv_rows import write_dataclasses
+from choque.files.csv_table import write_dataclasses
 from choque.lab.measure import Frame, Sample, Spread, measure
 
 

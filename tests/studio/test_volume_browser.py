@@ -14,7 +14,7 @@ from view_browser import Watched, until, until_seen
 
 from choque.errors import InvalidInput
 from choque.files.meshes import write_mesh
-from choque.files.orientation import Scan
+from choque.files.scans import Scan
 from choque.studio.motion.view import MotionView
 from choque.studio.page import entries as studio_entries
 from choque.studio.page.studio import Studio

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files import scans
-from choque.files.mesh_arrays import Mesh
-from choque.files.meshes import write_mesh
-from choque.files.orientation import Scan
+from choque.files.meshes import Mesh, write_mesh
+from choque.files.scans import Scan
 from choque.studio.stage.turns import angle_and_axis
 from choque.studio.volumes.log import CollisionLog
 from choque.studio.volumes.pair import VolumePair

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.volumes import TriangleSearch, phantoms
 from choque.volumes._triangles import colliding_triangles
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.volumes import meshes_collide, phantoms
 from choque.volumes._triangles import colliding_triangles, triangles_meet
 

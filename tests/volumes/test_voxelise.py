@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from choque.errors import ChoqueError
-from choque.files.mesh_arrays import Mesh
-from choque.files.meshes import read_mesh, write_mesh
+from choque.files.meshes import Mesh, read_mesh, write_mesh
 from choque.volumes import ExtremeVertices, Volume, phantoms
 from choque.volumes._lattice import Lattice
 from choque.volumes._voxelise import voxelise_mesh

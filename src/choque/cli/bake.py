@@ -45,13 +45,13 @@ def bake(
     """
     import choque
     from choque.cli._terminal import waiting
-    from choque.files.frames import FORMATS
+    from choque.files.boxes import FRAME_FORMATS
 
     taken = ("n", "seed", "dimension", "frames", "dtype", "name")
     parameters = read_settings(option, reserved=taken)
     scene = choque.scene.generate(name, n, seed, dimension, frames, dtype, **parameters)
     with waiting(f"Writing {output} …"):
-        if frames == 1 and output.suffix.lower() not in FORMATS:
+        if frames == 1 and output.suffix.lower() not in FRAME_FORMATS:
             choque.files.write_boxes(output, *scene.frame(0))
         else:
             choque.scene.bake(output, scene)

@@ -19,7 +19,7 @@ def explain(
     """
     import choque
 
-    lower, upper = choque.files.read_boxes(file, frame)
+    lower, upper = choque.files.read_boxes(file, frame=frame)
     choice = choque.explain(lower, upper, closed=not half_open, threads=threads)
     if as_json:
         print_json(choice)

@@ -70,7 +70,7 @@ def pairs(
     options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
     if device is not None:
         method, options = on_device(device, method, options)
-    lower, upper = choque.files.read_boxes(file, frame)
+    lower, upper = choque.files.read_boxes(file, frame=frame)
     answer = _search(lower, upper, method, closed=not half_open, threads=threads, **options)
     if output is not None:
         choque.files.write_pairs(output, answer.pairs)
@@ -83,10 +83,10 @@ def pairs(
 def _check_format(output: Path) -> None:
     """Refuse a format before any work is done for it."""
     from choque.errors import UnknownName
-    from choque.files.pairs import WRITERS
+    from choque.files.boxes import PAIR_WRITERS
 
-    if output.suffix.lower() not in WRITERS:
-        raise UnknownName("format for pairs", output.suffix, WRITERS)
+    if output.suffix.lower() not in PAIR_WRITERS:
+        raise UnknownName("format for pairs", output.suffix, PAIR_WRITERS)
 
 
 def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:

@@ -5,14 +5,14 @@ offset  content
 ======  =====================================================================================================
 0       the scene's name, 128 bytes, padded with zeros
 128     the type of its objects, 128 bytes, padded with zeros
-256     int32: how many objects; int32: how many frames follow the first one; two int32 zeros
+256     int32: number of objects; int32: number of frames after the first one; two int32 zeros
 272     the box around the world, 32 bytes
 304     for each frame, the start included, a box for each object
 ======  =====================================================================================================
 
-A box is two vectors, lower then upper, of four floats, the fourth of which means nothing. The format knows
-three axes only: a scene in 2D is written with a third axis of [0, 1] and with the object type `FLAT_TYPE`, by
-which it is known again. A scene that rests has one frame, so its header says 0.
+A box is two vectors, lower then upper, of four floats; the fourth is padding. The format has three axes: a scene in
+2D is written with a third axis of [0, 1] and with the object type `FLAT_TYPE`. A scene at rest has one frame, so its
+header says 0.
 
 The format is that of Serpa and Rodrigues, "Broadmark: a testing framework for broad-phase collision detection
 algorithms", Computer Graphics Forum 39(1), 2020.
@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.columns import BoxArrays, FloatArray
-from choque.files.frame_store import FrameStore
+from choque.files.box_arrays import BoxArrays, FloatArray, FrameStore
 from choque.files.source import describe, naming_damage, read_head
 
 SOLID_TYPE = "boxes"
@@ -38,11 +37,11 @@ FLAT_TYPE = "boxes-2d"
 
 HEADER = struct.Struct("<128s128siiii8f")
 BOX_LENGTH = 32
-COUNT_LIMIT = 2**31 - 1
+MAX_BOXES = 2**31 - 1
 
 
 def open_frames(path: Path) -> FrameStore:
-    """Map the frames of ``path``, of which there is one more than its header says: the start."""
+    """Map the frames of ``path``: the start, and as many more as the header says."""
     head = read_head(path)
     length = path.stat().st_size
     if length < HEADER.size:
@@ -71,13 +70,13 @@ def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
 
 
 def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
-    """Stream ``frame_count`` frames, each like ``first``; one of them at a time is in memory.
+    """Stream ``frame_count`` frames, each like ``first``, with one frame in memory at a time.
 
-    float64 is rounded to the nearest float32: what touches still touches, what nearly touches may begin to.
+    float64 is rounded to the nearest float32: boxes that touch still touch, boxes that nearly touch may begin to.
     """
     box_count, dimension = first[0].shape
-    if box_count > COUNT_LIMIT:
-        raise InvalidInput(f"{path} would hold {box_count} boxes; this format takes at most {COUNT_LIMIT}.")
+    if box_count > MAX_BOXES:
+        raise InvalidInput(f"{path} would hold {box_count} boxes; this format holds at most {MAX_BOXES}.")
     kind = FLAT_TYPE if dimension == 2 else SOLID_TYPE
     block = np.zeros((box_count, 2, 4), dtype="<f4")
     block[:, 1, 2] = 1
@@ -91,7 +90,7 @@ def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, fram
             if box_count:
                 world[0] = np.minimum(world[0], block[:, 0].min(axis=0))
                 world[1] = np.maximum(world[1], block[:, 1].max(axis=0))
-        # The box around the world is known only now.
+        # The box around the world is known after the last frame.
         handle.seek(0)
         handle.write(
             HEADER.pack(_padded(name), _padded(kind), box_count, frame_count - 1, 0, 0, *world.ravel().tolist())
@@ -109,7 +108,7 @@ def _narrowed(values: FloatArray) -> NDArray[np.float32]:
 def _padded(text: str) -> bytes:
     encoded = text.encode()
     if len(encoded) > 127 or "\0" in text:
-        raise InvalidInput(f"The name {text[:40]!r}… takes {len(encoded)} bytes; this format takes 127, without zeros.")
+        raise InvalidInput(f"The name {text[:40]!r}… has {len(encoded)} bytes; this format holds 127, without zeros.")
     return encoded
 
 

@@ -1,4 +1,4 @@
-"""Writing that either happens whole or not at all."""
+"""Writing files: whole or not at all, and files that grow while a program runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,14 +18,13 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def beside(path: str | os.PathLike[str], suffix: str | None = None) -> Iterator[Path]:
-    """Give the name of a new file whose content takes the place of ``path`` once the block ends well.
+    """Yield the name of a new file that replaces ``path`` when the block ends without an exception.
 
-    It lies hidden in the folder of ``path``, which it replaces in one step, and has its suffix, for programs that go
-    by it, or the one given. After any exception, ``KeyboardInterrupt`` included, it is removed and ``path`` is as it
-    was before.
+    The file is hidden, in the folder of ``path``, and has its suffix, for programs that go by it, or the one given.
+    After any exception, ``KeyboardInterrupt`` included, it is removed and ``path`` is unchanged.
     """
     target = writable_target(path)
-    # Beside the target, because a rename is one step only within one file system.
+    # In the folder of the target, because a rename is atomic only within one file system.
     partial = target.with_name(f".choque-{secrets.token_hex(6)}{target.suffix if suffix is None else suffix}")
     try:
         yield partial
@@ -40,8 +40,8 @@ def beside(path: str | os.PathLike[str], suffix: str | None = None) -> Iterator[
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Give a seekable binary handle to a file `beside` ``path``, whose place it takes once the block ends well."""
-    # Not the suffix of ``path``: who lists a folder by suffix must not find what is half written, or was left so.
+    """Yield a seekable binary handle to a file `beside` ``path``, which it replaces when the block ends well."""
+    # Not the suffix of ``path``: a search by suffix must not find unfinished files.
     with beside(path, suffix=".partial") as partial:
         try:
             handle = partial.open("xb")
@@ -54,7 +54,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def writable_target(path: str | os.PathLike[str]) -> Path:
-    """Find the file that ``path`` leads to through links, refused unless it is absent or a regular file."""
+    """Resolve the links of ``path``; raise `InvalidInput` unless it is absent or a regular file."""
     try:
         target = Path(path).resolve()
         exists = target.exists()
@@ -71,8 +71,30 @@ def writable_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def create_new(path: Path, what: str) -> FileIO:
+    """Create a file that grows while a program runs, so that a crash leaves what was written before.
+
+    Recordings and logs are written this way instead of by `replacing`. ``what`` names the content in error messages,
+    such as "recording".
+    """
+    try:
+        # Unbuffered: a failed write then raises at its call and leaves nothing to fail later.
+        return path.open("xb", buffering=0)
+    except FileExistsError as problem:
+        raise InvalidInput(f"There is a file {path} already; give the {what} another name.") from problem
+    except (OSError, ValueError) as problem:
+        raise InvalidInput(f"The {what} {path} cannot be written: {reason_of(problem)}.") from problem
+
+
+def write_all(handle: FileIO, data: bytes) -> None:
+    """Write all of ``data``; the system may accept only a part at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[handle.write(left) :]
+
+
 def reason_of(problem: OSError | ValueError) -> str:
-    """Why a file cannot be written, in a few words."""
+    """Return the reason of a failed write in a few words."""
     if getattr(problem, "errno", None) in _FULL:
         return "the disk is full"
     return (getattr(problem, "strerror", None) or str(problem) or type(problem).__name__).lower()

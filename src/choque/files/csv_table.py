@@ -1,7 +1,12 @@
-"""Comma-separated text: one box or one pair a line."""
+"""Comma-separated text: boxes and pairs, one a line, and tables of any values."""
 
 from __future__ import annotations
 
+import csv
+import dataclasses
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +16,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.columns import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
+from choque.files.box_arrays import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
 from choque.files.source import describe, is_text, read_head
 
 ENCODING = "utf-8-sig"
@@ -21,8 +26,8 @@ ROWS_AT_ONCE = 65_536
 def read_boxes(path: Path) -> BoxArrays:
     """Read boxes from columns named as `column_names` says, in any order, or from 4 or 6 unnamed ones.
 
-    Blank lines, what follows a ``#``, and columns of other names are passed over. A header alone is a set of
-    no boxes, in as many dimensions as it names. The result is float64.
+    Blank lines, text after a ``#`` and columns of other names are ignored. A header alone is an empty set of boxes
+    in the dimensions that it names. The result is float64.
     """
     head = read_head(path)
     if not is_text(head):
@@ -45,17 +50,46 @@ def write_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
         handle.write((",".join(names) + "\n").encode())
         for first in range(0, len(table), ROWS_AT_ONCE):
             rows = table[first : first + ROWS_AT_ONCE]
-            # One formatting of many rows is several times faster than one of each row.
+            # Formatting many rows at once is several times faster than row by row.
             handle.write((row * len(rows) % tuple(rows.ravel().tolist())).encode())
 
 
+def write_rows(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    remarks: Mapping[str, object] | None = None,
+) -> None:
+    """Write a line of ``names`` and a line for each of ``rows``; None becomes an empty field.
+
+    ``remarks``, such as a description of the machine, come first, each on a line that starts with ``#``.
+    """
+    text = io.StringIO(newline="")
+    for key, value in (remarks or {}).items():
+        text.write(f"# {key}: {value}\n")
+    writer = csv.writer(text, lineterminator="\n")
+    if names:
+        writer.writerow(names)
+    writer.writerows(rows)
+    with replacing(path) as handle:
+        handle.write(text.getvalue().encode())
+
+
+def write_dataclasses(
+    path: str | os.PathLike[str], rows: Sequence[Any], remarks: Mapping[str, object] | None = None
+) -> None:
+    """Write instances of one dataclass, one column for each field; no rows give no line of names either."""
+    names = [each.name for each in dataclasses.fields(rows[0])] if rows else []
+    write_rows(path, names, map(dataclasses.astuple, rows), remarks)
+
+
 def _read_table(path: Path) -> NDArray[np.float64]:
-    """Read the bounds as (n, 2·d); the lines are looked at one by one only when something is wrong."""
+    """Read the bounds as (n, 2·d); lines are checked one by one only after an error."""
     line_number, fields = _first_line(path)
     columns, skipped = _columns(path, line_number, fields)
     if not _has_data(path, skipped):
         return np.empty((0, len(columns)))
-    # The parser counts the fields of every line only when it is not told which of them to take.
+    # The parser counts the fields of each line only if it is not told which columns to read.
     chosen = None if len(columns) == len(fields) else columns
     try:
         table = np.loadtxt(path, delimiter=",", skiprows=skipped, usecols=chosen, ndmin=2, encoding=ENCODING)
@@ -66,16 +100,16 @@ def _read_table(path: Path) -> NDArray[np.float64]:
 
 
 def _first_line(path: Path) -> tuple[int, list[str]]:
-    """Find the first line that says something: its number, from 1, and its fields."""
+    """Return the number, from 1, and the fields of the first line that is not blank."""
     with path.open(encoding=ENCODING) as handle:
         for number, line in enumerate(handle, start=1):
             if not _is_blank(line):
                 return number, _fields(line)
-    raise UnreadableFile(f"The file {path} holds neither a header nor a line of numbers.")
+    raise UnreadableFile(f"The file {path} has neither a header nor a line of numbers.")
 
 
 def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int], int]:
-    """Tell which columns hold the bounds, and how many lines come before the numbers."""
+    """Return the columns that hold the bounds, and the number of lines before the numbers."""
     if any(_is_number(field) for field in fields):
         if len(fields) not in (4, 6):
             raise UnreadableFile(
@@ -100,7 +134,7 @@ def _has_data(path: Path, skipped: int) -> bool:
 
 
 def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> str | None:
-    """Name the first line that is not ``width`` fields with numbers in ``columns``."""
+    """Describe the first line that does not have ``width`` fields with numbers in ``columns``."""
     with path.open(encoding=ENCODING) as handle:
         for number, line in enumerate(islice(handle, skipped, None), start=skipped + 1):
             if _is_blank(line):

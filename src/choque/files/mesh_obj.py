@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from choque.errors import UnreadableFile
-from choque.files.mesh_arrays import Mesh, check_mesh, fans
+from choque.files.meshes import Mesh, check_mesh, fans
 from choque.files.source import describe, is_text, naming_damage, read_head
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.mesh_arrays import Mesh, check_mesh, fans
+from choque.files.meshes import Mesh, check_mesh, fans
 from choque.files.source import describe, is_text, naming_damage, read_head
 
 Number = TypeVar("Number", int, float)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.mesh_arrays import Mesh, check_mesh, fans
+from choque.files.meshes import Mesh, check_mesh, fans
 from choque.files.source import naming_damage, require_signature
 
 _TYPES = {

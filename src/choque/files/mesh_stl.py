@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.mesh_arrays import Mesh, check_mesh
+from choque.files.meshes import Mesh, check_mesh
 from choque.files.source import describe, is_text, naming_damage, read_head
 
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

@@ -1,30 +1,45 @@
-"""Triangle meshes in files: OFF, STL, OBJ and PLY to arrays, and arrays to OFF, STL and PLY."""
+"""Triangle meshes in files: OFF, STL, OBJ and PLY to arrays, and arrays to OFF, STL and PLY.
+
+Each format is one module with ``read(path)`` and, where it is written, ``write(path, vertices, faces)``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files import mesh_obj, mesh_off, mesh_ply, mesh_stl
-from choque.files.mesh_arrays import Mesh, check_mesh
 from choque.files.source import lower_suffix, read_head
 
-Reader: TypeAlias = Callable[[Path], Mesh]
-Writer: TypeAlias = Callable[[Path, NDArray[np.float64], NDArray[np.int64]], None]
-
-READERS: dict[str, Reader] = {
-    ".off": mesh_off.read,
-    ".stl": mesh_stl.read,
-    ".obj": mesh_obj.read,
-    ".ply": mesh_ply.read,
+READERS = {
+    ".obj": "choque.files.mesh_obj",
+    ".off": "choque.files.mesh_off",
+    ".ply": "choque.files.mesh_ply",
+    ".stl": "choque.files.mesh_stl",
 }
-WRITERS: dict[str, Writer] = {".off": mesh_off.write, ".stl": mesh_stl.write, ".ply": mesh_ply.write}
+"""The module that reads each suffix."""
+
+WRITERS = {suffix: READERS[suffix] for suffix in (".off", ".ply", ".stl")}
+"""The module that writes each suffix."""
+
+
+class Mesh(NamedTuple):
+    """A triangle mesh: vertices (n, 3), and faces (m, 3) of rows of vertices, counted from 0."""
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+
+    @property
+    def degenerate(self) -> NDArray[np.bool_]:
+        """(m,) bool: the triangles without area because two of their corners coincide."""
+        corners = self.vertices[self.faces]
+        a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+        return np.asarray((a == b).all(axis=1) | (b == c).all(axis=1) | (c == a).all(axis=1))
 
 
 def read_mesh(path: str | os.PathLike[str]) -> Mesh:
@@ -36,13 +51,48 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
         raise UnreadableFile(
             f"The file {path} ends in {suffix!r}; meshes are read from files that end in {', '.join(sorted(READERS))}."
         )
-    return READERS[suffix](path)
+    mesh: Mesh = import_module(READERS[suffix]).read(path)
+    return mesh
 
 
 def write_mesh(path: str | os.PathLike[str], vertices: ArrayLike, faces: ArrayLike) -> None:
-    """Write vertices (n, 3) and triangles (m, 3) in the format that the suffix names; STL holds 32-bit floats."""
+    """Write vertices (n, 3) and triangles (m, 3) in the format of the suffix; STL holds 32-bit floats."""
     suffix = lower_suffix(path)
     if suffix not in WRITERS:
         raise UnknownName("format for meshes", suffix, WRITERS)
     mesh = check_mesh(vertices, faces, InvalidInput, "The mesh")
-    WRITERS[suffix](Path(path), mesh.vertices, mesh.faces)
+    import_module(WRITERS[suffix]).write(Path(path), mesh.vertices, mesh.faces)
+
+
+def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput], what: str) -> Mesh:
+    """Return both as a `Mesh`, or raise ``error`` about ``what`` that names the first invalid row."""
+    try:
+        points = np.ascontiguousarray(np.asarray(vertices, np.float64))
+        corners = np.asarray(faces)
+    except (TypeError, ValueError) as problem:
+        raise error(f"{what} is not made of numbers: give vertices (n, 3) and triangles (m, 3).") from problem
+    if corners.size == 0:
+        corners = corners.reshape(0, 3).astype(np.int64)
+    if points.ndim != 2 or points.shape[1] != 3 or corners.ndim != 2 or corners.shape[1] != 3:
+        raise error(
+            f"{what} has vertices of shape {points.shape} and faces of shape {corners.shape}; they must be "
+            "(n, 3) and (m, 3)."
+        )
+    if corners.dtype.kind not in "iu":
+        raise error(f"{what} has faces of type {corners.dtype}; they must be whole numbers, rows of vertices.")
+    wrong = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(wrong):
+        raise error(f"{what} has a vertex that is not finite, number {wrong[0]}: {points[wrong[0]].tolist()}.")
+    wrong = np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))
+    if len(wrong):
+        raise error(
+            f"{what} has a face, number {wrong[0]}, with corners {corners[wrong[0]].tolist()}; "
+            f"there are {len(points)} vertices."
+        )
+    return Mesh(points, np.ascontiguousarray(corners, np.int64))
+
+
+def fans(polygons: list[list[int]]) -> NDArray[np.int64]:
+    """Split polygons into triangles (m, 3), each polygon around its first corner."""
+    rows = [(face[0], face[at], face[at + 1]) for face in polygons for at in range(1, len(face) - 1)]
+    return np.array(rows, np.int64).reshape(-1, 3)

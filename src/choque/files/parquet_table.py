@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
-from choque.files.columns import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
+from choque.files.box_arrays import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
 from choque.files.source import naming_damage, require_signature
 
 
 def read_boxes(path: Path) -> BoxArrays:
-    """Read boxes from columns named as `column_names` says, in any order; other columns are passed over."""
+    """Read boxes from columns named as `column_names` says, in any order; other columns are ignored."""
     require_signature(path, b"PAR1", "a Parquet table")
     arrow = _library("pyarrow")
     parquet = _library("pyarrow.parquet")
@@ -25,7 +25,9 @@ def read_boxes(path: Path) -> BoxArrays:
         wanted = column_names(3 if {"z_lower", "z_upper"} & set(present) else 2)
         missing = [name for name in wanted if present.count(name) != 1]
         if missing:
-            raise UnreadableFile(f"The file {path} has no single column {missing[0]!r}; it needs {', '.join(wanted)}.")
+            raise UnreadableFile(
+                f"The file {path} does not have exactly one column {missing[0]!r}; it needs {', '.join(wanted)}."
+            )
         table = source.read(columns=wanted)
     for name in wanted:
         column = table.column(name)

@@ -1,4 +1,4 @@
-"""Colours as the bytes of a PNG file: no library is needed for as much."""
+"""Images as the bytes of a PNG file, without a library."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 
 def png_bytes(image: NDArray[np.uint8]) -> bytes:
-    """Give the bytes of a PNG file for (height, width, 3) colours."""
+    """Return the bytes of a PNG file for (height, width, 3) colours."""
     height, width, _ = image.shape
     lines = np.zeros((height, 1 + 3 * width), np.uint8)  # each line starts with 0: no filter
     lines[:, 1:] = image.reshape(height, -1)
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
         b"\x89PNG\r\n\x1a\n"
-        + _piece(b"IHDR", head)
-        + _piece(b"IDAT", zlib.compress(lines.tobytes(), 6))
-        + _piece(b"IEND", b"")
+        + _chunk(b"IHDR", head)
+        + _chunk(b"IDAT", zlib.compress(lines.tobytes(), 6))
+        + _chunk(b"IEND", b"")
     )
 
 
-def _piece(kind: bytes, data: bytes) -> bytes:
+def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile, require
-from choque.files.orientation import Scan, oriented
+from choque.files.scans import Scan, oriented
 from choque.files.source import naming_damage, read_head
 
 _ALIKE = ("orientation", "spacing", "shape")

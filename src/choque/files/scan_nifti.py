@@ -9,7 +9,7 @@ import numpy as np
 
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import replacing
-from choque.files.orientation import Scan, oriented, to_affine
+from choque.files.scans import Scan, oriented, to_affine
 from choque.files.source import naming_damage
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
-from choque.files.orientation import Scan, from_axes, oriented, to_affine
+from choque.files.scans import Scan, from_axes, oriented, to_affine
 from choque.files.source import naming_damage, require_signature
 
 _SPACES = {

@@ -8,12 +8,17 @@ import numpy as np
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.orientation import Scan, from_axes
-from choque.files.source import naming_damage, require_signature
+from choque.files.scans import Scan, from_axes
+from choque.files.source import lower_suffix, naming_damage, require_signature
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
-    """Read an array whose axes are ``axes``, by default xyz, on voxels of edge 1."""
+    """Read an array whose axes are ``axes``, by default xyz.
+
+    A ``.npy`` file has voxels of edge 1; an archive has ``values``, ``spacing`` and ``centre``.
+    """
+    if lower_suffix(path) == ".npz":
+        return _read_archive(path, axes)
     require_signature(path, b"\x93NUMPY", "a NumPy array")
     with naming_damage(path):
         values = np.load(path, allow_pickle=False)
@@ -21,15 +26,18 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
 
 
 def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
-    """Write the values with axes x, y, z; spacing and position are not kept."""
+    """Write the values with axes x, y, z; only an archive keeps spacing and position."""
     with replacing(path) as handle:
-        np.save(handle, scan.values, allow_pickle=False)
+        if lower_suffix(path) == ".npz":
+            spacing, centre = np.array(scan.spacing), np.array(scan.centre)
+            np.savez_compressed(handle, values=scan.values, spacing=spacing, centre=centre)
+        else:
+            np.save(handle, scan.values, allow_pickle=False)
 
 
-def read_archive(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
-    """Read ``values``, ``spacing`` and ``centre``, as `write_archive` writes them."""
+def _read_archive(path: Path, axes: str | None) -> Scan:
     require_signature(path, b"PK", "a NumPy archive")
-    # Opened here, because NumPy forgets to close what turns out to be no archive.
+    # Opened here, because NumPy does not close a file that turns out to be no archive.
     with naming_damage(path), path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
         if "values" not in archive:
             raise UnreadableFile(
@@ -40,9 +48,3 @@ def read_archive(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG
         x, y, z = spacing.tolist()
         first = centre.tolist()
         return from_axes(archive["values"], axes or "xyz", (x, y, z), (first[0], first[1], first[2]))
-
-
-def write_archive(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
-    """Write values with axes x, y, z, and where they lie."""
-    with replacing(path) as handle:
-        np.savez_compressed(handle, values=scan.values, spacing=np.array(scan.spacing), centre=np.array(scan.centre))

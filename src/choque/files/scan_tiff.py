@@ -1,26 +1,28 @@
-"""TIFF stacks, the format of microscopes: pages along z, rows along y, columns along x."""
+"""TIFF stacks, the format of microscopes: scans with pages along z, and 2D frames one at a time."""
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from choque.errors import UnreadableFile, require
+from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import replacing
-from choque.files.orientation import Scan, from_axes
+from choque.files.scans import Scan, from_axes
 from choque.files.source import naming_damage, read_head
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
-    """Read a stack; the size of a voxel comes from what this package or ImageJ wrote, else it is 1."""
+    """Read a stack; the size of a voxel is that which this package or ImageJ recorded, otherwise 1."""
     tifffile = require("tifffile", extra="volumes", purpose="to read TIFF stacks")
-    require_tiff(path)
-    with naming_damage(path), raising_complaints(), tifffile.TiffFile(path) as stack:
+    _require_tiff(path)
+    with naming_damage(path), _raising_errors(), tifffile.TiffFile(path) as stack:
         values = np.asarray(stack.asarray())
         spacing, centre = _placement(stack)
     values = values[None] if values.ndim == 2 else values
@@ -29,18 +31,17 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     return from_axes(values, axes or "zyx", spacing, centre)
 
 
-def require_tiff(path: Path) -> None:
-    """Refuse ``path`` unless it starts as TIFF files do."""
+def _require_tiff(path: Path) -> None:
     if read_head(path)[:2] not in (b"II", b"MM"):
         raise UnreadableFile(f"The file {path} is not a TIFF image: it does not start with II or MM.")
 
 
 @contextmanager
-def raising_complaints() -> Iterator[None]:
-    """Raise what tifffile only logs: from a truncated stack it would return the pages that are left."""
-    logger, complaints = logging.getLogger("tifffile"), list[str]()
+def _raising_errors() -> Iterator[None]:
+    """Raise the errors that tifffile only logs: from a truncated stack it would return the remaining pages."""
+    logger, errors = logging.getLogger("tifffile"), list[str]()
     catcher = logging.Handler(logging.ERROR)
-    catcher.emit = lambda record: complaints.append(record.getMessage())  # type: ignore[method-assign]
+    catcher.emit = lambda record: errors.append(record.getMessage())  # type: ignore[method-assign]
     propagated, logger.propagate = logger.propagate, False
     logger.addHandler(catcher)
     try:
@@ -48,8 +49,8 @@ def raising_complaints() -> Iterator[None]:
     finally:
         logger.removeHandler(catcher)
         logger.propagate = propagated
-    if complaints:
-        raise ValueError(complaints[0])
+    if errors:
+        raise ValueError(errors[0])
 
 
 def _placement(stack: Any) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
@@ -80,3 +81,32 @@ def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
             compression="zlib",
             metadata={"spacing": list(scan.spacing), "centre": list(scan.centre)},
         )
+
+
+def read_stack(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
+    """Yield the frames (height, width) of a TIFF stack, with one frame in memory at a time."""
+    tifffile = require("tifffile", extra="images", purpose="to read image stacks")
+    path = Path(path)
+    _require_tiff(path)
+    with ExitStack() as opened:
+        # The guards hold only while the file is read, so that a caller of `next` keeps its own warnings.
+        with naming_damage(path), _raising_errors():
+            series = opened.enter_context(tifffile.TiffFile(path)).series[0]
+            if series.ndim not in (2, 3):
+                raise InvalidInput(
+                    f"The stack {path} has the shape {series.shape}; it must be (frames, height, width)."
+                )
+            count, pages = series.shape[0] if series.ndim == 3 else 1, list(series.pages)
+            is_paged = len(pages) == count and all(page is not None for page in pages)
+            whole = None if is_paged else series.asarray().reshape(count, *series.shape[-2:])
+        for number in range(count):
+            with naming_damage(path), _raising_errors():
+                frame = pages[number].asarray() if whole is None else whole[number]
+            yield frame
+
+
+def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
+    """Write a stack (frames, height, width)."""
+    tifffile = require("tifffile", extra="images", purpose="to write image stacks")
+    with replacing(path) as handle:
+        tifffile.imwrite(handle, stack, photometric="minisblack", compression=None)

@@ -1,4 +1,4 @@
-"""The first look at a file: whether it is there, may be read, and is what its suffix says."""
+"""The first look at a file: whether it exists, is readable, and is what its suffix says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIGNATURES = (
 
 
 def read_head(path: Path) -> bytes:
-    """Read the first bytes of ``path``, or say why it is not a readable file with something in it."""
+    """Return the first bytes of ``path``; raise `UnreadableFile` if it is not a readable, non-empty file."""
     try:
         if path.is_dir():
             raise UnreadableFile(f"{path} is a folder; give the name of a file.")
@@ -47,8 +47,19 @@ def read_head(path: Path) -> bytes:
     return head
 
 
+def read_text(path: Path, what: str) -> str:
+    """Return the text of ``path`` (UTF-8); ``what`` describes the content in errors, as in "TOML, which is text"."""
+    head = read_head(path)
+    if not is_text(head):
+        raise UnreadableFile(f"The file {path} is not {what}: it looks like {describe(head)}.")
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
+
+
 def require_signature(path: Path, signature: bytes, kind: str) -> None:
-    """Refuse ``path`` unless it starts with ``signature``, the mark of ``kind`` such as "a Parquet table"."""
+    """Raise `UnreadableFile` unless ``path`` starts with ``signature``, that of ``kind``, such as "a PLY mesh"."""
     head = read_head(path)
     if not head.startswith(signature):
         raise UnreadableFile(f"The file {path} is not {kind}: it looks like {describe(head)}.")
@@ -56,10 +67,10 @@ def require_signature(path: Path, signature: bytes, kind: str) -> None:
 
 @contextmanager
 def naming_damage(path: Path) -> Iterator[None]:
-    """Turn whatever a parser raises on the bytes of ``path`` into an `UnreadableFile`.
+    """Turn any exception of a parser about the content of ``path`` into an `UnreadableFile`; silence its warnings.
 
-    Parsers that others wrote raise nearly anything on damaged bytes: NumPy, which reads its headers as
-    Python code, a tokenizer's errors. Hence every exception, and no warning on the way.
+    Third-party parsers raise nearly any exception on damaged bytes: NumPy, which reads its headers as Python code,
+    raises errors of a tokenizer. Hence every exception is caught.
     """
     try:
         with warnings.catch_warnings():
@@ -73,7 +84,7 @@ def naming_damage(path: Path) -> Iterator[None]:
 
 
 def describe(head: bytes) -> str:
-    """Say in a few words what a file that starts with ``head`` looks like."""
+    """Describe in a few words what a file that starts with ``head`` looks like."""
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
             return kind
@@ -81,7 +92,7 @@ def describe(head: bytes) -> str:
 
 
 def is_text(head: bytes) -> bool:
-    """Tell whether ``head`` is UTF-8 without zero bytes; a character cut off at its very end is forgiven."""
+    """Return whether ``head`` is UTF-8 without zero bytes; it may end within a character."""
     if b"\0" in head:
         return False
     try:
@@ -92,5 +103,5 @@ def is_text(head: bytes) -> bool:
 
 
 def lower_suffix(path: str | os.PathLike[str]) -> str:
-    """Give the suffix of ``path`` in small letters, dot included."""
+    """Return the suffix of ``path`` in lower case, dot included."""
     return Path(path).suffix.lower()

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, require
-from choque.files import stack_tiff
+from choque.files import scan_tiff
 from choque.files.atomic import replacing
-from choque.files.csv_rows import write_rows
+from choque.files.csv_table import write_rows
 from choque.kinetic._checks import as_count, as_size
 
 _HALF = np.int64(32)
@@ -59,7 +59,7 @@ class FrameContacts:
 
 def read_frames(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
     """The frames of a TIFF stack one after the other, so that one frame is in memory at a time."""
-    return stack_tiff.read_stack(path)
+    return scan_tiff.read_stack(path)
 
 
 def frame_contacts(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> FrameContacts:
@@ -247,7 +247,7 @@ def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
     """Write a stack (frames, height, width) as a TIFF file, whole or not at all."""
     if not os.fspath(path).lower().endswith((".tif", ".tiff")):
         raise InvalidInput(f"The stack {path} must end in .tif or .tiff.")
-    stack_tiff.write_stack(path, stack)
+    scan_tiff.write_stack(path, stack)
 
 
 def _sides(pixel_size: PixelSize) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnknownName, require
 from choque.files.atomic import replacing
-from choque.files.csv_rows import write_rows
+from choque.files.csv_table import write_rows
 from choque.files.source import naming_damage, require_signature
 
 Value: TypeAlias = str | int | float | bool | None

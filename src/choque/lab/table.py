@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from choque.files.csv_rows import write_dataclasses
+from choque.files.csv_table import write_dataclasses
 from choque.lab import machine
 from choque.lab.verdict import Judgement
 

@@ -21,7 +21,7 @@ from io import FileIO
 from pathlib import Path
 
 from choque.errors import UnreadableFile
-from choque.files.growing import write_all
+from choque.files.atomic import write_all
 from choque.files.source import describe, read_head
 
 MARK = b"\x93choque\n"

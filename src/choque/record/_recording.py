@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.files.frame_store import checked_frame
+from choque.files.box_arrays import check_frame
 from choque.record._blocks import BlockFile
 from choque.record._cast import Cast
 from choque.record._chunks import Chunk, ChunkHead, unpack, unpack_columns
@@ -114,12 +114,12 @@ class Recording:
 
     def cast(self, index: int = 0) -> Cast:
         """The bodies of frame ``index``."""
-        checked_frame(index, self.frame_count)
+        check_frame(index, self.frame_count)
         return self._segments[self._placed(index)[1].segment].cast
 
     def frame(self, index: int) -> Poses:
         """Where the bodies of frame ``index`` are: views, not to be changed."""
-        checked_frame(index, self.frame_count)
+        check_frame(index, self.frame_count)
         chunk = self._chunk(self._placed(index)[0])
         return Poses(chunk.position[index - chunk.first], chunk.rotation[index - chunk.first])
 

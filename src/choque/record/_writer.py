@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from choque._core import threads
 from choque.errors import ChoqueError, InvalidInput
-from choque.files.atomic import reason_of
-from choque.files.growing import create_new
+from choque.files.atomic import create_new, reason_of
 from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, write_start, write_tail
 from choque.record._cast import Cast
 from choque.record._chunks import Chunk, frames_per_chunk

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.files.columns import BoxArrays
-from choque.files.frame_store import checked_frame
+from choque.files.box_arrays import BoxArrays, check_frame
 
 
 class Motion(Protocol):
@@ -40,7 +39,7 @@ class BoxScene:
 
     def frame(self, index: int = 0) -> BoxArrays:
         """Give lower and upper bounds of one frame, each (n, d), C-contiguous and the caller's to change."""
-        checked_frame(index, self.frame_count)
+        check_frame(index, self.frame_count)
         lower, upper = self.motion.frame(int(index))
         return np.ascontiguousarray(lower, dtype=self.dtype), np.ascontiguousarray(upper, dtype=self.dtype)
 

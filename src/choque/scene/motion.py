@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.files.columns import BoxArrays
+from choque.files.box_arrays import BoxArrays
 
 Rows = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import meshes, scans
 from choque.files.evm import VertexFile, read_evm, write_evm
-from choque.files.orientation import Scan
+from choque.files.scans import Scan
 from choque.files.source import read_head
 from choque.files.vox import read_vox, write_vox
 from choque.volumes import phantoms

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.volumes._triangles import triangles_meet
 
 

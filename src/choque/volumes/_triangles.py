@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 
 CROSSING = 2.0**-48
 """More than the relative error of a place where an edge crosses a plane: edges that cross each other do touch."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.volumes._triangles import colliding_triangles
 from choque.volumes._volume import Volume
 from choque.volumes._voxelise import as_mesh

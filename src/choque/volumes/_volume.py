@@ -19,7 +19,7 @@ from choque.volumes._lattice import Lattice, Triple, triple, whole_number
 from choque.volumes._model import ExtremeVertices
 
 if TYPE_CHECKING:
-    from choque.files.mesh_arrays import Mesh
+    from choque.files.meshes import Mesh
 
 
 class Volume:

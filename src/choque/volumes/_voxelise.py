@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from choque.errors import InvalidInput, UnknownName
-from choque.files.mesh_arrays import Mesh, check_mesh
-from choque.files.meshes import read_mesh
+from choque.files.meshes import Mesh, check_mesh, read_mesh
 from choque.volumes._lattice import FARTHEST, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._scan_conversion import conservative_cells, solid_cells, surface_cells

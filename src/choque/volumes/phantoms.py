@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnknownName
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.volumes._lattice import check_cells, whole_number
 from choque.volumes._volume import Volume
 

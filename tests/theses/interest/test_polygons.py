@@ -7,7 +7,7 @@ import pytest
 from interest_oracles import arena
 
 from choque.bounds import Boxes, Spheres
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.interest import Interest
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.polygons import polygons_overlap, unit_facets

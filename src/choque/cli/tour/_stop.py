@@ -48,7 +48,7 @@ def drawing(path: Path, width: float, height: float, **layout: Any) -> Iterator[
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from choque.files import replacing
+    from choque.files.atomic import replacing
     from choque.lab.style import SETTINGS
 
     style: dict[Any, Any] = dict(SETTINGS)

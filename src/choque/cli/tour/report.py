@@ -29,7 +29,7 @@ TYPES = {".png": "image/png", ".gif": "image/gif"}
 
 def write_report(path: Path, stops: dict[str, Shown], machine: str) -> None:
     """Write the page: a section for each stop by its title, with its sentence, its picture and what to try next."""
-    from choque.files import replacing
+    from choque.files.atomic import replacing
 
     sections = "".join(_section(title, shown) for title, shown in stops.items())
     page = (

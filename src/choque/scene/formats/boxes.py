@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from choque.errors import InvalidInput
-from choque.files import FrameStore, open_frames, read_boxes, write_frames
-from choque.files.boxes import READERS
-from choque.files.frames import FORMATS
+from choque.files import FrameStore, open_boxes, read_boxes
+from choque.files.boxes import FRAME_FORMATS, READERS, write_frames
 from choque.scene.loading import loader
 from choque.scene.model import BoxScene
 
@@ -26,10 +25,10 @@ def bake(path: str | os.PathLike[str], scene: BoxScene) -> None:
     write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
 
 
-@loader(*FORMATS)
+@loader(*FRAME_FORMATS)
 def load_frames(path: Path) -> BoxScene:
     """Open a baked scene, memory-mapped."""
-    return _scene(open_frames(path))
+    return _scene(open_boxes(path))
 
 
 @loader(*READERS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.files.columns import BoxArrays
+from choque.files.box_arrays import BoxArrays
 from choque.scene.checks import positive, whole_number, within
 from choque.scene.density import world_edge_for_density
 from choque.scene.generators.uniform import even_edges

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choque.files.columns import BoxArrays
+from choque.files.box_arrays import BoxArrays
 from choque.scene.checks import positive, within
 from choque.scene.density import world_edge_for_density
 from choque.scene.generators.uniform import even_edges

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
-from choque.files import replacing
+from choque.files.atomic import replacing
 from choque.files.png import png_bytes
 from choque.studio.motion.panel import shown_rows
 from choque.studio.motion.player import MotionPlayer

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from choque._core.types import Floats, Pairs, Rows
 from choque.bounds import Boxes
 from choque.errors import InvalidInput, require
-from choque.files import replacing
+from choque.files.atomic import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.studio.volumes.source import VolumeSource
 from choque.volumes import TriangleSearch, Volume
 from choque.volumes._turning import rotation_matrix

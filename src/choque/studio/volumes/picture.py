@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
-from choque.files import replacing
+from choque.files.atomic import replacing
 from choque.files.png import png_bytes
 from choque.scene import Camera
 from choque.studio.stage.camera import directions

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
-from choque.files.mesh_arrays import Mesh
-from choque.files.meshes import read_mesh
-from choque.files.orientation import Scan
-from choque.files.scans import read_scan, select
+from choque.files.meshes import Mesh, read_mesh
+from choque.files.scans import Scan, read_scan, select
 from choque.volumes import Volume, phantoms
 from choque.volumes._reading import kind_of
 from choque.volumes._voxelise import check_closed

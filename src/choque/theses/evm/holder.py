@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.volumes import ExtremeVertices
 
 Mask = NDArray[np.bool_]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from choque.files.mesh_arrays import Mesh
+from choque.files.meshes import Mesh
 from choque.lab.peers.fcl_meshes import FclMeshes
 from choque.lab.peers.warp_volumes import WarpVolumes
 from choque.theses.evm.baselines import DenseMask, Octree, RunRows

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import ChoqueError, UnreadableFile
-from choque.files.atomic import reason_of
-from choque.files.growing import create_new, write_all
+from choque.files.atomic import create_new, reason_of, write_all
 from choque.files.source import describe, is_text, read_head
 from choque.world import StepReport, World
 

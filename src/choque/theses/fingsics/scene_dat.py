@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from choque._core.types import Progress
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.frame_store import checked_frame
+from choque.files.box_arrays import check_frame
 from choque.files.source import read_head
 from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
 from choque.record._cast import Cast, no_hulls
@@ -115,12 +115,12 @@ class SceneDat:
 
     def cast(self, index: int = 0) -> Cast:
         """The bodies."""
-        checked_frame(index, self.frame_count)
+        check_frame(index, self.frame_count)
         return self._cast
 
     def frame(self, index: int) -> Poses:
         """Where the bodies are in frame ``index``."""
-        checked_frame(index, self.frame_count)
+        check_frame(index, self.frame_count)
         return Poses(
             np.array(self._position[:, index], np.float32, order="C"),
             np.array(self._rotation[:, index], np.float32, order="C"),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnknownName
-from choque.files.columns import BoxArrays
+from choque.files.box_arrays import BoxArrays
 from choque.scene.checks import positive, whole_number, within
 from choque.scene.motion import Rows, directions
 from choque.scene.registry import generator

@@ -1,7 +1,7 @@
-"""NumPy's ``.npz``: arrays ``lower`` and ``upper``, (n, d) for one frame or (frames, n, d), and ``name``.
+"""Boxes in NumPy files: one array in ``.npy``; ``lower``, ``upper`` and ``name`` in ``.npz``.
 
-What is written here is stored without compression, so that it can be memory-mapped. A compressed archive is
-read as well, but then whole.
+The arrays of an archive are (n, d) for one frame or (frames, n, d). They are stored without compression, so that they
+can be memory-mapped; a compressed archive is read whole.
 """
 
 from __future__ import annotations
@@ -19,16 +19,43 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.columns import BoxArrays, FloatArray, float_type
-from choque.files.frame_store import FrameStore
+from choque.files.box_arrays import (
+    BoxArrays,
+    FloatArray,
+    FrameStore,
+    boxes_from_table,
+    float_type,
+    table_from_boxes,
+)
 from choque.files.source import naming_damage, require_signature
 
+SIGNATURE = b"\x93NUMPY"
 MEMBER_HEADER = struct.Struct("<26xHH")
-"""What precedes a member of a zip archive; it ends with the lengths of the two parts that follow it."""
+"""Header of a member of a zip archive; it ends with the lengths of the two parts that follow it."""
+
+
+def read_boxes(path: Path) -> BoxArrays:
+    """Read boxes from an array of shape (n, 2·d), lower columns first, or (n, 2, d)."""
+    require_signature(path, SIGNATURE, "a NumPy array")
+    with naming_damage(path):
+        # A mapped array is checked against the length of the file before memory is allocated.
+        table = np.load(path, mmap_mode="r", allow_pickle=False)
+    return boxes_from_table(table, path)
+
+
+def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+    """Write boxes as one (n, 2·d) array."""
+    write_array(path, table_from_boxes(lower, upper))
+
+
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write one array of numbers."""
+    with replacing(path) as handle:
+        np.save(handle, array, allow_pickle=False)
 
 
 def open_frames(path: Path) -> FrameStore:
-    """Map the frames of ``path``; the scene is named after the file where the archive has no name."""
+    """Map the frames of ``path``; the scene is named after the file if the archive has no name."""
     require_signature(path, b"PK", "a NumPy archive")
     with naming_damage(path), zipfile.ZipFile(path) as archive:
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
@@ -37,25 +64,25 @@ def open_frames(path: Path) -> FrameStore:
     for key in ("lower", "upper"):
         if key not in arrays:
             present = ", ".join(map(repr, sorted(members))) or "nothing"
-            raise UnreadableFile(f"The file {path} has no array {key!r}; what it holds is {present}.")
+            raise UnreadableFile(f"The file {path} has no array {key!r}; it holds {present}.")
     name = str(arrays["name"]) if "name" in arrays else path.stem
     return FrameStore(name, *_checked_sides(path, arrays["lower"], arrays["upper"]))
 
 
-def write_boxes(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+def write_archive(path: Path, lower: FloatArray, upper: FloatArray) -> None:
     """Write one frame, as arrays of shape (n, d)."""
     with replacing(path) as handle:
         np.savez(handle, lower=lower, upper=upper)
 
 
 def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
-    """Stream ``frame_count`` frames, each like ``first``; one of them at a time is in memory."""
+    """Stream ``frame_count`` frames, each like ``first``, with one frame in memory at a time."""
     header = {
         "descr": np.lib.format.dtype_to_descr(first[0].dtype),
         "fortran_order": False,
         "shape": (frame_count, *first[0].shape),
     }
-    # An archive takes one member at a time: while the lower bounds go in, the upper ones wait beside it.
+    # An archive is written one member at a time: the upper bounds wait in a temporary file.
     with (
         replacing(path) as handle,
         tempfile.TemporaryFile(dir=path.resolve().parent) as waiting,
@@ -75,7 +102,7 @@ def write_frames(path: Path, name: str, frame_count: int, first: BoxArrays, fram
 
 
 def _array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """Give one array of the archive: mapped where it is stored as it is, else read."""
+    """Return one array of the archive: mapped if it is stored uncompressed, otherwise read."""
     if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
         with archive.open(member) as compressed:
             return np.lib.format.read_array(compressed, allow_pickle=False)
@@ -100,7 +127,7 @@ def _array_header(handle: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[An
 
 
 def _checked_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArrays:
-    """Give both sides a first axis of frames, once they are what they must be."""
+    """Check both sides and give them a first axis of frames."""
     for key, side in (("lower", lower), ("upper", upper)):
         if float_type(side.dtype) is None:
             raise UnreadableFile(f"In {path}, {key!r} holds values of type {side.dtype}; real numbers are needed.")

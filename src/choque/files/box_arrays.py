@@ -1,0 +1,120 @@
+"""Boxes as arrays and as columns of tables: all lower bounds, then all upper bounds, x before y before z."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque.errors import InvalidInput, UnreadableFile
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+BoxArrays: TypeAlias = tuple[FloatArray, FloatArray]
+"""Lower and upper bounds, each (n, d), C-contiguous, of one float type."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameStore:
+    """Boxes of several frames, memory-mapped: only the requested frame is read into memory.
+
+    ``lower`` and ``upper`` are views of shape (frames, n, d) in the byte order and alignment of the file; `frame`
+    returns native, contiguous copies that belong to the caller.
+    """
+
+    name: str
+    lower: FloatArray = field(repr=False)
+    upper: FloatArray = field(repr=False)
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames, at least one."""
+        return int(self.lower.shape[0])
+
+    @property
+    def box_count(self) -> int:
+        """Number of boxes in each frame."""
+        return int(self.lower.shape[1])
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return int(self.lower.shape[2])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Float type of the frames that `frame` returns."""
+        kept = float_type(np.result_type(self.lower.dtype, self.upper.dtype))
+        assert kept is not None
+        return kept
+
+    def frame(self, index: int) -> BoxArrays:
+        """Return lower and upper bounds, each (n, d), of frame ``index``, counted from 0."""
+        check_frame(index, self.frame_count)
+        return (
+            np.array(self.lower[index], dtype=self.dtype, order="C"),
+            np.array(self.upper[index], dtype=self.dtype, order="C"),
+        )
+
+
+def check_frame(index: int, frame_count: int) -> None:
+    """Raise `InvalidInput` unless ``index`` is a frame from 0 to ``frame_count`` − 1."""
+    if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < frame_count:
+        raise InvalidInput(f"There is no frame {index!r}; the frames are 0 to {frame_count - 1}.")
+
+
+def check_boxes(lower: ArrayLike, upper: ArrayLike) -> BoxArrays:
+    """Return ``lower`` and ``upper`` as arrays of one float type, or raise `InvalidInput`."""
+    try:
+        sides = np.asarray(lower), np.asarray(upper)
+    except ValueError as problem:
+        raise InvalidInput(f"lower and upper must be arrays of numbers: {problem}.") from problem
+    if sides[0].shape != sides[1].shape or sides[0].ndim != 2 or sides[0].shape[1] not in (2, 3):
+        raise InvalidInput(
+            f"lower has shape {sides[0].shape} and upper {sides[1].shape}; both must be (n, 2) or (n, 3)."
+        )
+    kinds = [float_type(side.dtype) for side in sides]
+    for name, side, kind in zip(("lower", "upper"), sides, kinds, strict=True):
+        if kind is None:
+            raise InvalidInput(f"{name} holds values of type {side.dtype}; real numbers are needed.")
+    kept = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
+    return np.ascontiguousarray(sides[0], dtype=kept), np.ascontiguousarray(sides[1], dtype=kept)
+
+
+def float_type(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return the native float type that keeps numbers of ``dtype``; None if they are not real numbers."""
+    if dtype.kind in "iu":
+        return np.dtype(np.float64)
+    if dtype.kind == "f":
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    return None
+
+
+def column_names(dimension: int) -> list[str]:
+    """List ``x_lower``, ``y_lower``, …, ``x_upper``, … for 2 or 3 axes."""
+    return [f"{axis}_{side}" for side in ("lower", "upper") for axis in "xyz"[:dimension]]
+
+
+def boxes_from_table(table: NDArray[Any], path: Path) -> BoxArrays:
+    """Split a table of shape (n, 2·d) or (n, 2, d), read from ``path``, into bounds of shape (n, d)."""
+    kept = float_type(table.dtype)
+    if kept is None:
+        raise UnreadableFile(f"The file {path} holds values of type {table.dtype}; real numbers are needed.")
+    if table.ndim == 2 and table.shape[1] in (4, 6):
+        dimension = table.shape[1] // 2
+        sides = table[:, :dimension], table[:, dimension:]
+    elif table.ndim == 3 and table.shape[1] == 2 and table.shape[2] in (2, 3):
+        sides = table[:, 0], table[:, 1]
+    else:
+        raise UnreadableFile(
+            f"The file {path} holds an array of shape {table.shape}; boxes are (n, 4) or (n, 6), lower "
+            "columns first, or (n, 2, 2) or (n, 2, 3)."
+        )
+    return np.array(sides[0], dtype=kept, order="C"), np.array(sides[1], dtype=kept, order="C")
+
+
+def table_from_boxes(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Join bounds of shape (n, d) into one table of shape (n, 2·d)."""
+    return np.concatenate([lower, upper], axis=1)
