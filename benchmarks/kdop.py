@@ -25,10 +25,11 @@ import numpy as np
 
 import choque
 from choque.bounds import BodyPoints
-from choque.narrow import CONVEX, NarrowPhase, Shapes, collide
 from choque.narrow import Hulls as HullLibrary
+from choque.narrow import NarrowPhase, Shapes, collide
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.probe import CONTACT, DEPTH, VERDICT, probe_pairs
+from choque.narrow.shapes import CONVEX
 
 TURNS = 5
 OVERLAPS = 3.0

@@ -12,14 +12,14 @@ from matplotlib.patches import Circle, FancyBboxPatch
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
-from choque.narrow import CAPSULE, KIND_NAMES, SPHERE, TILE
+from choque.narrow import Kind
 
 # %%
 # Bodies are rows. A capsule lies along its own z, a tile spans its own x and z; sizes are
 # explained at `Shapes`.
 along_x = np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]])
 shapes = choque.narrow.Shapes(
-    kind=np.array([TILE, CAPSULE, CAPSULE, SPHERE], np.int8),
+    kind=np.array([Kind.TILE, Kind.CAPSULE, Kind.CAPSULE, Kind.SPHERE], np.int8),
     position=np.array([[0, 0, 0], [-0.5, 0.4, 0], [-0.3, 1.3, 0], [1.3, 0.42, 0]]),
     rotation=np.array([np.eye(3), np.eye(3), along_x, np.eye(3)]),
     size=np.array([[4.0, 4, 0], [0.5, 3, 0], [0.5, 2, 0], [0.5, 0, 0]]),
@@ -31,7 +31,7 @@ found = choque.narrow.contacts(shapes)
 for (first, second), point, normal, depth in zip(
     found.pairs, found.point, found.normal, found.depth, strict=True
 ):
-    kinds = [KIND_NAMES[shapes.kind[row]] for row in (first, second)]
+    kinds = [Kind(shapes.kind[row]).name.lower() for row in (first, second)]
     names = f"{kinds[0]} {first} and {kinds[1]} {second}"
     print(f"{names}: {depth:.2f} deep at {point.round(2)}, normal {normal.round(2)}")
 

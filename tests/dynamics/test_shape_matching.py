@@ -17,9 +17,10 @@ from choque.dynamics.particles import MATCHES, SKIPPED, relax, rest_shapes
 from choque.dynamics.polar import is_rotation, matrix_square_root, rotation_in
 from choque.dynamics.shape_matching import ShapeMatching
 from choque.errors import InvalidInput
-from choque.narrow import CONVEX, PLANE, SPHERE, Hulls, epa
+from choque.narrow import Hulls, epa
 from choque.narrow.convex.cores import cores_of_hulls
 from choque.narrow.convex.epa import new_polytope
+from choque.narrow.shapes import CONVEX, PLANE, SPHERE
 
 CUBES = Hulls.solids("cube")
 

@@ -11,8 +11,9 @@ from choque.broad._sap_kdop import SapKdop
 from choque.errors import InvalidInput
 from choque.gpu._bodies import DeviceBodies
 from choque.gpu.devices import resolve
+from choque.narrow.extents import slack_of
 from choque.world import World
-from choque.world._bounds import find_bounds, slack_of
+from choque.world._bounds import find_bounds
 from choque.world._resident import ResidentSweep, solids_of
 
 FORM_BYTES = 4 + 3 * 8

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from choque.narrow import CAPSULE, PLANE, SPHERE, TILE, Shapes
+from choque.narrow import Shapes
+from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,8 @@ import pytest
 from narrow_oracle import shapes_of
 from scipy.spatial.transform import Rotation
 
-from choque.narrow import CAPSULE, PLANE, SPHERE, TILE, Contacts, NarrowPhase
+from choque.narrow import Contacts, NarrowPhase
+from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
 
 STRAIGHT = np.eye(3)
 ALONG_X = Rotation.from_euler("y", 90, degrees=True).as_matrix().round()

@@ -23,7 +23,8 @@ from narrow_oracle import (
 )
 from scipy.spatial.transform import Rotation
 
-from choque.narrow import CAPSULE, KIND_NAMES, PLANE, SPHERE, TILE, Contacts, NarrowPhase, Shapes
+from choque.narrow import Contacts, NarrowPhase, Shapes
+from choque.narrow.shapes import CAPSULE, KIND_NAMES, PLANE, SPHERE, TILE
 
 EVERY = pytest.mark.parametrize("kinds", COMBINATIONS, ids=lambda kinds: "-".join(KIND_NAMES[kind] for kind in kinds))
 BAND = 1e-9

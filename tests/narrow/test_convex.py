@@ -9,8 +9,9 @@ import pytest
 from convex_oracle import random_rotations
 
 from choque.errors import InvalidInput
-from choque.narrow import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Contacts, Hulls, NarrowPhase, Shapes
+from choque.narrow import Contacts, Hulls, NarrowPhase, Shapes
 from choque.narrow._hull_solids import icosphere
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
 CUBES = Hulls.solids("cube")
 Body = tuple[int, tuple[float, ...], tuple[float, ...]]

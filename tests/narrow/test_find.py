@@ -12,7 +12,8 @@ from narrow_oracle import shapes_of
 from scipy.spatial.transform import Rotation
 
 from choque.errors import InvalidInput, UnknownName
-from choque.narrow import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes, contacts
+from choque.narrow import Shapes, contacts
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
 
 def crowd(count: int, seed: int, dtype: Any = np.float64) -> Shapes:
@@ -138,7 +139,7 @@ def test_other_arguments_that_are_refused() -> None:
         contacts(shapes, threads=0)
     with pytest.raises(InvalidInput, match=r"must be a choque\.narrow\.Shapes"):
         contacts(None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="one n"):
+    with pytest.raises(InvalidInput, match="same n"):
         contacts(replace(shapes, position=shapes.position[:3]))
     with pytest.raises(InvalidInput, match=r"kind has the shape \(2, 3\)"):
         contacts(replace(shapes, kind=shapes.kind.reshape(2, 3)))

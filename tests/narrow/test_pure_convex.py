@@ -8,7 +8,8 @@ import sys
 
 SCRIPT = """
 import numba, numpy as np
-from choque.narrow import CONVEX, PLANE, Hulls, NarrowPhase, Shapes, epa, gjk, time_of_impact
+from choque.narrow import Hulls, NarrowPhase, Shapes, epa, gjk, time_of_impact
+from choque.narrow.shapes import CONVEX, PLANE
 from choque.dynamics import create_response
 
 assert numba.config.DISABLE_JIT

@@ -22,7 +22,7 @@ def bound_bodies(
     limits: wp.array(dtype=wp.float64),
     slabs: wp.array2d(dtype=Any),
 ):
-    """One item a body and direction: its extent, by the very operations of `choque.world._bounds_kernels.bound_slabs`.
+    """One item a body and direction: its extent, by the very operations of `choque.narrow.extents.bound_slabs`.
 
     All of it is in double precision and nothing is fused, so that the slabs are those of the processor, bit for bit.
     ``form`` and ``size`` are what `choque.gpu._bodies.Solids` says; ``limits`` holds the slack and infinity.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from choque._core.lazy import exporting
-from choque.narrow.shapes import CAPSULE, CONVEX, KIND_NAMES, PLANE, SPHERE, TILE, Shapes
+from choque.narrow.shapes import Kind, Shapes
 
 if TYPE_CHECKING:
     from choque.narrow import polygons
@@ -13,26 +13,18 @@ if TYPE_CHECKING:
     from choque.narrow._hull_solids import solid_names
     from choque.narrow.convex.impact import Impact, time_of_impact
     from choque.narrow.convex.queries import Closest, Penetration, collide, epa, gjk
-    from choque.narrow.hulls import Hull, Hulls, Posed
+    from choque.narrow.hulls import Hulls
     from choque.narrow.manifold import Contacts
-    from choque.narrow.phase import KindTally, NarrowPhase
+    from choque.narrow.phase import NarrowPhase
 
 __all__ = [
-    "CAPSULE",
-    "CONVEX",
-    "KIND_NAMES",
-    "PLANE",
-    "SPHERE",
-    "TILE",
     "Closest",
     "Contacts",
-    "Hull",
     "Hulls",
     "Impact",
-    "KindTally",
+    "Kind",
     "NarrowPhase",
     "Penetration",
-    "Posed",
     "Shapes",
     "collide",
     "contacts",
@@ -46,13 +38,10 @@ __all__ = [
 _MEMBERS = {
     "Closest": "convex.queries",
     "Contacts": "manifold",
-    "Hull": "hulls",
     "Hulls": "hulls",
     "Impact": "convex.impact",
-    "KindTally": "phase",
     "NarrowPhase": "phase",
     "Penetration": "convex.queries",
-    "Posed": "hulls",
     "collide": "convex.queries",
     "contacts": "_find",
     "epa": "convex.queries",

@@ -9,8 +9,6 @@ from choque._core import check
 from choque._core.types import Pairs
 from choque.broad import create
 from choque.errors import InvalidInput
-from choque.narrow._boxes import boxes_around
-from choque.narrow._checks import checked
 from choque.narrow.manifold import Contacts
 from choque.narrow.phase import NarrowPhase
 from choque.narrow.shapes import Shapes
@@ -52,10 +50,10 @@ def contacts(
     Examples
     --------
     >>> import numpy as np
-    >>> from choque.narrow import CAPSULE, SPHERE, Shapes, contacts
+    >>> from choque.narrow import Kind, Shapes, contacts
     >>> found = contacts(
     ...     Shapes(
-    ...         kind=np.array([CAPSULE, SPHERE], np.int8),
+    ...         kind=np.array([Kind.CAPSULE, Kind.SPHERE], np.int8),
     ...         position=np.array([[0.0, 0, 0], [0, 1.5, 0]]),
     ...         rotation=np.array([np.eye(3)] * 2),
     ...         size=np.array([[1.0, 4, 0], [1, 0, 0]]),
@@ -64,10 +62,12 @@ def contacts(
     >>> found.depth.tolist(), found.normal.tolist(), found.point.tolist()
     ([0.5], [[0.0, 1.0, 0.0]], [[0.0, 0.75, 0.0]])
     """
-    shapes = checked(shapes)
+    if not isinstance(shapes, Shapes):
+        raise InvalidInput(f"The shapes are a {type(shapes).__name__}; they must be a choque.narrow.Shapes.")
+    shapes = shapes.checked()
     phase = NarrowPhase(rules, threads)
     if pairs is None:
-        chosen = create(method, boxes_around(shapes), threads=threads).pairs()
+        chosen = create(method, shapes.boxes(threads=threads), threads=threads).pairs()
     else:
         chosen = _ordered(pairs, len(shapes))
     return phase.find(shapes, chosen)

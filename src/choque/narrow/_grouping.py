@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.types import Floats, Pairs
-from choque.narrow._checks import KIND_COUNT
+from choque.narrow.shapes import KIND_COUNT
 
 
 @kernel

@@ -10,12 +10,11 @@ import numpy as np
 from choque._core import check
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
-from choque.errors import UnknownName
-from choque.narrow._checks import KIND_COUNT, aligned, check_hulls, refusal
+from choque.errors import InvalidInput, UnknownName
 from choque.narrow._grouping import count_hits, gather_hits, group_pairs
 from choque.narrow.manifold import Contacts
 from choque.narrow.rules import ROUTINES, Routine
-from choque.narrow.shapes import CONVEX, KIND_NAMES, Shapes
+from choque.narrow.shapes import CONVEX, KIND_COUNT, KIND_NAMES, KINDS_ALLOWED, Shapes
 
 RULES = ("exact", "legacy")
 
@@ -56,9 +55,9 @@ class NarrowPhase:
     Examples
     --------
     >>> import numpy as np
-    >>> from choque.narrow import SPHERE, NarrowPhase, Shapes
+    >>> from choque.narrow import Kind, NarrowPhase, Shapes
     >>> balls = Shapes(
-    ...     kind=np.array([SPHERE, SPHERE], np.int8),
+    ...     kind=np.array([Kind.SPHERE, Kind.SPHERE], np.int8),
     ...     position=np.array([[0.0, 0, 0], [3, 0, 0]]),
     ...     rotation=np.array([np.eye(3)] * 2),
     ...     size=np.array([[2.0, 0, 0], [2, 0, 0]]),
@@ -110,7 +109,7 @@ class NarrowPhase:
 
         Numbers that are not finite take no part in a contact; `choque.narrow.contacts` refuses them.
         """
-        shapes = aligned(shapes)
+        shapes = shapes.aligned()
         if not _is_ready(pairs):
             pairs = check.pairs(pairs, "pairs", len(shapes))
         count = len(pairs)
@@ -120,10 +119,10 @@ class NarrowPhase:
         starts = np.empty_like(self._starts)
         refused = group_pairs(shapes.kind, pairs, room.code, room.slot, room.rows, starts)
         if refused >= 0:
-            raise refusal(shapes, pairs, refused)
+            raise _refusal(shapes, pairs, refused)
         groups = starts.tolist()
         if any(groups[code] < groups[code + 1] for code in _CONVEX_CODES):
-            check_hulls(shapes)
+            shapes.check_hulls()
         self._starts = starts
         self._seconds = [0.0] * len(KINDS)
         if count == 0:
@@ -220,4 +219,21 @@ def _is_ready(pairs: Any) -> bool:
         and pairs.ndim == 2
         and pairs.shape[1] == 2
         and pairs.flags.carray
+    )
+
+
+def _refusal(shapes: Shapes, pairs: Pairs, place: int) -> InvalidInput:
+    """What is wrong with the pair at this place: its rows, its kinds, or its order."""
+    first, second = pairs[place].tolist()
+    count = len(shapes)
+    if not 0 <= first < second < count:
+        return InvalidInput(
+            f"Pair {place} is ({first}, {second}); both must be rows of the {count} shapes, from 0 to {count - 1}, "
+            "the smaller first."
+        )
+    for row in (first, second):
+        if not 0 <= shapes.kind[row] < KIND_COUNT:
+            return InvalidInput(f"Shape {row} has the kind {shapes.kind[row]}; {KINDS_ALLOWED}.")
+    return InvalidInput(
+        f"Pair {place}, ({first}, {second}), follows {tuple(pairs[place - 1].tolist())}; pairs must be sorted."
     )

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Floats
+from choque.errors import InvalidInput
 
-SPHERE, CAPSULE, TILE, CONVEX, PLANE = range(5)
+if TYPE_CHECKING:
+    from choque.bounds import Boxes
 
-KIND_NAMES = ("sphere", "capsule", "tile", "convex", "plane")
+
+class Kind(IntEnum):
+    """The kinds of shapes, the numbers in the column `Shapes.kind`."""
+
+    SPHERE = 0
+    CAPSULE = 1
+    TILE = 2
+    CONVEX = 3
+    PLANE = 4
+
+
+SPHERE, CAPSULE, TILE, CONVEX, PLANE = (int(kind) for kind in Kind)
+"""The same numbers as plain integers, for kernels."""
+
+KIND_NAMES = tuple(kind.name.lower() for kind in Kind)
 """The names of the kinds, in the order of their numbers."""
+
+KIND_COUNT = len(KIND_NAMES)
+
+KINDS_ALLOWED = f"the kinds are whole numbers from 0 to {KIND_COUNT - 1}: {', '.join(KIND_NAMES)}"
+
+_NO_POINTS = np.empty((0, 3))
+_NO_HULLS = np.zeros(1, np.int64)
+
+
+class Solids(NamedTuple):
+    """The arrays of `Shapes` as kernels take them; hulls are empty where there are none."""
+
+    kind: NDArray[np.int8]
+    position: Floats
+    rotation: Floats
+    size: Floats
+    hull: NDArray[np.int32]
+    points: NDArray[np.float64]
+    """(V, 3) the vertices of all hulls, one hull after the other."""
+    starts: NDArray[np.int64]
+    """(h + 1,) where the vertices of each hull start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,19 +61,19 @@ class Shapes:
     Attributes
     ----------
     kind
-        (n,) int8: `SPHERE`, `CAPSULE`, `TILE`, `CONVEX` or `PLANE`.
+        (n,) int8: numbers of `Kind`.
     position
         (n, 3): the centre of each body.
     rotation
         (n, 3, 3): ``rotation @ local`` is the direction in the world.
     size
-        (n, 3): sphere (radius, 0, 0); capsule (radius, length of its cylinder along local z, 0);
-        tile (length along local x, width along local z, 0), its normal local y; convex: the scale of its hull on
-        each local axis; plane: nothing, it is the half-space below local y = 0.
+        (n, 3): sphere (radius, 0, 0); capsule (radius, length of its cylinder along local z, 0); tile (length along
+        local x, width along local z, 0), its normal local y; convex: the scale of its hull along each local axis;
+        plane: not used, it is the half-space below local y = 0.
     hull
         (n,) int32: the row of ``hulls`` of a convex body, -1 for all others.
     hulls
-        The convex hulls that bodies refer to, None where there are none.
+        The convex hulls that bodies refer to; None where there are none.
     """
 
     kind: NDArray[np.int8]
@@ -47,3 +85,102 @@ class Shapes:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    def boxes(self, *, threads: int | None = None) -> Boxes:
+        """Return the axis-aligned box around each shape, in the float type of the shapes.
+
+        Boxes are wider than the shapes by a few units in the last place, so shapes that touch have boxes that overlap.
+        A half-space is unbounded, except above where its surface is perpendicular to an axis of the world. O(n), plus
+        the vertices of hulls.
+        """
+        from choque._core import memory
+        from choque._core.threads import resolve_count
+        from choque.bounds import Boxes
+        from choque.narrow.extents import bound, bound_boxes
+
+        shapes = self.aligned()
+        lower, upper = (memory.empty((len(shapes), 3), shapes.position.dtype) for _ in range(2))
+        lost = bound(bound_boxes, shapes, resolve_count(threads, len(shapes)), lower, upper)
+        if lost >= 0:
+            raise InvalidInput(
+                f"Shape {lost} has the position {shapes.position[lost].tolist()} and the rotation "
+                f"{shapes.rotation[lost].tolist()}; both must hold finite numbers."
+            )
+        return Boxes.unchecked(lower, upper)
+
+    def solids(self) -> Solids:
+        """Return the arrays as one structure for kernels, not copied."""
+        hull = np.full(len(self), -1, np.int32) if self.hull is None else self.hull
+        packed = (_NO_POINTS, _NO_HULLS) if self.hulls is None else (self.hulls.points, self.hulls.first)
+        return Solids(self.kind, self.position, self.rotation, self.size, hull, *packed)
+
+    def aligned(self) -> Self:
+        """Return the same shapes in the layout that kernels are compiled for; arrays that have it are not copied."""
+        kind, position, rotation, size = self.kind, self.position, self.rotation, self.size
+        number, count = position.dtype, len(kind)
+        if not (
+            kind.shape == (count,) and position.shape == (count, 3) == size.shape and rotation.shape == (count, 3, 3)
+        ):
+            raise InvalidInput(
+                f"The shapes have kinds {kind.shape}, positions {position.shape}, rotations {rotation.shape} and sizes "
+                f"{size.shape}; they must be (n,), (n, 3), (n, 3, 3) and (n, 3) with the same n."
+            )
+        if (
+            kind.dtype == np.int8
+            and number in (np.float32, np.float64)
+            and rotation.dtype == number == size.dtype
+            and kind.flags.carray
+            and position.flags.carray
+            and rotation.flags.carray
+            and size.flags.carray
+        ):
+            return self
+        from choque._core import check
+
+        if kind.dtype != np.int8:
+            strange = kind[(kind < 0) | (kind >= KIND_COUNT)] if kind.dtype.kind in "iu" else kind
+            if len(strange):
+                raise InvalidInput(f"A shape has the kind {strange[0]!r} of {kind.dtype}; {KINDS_ALLOWED}.")
+        floats = check.widest(*(check.floats(getattr(self, name), name) for name in ("position", "rotation", "size")))
+        kind = np.require(kind, np.int8, ["C", "A", "W"])
+        return replace(self, kind=kind, position=floats[0], rotation=floats[1], size=floats[2])
+
+    def checked(self) -> Self:
+        """Return the same shapes, lists included, laid out for kernels, or raise `InvalidInput` for the first bad row.
+
+        Kinds must be known, positions and sizes finite, sizes not negative, rotations orthonormal, and every convex
+        shape must have a hull.
+        """
+        from choque._core import check
+
+        kind = np.asarray(self.kind)
+        if kind.ndim != 1:
+            raise InvalidInput(f"kind has the shape {kind.shape}; it must be (n,), a number for each shape.")
+        names = ("position", "rotation", "size")
+        position, rotation, size = (check.floats(getattr(self, name), name) for name in names)
+        shapes = replace(self, kind=kind, position=position, rotation=rotation, size=size).aligned()
+        unknown = np.flatnonzero((shapes.kind < 0) | (shapes.kind >= KIND_COUNT))
+        if len(unknown):
+            raise InvalidInput(f"Row {unknown[0]} of kind is {shapes.kind[unknown[0]]}; {KINDS_ALLOWED}.")
+        check.finite(shapes.position, "position")
+        check.not_negative(check.finite(shapes.size, "size"), "size")
+        check.orthonormal(shapes.rotation, "rotation")
+        shapes.check_hulls()
+        return shapes
+
+    def check_hulls(self) -> None:
+        """Raise `InvalidInput` unless every convex shape has a hull."""
+        convex = np.flatnonzero(self.kind == CONVEX)
+        if len(convex) == 0:
+            return
+        if self.hulls is None or self.hull is None:
+            raise InvalidInput(f"Shape {convex[0]} is convex, but there are no hulls; give the shapes hull and hulls.")
+        rows = np.asarray(self.hull)
+        if rows.shape != self.kind.shape or rows.dtype.kind not in "iu":
+            raise InvalidInput(
+                f"hull is {rows.dtype} {rows.shape}; it must hold a whole number for each of the {len(self)} shapes."
+            )
+        count = len(self.hulls)
+        lost = convex[(rows[convex] < 0) | (rows[convex] >= count)]
+        if len(lost):
+            raise InvalidInput(f"Shape {lost[0]} has the hull {rows[lost[0]]}; hulls go from 0 to {count - 1}.")

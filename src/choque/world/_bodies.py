@@ -50,7 +50,7 @@ class Bodies:
     ids
         (n,) int32: an id names a body for ever.
     kind
-        (n,) int8: see `choque.narrow.KIND_NAMES`.
+        (n,) int8: see `choque.narrow.Kind`.
     position, velocity, angular_velocity, acceleration
         (n, 3): in units, units a second, radians a second, units a second squared.
     rotation

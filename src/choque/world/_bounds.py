@@ -8,22 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import memory, threads
+from choque._core import memory
 from choque._core.types import Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
 from choque.bounds._directions import directions
 from choque.errors import InvalidInput, UnknownName
+from choque.narrow.extents import bound, bound_boxes, bound_oriented, bound_slabs, bound_spheres
 from choque.world._bodies import Bodies
-from choque.world._bounds_kernels import bound_boxes, bound_oriented, bound_slabs, bound_spheres
 
 Maker = Callable[[Bodies, int], Bounds]
 """Gives the volumes of bodies, in as many threads as the second argument says."""
-
-SLACK = 8
-"""Bounds are wider than computed by this many units in the last place: more than what was rounded on the way."""
-
-NO_POINTS = np.empty((0, 3))
-NO_HULLS = np.zeros(1, np.int64)
 
 _OF_METHOD = {"brute-obb": "oriented", "sap-kdop": "18-dop", "sap-obb": "oriented"}
 
@@ -123,11 +117,6 @@ def slabs_of(name: str | None, method: str) -> int | None:
     return _SLABS.get(_OF_METHOD.get(method, "box") if name is None else name)
 
 
-def slack_of(dtype: np.dtype[np.floating[Any]]) -> float:
-    """The share of place and extent by which bounds of this float type are wider than computed."""
-    return SLACK * float(np.finfo(dtype).eps)
-
-
 def refuse_lost(bodies: Bodies) -> None:
     """Refuse bodies of which one left the range of floats, where no kernel on the processor looks at them."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -144,13 +133,9 @@ def _empty(bodies: Bodies, *shape: int) -> Floats:
 
 def _run(kernel: Callable[..., int], bodies: Bodies, thread_count: int, *outputs: Any) -> None:
     """Run a kernel over all bodies; a body that left the range of floats is named before it can do harm."""
-    hulls = bodies.hulls
-    packed = (NO_POINTS, NO_HULLS) if hulls is None else (hulls.points, hulls.first)
-    columns = (bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, *packed, slack_of(bodies.dtype))
-    found = threads.over_ranges(kernel, len(bodies), thread_count, *columns, *outputs)
-    lost = [row for row in found if row >= 0]
-    if lost:
-        raise _lost_body(bodies, min(lost))
+    lost = bound(kernel, bodies.shapes(), thread_count, *outputs)
+    if lost >= 0:
+        raise _lost_body(bodies, lost)
 
 
 def _lost_body(bodies: Bodies, row: int) -> InvalidInput:

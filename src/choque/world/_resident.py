@@ -18,9 +18,10 @@ from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu._served_sweep import ServedSweep
 from choque.gpu._session import Traffic
 from choque.gpu.devices import Served, resolve
+from choque.narrow.extents import slack_of
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._bodies import Bodies
-from choque.world._bounds import NO_HULLS, NO_POINTS, refuse_lost, slabs_of, slack_of
+from choque.world._bounds import refuse_lost, slabs_of
 from choque.world._settings import Settings
 
 OPTIONS = frozenset(("threads", "device", "axis_period", "centred", "tiles"))
@@ -88,8 +89,7 @@ class ResidentSweep(ServedSweep):
         if self._device is None:
             self._device = DeviceBodies(self.served, self._k, slack_of(bodies.dtype))
         if known is None or known.hulls is not bodies.hulls:
-            hulls = bodies.hulls
-            self._device.send_hulls(*((NO_POINTS, NO_HULLS) if hulls is None else (hulls.points, hulls.first)))
+            self._device.send_hulls(*bodies.shapes().solids()[-2:])
         if known is None or known.ids is not bodies.ids:
             static = bodies.static if bodies.static.any() else None
             self._filter = PairFilter.make(len(bodies), None, None, static)
@@ -107,7 +107,7 @@ def solids_of(bodies: Bodies) -> Solids:
     """What bodies are, as a device is told.
 
     Spheres, capsules and tiles are rectangles with a radius. Halves are exact, so nothing is rounded here that is not
-    in `choque.world._bounds_kernels`.
+    in `choque.narrow.extents`.
     """
     kind, given = bodies.kind, bodies.size.astype(np.float64)
     form = np.full(len(bodies), SOLID, np.int32)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque.narrow import CAPSULE, SPHERE, TILE, Contacts, NarrowPhase, Shapes
+from choque.narrow import Contacts, NarrowPhase, Shapes
+from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.order import in_text_order, text_key
 
 SIZES = {SPHERE: (0.8, 0.0), CAPSULE: (0.5, 2.0), TILE: (3.0, 2.0)}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from choque.dynamics import create_response
 from choque.errors import InvalidInput
-from choque.narrow import CAPSULE, SPHERE, TILE
 from choque.narrow.manifold import Contacts
+from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.integration import integrate
 from choque.theses.fingsics.response import STATIC_MASS
 from choque.theses.fingsics.rotation import legacy_radians, legacy_rotations

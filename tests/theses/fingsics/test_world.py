@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from choque.bounds import OrientedBoxes
 from choque.errors import InvalidInput
-from choque.narrow import CAPSULE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.boxes import legacy_bounds, oriented_boxes_meet
 from choque.theses.fingsics.sweep import LegacySweep
 from choque.theses.fingsics.world_parts import LegacyBruteObb, LegacySap, LegacySapObb, create_legacy

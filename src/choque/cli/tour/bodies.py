@@ -101,7 +101,7 @@ def _paint(axes: Any, recording: Recording, index: int) -> None:
     import numpy as np
     from matplotlib.patches import Circle, Polygon
 
-    from choque.narrow import CAPSULE, SPHERE
+    from choque.narrow.shapes import CAPSULE, SPHERE
 
     cast, poses = recording.cast(index), recording.frame(index)
     moving = np.flatnonzero((cast.kind == SPHERE) | (cast.kind == CAPSULE))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import Cast, Poses
 from choque.studio.page import meshes
 from choque.studio.page.meshes import Mesh

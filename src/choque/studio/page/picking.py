@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow import CAPSULE, CONVEX, KIND_NAMES, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, KIND_NAMES, SPHERE, TILE
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import Options, area_members
 from choque.world import Bodies

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow import CAPSULE, CONVEX, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
 from choque.record import Cast, Poses
 
 _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)

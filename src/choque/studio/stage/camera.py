@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow import CONVEX, PLANE, TILE
+from choque.narrow.shapes import CONVEX, PLANE, TILE
 from choque.record import Cast, Poses
 from choque.scene import Camera
 

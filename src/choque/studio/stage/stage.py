@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, MissingExtra, require
-from choque.narrow import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import Cast, Poses
 from choque.scene import Camera
 from choque.studio.stage import meshes as world_meshes

@@ -1,39 +1,53 @@
-"""The extent of bodies, computed from poses and sizes straight into the arrays of bounds.
+"""The extent of shapes, computed from poses and sizes straight into the arrays of bounding volumes.
 
-Every kernel handles the rows ``first … last − 1`` and returns the first of them whose pose is not finite, or −1. A
-reach is widened by ``slack``, a relative rounding error, so that bodies which touch have bounds that overlap.
+Every kernel handles the rows ``first … last − 1`` and returns the first of them whose pose is not finite, or −1. An
+extent is widened by ``slack``, a relative rounding error, so that shapes which touch have bounds that overlap.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
+from choque._core.threads import over_ranges
 from choque._core.types import Floats, Index
-from choque.bounds._body_points_kernels import along_axes
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes, Solids
+
+SLACK = 8
+"""Units in the last place by which bounds are wider than computed: more than the rounding on the way."""
+
+
+def slack_of(dtype: np.dtype[np.floating[Any]]) -> float:
+    """Return the share of position and extent by which bounds of this float type are wider than computed."""
+    return SLACK * float(np.finfo(dtype).eps)
+
+
+def bound(kernel: Callable[..., int], shapes: Shapes, thread_count: int, *outputs: Any) -> int:
+    """Run one of the kernels below over all ``shapes``; return the first row whose pose is not finite, or −1.
+
+    ``outputs`` are what follows ``slack`` in its signature, arrays in the float type of the shapes.
+    """
+    slack = slack_of(shapes.position.dtype)
+    found = over_ranges(kernel, len(shapes), thread_count, shapes.solids(), slack, *outputs)
+    return min((row for row in found if row >= 0), default=-1)
 
 
 @kernel
 def bound_slabs(
     first: int,
     last: int,
-    kind: NDArray[np.int8],
-    position: Floats,
-    rotation: Floats,
-    size: Floats,
-    hull: NDArray[np.int32],
-    points: Floats,
-    starts: NDArray[np.int64],
+    solids: Solids,
     slack: float,
     directions: NDArray[np.float64],
     lower: Floats,
     upper: Floats,
 ) -> int:
     """The extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
+    kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
         if lost < 0 and not _is_finite(position, rotation, row):
@@ -61,18 +75,13 @@ def bound_slabs(
 def bound_boxes(
     first: int,
     last: int,
-    kind: NDArray[np.int8],
-    position: Floats,
-    rotation: Floats,
-    size: Floats,
-    hull: NDArray[np.int32],
-    points: Floats,
-    starts: NDArray[np.int64],
+    solids: Solids,
     slack: float,
     lower: Floats,
     upper: Floats,
 ) -> int:
     """The box around each body, (n, 3) each: `bound_slabs` along the axes, where most of its products are zero."""
+    kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
         if lost < 0 and not _is_finite(position, rotation, row):
@@ -107,13 +116,7 @@ def bound_boxes(
 def bound_oriented(
     first: int,
     last: int,
-    kind: NDArray[np.int8],
-    position: Floats,
-    rotation: Floats,
-    size: Floats,
-    hull: NDArray[np.int32],
-    points: Floats,
-    starts: NDArray[np.int64],
+    solids: Solids,
     slack: float,
     center: Floats,
     half: Floats,
@@ -123,6 +126,7 @@ def bound_oriented(
 
     ``center`` and ``half`` are (n, 3), ``axes`` (n, 3, 3) with an axis in each row. A plane is endless every way.
     """
+    kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
         if lost < 0 and not _is_finite(position, rotation, row):
@@ -165,18 +169,13 @@ def bound_oriented(
 def bound_spheres(
     first: int,
     last: int,
-    kind: NDArray[np.int8],
-    position: Floats,
-    rotation: Floats,
-    size: Floats,
-    hull: NDArray[np.int32],
-    points: Floats,
-    starts: NDArray[np.int64],
+    solids: Solids,
     slack: float,
     center: Floats,
     radius: Floats,
 ) -> int:
     """The sphere around each body and its own centre: (n, 3) and (n,). A plane has an infinite one."""
+    kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
         if lost < 0 and not _is_finite(position, rotation, row):
@@ -231,7 +230,9 @@ def _hull_extent(
     rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, x: float, y: float, z: float
 ) -> Any:
     """From where to where a scaled hull reaches along (x, y, z), measured from its centre."""
-    u, v, w = along_axes(rotation[row], size[row], x, y, z)
+    u = size[row, 0] * (x * rotation[row, 0, 0] + y * rotation[row, 1, 0] + z * rotation[row, 2, 0])
+    v = size[row, 1] * (x * rotation[row, 0, 1] + y * rotation[row, 1, 1] + z * rotation[row, 2, 1])
+    w = size[row, 2] * (x * rotation[row, 0, 2] + y * rotation[row, 1, 2] + z * rotation[row, 2, 2])
     low, high = np.inf, -np.inf
     for point in range(starts[hull], starts[hull + 1]):
         along = u * points[point, 0] + v * points[point, 1] + w * points[point, 2]
