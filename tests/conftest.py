@@ -10,10 +10,17 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from choque.scene import BodyScene
 
 FULL = os.environ.get("CHOQUE_FULL", "") == "1"
 
@@ -65,3 +72,38 @@ def _old_objects_at_rest() -> None:
     """Spare the garbage collector what earlier files left: by the end that is a million objects to look through."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def fingsics() -> Path:
+    """The folder of the Fingsics engine's own scenes, which are not in this repository."""
+    given = os.environ.get("CHOQUE_FINGSICS")
+    folder = Path(given) if given else Path(__file__).parents[2] / "shared" / "data" / "fingsics"
+    if not folder.is_dir():
+        pytest.skip(f"the Fingsics scenes are not at {folder}; set CHOQUE_FINGSICS to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def assert_same() -> Callable[[BodyScene, BodyScene], None]:
+    """A comparison of two scenes: all columns and the camera, to the last bit."""
+
+    def compare(first: BodyScene, second: BodyScene) -> None:
+        for each in fields(first.bodies):
+            one, other = getattr(first.bodies, each.name), getattr(second.bodies, each.name)
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other, err_msg=each.name)
+        assert first.camera == second.camera
+
+    return compare
+
+
+@pytest.fixture(params=["warp-cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    """The name of a Warp device: its CPU, and a CUDA card where there is one."""
+    pytest.importorskip("warp", reason="the extra gpu is not installed")
+    from choque.gpu.devices import load_warp
+
+    if request.param == "cuda" and not load_warp().get_cuda_device_count():
+        pytest.skip("no CUDA card here")
+    return str(request.param)

@@ -10,16 +10,6 @@ import pytest
 collect_ignore_glob = [] if importlib.util.find_spec("warp") else ["test_*.py"]  # without the extra ``gpu``
 
 
-@pytest.fixture(params=["warp-cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> str:
-    """Warp's CPU device, and a card where there is one."""
-    from choque.gpu.devices import load_warp
-
-    if request.param == "cuda" and not load_warp().get_cuda_device_count():
-        pytest.skip("no CUDA card here")
-    return str(request.param)
-
-
 @pytest.fixture
 def _forgetful() -> Iterator[None]:
     """Notes are told once a process; here each test hears them."""
