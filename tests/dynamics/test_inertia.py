@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from choque.dynamics import capsule_inertia, sphere_inertia
+from choque.dynamics.mechanics import capsule_inertia, sphere_inertia
 
 
 def lattice(lower: np.ndarray, upper: np.ndarray, steps: int = 60) -> np.ndarray:

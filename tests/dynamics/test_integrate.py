@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque._core.rotation import straightened
-from choque.dynamics import integrate
+from choque.dynamics.mechanics import integrate
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -25,7 +25,7 @@ def test_free_fall_is_the_closed_sum(seed: int) -> None:
     start = copy.deepcopy(bodies)
     dt, steps = 1 / 60, 90
     for _ in range(steps):
-        integrate(bodies, dt, None, None, 1)
+        integrate(bodies, dt, threads=1)
     fallen = start.position + steps * dt * start.velocity + steps * (steps - 1) / 2 * dt**2 * bodies.acceleration
     np.testing.assert_allclose(bodies.position, fallen, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(
@@ -40,7 +40,7 @@ def test_a_turn_is_the_exponential(seed: int, dt: float) -> None:
     expected = [
         turned_by(spin * dt) @ turn for spin, turn in zip(bodies.angular_velocity, bodies.rotation, strict=True)
     ]
-    integrate(bodies, dt, None, None, 1)
+    integrate(bodies, dt, threads=1)
     np.testing.assert_allclose(bodies.rotation, expected, atol=1e-12)
 
 
@@ -53,7 +53,7 @@ def test_a_spinning_body_stays_orthonormal(dtype: type, tolerance: float) -> Non
             setattr(bodies, name, column.astype(dtype))
     bodies.angular_velocity *= 5
     for _ in range(20_000):
-        integrate(bodies, 1 / 60, None, None, 1)
+        integrate(bodies, 1 / 60, threads=1)
     product = bodies.rotation @ bodies.rotation.transpose(0, 2, 1)
     assert np.abs(product - np.eye(3)).max() < tolerance
     np.testing.assert_allclose(np.linalg.det(bodies.rotation.astype(np.float64)), 1, atol=10 * tolerance)
@@ -64,7 +64,7 @@ def test_a_quarter_turn_in_steps_is_a_quarter_turn() -> None:
     bodies.rotation[:] = np.eye(3)
     bodies.angular_velocity[:] = [[0, 0, np.pi / 2]]
     for _ in range(60):
-        integrate(bodies, 1 / 60, None, None, 1)
+        integrate(bodies, 1 / 60, threads=1)
     np.testing.assert_allclose(bodies.rotation[0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-13)
 
 
@@ -78,7 +78,7 @@ def test_speeds_stay_below_their_limits(seed: int) -> None:
     bodies.acceleration[:] = random.normal(size=(30, 3)) * 100
     fast = copy.deepcopy(bodies)
     for _ in range(20):
-        integrate(bodies, 1 / 60, 50.0, 10.0, 1)
+        integrate(bodies, 1 / 60, max_speed=50.0, max_spin=10.0, threads=1)
         assert np.linalg.norm(bodies.velocity, axis=1).max() <= 50 * (1 + 1e-15)
         assert np.linalg.norm(bodies.angular_velocity, axis=1).max() <= 10 * (1 + 1e-15)
     slow = np.linalg.norm(fast.angular_velocity, axis=1) <= 10

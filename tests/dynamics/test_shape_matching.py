@@ -232,12 +232,12 @@ def test_verlet_with_damping() -> None:
     bodies.acceleration[0] = [0, -9.8 / 1.1, 0]
     bodies.velocity[1] = [1, 0, 0]
     response = ShapeMatching(damping=0.95)
-    response.integrate(bodies, 0.09, None, None, 1)
+    response.integrate(bodies, 0.09)
     a = -9.8 / 1.1
     assert bodies.position[0, 1] == pytest.approx(0.5 * a * 0.09**2)
     assert bodies.velocity[0, 1] == pytest.approx(a * 0.09 * 0.95)
     for _ in range(600):
-        response.integrate(bodies, 0.09, None, None, 1)
+        response.integrate(bodies, 0.09)
     assert bodies.velocity[0, 1] == pytest.approx(a * 0.09 * 0.95 / 0.05, rel=1e-9)
     assert bodies.velocity[1].tolist() == [1, 0, 0]
     assert bodies.position[1, 0] == pytest.approx(9 + 601 * 0.09)
@@ -260,7 +260,7 @@ def test_resuming_from_a_saved_state_gives_the_same_bits() -> None:
         for bodies, response in ((one, first), (other, second)):
             if bodies is not None:
                 response.respond(bodies, pairs, 0.05)
-                response.integrate(bodies, 0.05, None, None, 1)
+                response.integrate(bodies, 0.05)
     assert other is not None
     assert one.position.tobytes() == other.position.tobytes()
     assert one.rotation.tobytes() == other.rotation.tobytes()
@@ -278,7 +278,7 @@ def test_a_pile_never_produces_what_is_no_number(thorough: bool) -> None:
     bodies.acceleration[:count, 1] = -9.8 / 1.1
     response = ShapeMatching()
     for _ in range(frames):
-        response.integrate(bodies, 0.09, None, None, 1)
+        response.integrate(bodies, 0.09)
         middle = bodies.position[:count]
         gap = np.linalg.norm(middle[:, None] - middle[None], axis=2) if count < 100 else None
         near = _near(middle) if gap is None else np.argwhere(np.triu(gap < 4.2, 1))

@@ -39,9 +39,9 @@ def ground(height: float = 0.0, rotation: Any = STRAIGHT) -> Body:
     return PLANE, (0, height, 0), rotation, (0, 0, 0)
 
 
-def meet(first: Body, second: Body, rules: str = "exact") -> Contacts:
+def meet(first: Body, second: Body, narrow: str = "exact") -> Contacts:
     shapes = shapes_of(*(list(column) for column in zip(first, second, strict=True)))
-    return NarrowPhase(rules).find(shapes, np.array([[0, 1]], np.int32))
+    return NarrowPhase(narrow).find(shapes, np.array([[0, 1]], np.int32))
 
 
 def check(first: Body, second: Body, point: Any, normal: Any, depth: float) -> None:
@@ -152,7 +152,7 @@ class TestCapsuleCapsule:
         tilt = Rotation.from_euler("x", 10, degrees=True).as_matrix()
         first, second = capsule((0, 0, 0), 0.5, 2), capsule((0, 0.6, 2.5), 0.5, 2, tilt)
         assert meet(first, second).depth == pytest.approx(0.07050844, abs=1e-8)
-        assert len(meet(first, second, rules="legacy")) == 0
+        assert len(meet(first, second, narrow="fingsics")) == 0
 
     def test_touching_is_none(self) -> None:
         assert len(meet(capsule((0, 0, 0), 1, 4), capsule((2, 0, 1), 1, 4))) == 0

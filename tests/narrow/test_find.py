@@ -79,8 +79,8 @@ def test_pairs_in_any_order() -> None:
 
 def test_any_method_and_rules() -> None:
     shapes = crowd(40, 9)
-    assert contacts(shapes, method="bvh").pairs.tolist() == contacts(shapes, method="brute").pairs.tolist()
-    assert len(contacts(shapes, rules="legacy")) > 0
+    assert contacts(shapes, broad="bvh").pairs.tolist() == contacts(shapes, broad="brute").pairs.tolist()
+    assert len(contacts(shapes, narrow="fingsics")) > 0
 
 
 def test_lists_are_welcome() -> None:
@@ -132,9 +132,9 @@ def test_pairs_that_are_refused(pairs: Any, problem: str) -> None:
 def test_other_arguments_that_are_refused() -> None:
     shapes = crowd(6, 13)
     with pytest.raises(UnknownName, match="rules"):
-        contacts(shapes, rules="strict")
+        contacts(shapes, narrow="strict")
     with pytest.raises(UnknownName, match="bvhh"):
-        contacts(shapes, method="bvhh")
+        contacts(shapes, broad="bvhh")
     with pytest.raises(InvalidInput, match="threads"):
         contacts(shapes, threads=0)
     with pytest.raises(InvalidInput, match=r"must be a choque\.narrow\.Shapes"):

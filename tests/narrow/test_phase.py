@@ -86,10 +86,10 @@ def test_the_tally_adds_up() -> None:
     assert phase.tally == {}
 
 
-@pytest.mark.parametrize("rules", ["exact", "legacy"])
-def test_any_number_of_threads(rules: str) -> None:
+@pytest.mark.parametrize("narrow", ["exact", "fingsics"])
+def test_any_number_of_threads(narrow: str) -> None:
     shapes, pairs = crowd(150, seed=3, kinds=(SPHERE, CAPSULE, TILE)), all_pairs(150)
-    one, three = NarrowPhase(rules, threads=1), NarrowPhase(rules, threads=3)
+    one, three = NarrowPhase(narrow, threads=1), NarrowPhase(narrow, threads=3)
     assert same(one.find(shapes, pairs), three.find(shapes, pairs))
     counts = [{name: each[:2] for name, each in phase.tally.items()} for phase in (one, three)]
     assert counts[0] == counts[1]

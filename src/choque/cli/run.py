@@ -51,7 +51,7 @@ def run(
         str | None, typer.Option("--bounds", metavar="KIND", help="box, oriented, sphere, 18-dop …")
     ] = None,
     response: Annotated[
-        str | None, typer.Option("--response", metavar="NAME", help="impulse, legacy or shape-matching.")
+        str | None, typer.Option("--response", metavar="NAME", help="impulse, shape-matching, or fingsics-impulse.")
     ] = None,
     legacy: Annotated[bool, typer.Option("--legacy", help="The rules of the original in every part.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write recording.choque.")] = False,
@@ -94,6 +94,7 @@ def run(
     from choque.cli._world_run import Plan, run_benchmark, run_once
     from choque.cli._worlds import method_name
     from choque.errors import InvalidInput
+    from choque.world.former import current_settings
 
     if (scene is None) == (config is None):
         raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
@@ -102,6 +103,7 @@ def run(
     world = {name: value for name, value in given.items() if value is not None}
     if legacy:
         world["legacy"] = True
+    world = current_settings(world)
     if config is not None:
         from choque.theses.fingsics.config import load_config
 

@@ -1,50 +1,89 @@
-"""What the rules of motion see of a world, and what a response must offer."""
+"""Responses to contacts: the contract, and the registry of responses by name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from numpy.typing import NDArray
 
+from choque._core.registry import Registry
 from choque.errors import InvalidInput
 
 State: TypeAlias = Any
-"""Bodies as arrays, one row each: `choque.world.Bodies`, or whatever has the columns of it that a rule uses."""
+"""Bodies as arrays, one row each: `choque.world.Bodies`, or any object with the columns that a rule uses."""
 
 
 class Response(ABC):
-    """Answers contacts by changing velocities.
+    """Resolves contacts by changing velocities, and moves bodies over a step.
 
-    The smallest one writes `respond`; one that remembers, also `state` and `restore`; one that moves bodies its own
-    way, also ``integrate``, which is then called for the `Integrator` of the world.
+    A subclass defines `respond`. One with memory also defines `state` and `restore`; one with its own equations of
+    motion overrides `integrate`.
     """
 
     name: ClassVar[str]
-    """The name in the registry, the command line, scene files and reports."""
+    """Name in the registry, on the command line, in scene files and in reports."""
 
     needs_candidates: ClassVar[bool] = False
-    """True: it makes exact tests itself, and `respond` is given the candidate pairs in the place of contacts."""
+    """True if `respond` makes exact tests itself and takes the candidate pairs instead of contacts."""
+
+    normalises_rotations: ClassVar[bool] = True
+    """False if the rotations of added bodies must be kept bit for bit instead of being made orthonormal."""
 
     @abstractmethod
     def respond(self, bodies: State, contacts: Any, dt: float) -> int:
-        """Change ``bodies``, in place; how many contacts were answered.
+        """Change ``bodies`` in place and return the number of contacts that were resolved.
 
-        ``contacts`` are `Contacts` with pairs of rows, not of ids, or the candidates (m, 2) themselves. What is
-        remembered of a body goes by its id, as bodies may come and go between two calls. The result must not depend on
-        the number of threads.
+        ``contacts`` are `Contacts` with pairs of rows, not of ids; or the candidates (m, 2) if `needs_candidates`.
+        Memory of a body must be keyed by its id, since bodies may be added and removed between calls. The result must
+        not depend on the number of threads.
         """
 
+    def integrate(
+        self,
+        bodies: State,
+        dt: float,
+        *,
+        max_speed: float | None = None,
+        max_spin: float | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Move ``bodies`` by ``dt`` seconds, in place; by default with `choque.dynamics.mechanics.integrate`."""
+        from choque.dynamics.mechanics import integrate
+
+        integrate(bodies, dt, max_speed=max_speed, max_spin=max_spin, threads=threads)
+
     def state(self) -> dict[str, NDArray[Any]]:
-        """What is remembered between steps, as plain arrays: part of a saved world."""
+        """Return the memory between steps as plain arrays, for saved worlds."""
         return {}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what `state` gave."""
+        """Set the memory to what `state` returned."""
         if state:
-            raise InvalidInput(f"The response {self.name!r} remembers nothing; it was given {', '.join(state)}.")
+            raise InvalidInput(f"The response {self.name!r} has no memory; it was given {', '.join(state)}.")
 
 
-Integrator: TypeAlias = Callable[[State, float, float | None, float | None, int], None]
-"""Called as ``(bodies, dt, max_speed, max_spin, thread_count)``; moves the bodies in place."""
+RESPONSES: Registry[type[Response]] = Registry(
+    "response",
+    {
+        "impulse": "choque.dynamics.impulse:Impulse",
+        "shape-matching": "choque.dynamics.shape_matching:ShapeMatching",
+    },
+    group="choque.responses",
+)
+
+
+def response_names() -> list[str]:
+    """List every response that `create_response` knows, in alphabetical order."""
+    return RESPONSES.names()
+
+
+def register_response(kind: type[Response]) -> type[Response]:
+    """Make ``kind`` known in this process under its ``name``; usable as a class decorator."""
+    return RESPONSES.register(kind.name, kind)
+
+
+def create_response(name: str) -> Response:
+    """Return a new response of that name, with default options and no memory."""
+    return RESPONSES.find(name)()

@@ -92,9 +92,10 @@ class ShapeMatching(Response):
         self,
         bodies: State,
         dt: float,
-        max_speed: float | None,  # noqa: ARG002
-        max_spin: float | None,  # noqa: ARG002
-        thread_count: int,  # noqa: ARG002
+        *,
+        max_speed: float | None = None,  # noqa: ARG002
+        max_spin: float | None = None,  # noqa: ARG002
+        threads: int | None = None,  # noqa: ARG002
     ) -> None:
         """Move all bodies by ``dt``, in place: velocity Verlet, damped; turning is what matching shapes does."""
         verlet(bodies.position, bodies.velocity, bodies.acceleration, bodies.static, float(dt), self.damping)

@@ -18,8 +18,8 @@ def contacts(
     shapes: Shapes,
     pairs: ArrayLike | None = None,
     *,
-    rules: str = "exact",
-    method: str = "auto",
+    narrow: str = "exact",
+    broad: str = "auto",
     threads: int | None = None,
 ) -> Contacts:
     """Where shapes touch.
@@ -31,9 +31,9 @@ def contacts(
     pairs
         (m, 2) rows of the shapes to look at, in any order; one that is named twice counts once. None for all pairs
         whose boxes overlap.
-    rules
-        ``"exact"`` or ``"legacy"``; see `NarrowPhase`.
-    method
+    narrow
+        The contact rules, ``"exact"`` or another name; see `NarrowPhase`.
+    broad
         The broad phase that finds the pairs, one of `choque.broad.names()`.
     threads
         How many threads to use; None for all. The answer is the same for any number.
@@ -65,9 +65,9 @@ def contacts(
     if not isinstance(shapes, Shapes):
         raise InvalidInput(f"The shapes are a {type(shapes).__name__}; they must be a choque.narrow.Shapes.")
     shapes = shapes.checked()
-    phase = NarrowPhase(rules, threads)
+    phase = NarrowPhase(narrow, threads=threads)
     if pairs is None:
-        chosen = create(method, shapes.boxes(threads=threads), threads=threads).pairs()
+        chosen = create(broad, shapes.boxes(threads=threads), threads=threads).pairs()
     else:
         chosen = _ordered(pairs, len(shapes))
     return phase.find(shapes, chosen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -10,13 +12,11 @@ import numpy as np
 from choque._core import check
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.narrow._grouping import count_hits, gather_hits, group_pairs
 from choque.narrow.manifold import Contacts
-from choque.narrow.rules import ROUTINES, Routine
+from choque.narrow.rules import EXACT, RULES, Routine
 from choque.narrow.shapes import CONVEX, KIND_COUNT, KIND_NAMES, KINDS_ALLOWED, Shapes
-
-RULES = ("exact", "legacy")
 
 KINDS = tuple(f"{first}-{second}" for first in KIND_NAMES for second in KIND_NAMES)
 """The names of the pairs of kinds by their code, first · KIND_COUNT + second."""
@@ -38,9 +38,9 @@ class NarrowPhase:
 
     Parameters
     ----------
-    rules
-        ``"exact"``: the true distance of segments and rectangles. ``"legacy"``: the rules of the Fingsics engine, its
-        defects included, for spheres, capsules and tiles.
+    narrow
+        The contact rules: ``"exact"``, the true distance of segments and rectangles, or a name that another package
+        announces in the entry-point group ``choque.contact_rules``.
     threads
         How many threads to use; None for all. The answer is the same for any number.
 
@@ -69,17 +69,11 @@ class NarrowPhase:
     1
     """
 
-    def __init__(self, rules: str = "exact", threads: int | None = None) -> None:
-        if rules not in RULES:
-            raise UnknownName("set of narrow-phase rules", str(rules), RULES)
+    def __init__(self, narrow: str = "exact", *, threads: int | None = None) -> None:
         resolve_count(threads, 0)
-        self.rules = rules
+        self.narrow = narrow
         self.threads = threads
-        table = dict(ROUTINES)
-        if rules == "legacy":
-            from choque.theses.fingsics.contact_rules import LEGACY_ROUTINES
-
-            table.update(LEGACY_ROUTINES)
+        table = {**EXACT, **RULES.find(narrow)}
         self._routines: list[Routine | None] = [table.get(divmod(code, KIND_COUNT)) for code in range(len(KINDS))]
         self._room = _Room(0, np.dtype(np.float64))
         self._memory: dict[int, dict[str, Any]] = {}
@@ -87,9 +81,9 @@ class NarrowPhase:
         self._contacts = np.zeros(len(KINDS), np.int64)
         self._seconds = [0.0] * len(KINDS)
 
-    def __reduce__(self) -> tuple[type[NarrowPhase], tuple[str, int | None]]:
-        """A copy has the options, and memory of its own."""
-        return type(self), (self.rules, self.threads)
+    def __reduce__(self) -> tuple[Callable[..., NarrowPhase], tuple[str]]:
+        """Copy the options; a copy has memory of its own."""
+        return partial(type(self), threads=self.threads), (self.narrow,)
 
     @property
     def tally(self) -> dict[str, KindTally]:

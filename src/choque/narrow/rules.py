@@ -1,10 +1,11 @@
-"""Which routine finds the contacts of which pair of kinds."""
+"""Tables of contact rules by name: which routine finds the contacts of which pair of kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from choque._core.registry import Registry
 from choque.narrow.capsule_plane import capsule_plane
 from choque.narrow.capsule_tile import capsule_tile
 from choque.narrow.capsules import capsule_capsule
@@ -23,7 +24,10 @@ routine writes ``hit`` (k,) uint8 and, where that is 1, ``point`` (k, 3), ``norm
 second, and ``depth`` (k,).
 """
 
-ROUTINES: dict[tuple[int, int], Routine] = {
+Table: TypeAlias = Mapping[tuple[int, int], Routine]
+"""A routine for each pair of kinds, the smaller kind first."""
+
+EXACT: Table = {
     (SPHERE, SPHERE): sphere_sphere,
     (SPHERE, CAPSULE): sphere_capsule,
     (SPHERE, TILE): sphere_tile,
@@ -32,4 +36,9 @@ ROUTINES: dict[tuple[int, int], Routine] = {
     (CAPSULE, TILE): capsule_tile,
     (CAPSULE, PLANE): capsule_plane,
 }
-"""The exact rules, smaller kind first. Tiles and planes pass through each other; convex bodies go another way."""
+"""The exact rules. Tiles and planes pass through each other; convex bodies are tested by GJK and EPA."""
+
+RULES: Registry[Table] = Registry(
+    "set of contact rules", {"exact": "choque.narrow.rules:EXACT"}, group="choque.contact_rules"
+)
+"""Tables by name. Pairs of kinds that a table leaves out are tested by the exact rules."""

@@ -91,7 +91,7 @@ class Detection:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.bound = find_bounds(settings.bounds, settings.broad)
-        self.narrow = NarrowPhase(settings.narrow, settings.threads)
+        self.narrow = NarrowPhase(settings.narrow, threads=settings.threads)
         self.meter = CostMeter(settings.broad)
         self._broad: BroadPhase | LegacyBroad | None = None
         self._resident = _resident_sweep(settings)

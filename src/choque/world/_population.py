@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core.ids import Identities
 from choque._core.types import Floats, Rows
-from choque.dynamics._inertia import capsule_inertia, sphere_inertia
-from choque.dynamics.integration import limit_speeds
+from choque.dynamics import Response
+from choque.dynamics.mechanics import capsule_inertia, limit_speeds, sphere_inertia
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._bodies import Bodies
@@ -35,6 +35,7 @@ class Population:
 
     settings: Settings
     """The rules in force; changed by `World.switch`."""
+    _response: Response
 
     def __init__(self, dtype: np.dtype[np.floating[Any]]) -> None:
         self._bodies = Bodies.none(dtype)
@@ -161,7 +162,7 @@ class Population:
         if self._identities.following + columns.count > MOST_BODIES:
             raise InvalidInput(f"{columns.count:,} more bodies are too many: ids end at {MOST_BODIES:,}.")
         identities, ids = self._identities.joined(columns.count)
-        straight = self.settings.integrator != "legacy"
+        straight = self._response.normalises_rotations
         hulls = further.pop("hulls", self._bodies.hulls)
         bodies = columns.bodies(ids, kind, size, inertia, self._bodies.dtype, straight=straight, hulls=hulls, **further)
         limit_speeds(bodies, self.settings.max_speed, self.settings.max_spin)

@@ -23,6 +23,7 @@ from choque.narrow.shapes import CONVEX, KIND_NAMES
 from choque.world._bodies import FLOAT_COLUMNS, OTHER_COLUMNS, Bodies
 from choque.world._hull_library import pack_hulls, unpack_hulls
 from choque.world._settings import Settings
+from choque.world.former import current_settings
 
 if TYPE_CHECKING:
     from choque.world._world import World
@@ -68,7 +69,7 @@ def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int
         about = json.loads(str(archive["about"]))
         _check_version(path, about)
         arrays = {name: archive[name] for name in archive.files}
-        settings = Settings(**about["settings"])
+        settings = Settings(**current_settings(about["settings"]))
         if threads is not None:
             settings = replace(settings, threads=threads)
         world = kind.__new__(kind)

@@ -13,9 +13,9 @@ from choque import broad
 from choque._core import threads
 from choque.bounds import Boxes
 from choque.broad._on_device import on_device
-from choque.dynamics._registry import create_response, find_integrator
+from choque.dynamics.response import RESPONSES
 from choque.errors import InvalidInput, UnknownName
-from choque.narrow.phase import NarrowPhase
+from choque.narrow.rules import RULES
 from choque.world._bounds import LEGACY, find_bounds
 
 DTYPES = ("float32", "float64")
@@ -39,7 +39,6 @@ class Settings:
     bounds: str | None = None
     narrow: str = "exact"
     response: str = "impulse"
-    integrator: str = "exact"
     dtype: str = "float64"
     threads: int | None = None
     device: str | None = None
@@ -60,9 +59,8 @@ class Settings:
             if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < float(limit) < math.inf:
                 raise InvalidInput(f"{name} is {limit!r}; it must be a number greater than 0, or None for no limit.")
         find_bounds(self.bounds, self.broad)
-        NarrowPhase(self.narrow)
-        create_response(self.response)
-        find_integrator(self.integrator)
+        RULES.find(self.narrow)
+        RESPONSES.find(self.response)
         # On no bodies at all: a method says at once which of its options it does not know.
         broad.create(self.broad, Boxes(np.empty((0, 3)), np.empty((0, 3))), **self.method_options())
         return self
@@ -84,9 +82,8 @@ class Settings:
         return replace(
             self,
             legacy=True,
-            narrow="legacy",
-            response="legacy",
-            integrator="legacy",
+            narrow="fingsics",
+            response="fingsics",
             bounds=LEGACY if self.bounds is None else self.bounds,
             dtype="float32",
             max_speed=LEGACY_SPEED if self.max_speed is None else self.max_speed,

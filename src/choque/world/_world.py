@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque._core.types import Pairs
 from choque.bounds import Bounds
-from choque.dynamics import mechanics
-from choque.dynamics._registry import create_response, find_integrator
-from choque.dynamics.response import Integrator, Response
+from choque.dynamics import Response, create_response, mechanics
 from choque.errors import InvalidInput
 from choque.narrow.manifold import Contacts
 from choque.world._bounds import LEGACY
@@ -43,9 +41,9 @@ class World(Population):
         ``"26-dop"``; None for what suits it, oriented boxes for ``sap-obb`` and ``brute-obb``, 18-DOPs for
         ``sap-kdop``, boxes for all others.
     narrow
-        The rules of exact tests: ``"exact"``, or ``"legacy"`` for those of the Fingsics engine, defects included.
+        The contact rules: ``"exact"``, or another name in `choque.narrow.rules.RULES`.
     response
-        How contacts are answered: ``"impulse"``, ``"legacy"`` or ``"shape-matching"``.
+        How contacts are resolved: any name of `choque.dynamics.response_names`.
     dtype
         ``"float64"`` or ``"float32"``, or NumPy's type of that name.
     threads
@@ -197,7 +195,8 @@ class World(Population):
         detected = perf_counter()
         impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
         answered = perf_counter()
-        self._integrate(bodies, dt, settings.max_speed, settings.max_spin, self._thread_count())
+        limits = {"max_speed": settings.max_speed, "max_spin": settings.max_spin}
+        response.integrate(bodies, dt, **limits, threads=settings.threads)
         self._frame += 1
         self._time += dt
         self._latest, self._latest_ids = found, self._identities
@@ -266,8 +265,6 @@ class World(Population):
             self._response = create_response(settings.response)
         self.settings = settings
         self._detection = Detection(settings)
-        own: Integrator | None = getattr(self._response, "integrate", None)
-        self._integrate = find_integrator(settings.integrator) if own is None else own
 
     def _changed(
         self,

@@ -44,8 +44,8 @@ def two(kinds: tuple[int, int], second: Any, sizes: Any = None, rotations: Any =
     return Shapes(np.array(kinds, np.int8), np.array([[0, 0, 0], second], np.float32), rotation, size)
 
 
-def find(shapes: Shapes, rules: str = "legacy") -> Contacts:
-    return NarrowPhase(rules).find(shapes, np.array([[0, 1]], np.int32))
+def find(shapes: Shapes, narrow: str = "fingsics") -> Contacts:
+    return NarrowPhase(narrow).find(shapes, np.array([[0, 1]], np.int32))
 
 
 QUARTER_X = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]  # takes local z to -y
@@ -60,7 +60,7 @@ def deep(contacts: Contacts, least: float = 1e-4) -> set[tuple[int, int]]:
 def test_spheres_are_found_as_by_exact_rules(kinds: tuple[int, int]) -> None:
     """F-001-16, 17, 19: contacts with a sphere are right in the original, the point aside."""
     shapes, rows = random_pairs(kinds, 3_000)
-    legacy, exact = NarrowPhase("legacy").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
+    legacy, exact = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
     assert deep(exact) <= deep(legacy, 0.0)
     assert deep(legacy) <= deep(exact, 0.0)
     assert 500 < len(legacy) < 2_900
@@ -76,7 +76,7 @@ def test_spheres_are_found_as_by_exact_rules(kinds: tuple[int, int]) -> None:
 def test_capsules_touch_only_where_they_do_but_some_are_missed(kinds: tuple[int, int]) -> None:
     """F-001-18, 20: none spurious among random poses, and some missed: the reason for the exact rules."""
     shapes, rows = random_pairs(kinds, 3_000)
-    legacy, exact = NarrowPhase("legacy").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
+    legacy, exact = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
     assert deep(legacy) <= deep(exact, 0.0)
     missed = deep(exact) - deep(legacy, 0.0)
     assert 0 < len(missed) < 0.4 * len(exact)
@@ -84,7 +84,7 @@ def test_capsules_touch_only_where_they_do_but_some_are_missed(kinds: tuple[int,
 
 @pytest.mark.parametrize("kinds", PAIRS)
 def test_arithmetic_is_single_whatever_the_arrays_hold(kinds: tuple[int, int]) -> None:
-    narrow, wide = (NarrowPhase("legacy").find(*random_pairs(kinds, 500, dtype)) for dtype in ("float32", "float64"))
+    narrow, wide = (NarrowPhase("fingsics").find(*random_pairs(kinds, 500, dtype)) for dtype in ("float32", "float64"))
     np.testing.assert_array_equal(narrow.pairs, wide.pairs)
     np.testing.assert_array_equal(narrow.point, wide.point)
     np.testing.assert_array_equal(narrow.normal, wide.normal)
@@ -97,7 +97,7 @@ def test_swapped_bodies_flip_the_normal(kinds: tuple[int, int]) -> None:
     shapes, rows = random_pairs(kinds, 500)
     backward = np.arange(len(shapes)).reshape(-1, 2)[:, ::-1].ravel()
     swapped = Shapes(*(column[backward] for column in (shapes.kind, shapes.position, shapes.rotation, shapes.size)))
-    one, other = NarrowPhase("legacy").find(shapes, rows), NarrowPhase("legacy").find(swapped, rows)
+    one, other = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("fingsics").find(swapped, rows)
     shared = np.intersect1d(one.pairs[:, 0], other.pairs[:, 0])
     assert len(shared) > 0.8 * len(one) > 0  # of two capsules, which is first decides which ends are tried
     first, second = (found.take(np.flatnonzero(np.isin(found.pairs[:, 0], shared))) for found in (one, other))

@@ -133,6 +133,7 @@ def _camera(table: TomlTable) -> Camera:
 def _settings(table: TomlTable) -> dict[str, Any]:
     """Read what the scene asks of its world, which checks the rest once it is made."""
     from choque import broad
+    from choque.world.former import current_settings
 
     table.require_known("the world of a scene", (*WORLD_SETTINGS, "broad_options"))
     settings: dict[str, Any] = {key: table.text(key) for key in _TEXTS if key in table}
@@ -145,7 +146,7 @@ def _settings(table: TomlTable) -> dict[str, Any]:
     options = table.table("broad_options")
     for key in set(options.plain()) & set(WORLD_SETTINGS):
         raise options.refusal(key, f"{key} is no option of a broad phase; it belongs under [world].")
-    return {**settings, **options.plain()}
+    return {**current_settings(settings), **options.plain()}
 
 
 def _materials(table: TomlTable) -> dict[str, dict[str, Any]]:

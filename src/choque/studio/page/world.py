@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from choque import broad
-from choque.dynamics._registry import response_names
+from choque.dynamics import response_names
 from choque.errors import InvalidInput
+from choque.narrow.rules import RULES
 from choque.record import Cast, Poses
 from choque.scene import BodyScene, Camera
 from choque.studio.page.comparison import SecondMethod, cost_html
@@ -36,7 +37,6 @@ SPEEDS = {
 }
 SUITING = "what suits it"
 NONE = "none"
-NARROW_RULES = ("exact", "legacy")
 
 PANELS_A_SECOND = 4.0
 """How often panels and plots are brought up to date while a run plays."""
@@ -241,7 +241,7 @@ class WorldView(BodiesView):
         self._choices = {
             "broad": page.choice("Broad phase", broad.names(), now.broad, lambda word: self.switch(broad=word)),
             "bounds": page.choice("Bounds", [SUITING, *bounds_names()], now.bounds or SUITING, self._switch_bounds),
-            "narrow": page.choice("Narrow phase", NARROW_RULES, now.narrow, lambda word: self.switch(narrow=word)),
+            "narrow": page.choice("Narrow phase", RULES.names(), now.narrow, lambda word: self.switch(narrow=word)),
             "response": page.choice(
                 "Response", response_names(), now.response, lambda word: self.switch(response=word)
             ),

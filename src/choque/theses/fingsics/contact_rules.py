@@ -13,11 +13,11 @@ from choque.theses.fingsics.sphere_capsule import sphere_capsule
 from choque.theses.fingsics.sphere_sphere import sphere_sphere
 from choque.theses.fingsics.sphere_tile import sphere_tile
 
-LEGACY_ROUTINES = {
+CONTACT_RULES = {
     (SPHERE, SPHERE): sphere_sphere,
     (SPHERE, CAPSULE): sphere_capsule,
     (SPHERE, TILE): sphere_tile,
     (CAPSULE, CAPSULE): capsule_capsule,
     (CAPSULE, TILE): capsule_tile,
 }
-"""The routine for each pair of kinds; see `choque.narrow.phase` for what a routine takes."""
+"""The routine for each pair of kinds; see `choque.narrow.rules` for what a routine takes."""

@@ -55,11 +55,11 @@ def _move(
             put(velocity, row, limited(plus(speed, times(force, dt)), max_speed))
 
 
-def integrate(bodies: State, dt: float, max_speed: float | None, max_spin: float | None, thread_count: int) -> None:  # noqa: ARG001
+def integrate(bodies: State, dt: float, max_speed: float | None = None) -> None:
     """Move ``bodies`` by ``dt`` seconds in place: p += v·dt, R = Euler(ω·dt)·R, then v += a·dt up to ``max_speed``.
 
     Guarantees: a motion whose every component is below 0.0001 is left out; rotations are not made orthonormal again;
-    statics move like all others; single precision; O(n), one thread whatever is asked for.
+    static bodies move like all others; single precision; O(n), one thread.
     """
     limit = np.float32(np.inf if max_speed is None else max_speed)
     state = (bodies.position, bodies.rotation, bodies.velocity, bodies.angular_velocity, bodies.acceleration)

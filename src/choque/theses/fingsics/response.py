@@ -20,7 +20,7 @@ from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
 from choque.narrow.manifold import Contacts
 from choque.theses.fingsics.inertia import invert_inertia
-from choque.theses.fingsics.integration import limited, put
+from choque.theses.fingsics.integration import integrate, limited, put
 from choque.theses.fingsics.order import in_text_order
 from choque.theses.fingsics.vectors import (
     HALF,
@@ -41,8 +41,8 @@ MAX_SPEED = np.float32(50.0)
 MAX_SPIN = np.float32(10.0)
 
 
-class LegacyResponse(Response):
-    """Responds to contacts as the original does.
+class FingsicsImpulse(Response):
+    """The impulses of the Fingsics engine, with the default equations of motion.
 
     A contact is answered only if its pair was not in contact the frame before, or is deeper now: `state` holds the
     depths of that frame. Speeds are kept to 50 units and 10 radians a second at every change.
@@ -50,7 +50,7 @@ class LegacyResponse(Response):
     Guarantees: independent of the order of bodies but for rounding; single precision; O(n + m log m), one thread.
     """
 
-    name: ClassVar[str] = "legacy"
+    name: ClassVar[str] = "fingsics-impulse"
 
     def __init__(self) -> None:
         self._keys: Keys = np.empty(0, np.uint64)
@@ -101,6 +101,25 @@ class LegacyResponse(Response):
         if keys.ndim != 1 or keys.shape != depth.shape or (keys[1:] <= keys[:-1]).any():
             raise InvalidInput("The saved contacts are out of order, or there are not as many depths as contacts.")
         self._keys, self._depth = keys, depth
+
+
+class Fingsics(FingsicsImpulse):
+    """The impulses and the equations of motion of the Fingsics engine."""
+
+    name: ClassVar[str] = "fingsics"
+    normalises_rotations: ClassVar[bool] = False
+
+    def integrate(
+        self,
+        bodies: State,
+        dt: float,
+        *,
+        max_speed: float | None = None,
+        max_spin: float | None = None,  # noqa: ARG002
+        threads: int | None = None,  # noqa: ARG002
+    ) -> None:
+        """Move ``bodies`` by ``dt`` seconds, in place, by `choque.theses.fingsics.integration.integrate`."""
+        integrate(bodies, dt, max_speed)
 
 
 @kernel
