@@ -15,8 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.ext.napoleon import Config, NumpyDocstring
 
 import choque
-from choque.cli._app import build
-from choque.cli._verb import argument_word
+from choque.cli._app import argument_word, build
 
 MARK = re.compile(r"^% generated: (?P<part>[a-z-]+)$", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""The tour: each stop shows what it says, what is wrong is seen, and a page holds it all."""
+"""The demo: each section checks its answer, a wrong answer is reported, and one page holds everything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import choque
-from choque.cli import tour
+from choque._core.kernel import announcement
+from choque.cli.demo import sections
+from choque.cli.demo._section import Section
+from choque.cli.demo.methods import METHODS
 
 if TYPE_CHECKING:
     from conftest import Command
@@ -18,43 +21,50 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def without_films(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Films in perspective take seconds here; tests/view proves them."""
+    """Films in perspective take seconds here; tests/studio tests them."""
     monkeypatch.setitem(sys.modules, "pyvista", None)
 
 
 @pytest.fixture
 def already_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.cli.demo._make_ready", lambda _: None)
+    monkeypatch.setattr("choque.cli.demo._prepare", lambda _: None)
 
 
 @pytest.mark.usefixtures("without_films", "already_compiled")
-def test_the_tour(command: Command, tmp_path: Path) -> None:
+def test_every_section_is_right_and_on_the_page(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     told = json.loads(command.succeeds("demo", "--quick", "--json", "--output", folder))
     assert told["right"] is True
-    assert list(told["stops"]) == [stop.title for stop in tour.STOPS]
+    assert list(told["sections"]) == [section.title for section in sections()]
     page = (folder / "report.html").read_text()
     marks = {".png": b"\x89PNG", ".gif": b"GIF8"}
-    for title, shown in told["stops"].items():
+    for title, shown in told["sections"].items():
         picture = Path(shown["picture"])
         assert picture.read_bytes().startswith(marks[picture.suffix])
         assert f"<h2>{title}</h2>" in page
-    assert page.count("base64,") == len(tour.STOPS)
+    assert page.count("base64,") == len(sections())
     assert "http" not in page, "the page needs nothing but itself"
-    assert set(told["stops"]["Every method, checked"]) >= set(choque.broad.names()) - {"all"}
-    assert told["stops"]["Two solids collide"]["shared"] > 0
+    assert set(told["sections"]["Every method, checked"]) >= set(choque.broad.names()) - {"all"}
+    assert told["sections"]["Two solids collide"]["shared"] > 0
     assert "equal to the last bit" in command.succeeds("replay", folder, "--verify")
 
 
-def test_every_stop_can_make_itself_ready() -> None:
-    for stop in tour.STOPS:
-        if stop.title != "Every method, checked":  # the quick tour has all of them at work
-            stop.ready()
+@pytest.mark.usefixtures("without_films")
+@pytest.mark.parametrize(
+    "section", [each for each in sections() if each.title != METHODS.title], ids=lambda each: each.title
+)
+def test_a_section_compiles_nothing_after_it_was_prepared(section: Section, tmp_path: Path) -> None:
+    section.prepare()
+    before = announcement.count
+    shown = section.show(tmp_path, True, lambda *_: None)
+    assert announcement.count == before
+    assert shown.is_right
+    assert shown.picture.stat().st_size > 0
 
 
 @pytest.mark.usefixtures("already_compiled")
 def test_a_wrong_answer_is_exit_code_1(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tour, "STOPS", (tour.METHODS,))
+    monkeypatch.setattr("choque.cli.demo.sections", lambda: (METHODS,))
     monkeypatch.setattr(choque.broad, "names", lambda: ["brute", "lost"])
     outcome = command("demo", "--quick", "--output", tmp_path / "here")
     assert outcome.code == 1

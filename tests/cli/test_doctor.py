@@ -1,25 +1,29 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from importlib import metadata
+from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
 import pytest
 
 import choque
-from choque.broad import _brute
-from choque.cli import _kernels, _warm_up, doctor
+from choque._core.kernel import announcement
+from choque.cli import _warm_up, doctor
+from choque.errors import MissingExtra
 
 if TYPE_CHECKING:
     from conftest import Command
 
-IS_COMPILED = hasattr(_brute._emit_rows, "py_func")
+IS_COMPILED = not os.environ.get("NUMBA_DISABLE_JIT")
 
 
-def test_what_it_says(command: Command) -> None:
+def test_the_report_names_everything(command: Command) -> None:
     text = command.succeeds("doctor")
     assert f"choque {choque.__version__}" in text
-    assert "11,811 pairs in the reference scene, as it must be" in text
+    assert "11,811 pairs in the reference scene, correct" in text
     assert "matplotlib" in text
     for words in ("off screen", "ffmpeg", "browser", "cards", "kernels", "the studio in"):
         assert words in text
@@ -29,8 +33,8 @@ def test_json(command: Command) -> None:
     report = json.loads(command.succeeds("doctor", "--json"))
     assert report["check"] == {"pairs": 11_811, "expected": 11_811, "right": True}
     assert report["kernels"]["writable"] in (True, False)
-    for room in report["kernels"]["rooms"].values():
-        assert 0 <= room["compiled"] <= room["kernels"]
+    for count in report["kernels"]["packages"].values():
+        assert 0 <= count["compiled"] <= count["kernels"]
     assert all(set(thing) == {"found", "words"} for thing in report["surroundings"].values())
     assert "warm-up" not in report
 
@@ -64,35 +68,81 @@ def test_the_warm_up_is_reported(command: Command, monkeypatch: pytest.MonkeyPat
     assert "failed: lost: ImportError: gone" in outcome.out
 
 
-@pytest.mark.parametrize("station", list(_warm_up.STATIONS))
-def test_a_station_of_the_warm_up_works(station: str, thorough: bool) -> None:
+@pytest.mark.parametrize("package", list(_warm_up.PACKAGES))
+def test_a_call_of_the_warm_up_works(package: str, thorough: bool) -> None:
     if not thorough and IS_COMPILED:
         pytest.skip("compiles every kernel, which takes minutes; CHOQUE_FULL=1 runs it")
-    _warm_up.STATIONS[station]()
+    _warm_up.PACKAGES[package]()
+    compiled = announcement.count
+    _warm_up.PACKAGES[package]()
+    assert announcement.count == compiled, "the first call compiles all that the second one needs"
 
 
-def test_the_warm_up_goes_through_all_and_tells_how_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
-        raise RuntimeError("out of\norder")
+def test_the_warm_up_covers_bounds_methods_and_packages() -> None:
+    calls = _warm_up.calls()
+    assert "Boxes bounds, float32" in calls
+    assert all(f"{name}, {dtype}" in calls for name in choque.broad.names() for dtype in _warm_up.FLOAT_TYPES)
+    assert set(_warm_up.PACKAGES) < set(calls)
+    for name in ("KDops bounds, float64", "bvh, float32", "all, float64"):
+        calls[name]()
 
-    monkeypatch.setattr(_warm_up, "STATIONS", {"one": lambda: None, "two": fail, "three": lambda: None})
-    monkeypatch.setattr("choque.lab.warm_up.warm_up", lambda names, progress: progress(0, len(names), "boxes") or {})
-    told: list[tuple[int, int, str]] = []
-    assert _warm_up.warm_up(lambda *step: told.append(step)) == {"two": "RuntimeError: out of order"}
-    assert [about for _, _, about in told] == [
-        "compiling boxes",
-        "compiling one",
-        "compiling two",
-        "compiling three",
-        "",
-    ]
-    assert told[-1][0] == told[-1][1]
+
+def test_the_progress_of_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_warm_up, "calls", lambda: {"one": lambda: None})
+    steps: list[tuple[int, int, str]] = []
+    assert _warm_up.warm_up(lambda *step: steps.append(step)) == {}
+    assert steps == [(0, 1, "compiling one"), (1, 1, "")]
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
-def test_a_kernel_is_on_disk_once_it_was_called() -> None:
+def test_kernels_are_counted_by_package() -> None:
     choque.pairs([[0, 0]] * 3, [[1, 1]] * 3, method="brute")
-    assert _kernels._is_on_disk(_brute._emit_rows)
-    census = _kernels.census()
-    assert census["rooms"]["broad"]["compiled"] >= 1
-    assert set(census["rooms"]) == set(_kernels.ROOMS)
+    found = doctor.kernels()
+    assert found["packages"]["broad"]["compiled"] >= 1
+    assert set(found["packages"]) == set(doctor.PACKAGES)
+
+
+def test_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("choque.gpu.devices.load_warp", lambda: None)
+    monkeypatch.setattr("choque.gpu.devices.device_names", lambda: ["cpu", "cuda:0", "cuda:1"])
+    assert doctor._cards() == {"found": True, "words": "Warp with cuda:0, cuda:1"}
+    monkeypatch.setattr("choque.gpu.devices.device_names", lambda: ["cpu"])
+    assert not doctor._cards()["found"]
+
+    def missing() -> None:
+        raise MissingExtra("Warp is not there.")
+
+    monkeypatch.setattr("choque.gpu.devices.load_warp", missing)
+    assert doctor._cards()["words"].startswith("Warp is not installed")
+
+
+def test_off_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setattr(doctor, "find_library", lambda _: None)
+    nothing = doctor._off_screen()
+    assert not nothing["found"]
+    assert "libegl1" in nothing["words"]
+    monkeypatch.setattr(doctor, "find_library", lambda name: f"lib{name}.so")
+    monkeypatch.setenv("DISPLAY", ":7")
+    assert doctor._off_screen() == {"found": True, "words": "the display :7, EGL, OSMesa"}
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert doctor._off_screen()["words"] == "the system's own OpenGL"
+
+
+def test_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)  # as if it were not installed
+    monkeypatch.setattr("shutil.which", lambda name: f"/programs/{name}")
+    assert doctor._ffmpeg() == {"found": True, "words": "/programs/ffmpeg"}
+    assert doctor._browser()["words"] == "/programs/chromium"
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert not doctor._ffmpeg()["found"]
+    assert "--host" in doctor._browser()["words"]
+
+
+def test_extras_of_a_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_installed(_: str) -> None:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr("importlib.metadata.requires", not_installed)
+    assert doctor.extras() == {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
@@ -68,19 +69,27 @@ def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -
 
 
 class _Announcement(event.Listener):
-    """Says once per process that kernels are being compiled, so that the first call is not a silence."""
+    """Counts what this process compiles, and prints one line when the first kernel is compiled."""
 
     def __init__(self) -> None:
         self.count = 0
-        """How many kernels this process has compiled so far, not counting those it found on disk."""
+        """Number of kernels that this process has compiled, without those that it loaded from disk."""
+        self.seconds = 0.0
+        """Time spent compiling them."""
+        self._depth, self._begin = 0, 0.0
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002
         self.count += 1
+        self._depth += 1
+        if self._depth == 1:
+            self._begin = perf_counter()
         if self.count == 1:
             print("choque: compiling kernels for this machine, once; later runs load them.", file=sys.stderr)  # noqa: T201
 
-    def on_end(self, event: Any) -> None:
-        pass
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        self._depth -= 1
+        if self._depth == 0:  # a kernel compiles what it calls while it is compiled
+            self.seconds += perf_counter() - self._begin
 
 
 announcement = _Announcement()

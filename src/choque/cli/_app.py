@@ -1,7 +1,7 @@
-"""The command itself: its verbs in the groups of its help, and how it fails.
+"""The command line: its verbs, the groups of its help, and its exit codes.
 
-A verb is a function in a file of its own, with its options as annotated parameters; what it needs it imports when it
-runs. Its docstring is its help, and the lines under ``Try:`` are shown as they stand.
+A verb is a function in its own file, with options as annotated parameters; it imports what it needs when it runs. Its
+docstring is its help, and the lines under ``Try:`` are printed unchanged.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from inspect import getdoc
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from choque import __version__
 from choque.cli import interest, kinetic, lab, volume
-from choque.cli._verb import VerbCommand
 from choque.cli.bake import bake
 from choque.cli.bench import bench
 from choque.cli.demo import demo
@@ -46,7 +45,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Pictures": (view, picture, video),
     "Studies": (lab.lab,),
 }
-"""The verbs as the help lists them."""
+"""The verbs, in the order of the help."""
 
 FAMILIES: dict[Verb, dict[str, Verb]] = {
     kinetic.kinetic: kinetic.VERBS,
@@ -54,21 +53,21 @@ FAMILIES: dict[Verb, dict[str, Verb]] = {
     interest.interest: interest.VERBS,
     lab.lab: lab.VERBS,
 }
-"""Verbs with verbs of their own: ``choque lab run``."""
+"""Verbs that have verbs of their own: ``choque lab run``."""
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""What the parser raises on unknown verbs, unknown options and bad values; typer exports no name for it."""
+"""What the parser raises on unknown verbs and options and on bad values; typer exports no name for it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, or 2 after one line on stderr that says what is wrong.
+    """Run the command and return its exit code: 0, or 2 after one line on stderr that describes the error.
 
     Parameters
     ----------
     arguments
-        What follows ``choque``; None for those of the process. No arguments ask for help.
+        What follows ``choque``; None for the arguments of the process. Without arguments the help is printed.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     command = typer.main.get_command(build())
@@ -83,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _complain("There is not enough memory for this; try fewer boxes or another method.", BAD_INPUT)
     except BrokenPipeError:
-        # Whoever read the output has gone; what is still buffered must not fail once more at exit.
+        # The reader of the pipe has closed it; the rest of the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (KeyboardInterrupt, typer.Abort):
@@ -94,10 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Grouped(TyperGroup):
-    """The command, whose help lists its verbs in `GROUPS`."""
+    """The command; its help lists the verbs by `GROUPS`."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Write one section a group, all in the same two columns."""
+        """Write one section for each group, with aligned columns."""
         width = max(len(name) for name in self.commands)
         for heading, verbs in GROUPS.items():
             names = [verb_name(verb) for verb in verbs]
@@ -107,9 +106,42 @@ class Grouped(TyperGroup):
                 )
 
 
+class VerbCommand(TyperCommand):
+    """A verb whose help shows arguments by their words, ``choque pairs [OPTIONS] FILE``, without Python's types."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return what follows the name of the verb in its usage."""
+        return [self.options_metavar or "", *(argument_word(each) for each in _arguments(self))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options."""
+        arguments = [(argument_word(each), each.help or "") for each in _arguments(self)]
+        options = [
+            record
+            for each in self.get_params(ctx)
+            if each.param_type_name == "option" and (record := each.get_help_record(ctx)) is not None
+        ]
+        for heading, records in (("Arguments", arguments), ("Options", options)):
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+def argument_word(argument: Any) -> str:
+    """Return the word for an argument: ``FILE``, ``[SCENE...]``."""
+    word: str = argument.metavar or argument.name.upper()
+    if argument.nargs == -1 and "..." not in word:
+        word += "..."
+    return word if argument.required else f"[{word}]"
+
+
+def _arguments(command: TyperCommand) -> list[Any]:
+    return [each for each in command.params if each.param_type_name == "argument"]
+
+
 def build() -> typer.Typer:
-    """The command with all its verbs."""
-    # Plain help, because that of rich takes longer to load than all the rest.
+    """Return the command with all its verbs."""
+    # Plain help: the one of rich takes longer to load than everything else.
     app = typer.Typer(name="choque", cls=Grouped, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(help=_help(choque))(choque)
     for verb in (verb for verbs in GROUPS.values() for verb in verbs):
@@ -125,7 +157,7 @@ def build() -> typer.Typer:
 
 
 def verb_name(verb: Verb) -> str:
-    """What a verb is called in the shell."""
+    """Return the name of a verb in the shell."""
     return verb.__name__.replace("_", "-")
 
 
@@ -140,20 +172,20 @@ def choque(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Find, follow and answer collisions.
+    """Detect, track and resolve collisions.
 
     Try:
-      choque demo                     a tour of everything, in a minute
+      choque demo                     everything Choque does, in a minute
       choque pairs boxes.npy          every overlapping pair of boxes in a file
-      choque run bowling --record     simulate a scene of bodies and keep it
-      choque VERB --help              what a verb does, with an example
+      choque run bowling --record     simulate a scene of bodies and record it
+      choque VERB --help              what a verb does, with examples
 
     Tab completes names after 'choque --install-completion' (bash, zsh, fish).
     """
 
 
 def _help(verb: Verb) -> str:
-    # The mark keeps the parser from joining the lines that follow it.
+    # The mark \\b keeps the parser from joining the following lines.
     return (getdoc(verb) or "").replace("Try:\n", "\b\nTry:\n")
 
 
@@ -164,17 +196,17 @@ def _complain(sentence: str, code: int) -> int:
 
 @contextmanager
 def _plain_notes() -> Iterator[None]:
-    """Show that another device serves as the sentence that it is, without the file and line of a warning."""
+    """Print notes about devices as plain sentences, without the file and line of a warning."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        def show_plainly(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if category.__name__ == "DeviceNote":
                 _complain(str(message), 0)
             else:
                 show(message, category, *place, **more)
 
-        warnings.showwarning = tell
+        warnings.showwarning = show_plainly
         yield
 
 

@@ -1,55 +1,97 @@
-"""Every room of the package used once, in small, so that all its kernels are compiled: ``choque doctor --warm-up``.
+"""Small calls that compile every kernel of the package, for ``choque doctor --warm-up``.
 
-`choque.lab.warm_up` does so for bounds and broad phases. A station here is a room beyond them; each asks for what
-users ask for, in the float types that its kernels are made for.
+A kernel is compiled at its first call, once for each float type. Each function here uses one package as users do, in
+small, on inputs that reach its different branches; `choque._core.compiling.prepare` makes the calls.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import choque
-from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres
+from choque._core.compiling import prepare
+from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
 
 if TYPE_CHECKING:
     from choque._core.types import Progress
+    from choque.broad import BroadPhase
 
-FLOAT_TYPES = ("float64", "float32")
+FLOAT_TYPES = ("float32", "float64")
 
+SCENES = (("uniform", 2, 700), ("uniform", 3, 700), ("mixed", 3, 5_000))
+"""Generator, dimension and number of boxes: enough of them, of different sizes, that no method takes a short cut."""
 
-def warm_up(tell: Progress) -> dict[str, str]:
-    """Compile everything; gives what failed, with the reason. One broken room does not keep the others cold."""
-    from choque.lab import warm_up as boxes
-
-    names = choque.broad.names()
-    box_steps = len(boxes.FLOAT_TYPES) * (len(boxes.KINDS) + len(names))
-    total = box_steps + len(STATIONS)
-    failed = boxes.warm_up(names, progress=lambda done, _, about: tell(done, total, f"compiling {about}"))
-    for done, (about, station) in enumerate(STATIONS.items(), start=box_steps):
-        tell(done, total, f"compiling {about}")
-        try:
-            station()
-        except Exception as problem:
-            failed[about] = " ".join(f"{type(problem).__name__}: {problem}".split())
-    tell(total, total, "")
-    return failed
+BOUNDS: tuple[type[Bounds], ...] = (Boxes, Spheres, OrientedBoxes, KDops)
 
 
-def use_bounds() -> None:
-    """Bounds swept along a way, which the rest of `choque.lab.warm_up` leaves out."""
-    points = np.random.default_rng(0).random((20, 8, 3))
+def warm_up(progress: Progress) -> dict[str, str]:
+    """Compile everything; return what failed, with the reason."""
+    return prepare(calls(), lambda done, total, about: progress(done, total, about and f"compiling {about}"))
+
+
+def calls() -> dict[str, Callable[[], None]]:
+    """Return every call by name: bounds and broad-phase methods in both float types, then the other packages."""
+    found: dict[str, Callable[[], None]] = {}
     for dtype in FLOAT_TYPES:
-        for kind in (Boxes, Spheres, OrientedBoxes, KDops):
-            kind.fit(points.astype(dtype)).swept([1.0, 0.0, 0.0])
+        found |= {f"{kind.__name__} bounds, {dtype}": partial(use_bounds, kind, dtype) for kind in BOUNDS}
+    for name in choque.broad.names():
+        found |= {f"{name}, {dtype}": partial(use_method, name, dtype) for dtype in FLOAT_TYPES}
+    return found | PACKAGES
+
+
+def use_bounds(kind: type[Bounds], dtype: str) -> None:
+    """Fit, move, sweep and test bounds of one kind, in 2D and 3D."""
+    for dimension in (2, 3):
+        points = np.random.default_rng(0).random((20, 8, dimension)).astype(dtype)
+        bounds = kind.fit(points).moved(np.eye(dimension), np.zeros(dimension))
+        bounds.boxes()
+        bounds.overlap_with(bounds)
+        kind.fit(points.reshape(-1, dimension), np.arange(0, 161, 8))
+    kind.fit(points).swept([1.0, 0.0, 0.0])
+
+
+def use_method(name: str, dtype: str) -> None:
+    """Use everything that a broad-phase method offers, in 2D and 3D, with and without a filter."""
+    for scene, dimension, count in SCENES:
+        few = min(count, 200) if name == "all" else count  # it keeps every pair
+        lower, upper = choque.scene.generate(scene, few, dimension=dimension, dtype=dtype).frame(0)
+        boxes = Boxes(lower, upper)
+        choque.pairs(lower[:50], upper[:50])
+        _use_all(choque.broad.create(name, boxes), boxes)
+        choque.broad.create(name, boxes, groups=1, static=np.arange(len(boxes)) % 2 == 0).pairs()
+        if choque.broad.find(name).uses_tighter_bounds:
+            choque.broad.create(name, OrientedBoxes.from_boxes(boxes)).pairs()
+
+
+def _use_all(broad: BroadPhase, boxes: Boxes) -> None:
+    rows = np.arange(0, len(boxes), 97)
+    some, shift = boxes.take(rows), (boxes.upper - boxes.lower) / 2
+    broad.count()
+    broad.pairs()
+    broad.update(Boxes(boxes.lower + shift, boxes.upper + shift))
+    broad.pairs()
+    broad.move(rows, some)
+    broad.pairs()
+    broad.query(some)
+    broad.remove(broad.add(some)[:1])
+    broad.move(rows[1:], some.take(np.arange(1, len(rows))))
+    broad.began, broad.ended, broad.pairs()
+    if hasattr(broad, "cast_rays"):
+        tree: Any = broad
+        tree.query_points(some.lower)
+        tree.nearest(some.lower, 2)
+        tree.query_rays(some.lower, shift[rows])
+        tree.cast_rays(some.lower, shift[rows])
 
 
 def use_narrow() -> None:
-    """Convex bodies near and in each other, impacts, polygons."""
+    """Test convex bodies, separate and overlapping; times of impact; polygons."""
     from choque import narrow
 
     hulls = narrow.Hulls.solids("rhombicuboctahedron", "cube")
@@ -66,9 +108,9 @@ def use_narrow() -> None:
 
 
 def use_worlds() -> None:
-    """Every pair of kinds by every rule and response, each kind of bounds, a state saved and opened."""
-    from choque.record.rehearsal import rehearse
+    """Step worlds with every pair of shapes, each kind of bounds, every table of contact rules and every response."""
     from choque.world import bounds_names
+    from choque.world.warm_up import warm_up as warm_up_world
 
     places = np.zeros((2, 3))
     for dtype in FLOAT_TYPES:
@@ -76,17 +118,17 @@ def use_worlds() -> None:
             world = choque.World("brute", dtype=dtype, bounds=bounds)
             world.add_spheres(places), world.add_capsules(places), world.add_tiles(places), world.add_boxes(places)
             world.add_ground()
-            rehearse(world)
+            warm_up_world(world)
     for broad in ("sap-incremental", "sap-obb", "brute-obb"):
-        rehearse(choque.scene.bodies("mixed-box", 30).world(legacy=True, broad=broad))
+        warm_up_world(choque.scene.bodies("mixed-box", 30).world(legacy=True, broad=broad))
     boxes = choque.World(response="shape-matching")
     boxes.add_boxes(np.linspace([0, 0, 0], [0, 9, 0], 8), 1.0, acceleration=(0, -9.8, 0))
     boxes.add_ground()
-    rehearse(boxes)
+    warm_up_world(boxes)
 
 
 def use_recordings() -> None:
-    """A recording written, read and simulated again, also as the original writes it."""
+    """Write, read and verify a recording, and write and read it as a scene.dat of the Fingsics engine."""
     from choque.record import Recorder, Recording, verify
     from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
 
@@ -104,7 +146,7 @@ def use_recordings() -> None:
 
 
 def use_kinetic() -> None:
-    """Sweeps, sorted lists and billiards in 2D and 3D, polygons in motion, every kind of simulation, labels."""
+    """Advance sweeps, sorted lists and billiards in 2D and 3D, moving polygons and every simulation; compare labels."""
     from choque import kinetic
     from choque.kinetic import labels
     from choque.theses.kinetic import create_simulation, scenes
@@ -138,7 +180,7 @@ def use_kinetic() -> None:
 
 
 def use_volumes() -> None:
-    """Solids from voxels and meshes; booleans, collisions, distances, changes of shape, parts, surfaces, scenes."""
+    """Make volumes from voxels and meshes; booleans, collisions, distances, morphology, parts, surfaces, scenes."""
     from choque import volumes
 
     one = volumes.phantoms.make("ball", 24)
@@ -163,7 +205,7 @@ def use_volumes() -> None:
 
 
 def use_interest() -> None:
-    """Areas in 2D and 3D, as spheres and boxes, moved, resized and adapted; searches that serve several frames."""
+    """Update areas in 2D and 3D, as spheres and boxes: move, resize, adapt; and broad phases with a skin."""
     from choque import interest
 
     random = np.random.default_rng(0)
@@ -189,8 +231,7 @@ def _frames() -> list[Any]:
     return [choque.bounds.Boxes(*choque.scene.generate("uniform", 500, dtype=dtype).frame(0)) for dtype in FLOAT_TYPES]
 
 
-STATIONS: dict[str, Callable[[], None]] = {
-    "swept bounds": use_bounds,
+PACKAGES: dict[str, Callable[[], None]] = {
     "contacts": use_narrow,
     "worlds": use_worlds,
     "recordings": use_recordings,
@@ -198,3 +239,4 @@ STATIONS: dict[str, Callable[[], None]] = {
     "volumes": use_volumes,
     "interest": use_interest,
 }
+"""A call for each package above the broad phase."""

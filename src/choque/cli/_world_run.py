@@ -53,10 +53,10 @@ def run_once(plan: Plan, as_json: bool) -> None:
     from choque.cli._folders import run_folder
     from choque.cli._terminal import progress, waiting
     from choque.record import Recorder
-    from choque.record.rehearsal import rehearse
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
     from choque.world import Run
+    from choque.world.warm_up import warm_up
 
     if plan.film is not None:
         from choque.studio.film.film import Look, require_film
@@ -64,7 +64,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
         require_film(Look(**plan.film))  # before the run, not after it
     world, totals = plan.make_world(), Totals()
     with waiting(f"Getting ready for {plan.scene.name}: what it needs is loaded, or compiled once …"):
-        rehearse(world, plan.dt)
+        warm_up(world, plan.dt)
     compiled, start = announcement.count, mechanical_energy(world)
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False

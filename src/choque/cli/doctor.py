@@ -1,22 +1,27 @@
-"""``choque doctor``: what is installed, what is compiled, what is missing, and whether it works here."""
+"""``choque doctor``: what is installed, compiled and missing, and whether it works on this machine."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
+from ctypes.util import find_library
 from typing import Annotated, Any
 
 import typer
 
 from choque.cli._json import AsJson, print_json
+from choque.errors import ChoqueError
 
 REFERENCE_BOXES, REFERENCE_PAIRS = 10_000, 11_811
-"""The public reference scene and its pairs."""
+"""Size of the public reference scene, and its number of pairs."""
 
 FOR_DEVELOPERS = {"test", "lint", "docs"}
-"""Extras that users of the library have no need of."""
+"""Extras for work on Choque itself."""
 
 BRINGS = {
-    "gpu": "the sweep on a CUDA card",
+    "gpu": "the sweep on a CUDA device",
     "images": "labelled image stacks",
     "lab": "pictures, tables and reports",
     "mesh": "checks and repairs of meshes",
@@ -26,23 +31,26 @@ BRINGS = {
     "view": "the studio in the browser",
     "volumes": "medical scans: NIfTI, NRRD, TIFF, DICOM",
 }
-"""What an extra is for."""
+"""What an extra adds."""
+
+PACKAGES = ("bounds", "broad", "narrow", "dynamics", "world", "record", "kinetic", "volumes", "interest")
+"""Packages whose kernels are counted."""
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
 
 
 def doctor(
-    warm_up: Annotated[bool, typer.Option("--warm-up", help="Compile every kernel now, for a few minutes.")] = False,
+    warm_up: Annotated[bool, typer.Option("--warm-up", help="Compile every kernel now; takes a few minutes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is installed, what is missing and whether it works.
+    """Check the installation: versions, extras, compiled kernels, a test scene.
 
-    The exit code is 1 if it does not.
+    The exit code is 1 if the check fails.
 
     Try:
       choque doctor
       choque doctor --warm-up
     """
-    from choque.cli._kernels import census
-    from choque.cli._surroundings import surroundings
     from choque.lab import machine
 
     report: dict[str, Any] = {"machine": machine.describe(["typer", "rich"]), "extras": extras()}
@@ -50,7 +58,7 @@ def doctor(
     if warm_up:
         report["warm-up"] = compile_all()
     report["check"] = self_check()
-    report["kernels"] = census()
+    report["kernels"] = kernels()
     if as_json:
         print_json(report)
     else:
@@ -60,7 +68,7 @@ def doctor(
 
 
 def extras() -> dict[str, dict[str, Any]]:
-    """What each extra brings: what of it is installed, in which version, and how to get the rest."""
+    """Return the libraries of each extra: versions of the installed ones, and how to install the others."""
     from importlib.metadata import PackageNotFoundError, requires
 
     from choque.lab.machine import versions
@@ -85,8 +93,24 @@ def extras() -> dict[str, dict[str, Any]]:
     return found
 
 
+def kernels() -> dict[str, Any]:
+    """Count the kernels of each package and those that are compiled already.
+
+    The folder is that of Numba's cache, None where compiling is switched off.
+    """
+    from choque._core.compiling import cache_folder, kernels_of, outlook
+
+    folder, writable = cache_folder(kernels_of("choque.broad"))
+    if folder is None:
+        return {"folder": None, "writable": False, "packages": {}, "seconds": 0.0}
+    found = {name: outlook(f"choque.{name}") for name in PACKAGES}
+    packages = {name: {"compiled": each.compiled, "kernels": each.kernels} for name, each in found.items()}
+    seconds = round(sum(each.seconds for each in found.values()), 1)
+    return {"folder": str(folder), "writable": writable, "packages": packages, "seconds": seconds}
+
+
 def self_check() -> dict[str, Any]:
-    """Whether the reference scene has the pairs that it must have."""
+    """Compare the number of pairs of the reference scene with the known one."""
     import choque
 
     found = len(choque.pairs(*choque.scene.generate("reference", REFERENCE_BOXES).frame(0)))
@@ -94,15 +118,15 @@ def self_check() -> dict[str, Any]:
 
 
 def compile_all() -> dict[str, Any]:
-    """Compile every kernel, with a bar; how long it took, and what failed."""
+    """Compile every kernel, with a progress bar; return the seconds, and what failed."""
     from time import perf_counter
 
     from choque.cli._terminal import progress
     from choque.cli._warm_up import warm_up
 
     begin = perf_counter()
-    with progress() as tell:
-        failed = warm_up(tell)
+    with progress() as report:
+        failed = warm_up(report)
     return {"seconds": round(perf_counter() - begin, 1), "failed": failed}
 
 
@@ -119,9 +143,9 @@ def _show(report: dict[str, Any]) -> None:
     lines += [(name, thing["words"]) for name, thing in report["surroundings"].items()]
     lines += [("kernels", _kernel_words(report["kernels"], warmed_up="warm-up" in report))]
     if "warm-up" in report:
-        lines += [("", f"what every room needs was compiled or loaded in {report['warm-up']['seconds']} s")]
+        lines += [("", f"all were compiled or loaded in {report['warm-up']['seconds']} s")]
         lines += [("", f"failed: {about}: {reason}") for about, reason in report["warm-up"]["failed"].items()]
-    verdict = "as it must be" if check["right"] else f"WRONG, it must be {check['expected']:,}"
+    verdict = "correct" if check["right"] else f"WRONG, expected {check['expected']:,}"
     lines += [("check", f"{check['pairs']:,} pairs in the reference scene, {verdict}")]
     for word, text in lines:
         typer.echo(f"{word:<12}{text}")
@@ -136,10 +160,60 @@ def _show(report: dict[str, Any]) -> None:
 def _kernel_words(kernels: dict[str, Any], *, warmed_up: bool) -> str:
     if kernels["folder"] is None:
         return "not compiled: NUMBA_DISABLE_JIT is set"
-    rooms = kernels["rooms"].values()
-    done, total = (sum(room[key] for room in rooms) for key in ("compiled", "kernels"))
-    cold = ", ".join(name for name, room in kernels["rooms"].items() if room["compiled"] < room["kernels"])
-    sooner = "" if warmed_up else ", or now by 'choque doctor --warm-up'"
-    left = f"; the others, in {cold}, when they are first used{sooner}" if cold else ""
+    counts = kernels["packages"].values()
+    done, total = (sum(count[key] for count in counts) for key in ("compiled", "kernels"))
+    cold = ", ".join(name for name, count in kernels["packages"].items() if count["compiled"] < count["kernels"])
+    sooner = "" if warmed_up else f", or now by 'choque doctor --warm-up' (about {kernels['seconds']:.0f} s)"
+    left = f"; the others, in {cold}, are compiled when first used{sooner}" if cold else ""
     place = "" if kernels["writable"] else f"; {kernels['folder']} cannot be written, so each run compiles again"
     return f"{done} of {total} are compiled{left}{place}"
+
+
+def surroundings() -> dict[str, dict[str, Any]]:
+    """Return whether there are a CUDA device, off-screen drawing, ffmpeg and a browser, each with a description."""
+    return {"cards": _cards(), "off screen": _off_screen(), "ffmpeg": _ffmpeg(), "browser": _browser()}
+
+
+def _thing(found: object, words: str) -> dict[str, Any]:
+    return {"found": bool(found), "words": words}
+
+
+def _cards() -> dict[str, Any]:
+    from choque.gpu.devices import CUDA, device_names, load_warp
+
+    try:
+        load_warp()
+    except ChoqueError:
+        return _thing(False, "Warp is not installed; everything runs on the CPU")
+    cards = [name for name in device_names() if name.startswith(f"{CUDA}:")]
+    if cards:
+        return _thing(True, f"Warp with {', '.join(cards)}")
+    return _thing(False, "Warp without a CUDA device; the CPU is used")
+
+
+def _off_screen() -> dict[str, Any]:
+    """Find what draws films and pictures of worlds."""
+    if sys.platform != "linux":
+        return _thing(True, "the system's own OpenGL")
+    named = {"EGL": find_library("EGL"), "OSMesa": find_library("OSMesa")}
+    found = [name for name, path in named.items() if path]
+    if os.environ.get("DISPLAY"):
+        found.insert(0, f"the display {os.environ['DISPLAY']}")
+    if found:
+        return _thing(True, ", ".join(found))
+    return _thing(False, "neither a display nor EGL or OSMesa; install libegl1 or libosmesa6 to draw worlds")
+
+
+def _ffmpeg() -> dict[str, Any]:
+    try:
+        import imageio_ffmpeg
+
+        return _thing(True, str(imageio_ffmpeg.get_ffmpeg_exe()))
+    except (ImportError, RuntimeError):
+        own = shutil.which("ffmpeg")
+    return _thing(own, own or "not found; pip install 'choque[video]' brings one")
+
+
+def _browser() -> dict[str, Any]:
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    return _thing(found, found or "none found; open the studio from another machine with --host")

@@ -12,11 +12,11 @@ import numpy as np
 from choque._core.types import Progress
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
-from choque.record.rehearsal import rehearse
 from choque.scene.checks import positive, whole_number
 from choque.theses.fingsics.log import Log, log_row, write_log
 from choque.theses.fingsics.totals import Totals
 from choque.world import World
+from choque.world.warm_up import warm_up
 
 AVERAGES, SUMMARY = "averages_per_frame.csv", "summary.txt"
 
@@ -57,7 +57,7 @@ def benchmark(
     for number in range(1, runs + 1):
         world = make_world()
         if number == 1:
-            rehearse(world, dt)
+            warm_up(world, dt)
         with Log(folder / f"run{number}.csv") as log:
             for step in range(steps):
                 report = world.step(dt)

@@ -16,10 +16,10 @@ from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
 from choque.record import Recorder, Recording, Replay
-from choque.record.rehearsal import rehearse_kinds
 from choque.scene import BodyScene
 from choque.theses.fingsics.world_course import Course
 from choque.world import Cost, StepReport, World
+from choque.world.warm_up import warm_up_kinds
 
 FEW = 3
 """Steps that tell how long all of them would take."""
@@ -83,7 +83,7 @@ class WorldTrial(Trial):
         pairs = moving * (len(self.scene) - (moving + 1) / 2)
         if self.name == "all" and pairs > MOST_PAIRS:
             raise CutOff(f"would keep {pairs:,.0f} pairs at once; {MOST_PAIRS:,} are allowed")
-        rehearse_kinds(self._made(), self.scene.dt)
+        warm_up_kinds(self._made(), self.scene.dt)
         expected = 0.0
         for _ in range(2):
             world = self._made()

@@ -1,4 +1,4 @@
-"""Third stop: polygons on known paths, followed from event to event instead of from frame to frame."""
+"""Polygons on known paths, followed from event to event instead of frame to frame."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 from time import perf_counter
 
 from choque._core.types import Progress
-from choque.cli.tour._stop import Shown, Stop
+from choque.cli.demo._section import Section, Shown
 
 OBJECTS, FRAMES_PER_SECOND = 14, 24
 
 
-def ready() -> None:
-    """Compile what following motion needs."""
+def prepare() -> None:
+    """Compile the kernels of kinetic sweeps."""
     from choque.cli._warm_up import use_kinetic
 
     use_kinetic()
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
-    """Run a scene of the thesis by events and by frames, and draw what the events look like on one axis."""
+    """Run a random scene by events and by frames, and draw the events of one axis over time."""
     from choque.studio.picture.kinetic import draw_space_time
     from choque.theses.kinetic import create_simulation, scenes
 
@@ -34,16 +34,15 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     seen = {tuple(pair) for _, pairs in frames for pair in pairs.tolist()}
     began = {tuple(pair) for _, kind, pair in result.events if kind == "began"}
     missed = len(began - seen)
-    unseen = f"never sees {missed} of the {len(began)} pairs that met" if missed else "sees the same pairs, but late"
+    unseen = f"misses {missed} of the {len(began)} pairs" if missed else "finds the same pairs, but late"
     progress(1, 2, "drawing")
     picture = folder / "motion.png"
     draw_space_time(picture, model)
     start, end = model.interval
     return Shown(
         sentence=(
-            f"{len(model)} polygons in motion for {end - start:g} s: {len(result.events)} times a pair began or ceased "
-            f"to overlap, each computed, none sampled, in {1e3 * seconds:.1f} ms. Whoever looks {FRAMES_PER_SECOND} "
-            f"times a second instead {unseen}."
+            f"{len(model)} moving polygons, {end - start:g} s: the exact times of {len(result.events)} events (an "
+            f"overlap begins or ends) in {1e3 * seconds:.1f} ms. Sampling {FRAMES_PER_SECOND} times a second {unseen}."
         ),
         picture=picture,
         try_next="choque kinetic run tres-objetos --trace",
@@ -51,4 +50,4 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     )
 
 
-MOTION = Stop("Events, not frames", ready, show)
+MOTION = Section("Events instead of frames", prepare, show)

@@ -1,4 +1,4 @@
-"""Last stop: every method on one moving scene, checked and timed as ``choque bench`` does."""
+"""Every method on one moving scene, checked and timed as by ``choque bench``."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from choque._core.types import Progress
-from choque.cli.tour._stop import Shown, Stop, drawing
+from choque.cli.demo._section import Section, Shown, drawing
 
 if TYPE_CHECKING:
     from choque.lab.table import Row, Table
 
 COUNT, QUICK, FRAMES = 5_000, 700, 4
 SMALL = 2_500
-"""How many of the boxes a method meets first, untimed, so that its kernels are compiled or loaded."""
+"""Number of boxes of the untimed first run, which compiles or loads the kernels."""
 
 
 def _bench(count: int, progress: Progress | None = None) -> Table:
     import choque
     from choque.lab.bench import bench
 
-    names = [name for name in choque.broad.names() if name != "all"]  # which tests nothing and keeps every pair
+    names = [name for name in choque.broad.names() if name != "all"]  # it tests nothing and keeps every pair
     return bench(["moving"], [count], names, frames=FRAMES, repetitions=1, progress=progress)
 
 
-def ready() -> None:
-    """Compile every method, for the float type of the scene."""
+def prepare() -> None:
+    """Compile every method for the float type of the scene."""
     _bench(SMALL)
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
-    """Let each method follow the boxes; its pairs must be those of brute force."""
+    """Update every method frame by frame; its pairs must equal those of brute force."""
     rows = _bench(QUICK if quick else COUNT, progress).rows
     ranked = sorted((row for row in rows if row.total is not None), key=lambda row: row.total or 0.0)
     wrong = [row for row in rows if row.verdict in ("wrong", "failed")]
@@ -42,7 +42,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     notes = "".join(f" {row.contender}: {row.note or row.verdict}." for row in wrong)
     return Shown(
         sentence=(
-            f"{len(rows)} methods follow {rows[0].count:,} moving boxes; against testing every pair, {counts}; the "
+            f"{len(rows)} methods on {rows[0].count:,} moving boxes; compared with brute force: {counts}; the "
             f"fastest here is {ranked[0].contender}.{notes}"
         ),
         picture=picture,
@@ -56,7 +56,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
 
 
 def _draw(path: Path, ranked: list[Row]) -> None:
-    """Milliseconds of those that have answered, the fastest first."""
+    """Draw the time of each method that finished, the fastest first."""
     from choque.lab.style import COLOURS
 
     shown = ranked[::-1]
@@ -67,9 +67,9 @@ def _draw(path: Path, ranked: list[Row]) -> None:
         for place, total in enumerate(totals):
             axes.annotate(f"{total:.3g} ms", (total, place), xytext=(4, 0), textcoords="offset points", va="center")
         title = f"{shown[0].count:,} moving boxes"
-        axes.set(xscale="log", xlabel="milliseconds a frame: update and search", title=title)
+        axes.set(xscale="log", xlabel="milliseconds per frame: update and search", title=title)
         axes.set_xlim(0.6 * min(totals), 3 * max(totals))
         axes.grid(visible=False, axis="y")
 
 
-METHODS = Stop("Every method, checked", ready, show)
+METHODS = Section("Every method, checked", prepare, show)

@@ -1,4 +1,4 @@
-"""Fifth stop: who is near whom among many that move, told as what entered and what left."""
+"""Areas of interest of a walking crowd: members, and what entered and left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choque._core.types import Progress
-from choque.cli.tour._stop import Shown, Stop, drawing
+from choque.cli.demo._section import Section, Shown, drawing
 
 if TYPE_CHECKING:
     from choque.interest import Areas
@@ -19,7 +19,7 @@ RADIUS, BODY = 3.0, 0.25
 
 
 def _crowd(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places and headings of a crowd in the plane, denser around three squares."""
+    """Positions and velocities of a crowd in the plane, denser around three squares."""
     random = np.random.default_rng(0)
     spread = np.sqrt(count / 1_000) * 10
     squares = np.array([[-1.2, -0.6], [0.9, -0.9], [0.2, 1.1]]) * spread
@@ -27,13 +27,13 @@ def _crowd(count: int) -> tuple[np.ndarray, np.ndarray]:
     return place, random.normal(0, 0.1, (count, 2))
 
 
-def ready() -> None:
-    """Compile what areas in the plane need."""
+def prepare() -> None:
+    """Compile the kernels of areas in 2D."""
     _walk(SMALL, 3)
 
 
 def _walk(count: int, steps: int) -> tuple[Areas, float, int]:
-    """Let a crowd walk; gives its areas, seconds a step and how many changes there were."""
+    """Move a crowd; return its areas, seconds per step and the number of changes."""
     import choque
 
     place, heading = _crowd(count)
@@ -48,7 +48,7 @@ def _walk(count: int, steps: int) -> tuple[Areas, float, int]:
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
-    """Let a crowd walk, and look at one of them."""
+    """Move a crowd, and check the members of one walker by distance."""
     progress(0, 2, "computing")
     areas, seconds, changes = _walk(QUICK if quick else COUNT, STEPS)
     progress(1, 2, "drawing")
@@ -60,8 +60,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     _draw(picture, areas, owner, members)
     return Shown(
         sentence=(
-            f"{len(areas):,} walkers who see {RADIUS:g} m far: {len(areas.pairs()):,} times one sees another, kept up "
-            f"in {1e3 * seconds:.1f} ms a step; only the {changes // STEPS:,} changes a step need to be told. "
+            f"{len(areas):,} walkers that see {RADIUS:g} m: {len(areas.pairs()):,} times one sees another, updated in "
+            f"{1e3 * seconds:.1f} ms per step, with {changes // STEPS:,} changes per step. "
             f"Walker {owner} sees {len(members)}."
         ),
         picture=picture,
@@ -94,4 +94,4 @@ def _draw(path: Path, areas: Areas, owner: int, members: np.ndarray) -> None:
             panel.set_axis_off()
 
 
-AREAS = Stop("Who is near whom", ready, show)
+AREAS = Section("Areas of interest", prepare, show)

@@ -1,4 +1,4 @@
-"""Second stop: a million boxes, every overlapping pair of them."""
+"""Every overlapping pair of a million boxes."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from pathlib import Path
 from time import perf_counter
 
 from choque._core.types import Progress
-from choque.cli.tour._stop import Shown, Stop
+from choque.cli.demo._section import Section, Shown
 
 COUNT, QUICK = 1_000_000, 20_000
-READY = (5_000, 100_000)
-"""Few and many enough for the methods that ``auto`` takes."""
+SMALL = (5_000, 100_000)
+"""Numbers of boxes for which ``auto`` takes the methods that it takes for more."""
 
 
-def ready() -> None:
-    """Compile what ``auto`` takes for many boxes."""
+def prepare() -> None:
+    """Compile the methods that ``auto`` takes for many boxes."""
     import choque
 
-    for count in READY:
+    for count in SMALL:
         choque.pairs(*choque.scene.generate("uniform", count).frame(0))
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
-    """Find all pairs, and check those of a sample of boxes by testing them against all others."""
+    """Find all pairs, and check a sample of boxes by brute force."""
     import choque
     from choque.studio import draw_scene
 
@@ -41,8 +41,8 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     check = "equals" if met == found else "DIFFERS from"
     return Shown(
         sentence=(
-            f"{len(lower):,} boxes, all {len(pairs):,} overlapping pairs in {seconds:.2f} s by {choice.method}; what "
-            f"was found for {len(sample)} of the boxes {check} what testing them against all others finds."
+            f"{len(lower):,} boxes, all {len(pairs):,} overlapping pairs in {seconds:.2f} s by {choice.method}; for a "
+            f"sample of {len(sample)} boxes the result {check} brute force."
         ),
         picture=picture,
         try_next="choque bench uniform mixed",
@@ -51,4 +51,4 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     )
 
 
-BOXES = Stop("A million boxes", ready, show)
+BOXES = Section("A million boxes", prepare, show)

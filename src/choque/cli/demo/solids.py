@@ -1,4 +1,4 @@
-"""Fourth stop: two solids of voxels that collide, what they share, and how to part them."""
+"""Two colliding voxel solids: their intersection and a separating translation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choque._core.types import Progress
-from choque.cli.tour._stop import Shown, Stop, drawing
+from choque.cli.demo._section import Section, Shown, drawing
 
 if TYPE_CHECKING:
     from choque.volumes import Volume
 
 SIZE, QUICK = 96, 32
-QUESTIONS = 100
+REPETITIONS = 100
 
 
 def _two(size: int) -> tuple[Volume, Volume]:
@@ -25,8 +25,8 @@ def _two(size: int) -> tuple[Volume, Volume]:
     return phantoms.make("gyroid", size), phantoms.make("ball", size).translated(shift)
 
 
-def ready() -> None:
-    """Compile what a collision of solids needs."""
+def prepare() -> None:
+    """Compile the kernels of a collision of volumes."""
     one, two = _two(16)
     found = one.collision(two)
     assert found is not None
@@ -35,36 +35,36 @@ def ready() -> None:
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
-    """Ask whether they collide, where, how much and how to part them; the answer is tried."""
+    """Collide two volumes, measure their intersection, and check the separating translation."""
     progress(0, 2, "computing")
     one, two = _two(QUICK if quick else SIZE)
-    found = one.collision(two)  # the first question sorts both by sections; they keep them
+    found = one.collision(two)  # the first call builds the sections of both volumes
     assert found is not None
     begin = perf_counter()
-    for _ in range(QUESTIONS):
+    for _ in range(REPETITIONS):
         one.collides(two)
-    asked = (perf_counter() - begin) / QUESTIONS
+    each = (perf_counter() - begin) / REPETITIONS
     region, push = found.region(), found.separation()
     parted = not one.collides(two.translated(push))
     progress(1, 2, "drawing")
     picture = folder / "solids.png"
     _draw(picture, one, two, region)
-    tried = "they do not collide any more" if parted else "they STILL collide"
+    tried = "they no longer collide" if parted else "they STILL collide"
     return Shown(
         sentence=(
-            f"A labyrinth of {one.voxel_count:,} voxels and a ball of {two.voxel_count:,} collide, told in "
-            f"{1e6 * asked:.0f} µs; they share {region.volume():,.0f} voxels. Moving the ball by "
-            f"({', '.join(f'{part:g}' for part in push)}) parts them; tried, {tried}."
+            f"A labyrinth of {one.voxel_count:,} voxels and a ball of {two.voxel_count:,} collide, found in "
+            f"{1e6 * each:.0f} µs; they share {region.volume():,.0f} voxels. Moving the ball by "
+            f"({', '.join(f'{part:g}' for part in push)}) separates them: after it, {tried}."
         ),
         picture=picture,
         try_next="choque volume --help",
-        facts={"voxels": [one.voxel_count, two.voxel_count], "shared": region.volume(), "push": push, "seconds": asked},
+        facts={"voxels": [one.voxel_count, two.voxel_count], "shared": region.volume(), "push": push, "seconds": each},
         is_right=parted,
     )
 
 
 def _draw(path: Path, one: Volume, two: Volume, region: Volume) -> None:
-    """The three planes through the middle of what they share."""
+    """Draw the three planes through the middle of the intersection."""
     from matplotlib.colors import ListedColormap
 
     corners = np.array([one.bounds, two.bounds])
@@ -82,11 +82,11 @@ def _draw(path: Path, one: Volume, two: Volume, region: Volume) -> None:
             panel.imshow(cut.T, cmap=colours, vmin=0, vmax=3, origin="lower", interpolation="nearest")
             panel.set(title=f"cut at {'xyz'[axis]} = {middle[axis] + origin[axis]}", xticks=[], yticks=[])
             panel.set(xlabel="xyz"[across], ylabel="xyz"[up])
-        figure.suptitle("A labyrinth (grey), a ball (ochre), and what they share (red)", x=0.01, ha="left", fontsize=10)
+        figure.suptitle("A labyrinth (grey), a ball (ochre), their intersection (red)", x=0.01, ha="left", fontsize=10)
 
 
 def _mask(volume: Volume, origin: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """The voxels of a volume in a larger array."""
+    """Return the voxels of a volume in a larger array."""
     full = np.zeros(shape, np.uint8)
     lower = np.round(volume.bounds[0]).astype(int) - origin
     voxels = volume.voxels()
@@ -94,4 +94,4 @@ def _mask(volume: Volume, origin: np.ndarray, shape: np.ndarray) -> np.ndarray:
     return full
 
 
-SOLIDS = Stop("Two solids collide", ready, show)
+SOLIDS = Section("Two solids collide", prepare, show)

@@ -1,4 +1,4 @@
-"""What a stop of the tour is, and what it shows."""
+"""What a section of the demo is, and what it shows."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a stop showed: a sentence, a picture, and the figures behind them for programs."""
+    """Result of a section: a sentence, a picture, and its figures for programs."""
 
     sentence: str
     picture: Path
     try_next: str
-    """A command to go on with."""
+    """A command to try next."""
     facts: dict[str, Any] = field(default_factory=dict)
     is_right: bool = True
 
 
 @dataclass(frozen=True)
-class Stop:
-    """A stop of the tour.
+class Section:
+    """A part of the demo.
 
-    ``ready`` uses everything once in small, so that what is timed afterwards neither compiles nor loads; ``show`` does
-    the work in a folder, in a quick way if asked to, and is given what tells how far it is.
+    Attributes
+    ----------
+    prepare
+        Makes small calls that compile or load every kernel that is timed later.
+    show
+        Does the work: takes the folder to write to, whether to be quick, and a progress callback.
     """
 
     title: str
-    ready: Callable[[], object]
+    prepare: Callable[[], object]
     show: Callable[[Path, bool, Progress], Shown]
 
 
 @contextmanager
 def drawing(path: Path, width: float, height: float, **layout: Any) -> Iterator[tuple[Figure, Any]]:
-    """A figure of ``width`` × ``height`` inches in the house style, which is written to ``path`` in the end."""
+    """Give a figure of ``width`` × ``height`` inches in the common style, and write it to ``path`` at the end."""
     require("matplotlib", extra="lab", purpose="to draw pictures")
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,4 +1,4 @@
-"""First stop: bodies fall, and are recorded to a short film."""
+"""Falling bodies, recorded, verified and filmed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from choque._core.types import Progress
-from choque.cli.tour._stop import Shown, Stop
+from choque.cli.demo._section import Section, Shown
 
 if TYPE_CHECKING:
     from choque.record import Recording
@@ -23,17 +23,17 @@ def _scene(count: int = COUNT) -> BodyScene:
     return choque.scene.bodies(NAME, count, 0)
 
 
-def ready() -> None:
-    """Compile what a step and a recording need."""
+def prepare() -> None:
+    """Compile the kernels of a step and of a recording."""
     from choque.cli._warm_up import use_recordings
-    from choque.record.rehearsal import rehearse
+    from choque.world.warm_up import warm_up
 
-    rehearse(_scene().world())
+    warm_up(_scene().world())
     use_recordings()
 
 
 def show(folder: Path, quick: bool, progress: Progress) -> Shown:
-    """Let them fall, record every frame, and simulate it again from the recording."""
+    """Simulate and record falling bodies, and verify the recording by simulating it again."""
     from choque.record import Recorder, Recording, verify
 
     scene, steps = _scene(), STEPS // 4 if quick else STEPS
@@ -62,7 +62,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
 
 
 def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -> Path:
-    """A film in perspective where this machine can draw one, else one of the bodies seen from the front."""
+    """Make a film in perspective if this machine can draw one, otherwise a flat one from the front."""
     from choque.errors import ChoqueError
     from choque.studio.film.film import Look, make_film
 
@@ -71,7 +71,7 @@ def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -
     try:
         look = Look(size=(side, side), smoothing=1, shadows=False)
         make_film(path, recording, rate=RATE, look=look, progress=progress)
-    except ChoqueError:  # no extra `video`, or nothing to draw with
+    except ChoqueError:  # the extra `video` or OpenGL is missing
         _film_flat(path, recording, RATE // 4 if quick else RATE, progress)
     return path
 
@@ -85,7 +85,7 @@ def _film_flat(path: Path, recording: Recording, rate: int, progress: Progress) 
 
     figure = Figure(figsize=(4, 4), dpi=100)
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.02, 0.02, 0.96, 0.96))  # a layout would be sought for every frame
+    axes = figure.add_axes((0.02, 0.02, 0.96, 0.96))  # automatic layout would run for every frame
     shown = range(0, recording.frame_count, max(1, round(recording.frames_per_second / rate)))
     writer = animation.PillowWriter(fps=rate)
     with writer.saving(figure, str(path), 100):
@@ -97,7 +97,7 @@ def _film_flat(path: Path, recording: Recording, rate: int, progress: Progress) 
 
 
 def _paint(axes: Any, recording: Recording, index: int) -> None:
-    """Round bodies from the front, the nearer over the farther; a capsule is a thick stroke."""
+    """Draw spheres and capsules from the front, far ones first."""
     import numpy as np
     from matplotlib.patches import Circle, Polygon
 
@@ -123,4 +123,4 @@ def _paint(axes: Any, recording: Recording, index: int) -> None:
     axes.set(xlim=(low[0], high[0]), ylim=(min(low[1], 0), high[1]), aspect="equal", xticks=[], yticks=[])
 
 
-BODIES = Stop("Bodies fall", ready, show)
+BODIES = Section("Falling bodies", prepare, show)

@@ -1,4 +1,4 @@
-"""What is compiled and loaded before the clock starts: all that a run needs, and nothing that changes it."""
+"""Warming up a world compiles and loads all that a run needs, and does not change the run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import choque
-from choque.record.rehearsal import rehearse
 from choque.world import World
+from choque.world.warm_up import warm_up
 
 
 def loaded() -> set[tuple[str, str, Any]]:
@@ -33,29 +33,29 @@ def loaded() -> set[tuple[str, str, Any]]:
         ("strike", {"legacy": True, "broad": "sap-obb"}),
     ],
 )
-def test_a_run_loads_nothing_more_and_goes_the_same_way(scene: str, options: dict[str, Any]) -> None:
+def test_a_run_after_a_warm_up_loads_no_kernel_and_has_the_same_states(scene: str, options: dict[str, Any]) -> None:
     found = choque.scene.load_bodies(scene)
-    plain, rehearsed = found.world(**options), found.world(**options)
-    rehearse(rehearsed, found.dt)
+    plain, warm = found.world(**options), found.world(**options)
+    warm_up(warm, found.dt)
     before = loaded()
     for _ in range(40):
-        rehearsed.step(found.dt)
+        warm.step(found.dt)
     assert loaded() == before
     for _ in range(40):
         plain.step(found.dt)
-    assert plain.hash() == rehearsed.hash()
-    assert rehearsed.frame == 40
+    assert plain.hash() == warm.hash()
+    assert warm.frame == 40
 
 
-def test_what_is_refused_is_refused_by_the_run() -> None:
+def test_errors_are_left_to_the_run() -> None:
     world = World(response="shape-matching")
     world.add_spheres([[0, 0, 0], [1, 0, 0]])
-    rehearse(world)
+    warm_up(world)
     with pytest.raises(choque.errors.InvalidInput, match="shape matching"):
         world.step()
 
 
-def test_an_empty_world_needs_nothing() -> None:
+def test_an_empty_world_is_not_stepped() -> None:
     world = World()
-    rehearse(world)
+    warm_up(world)
     assert world.frame == 0

@@ -1,0 +1,107 @@
+"""Which kernels are compiled already, and how to compile them before they are needed.
+
+Numba compiles a kernel at its first call, once for each combination of argument types, and keeps the result on disk.
+This module is the one place that knows about it: `outlook` says how many kernels of some packages are still to be
+compiled and about how long that takes, `prepare` makes small calls that compile them and reports each one, and
+`choque._core.kernel.announcement` counts what this process has compiled.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from choque._core.freshness import sources_of
+from choque._core.kernel import announcement
+from choque._core.types import Progress
+
+SECONDS_EACH = 0.5
+"""Typical time to compile one kernel, until this process has compiled some itself."""
+
+
+class Outlook(NamedTuple):
+    """How many kernels there are, and how many of them are on disk."""
+
+    compiled: int
+    kernels: int
+
+    @property
+    def missing(self) -> int:
+        """How many kernels are compiled at their first call."""
+        return self.kernels - self.compiled
+
+    @property
+    def seconds(self) -> float:
+        """Expected time to compile what is missing, for one combination of argument types each."""
+        each = announcement.seconds / announcement.count if announcement.count else SECONDS_EACH
+        return self.missing * each
+
+
+def outlook(package: str) -> Outlook:
+    """Count the kernels of a package, such as ``"choque.broad"``; all of its modules are imported."""
+    kernels = kernels_of(package)
+    return Outlook(sum(map(is_on_disk, kernels)), len(kernels))
+
+
+def kernels_of(package: str) -> list[Any]:
+    """List the kernels that a package defines; parts that are inlined are compiled with their callers and left out."""
+    root = importlib.import_module(package)
+    found = []
+    for info in pkgutil.walk_packages(root.__path__, f"{package}."):
+        for value in vars(importlib.import_module(info.name)).values():
+            function = getattr(value, "py_func", None)
+            is_own = function is not None and function.__module__ == info.name
+            if is_own and value.targetoptions.get("inline") != "always":
+                found.append(value)
+    return found
+
+
+def is_on_disk(kernel: Any) -> bool:
+    """Return whether Numba's cache has an index of the kernel that is no older than its sources."""
+    function, version = kernel.py_func, f"{sys.version_info.major}{sys.version_info.minor}"
+    source = Path(function.__code__.co_filename)
+    name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}.py{version}{sys.abiflags}.nbi"
+    index = Path(kernel.stats.cache_path) / name
+    newest = max(Path(each).stat().st_mtime for each in sources_of(function))
+    return index.is_file() and index.stat().st_mtime >= newest
+
+
+def cache_folder(kernels: Iterable[Any]) -> tuple[Path | None, bool]:
+    """Return where compiled kernels are kept and whether new ones can be; None where compiling is switched off."""
+    folder = next((Path(each.stats.cache_path) for each in kernels), None)
+    if folder is None:
+        return None, False
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    return folder, os.access(nearest, os.W_OK)
+
+
+def prepare(calls: Mapping[str, Callable[[], object]], progress: Progress | None = None) -> dict[str, str]:
+    """Make every call, so that the kernels it needs are compiled or loaded.
+
+    Parameters
+    ----------
+    calls
+        What to call, each under a name for ``progress``.
+    progress
+        Called before each call, and once at the end.
+
+    Returns
+    -------
+    dict
+        The calls that failed, with the reason; the others are made all the same.
+    """
+    failed: dict[str, str] = {}
+    report = progress or (lambda *_: None)
+    for done, (name, call) in enumerate(calls.items()):
+        report(done, len(calls), name)
+        try:
+            call()
+        except Exception as problem:
+            failed[name] = " ".join(f"{type(problem).__name__}: {problem}".split())
+    report(len(calls), len(calls), "")
+    return failed

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from choque._core import compiling
+from choque._core.compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare
+from choque._core.kernel import announcement
+
+
+def test_every_call_is_reported_and_a_failure_does_not_stop_the_others() -> None:
+    made: list[str] = []
+    steps: list[tuple[int, int, str]] = []
+
+    def fail() -> None:
+        raise RuntimeError("out\nof order")
+
+    calls = {"one": lambda: made.append("one"), "two": fail, "three": lambda: made.append("three")}
+    assert prepare(calls, lambda *step: steps.append(step)) == {"two": "RuntimeError: out of order"}
+    assert made == ["one", "three"]
+    assert steps == [(0, 3, "one"), (1, 3, "two"), (2, 3, "three"), (3, 3, "")]
+
+
+def test_the_time_is_estimated_from_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announcement, "count", 4)
+    monkeypatch.setattr(announcement, "seconds", 8.0)
+    assert Outlook(9, 21).missing == 12
+    assert Outlook(9, 21).seconds == 24.0
+    monkeypatch.setattr(announcement, "count", 0)
+    assert Outlook(9, 21).seconds == 12 * compiling.SECONDS_EACH
+
+
+def test_no_folder_without_kernels() -> None:
+    assert cache_folder([]) == (None, False)
+
+
+@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
+def test_a_kernel_is_on_disk_once_it_was_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "planted"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "kernels.py").write_text(
+        "from choque._core.kernel import inline, kernel\n\n\n"
+        "@inline\ndef part(x):\n    return x + 1\n\n\n"
+        "@kernel\ndef first(x):\n    return part(x[0])\n\n\n"
+        "@kernel\ndef second(x):\n    return x[0]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
+    try:
+        kernels = {each.py_func.__name__: each for each in kernels_of("planted")}
+        assert set(kernels) == {"first", "second"}, "inlined parts do not count"
+        assert outlook("planted") == (0, 2)
+        before = announcement.seconds
+        kernels["first"](np.ones(1))
+        assert announcement.seconds > before
+        assert outlook("planted") == (1, 2)
+        assert is_on_disk(kernels["first"])
+        folder, writable = cache_folder(kernels.values())
+        assert folder is not None
+        assert writable
+        shutil.rmtree(folder)
+        assert not is_on_disk(kernels["first"])
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "planted"]:
+            del sys.modules[name]
