@@ -12,7 +12,8 @@ from bounds_oracles import contains, exact, exact_dot, random_axes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque.bounds import BodyPoints, Boxes, KDops, SupportMap, directions
+from choque.bounds import BodyPoints, Boxes, KDops, directions
+from choque.bounds._support_map import SupportMap
 from choque.errors import InvalidInput, UnknownName
 
 SPACE = (6, 14, 18, 26)
@@ -253,7 +254,7 @@ ONE = ([0], [[0.0, 0.0, 0.0]], [np.eye(3)])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c: c.kdops(*ONE, k=8), "live in 3D"),
+        (lambda c: c.kdops(*ONE, k=8), "are in 3D"),
         (lambda c: c.kdops(*ONE, k=7), "4 or 8 in 2D"),
         (lambda c: c.kdops(*ONE, 0.0), "scale holds 0.0"),
         (lambda c: c.kdops(*ONE, [1, np.nan, 1]), "scale holds nan"),
@@ -263,7 +264,7 @@ ONE = ([0], [[0.0, 0.0, 0.0]], [np.eye(3)])
         (lambda c: c.kdops([0], ONE[1], [np.eye(2)]), r"rotation has the shape"),
         (lambda c: c.kdops([0], [[0, np.nan, 0]], ONE[2]), "Row 0 is not a number"),
         (lambda c: c.kdops(*ONE, source="map", resolution=3), "power of two"),
-        (lambda _: BodyPoints(np.zeros((1, 4, 2))), "live in 3D"),
+        (lambda _: BodyPoints(np.zeros((1, 4, 2))), "are in 3D"),
         (lambda _: BodyPoints([[[np.inf, 0, 0]]]), "finite"),
         (lambda _: BodyPoints(np.zeros((4, 3)), [0, 2, 2, 4]), "holds no points"),
     ],

@@ -64,6 +64,20 @@ def test_public_names() -> None:
     assert all(hasattr(choque.bounds, name) for name in choque.bounds.__all__)
 
 
+def test_boxes_load_no_other_kind() -> None:
+    code = "import sys; from choque.bounds import Boxes; print(*(m for m in sys.modules if 'choque.bounds.' in m))"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert sorted(loaded.split()) == ["choque.bounds._bounds", "choque.bounds._boxes"]
+
+
+def test_overlap_with_other_volumes_takes_a_row_of_each() -> None:
+    few, many = Boxes([[0, 0]], [[1, 1]]), Boxes([[1, 1], [2, 2], [0, 3]], [[2, 2], [3, 3], [4, 4]])
+    assert few.overlap([[0, 0], [0, 1]], many).tolist() == [True, False]
+    assert many.overlap([[0, 0], [1, 0]], few, closed=False).tolist() == [False, False]
+    with pytest.raises(InvalidInput, match="Column 0 of pairs names row 2; there are 1 volumes"):
+        few.overlap([[2, 0]], many)
+
+
 @every_kind
 @given(data=st.data())
 def test_fit_contains_every_point_exactly(name: str, dimension: int, data: st.DataObject) -> None:
@@ -166,11 +180,11 @@ def test_mixed_floats_become_the_wider(name: str, dimension: int) -> None:
 def test_listed_pairs_equal_row_against_row(name: str, dimension: int, closed: bool) -> None:
     volumes = some(name, dimension, count=60)
     pairs = np.random.default_rng(6).integers(0, 60, (40_000, 2))
-    answer = volumes.overlap(pairs, closed)
-    rows = volumes.take(pairs[:, 0]).overlap_with(volumes.take(pairs[:, 1]), closed)
+    answer = volumes.overlap(pairs, closed=closed)
+    rows = volumes.take(pairs[:, 0]).overlap_with(volumes.take(pairs[:, 1]), closed=closed)
     np.testing.assert_array_equal(answer, rows)
-    np.testing.assert_array_equal(answer, volumes.overlap(pairs[:, ::-1], closed))
-    np.testing.assert_array_equal(answer, volumes.overlap(pairs.astype(np.int32), closed, threads=1))
+    np.testing.assert_array_equal(answer, volumes.overlap(pairs[:, ::-1], closed=closed))
+    np.testing.assert_array_equal(answer, volumes.overlap(pairs.astype(np.int32), closed=closed, threads=1))
     assert 0 < answer.sum() < len(pairs)
 
 

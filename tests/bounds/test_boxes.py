@@ -18,7 +18,7 @@ def test_overlap_is_the_interval_test(dimension: int, dtype: str, closed: bool) 
     i, j = pairs.T
     less = np.less_equal if closed else np.less
     wanted = (less(boxes.lower[i], boxes.upper[j]) & less(boxes.lower[j], boxes.upper[i])).all(axis=1)
-    np.testing.assert_array_equal(boxes.overlap(pairs, closed), wanted)
+    np.testing.assert_array_equal(boxes.overlap(pairs, closed=closed), wanted)
     assert wanted.any()
     assert not wanted.all()
 

@@ -128,7 +128,7 @@ def test_boxes_with_coordinate_axes_are_boxes(dimension: int, dtype: str, closed
     assert oriented.boxes() == boxes
     assert oriented.dtype == boxes.dtype
     pairs = np.stack(np.triu_indices(150, 1), axis=1)
-    np.testing.assert_array_equal(oriented.overlap(pairs, closed), boxes.overlap(pairs, closed))
+    np.testing.assert_array_equal(oriented.overlap(pairs, closed=closed), boxes.overlap(pairs, closed=closed))
 
 
 def test_from_boxes_contains_boxes_that_have_no_exact_middle() -> None:

@@ -27,7 +27,7 @@ def test_whole_numbers_are_exact(dtype: str, dimension: int, closed: bool) -> No
     squared, limit = ((center[i] - center[j]) ** 2).sum(axis=1), (radius[i] + radius[j]) ** 2
     wanted = squared <= limit if closed else squared < limit
     spheres = Spheres(center.astype(dtype), radius.astype(dtype))
-    np.testing.assert_array_equal(spheres.overlap(pairs, closed), wanted)
+    np.testing.assert_array_equal(spheres.overlap(pairs, closed=closed), wanted)
     assert (squared == limit).any()
 
 

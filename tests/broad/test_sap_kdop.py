@@ -37,7 +37,7 @@ def fitted(points: np.ndarray, kind: str | int) -> Any:
 
 def oracle(volumes: Any, closed: bool = True) -> np.ndarray:
     pairs = np.stack(np.triu_indices(len(volumes), 1), axis=1).astype(np.int32)
-    return pairs[volumes.overlap(pairs, closed)]
+    return pairs[volumes.overlap(pairs, closed=closed)]
 
 
 @pytest.mark.parametrize(("dimension", "kind"), ALL_KINDS)

@@ -27,7 +27,7 @@ def rods(count: int, seed: int, frame: int = 0, dtype: Any = np.float64) -> Orie
 
 def oracle(volumes: Any, closed: bool = True) -> set[tuple[int, int]]:
     pairs = np.stack(np.triu_indices(len(volumes), 1), axis=1).astype(np.int32)
-    return as_set(pairs[volumes.overlap(pairs, closed)])
+    return as_set(pairs[volumes.overlap(pairs, closed=closed)])
 
 
 def as_set(pairs: Any) -> set[tuple[int, int]]:

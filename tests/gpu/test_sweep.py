@@ -84,7 +84,7 @@ def test_spheres_are_swept_along_any_direction(direction: Any, closed: bool, dev
     spheres = Spheres(random.integers(0, 9, (150, 3)).astype(np.float32), random.integers(0, 3, 150).astype(np.float32))
     keys, _ = sweep_spheres(spheres.center, spheres.radius, direction, device, closed=closed)
     every = np.stack(np.triu_indices(150, 1), axis=1).astype(np.int32)
-    np.testing.assert_array_equal(unpack_pairs(keys), every[spheres.overlap(every, closed)])
+    np.testing.assert_array_equal(unpack_pairs(keys), every[spheres.overlap(every, closed=closed)])
 
 
 @pytest.mark.parametrize("count", [2, 65, 66, 500])

@@ -133,7 +133,7 @@ def test_spheres_are_compared_as_their_own_oracle_does(dtype: Any) -> None:
     everyone = np.array(np.triu_indices(400, 1), np.int32).T.copy()
     for closed in (True, False):
         np.testing.assert_array_equal(
-            Interest(bounds, closed=closed).pairs(), everyone[bounds.overlap(everyone, closed)]
+            Interest(bounds, closed=closed).pairs(), everyone[bounds.overlap(everyone, closed=closed)]
         )
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque import broad, scene
-from choque.bounds import Boxes
-from choque.bounds._directions import directions
+from choque.bounds import Boxes, directions
 from choque.record import Cast, Poses
 from choque.studio.page import meshes
 from choque.studio.page.bodies import BLOCK, COARSE, Part, blocks_of, definition_for, parts_of

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from world_scenes import gas, pile, random_rotations
 
-from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres
-from choque.bounds._directions import directions
+from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.errors import UnknownName
 from choque.narrow.phase import NarrowPhase
 from choque.world import World, bounds_names

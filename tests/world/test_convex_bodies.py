@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from world_scenes import random_rotations
 
-from choque.bounds import OrientedBoxes
-from choque.bounds._directions import directions
+from choque.bounds import OrientedBoxes, directions
 from choque.dynamics.mechanics import kinetic_energy
 from choque.errors import InvalidInput
 from choque.narrow.hulls import Hulls

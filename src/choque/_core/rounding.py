@@ -1,12 +1,13 @@
-"""Arithmetic that rounds one way, so that a bound never becomes smaller than what it bounds.
+"""Arithmetic that rounds in a given direction, so that a bound always contains what it bounds.
 
-Each function gives the exact result where that is a float, and otherwise the float next to it on the safe
+Each function returns the exact result if it is a float, and otherwise the next float on the safe
 side or one further. Integers below 2**53 therefore stay exact, and a contact is never lost to rounding.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.types import Floats
@@ -14,18 +15,18 @@ from choque._core.types import Floats
 LARGEST = float(np.finfo(np.float64).max)
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""More than all that a few products of subnormal numbers lose."""
+"""More than the error of a few products of subnormal numbers."""
 
 
 @kernel
 def add_down(a: float, b: float) -> float:
-    """A lower bound of a + b; minus infinity wins over plus infinity."""
+    """Return a lower bound of a + b; minus infinity wins over plus infinity."""
     if a == -np.inf or b == -np.inf:
         return -np.inf
     total = a + b
     if total == np.inf:
         return total if a == np.inf or b == np.inf else LARGEST
-    # Knuth's TwoSum: what the addition lost, exactly.
+    # Knuth's TwoSum: the exact error of the addition.
     part = total - a
     lost = (a - (total - part)) + (b - part)
     return np.nextafter(total, -np.inf) if lost < 0 else total
@@ -33,13 +34,13 @@ def add_down(a: float, b: float) -> float:
 
 @kernel
 def add_up(a: float, b: float) -> float:
-    """An upper bound of a + b; plus infinity wins over minus infinity."""
+    """Return an upper bound of a + b; plus infinity wins over minus infinity."""
     return -add_down(-a, -b)
 
 
 @kernel
 def multiply_down(a: float, b: float) -> float:
-    """A lower bound of a · b for finite a; exact where a is 0, 1 or −1, and 0 · ∞ is 0."""
+    """Return a lower bound of a · b for finite a; exact where a is 0, 1 or −1, and 0 · ∞ is 0."""
     if a == 0 or b == 0:
         return 0.0
     product = a * b
@@ -48,12 +49,12 @@ def multiply_down(a: float, b: float) -> float:
 
 @kernel
 def multiply_up(a: float, b: float) -> float:
-    """An upper bound of a · b for finite a; exact where a is 0, 1 or −1, and 0 · ∞ is 0."""
+    """Return an upper bound of a · b for finite a; exact where a is 0, 1 or −1, and 0 · ∞ is 0."""
     return -multiply_down(-a, b)
 
 
 def narrow_down(values: Floats, dtype: np.dtype[np.floating]) -> Floats:
-    """The ``values`` in a narrower float type, none of them larger than before."""
+    """Convert ``values`` to a narrower float type, rounding down."""
     if values.dtype == dtype:
         return values
     with np.errstate(over="ignore"):
@@ -63,19 +64,19 @@ def narrow_down(values: Floats, dtype: np.dtype[np.floating]) -> Floats:
 
 
 def narrow_up(values: Floats, dtype: np.dtype[np.floating]) -> Floats:
-    """The ``values`` in a narrower float type, none of them smaller than before."""
+    """Convert ``values`` to a narrower float type, rounding up."""
     return -narrow_down(-values, dtype)
 
 
 @kernel
 def outer_distance(a: float, b: float) -> float:
-    """An upper bound of the distance between two numbers."""
+    """Return an upper bound of the distance between two numbers."""
     return max(add_up(a, -b), add_up(b, -a))
 
 
 @kernel
 def dot_down(a: Floats, b: Floats) -> float:
-    """A lower bound of the dot product of two vectors, the first of them finite."""
+    """Return a lower bound of the dot product of two vectors, the first of them finite."""
     total = 0.0
     for axis in range(len(a)):
         total = add_down(total, multiply_down(np.float64(a[axis]), np.float64(b[axis])))
@@ -84,7 +85,7 @@ def dot_down(a: Floats, b: Floats) -> float:
 
 @kernel
 def dot_up(a: Floats, b: Floats) -> float:
-    """An upper bound of the dot product of two vectors, the first of them finite."""
+    """Return an upper bound of the dot product of two vectors, the first of them finite."""
     total = 0.0
     for axis in range(len(a)):
         total = add_up(total, multiply_up(np.float64(a[axis]), np.float64(b[axis])))
@@ -93,7 +94,7 @@ def dot_up(a: Floats, b: Floats) -> float:
 
 @kernel
 def length_up(vector: Floats) -> float:
-    """An upper bound of the length of a vector, at most a few units in the last place too long."""
+    """Return an upper bound of the length of a vector, at most a few units in the last place too long."""
     scale = 0.0
     for component in vector:
         scale = max(scale, abs(component))
@@ -102,5 +103,33 @@ def length_up(vector: Floats) -> float:
     total = 0.0
     for component in vector:
         total += (component / scale) ** 2
-    # Six roundings of half a unit each happen above; the last one of the product is left to nextafter.
+    # Six roundings of half a unit each happen above; nextafter covers that of the product.
     return float(np.nextafter(scale * (np.sqrt(total) * (1 + 2.0**-49)), np.inf))
+
+
+@kernel
+def move_point(point: Floats, turn: NDArray[np.float64], shift: NDArray[np.float64], moved: Floats) -> float:
+    """Write ``turn`` · ``point`` + ``shift`` to ``moved`` and return an upper bound of the error's length.
+
+    The error is 0 wherever the result is exact, as for integers moved by integers.
+    """
+    error = 0.0
+    for axis in range(len(point)):
+        low = add_down(dot_down(turn[axis], point), shift[axis])
+        high = add_up(dot_up(turn[axis], point), shift[axis])
+        moved[axis] = low
+        stored = np.float64(moved[axis])
+        error = add_up(error, max(outer_distance(high, stored), outer_distance(stored, low)))
+    return error
+
+
+@kernel
+def stretch_up(turn: NDArray[np.float64]) -> float:
+    """Return an upper bound of how much ``turn`` lengthens a vector; 1 where it swaps and flips axes only."""
+    largest = 0.0
+    for row in range(len(turn)):
+        total = 0.0
+        for other in range(len(turn)):
+            total = add_up(total, max(dot_up(turn[row], turn[other]), -dot_down(turn[row], turn[other])))
+        largest = max(largest, total)
+    return largest if largest == 1 else np.nextafter(np.sqrt(largest), np.inf)

@@ -13,55 +13,55 @@ Vector: TypeAlias = tuple[float, float, float]
 
 @helper
 def point_of(points: Floats, row: Index) -> Vector:
-    """Row ``row`` of an array (n, 3)."""
+    """Return row ``row`` of an array (n, 3)."""
     return points[row, 0], points[row, 1], points[row, 2]
 
 
 @helper
 def add(a: Vector, b: Vector) -> Vector:
-    """A + b."""
+    """Return ``a + b``."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @helper
 def subtract(a: Vector, b: Vector) -> Vector:
-    """A − b."""
+    """Return ``a − b``."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @helper
 def scaled(a: Vector, factor: float) -> Vector:
-    """A times a number."""
+    """Return ``factor · a``."""
     return a[0] * factor, a[1] * factor, a[2] * factor
 
 
 @helper
 def along(a: Vector, direction: Vector, factor: float) -> Vector:
-    """A + factor × direction."""
+    """Return ``a + factor · direction``."""
     return a[0] + factor * direction[0], a[1] + factor * direction[1], a[2] + factor * direction[2]
 
 
 @helper
 def dot(a: Vector, b: Vector) -> float:
-    """A · b."""
+    """Return the dot product of ``a`` and ``b``."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @helper
 def cross(a: Vector, b: Vector) -> Vector:
-    """A × b."""
+    """Return the cross product of ``a`` and ``b``."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @helper
 def length(a: Vector) -> float:
-    """How long a is."""
+    """Return the length of ``a``."""
     return math.sqrt(dot(a, a))
 
 
 @helper
 def unit(a: Vector) -> Vector:
-    """A at length 1; of no length, the first axis."""
+    """Return ``a`` scaled to length 1; the first axis if its length is 0."""
     size = math.sqrt(dot(a, a))
     if not size > 0:
         return 1.0, 0.0, 0.0

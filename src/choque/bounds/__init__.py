@@ -1,14 +1,29 @@
-"""Bounding volumes as arrays: fitted to points, moved by a transform, tested by the pair list."""
+"""Bounding volumes as arrays: fitted to points, moved by a transform, tested for overlap by a list of pairs."""
 
 from __future__ import annotations
 
-from choque.bounds._body_points import BodyPoints
-from choque.bounds._bounds import Bounds
-from choque.bounds._boxes import Boxes
-from choque.bounds._directions import directions
-from choque.bounds._kdops import KDops
-from choque.bounds._oriented import OrientedBoxes
-from choque.bounds._spheres import Spheres
-from choque.bounds._support_map import SupportMap
+from typing import TYPE_CHECKING
 
-__all__ = ["BodyPoints", "Bounds", "Boxes", "KDops", "OrientedBoxes", "Spheres", "SupportMap", "directions"]
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.bounds._body_points import BodyPoints
+    from choque.bounds._bounds import Bounds
+    from choque.bounds._boxes import Boxes
+    from choque.bounds._kdops import KDops, directions
+    from choque.bounds._oriented import OrientedBoxes
+    from choque.bounds._spheres import Spheres
+
+_MODULES = {
+    "BodyPoints": "_body_points",
+    "Bounds": "_bounds",
+    "Boxes": "_boxes",
+    "KDops": "_kdops",
+    "OrientedBoxes": "_oriented",
+    "Spheres": "_spheres",
+    "directions": "_kdops",
+}
+
+__all__ = ["BodyPoints", "Bounds", "Boxes", "KDops", "OrientedBoxes", "Spheres", "directions"]
+
+__getattr__ = exporting("choque.bounds", {name: f"choque.bounds.{home}" for name, home in _MODULES.items()})

@@ -1,4 +1,4 @@
-"""What every kind of bounding volume offers: the contract that the broad phases stand on."""
+"""The contract of every kind of bounding volume, on which the broad phases rely."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from choque.bounds._boxes import Boxes
 
 PAIRS_PER_BODY = 8
-"""How many pairs are tested in about the time that a body costs elsewhere: when a second thread pays."""
+"""Pairs tested in about the time that one body costs elsewhere: decides when a second thread pays."""
 
 
 class Bounds(ABC):
-    """Bounding volumes of one kind, one in each row: a value that is never changed, only replaced.
+    """Bounding volumes of one kind, one in each row; immutable.
 
-    The arrays given to a constructor are held, not copied, when they are C-contiguous floats of one type
-    already; whoever writes to them later changes the volumes behind the back of everyone who uses them.
+    The arrays given to a constructor are held, not copied, if they are C-contiguous and of one float type. Do not
+    write to them afterwards: the volumes would change.
 
     Two volumes overlap in the *closed* topology when they share a point, so that touching counts, and in
     the *half-open* one (``closed=False``) when they share more than their surface. Every kind is
-    conservative: two bodies that touch have closed volumes that overlap, whatever was rounded on the way.
+    conservative: two bodies that touch have closed volumes that overlap, in spite of rounding.
     """
 
     _fields: ClassVar[tuple[str, ...]]
-    """The names of the arrays that make up the value; the first axis of each is the row."""
+    """Names of the arrays; the first axis of each is the row."""
 
     _overlap_kernel: ClassVar[Callable[..., None]]
-    """Called as ``(first, last, pairs, *arrays of one side, *arrays of the other, closed, result)``."""
+    """Called as ``(first, last, pairs, one, other, closed, result)``; both sides are what `_operands` returns."""
 
     @classmethod
     @abstractmethod
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
-        """Volumes around groups of points: (n, p, d), or (total, d) with the ``starts`` (n + 1,) of each."""
+        """Return volumes around groups of points: (n, p, d), or (total, d) with the ``starts`` (n + 1,) of each."""
 
     @classmethod
     def unchecked(cls, *arrays: Floats) -> Self:
-        """The volumes of the arrays that make them up, held as they are: for those known to be right.
+        """Return volumes that hold ``arrays`` without checks.
 
-        They must be C-contiguous and of one float type, and what the constructor refuses must not be among them.
+        The arrays must be valid for the constructor, C-contiguous and of one float type.
         """
         value = cls.__new__(cls)
         value._hold(*arrays)
@@ -55,20 +55,20 @@ class Bounds(ABC):
 
     @abstractmethod
     def boxes(self) -> Boxes:
-        """The axis-aligned box around each volume."""
+        """Return the axis-aligned box around each volume."""
 
     @abstractmethod
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
-        """`moved` with checked arrays: (1 or n, d, d) and (1 or n, d)."""
+        """Implement `moved`; the arrays are checked: (1 or n, d, d) and (1 or n, d)."""
 
     @property
     def dimension(self) -> int:
-        """2 or 3."""
+        """Dimension of space: 2 or 3."""
         return int(self._first_array().shape[1])
 
     @property
     def dtype(self) -> np.dtype[np.floating[Any]]:
-        """The float type of every array: float32 or float64."""
+        """Float type of every array: float32 or float64."""
         return self._first_array().dtype
 
     def __len__(self) -> int:
@@ -78,7 +78,7 @@ class Bounds(ABC):
         return f"<{self._title()}: {len(self)} in {self.dimension}D, {self.dtype}>"
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is of the same kind and float type and equal in every number."""
+        """Return whether the other has the same kind, float type and numbers."""
         if type(other) is not type(self):
             return NotImplemented
         return self.dtype == other.dtype and all(map(np.array_equal, self._arrays(), other._arrays()))
@@ -86,15 +86,15 @@ class Bounds(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is a value: make another one instead of setting {name!r}.")
+        raise AttributeError(f"{type(self).__name__} is immutable; make another one instead of setting {name!r}.")
 
     def take(self, rows: ArrayLike) -> Self:
-        """The volumes of these ``rows`` (m,), in that order."""
+        """Return the volumes of these ``rows`` (m,), in that order."""
         chosen = check.rows(rows, "rows", len(self))
         return self.unchecked(*(array[chosen] for array in self._arrays()))
 
     def put(self, rows: ArrayLike, other: Self) -> Self:
-        """A copy with ``rows`` (m,) replaced by those of ``other``; of a row named twice the last counts."""
+        """Return a copy with ``rows`` (m,) replaced by those of ``other``; if a row is named twice, the last counts."""
         chosen = check.rows(rows, "rows", len(self))
         self._check_kin(other)
         if len(chosen) != len(other):
@@ -107,16 +107,40 @@ class Bounds(ABC):
         return self.unchecked(*copies)
 
     def join(self, other: Self) -> Self:
-        """These volumes and then the ``other`` ones."""
+        """Return these volumes followed by the ``other`` ones."""
         self._check_kin(other)
         return self.unchecked(*map(np.concatenate, zip(self._arrays(), other._arrays(), strict=True)))
 
-    def overlap(self, pairs: ArrayLike, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
-        """Which of the ``pairs`` (m, 2) of rows overlap, (m,): one compiled pass over the list."""
-        return self._test(check.pairs(pairs, "pairs", len(self)), self, closed, threads)
+    def overlap(
+        self, pairs: ArrayLike, other: Self | None = None, *, closed: bool = True, threads: int | None = None
+    ) -> NDArray[np.bool_]:
+        """Return which of the ``pairs`` overlap, (m,), in one compiled pass over the list.
 
-    def overlap_with(self, other: Self, closed: bool = True, *, threads: int | None = None) -> NDArray[np.bool_]:
-        """Whether each row overlaps the same row of ``other``, (n,)."""
+        Parameters
+        ----------
+        pairs
+            (m, 2) rows of these volumes; with ``other``, a row of these and a row of those.
+        other
+            Volumes of the same kind and dimension.
+        closed
+            Whether touching counts.
+        threads
+            Number of threads; None for all.
+        """
+        if other is None:
+            return self._test(check.pairs(pairs, "pairs", len(self)), self, closed, threads)
+        self._check_kin(other)
+        chosen = check.pairs(pairs, "pairs", max(len(self), len(other)))
+        for column, volumes in enumerate((self, other)):
+            if len(chosen) and len(self) != len(other) and chosen[:, column].max() >= len(volumes):
+                raise InvalidInput(
+                    f"Column {column} of pairs names row {chosen[:, column].max()}; "
+                    f"there are {len(volumes)} volumes on that side."
+                )
+        return self._test(chosen, other, closed, threads)
+
+    def overlap_with(self, other: Self, *, closed: bool = True, threads: int | None = None) -> NDArray[np.bool_]:
+        """Return whether each row overlaps the same row of ``other``, (n,)."""
         self._check_kin(other)
         if len(self) != len(other):
             raise InvalidInput(f"{len(self)} volumes cannot be tested row by row against {len(other)}.")
@@ -124,9 +148,9 @@ class Bounds(ABC):
         return self._test(np.stack((rows, rows), axis=1), other, closed, threads)
 
     def moved(self, rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> Self:
-        """The volumes after every point x of them went to ``rotation`` x + ``translation``.
+        """Return volumes that contain these after every point x moved to ``rotation`` x + ``translation``.
 
-        The result contains the moved volume, rounding included; a kind that cannot turn becomes larger.
+        Rounding goes outward; a kind that cannot turn becomes larger.
 
         Parameters
         ----------
@@ -143,10 +167,10 @@ class Bounds(ABC):
         return self._moved(turn, shift)
 
     def swept(self, displacement: ArrayLike) -> Self:
-        """Volumes that contain every one of these on its way along ``displacement``: (d,) for all, or (n, d).
+        """Return volumes that contain these all along a ``displacement``: (d,) for all, or (n, d).
 
-        Boxes and k-DOPs are the smallest of their kind that do, up to rounding, which goes outward; spheres and
-        oriented boxes become larger than that.
+        Boxes and k-DOPs are the smallest of their kind, up to rounding, which goes outward; spheres and oriented
+        boxes are larger.
         """
         way = self._one_or_each(displacement, "displacement", (self.dimension,))
         check.finite(way, "displacement")
@@ -154,7 +178,7 @@ class Bounds(ABC):
 
     @abstractmethod
     def _swept(self, way: NDArray[np.float64]) -> Self:
-        """`swept` with a checked array (n, d)."""
+        """Implement `swept`; the array (n, d) is checked."""
 
     def _one_or_each(self, given: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
         array = check.floats(given, name).astype(np.float64, copy=False)
@@ -168,9 +192,10 @@ class Bounds(ABC):
         result = np.empty(len(pairs), dtype=np.bool_)
         own, others = self._operands(), other._operands()
         if self.dtype != other.dtype:
-            own, others = (check.widest(*side, np.empty(0))[:-1] for side in (own, others))
+            wide = np.empty(0, np.float64)
+            own, others = (type(side)(*check.widest(*side, wide)[:-1]) for side in (own, others))
         count = thread_pool.resolve_count(threads, len(pairs) // PAIRS_PER_BODY)
-        thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, *own, *others, bool(closed), result)
+        thread_pool.over_ranges(self._overlap_kernel, len(pairs), count, pairs, own, others, bool(closed), result)
         return result
 
     def _first_array(self) -> Floats:
@@ -180,9 +205,9 @@ class Bounds(ABC):
     def _arrays(self) -> tuple[Floats, ...]:
         return tuple(self.__dict__[name] for name in self._fields)
 
-    def _operands(self) -> tuple[Floats, ...]:
-        """The arrays as the overlap kernel wants them."""
-        return self._arrays()
+    @abstractmethod
+    def _operands(self) -> Any:
+        """Return the arrays as the overlap kernel takes them: a named tuple."""
 
     def _hold(self, *arrays: Floats) -> None:
         self.__dict__.update(zip(self._fields, arrays, strict=True))

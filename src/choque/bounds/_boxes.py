@@ -1,8 +1,8 @@
-"""Axis-aligned boxes."""
+"""Axis-aligned boxes, and what they share with k-DOPs: intervals along fixed directions."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,23 +12,63 @@ from choque._core.kernel import kernel
 from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
 from choque._core.types import Floats
 from choque.bounds._bounds import Bounds
-from choque.bounds._slabs import overlap_slabs, swept_slabs
 from choque.errors import InvalidInput
 
 
-class Boxes(Bounds):
-    """Axis-aligned boxes: all points between ``lower`` and ``upper``, both (n, 2) or (n, 3).
+class Slabs(NamedTuple):
+    """The ends of intervals along m directions, each (n, m)."""
 
-    Closed boxes overlap when ``lower_i <= upper_j`` and the reverse on every axis; half-open ones with
-    ``<``. The test only compares, so it is exact. Boxes of no size and of infinite extent are legal; NaN
-    and ``lower > upper`` are not.
+    lower: Any
+    upper: Any
+
+
+@kernel
+def overlap_slabs(
+    first: int,
+    last: int,
+    pairs: NDArray[np.int32],
+    one: Slabs,
+    other: Slabs,
+    closed: bool,
+    result: NDArray[np.bool_],
+) -> None:
+    """Test whether the intervals of ``pairs[first:last]`` overlap along every direction; exact, as it only compares.
+
+    O(1) memory and at most m interval tests for a pair; the first direction that separates ends the test.
     """
+    for index in range(first, last):
+        a, b = pairs[index, 0], pairs[index, 1]
+        meet = True
+        for axis in range(one.lower.shape[1]):
+            if closed:
+                meet = one.lower[a, axis] <= other.upper[b, axis] and other.lower[b, axis] <= one.upper[a, axis]
+            else:
+                meet = one.lower[a, axis] < other.upper[b, axis] and other.lower[b, axis] < one.upper[a, axis]
+            if not meet:
+                break
+        result[index] = meet
+
+
+class SlabBounds(Bounds):
+    """Volumes made of the intervals from ``lower`` to ``upper``, both (n, m), along m directions."""
 
     lower: Floats
     upper: Floats
 
     _fields = ("lower", "upper")
     _overlap_kernel = staticmethod(overlap_slabs)
+
+    def _operands(self) -> Slabs:
+        return Slabs(self.lower, self.upper)
+
+
+class Boxes(SlabBounds):
+    """Axis-aligned boxes: all points between ``lower`` and ``upper``, both (n, 2) or (n, 3).
+
+    Closed boxes overlap when ``lower_i <= upper_j`` and the reverse on every axis; half-open ones with
+    ``<``. The test only compares, so it is exact. Boxes of no size and of infinite extent are legal; NaN
+    and ``lower > upper`` are not.
+    """
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         low, high = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
@@ -37,7 +77,7 @@ class Boxes(Bounds):
 
     @classmethod
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
-        """The smallest boxes around groups of points: exact.
+        """Return the smallest boxes around groups of points: exact.
 
         Parameters
         ----------
@@ -52,7 +92,7 @@ class Boxes(Bounds):
         return cls.unchecked(np.minimum.reduceat(flat, rows[:-1]), np.maximum.reduceat(flat, rows[:-1]))
 
     def boxes(self) -> Boxes:
-        """The boxes themselves."""
+        """Return the boxes themselves."""
         return self
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
@@ -74,7 +114,7 @@ def _move_boxes(
     moved_lower: NDArray[np.float64],
     moved_upper: NDArray[np.float64],
 ) -> None:
-    """The box around each turned box, in interval arithmetic (Arvo, Graphics Gems, 1990)."""
+    """Write the box around each turned box, in interval arithmetic (Arvo, Graphics Gems, 1990)."""
     for row in range(lower.shape[0]):
         turn = rotation[row if rotation.shape[0] > 1 else 0]
         shift = translation[row if translation.shape[0] > 1 else 0]
@@ -109,3 +149,28 @@ def _are_ordered(lower: Floats, upper: Floats) -> bool:
     for low, high in zip(lower, upper):  # noqa: B905
         good += low <= high
     return good == len(lower)
+
+
+def swept_slabs(lower: Floats, upper: Floats, way: NDArray[np.float64]) -> tuple[Floats, Floats]:
+    """Stretch intervals (n, m) along ``way`` (n, m): each contains itself at the start and at the end.
+
+    Sums are rounded outward by at most one step, and only where they are not exact.
+    """
+    low = np.minimum(lower, _sum(lower, way, -np.inf))
+    high = np.maximum(upper, _sum(upper, way, np.inf))
+    return narrow_down(low, lower.dtype), narrow_up(high, upper.dtype)
+
+
+def _sum(ends: Floats, way: NDArray[np.float64], outward: float) -> NDArray[np.float64]:
+    """Return ``ends`` + ``way`` in float64, one step towards ``outward`` where rounding went the other way."""
+    wide = ends.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = wide + way
+        # Knuth's TwoSum: the exact error of the addition; 0 for an infinite end.
+        part = total - wide
+        lost = (wide - (total - part)) + (way - part)
+        total = np.where(lost * np.sign(outward) > 0, np.nextafter(total, outward), total)
+    # A sum that overflows on the inner side becomes the largest float.
+    largest = np.finfo(np.float64).max
+    inner = np.isinf(total) & np.isfinite(wide) & (np.sign(total) != np.sign(outward))
+    return np.where(inner, np.copysign(largest, total), total)

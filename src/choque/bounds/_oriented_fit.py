@@ -2,8 +2,8 @@
 
 After Larsson and Källberg, Fast computation of tight-fitting oriented bounding boxes (Game Engine Gems 2,
 2011): the longest edge, the point farthest from it and the two points farthest from that triangle span a
-double tetrahedron, and every edge of every face of it proposes a frame. The principal axes and the
-coordinate axes compete too.
+double tetrahedron, and every edge of every face of it is a candidate. The principal axes and the
+coordinate axes are candidates too.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, cross, dot, length, point_of, subtract, unit
-from choque.bounds._directions import directions
+from choque.bounds._kdops import directions
 
 Frame: TypeAlias = tuple[Vector, Vector, Vector]
 
 COORDINATE_AXES: Frame = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 FLAT = 1e-10
-"""A triangle or tetrahedron lower than this, for points of about unit extent, proposes nothing."""
+"""A triangle or tetrahedron lower than this, for points of about unit extent, is ignored."""
 
 GAIN = 1e-9
-"""How much smaller, relatively, a box must be to replace one proposed earlier; coordinate axes come first."""
+"""Relative improvement that a later candidate needs to replace an earlier one; coordinate axes come first."""
 
 
 def choose_axes(flat: Floats, starts: Rows) -> NDArray[np.float64]:
-    """Orthonormal axes (n, 3, 3), one in each row of a matrix, for groups of points (total, 2 or 3).
+    """Return orthonormal axes (n, 3, 3), one in each row of a matrix, for groups of points (total, 2 or 3).
 
     The box along them has no larger surface than the one along the principal or along the coordinate axes.
     Points of the plane get the normal of the plane as their last axis. O(p) for each group.
@@ -45,7 +45,7 @@ def choose_axes(flat: Floats, starts: Rows) -> NDArray[np.float64]:
 
 
 def _normalised(flat: Floats, starts: Rows) -> NDArray[np.float64]:
-    """The points of each group in space, (total, 3), moved and scaled into [−1, 1]: squares are harmless."""
+    """Return the points of each group in space, (total, 3), scaled into [−1, 1], so that squares cannot overflow."""
     sizes = np.diff(starts)
     lower = np.minimum.reduceat(flat, starts[:-1]).astype(np.float64)
     upper = np.maximum.reduceat(flat, starts[:-1]).astype(np.float64)
@@ -58,7 +58,7 @@ def _normalised(flat: Floats, starts: Rows) -> NDArray[np.float64]:
 
 
 def _principal_axes(local: NDArray[np.float64], starts: Rows, dimension: int) -> NDArray[np.float64]:
-    """The eigenvectors of each group's covariance as rows, the longest spread first: (n, 3, 3)."""
+    """Return the eigenvectors of each group's covariance as rows, the largest spread first: (n, 3, 3)."""
     sizes = np.diff(starts)
     mean = np.add.reduceat(local, starts[:-1]) / sizes[:, None]
     centered = local - np.repeat(mean, sizes, axis=0)
@@ -102,7 +102,7 @@ def _choose_axes(
 
 @kernel
 def _gather_extremes(points: NDArray[np.float64], normals: NDArray[np.float64], extremes: Rows) -> Rows:
-    """The rows of the points farthest along each normal, both ways."""
+    """Return the rows of the points farthest along each normal, both ways."""
     for index in range(len(normals)):
         normal = point_of(normals, index)
         low, high = np.inf, -np.inf
@@ -119,7 +119,7 @@ def _gather_extremes(points: NDArray[np.float64], normals: NDArray[np.float64], 
 
 @kernel
 def _propose_frame(points: NDArray[np.float64], few: Rows) -> Frame:
-    """The best frame that the double tetrahedron of a ``few`` rows of the points proposes."""
+    """Return the best frame from the double tetrahedron of a ``few`` rows of the points."""
     a = b = few[0]
     longest = 0.0
     for first in few:
@@ -164,7 +164,7 @@ def _propose_frame(points: NDArray[np.float64], few: Rows) -> Frame:
 
 @kernel
 def _frame_along(edge: Vector) -> Frame:
-    """A frame that begins with ``edge``; for an edge of the plane it ends with the normal of the plane."""
+    """Return a frame that begins with ``edge``; for an edge of the plane it ends with the normal of the plane."""
     x, y, z = abs(edge[0]), abs(edge[1]), abs(edge[2])
     if z <= x and z <= y:
         other = (0.0, 0.0, 1.0)
@@ -178,7 +178,7 @@ def _frame_along(edge: Vector) -> Frame:
 
 @kernel
 def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
-    """Half the surface of the box around some ``rows``; unlike the volume, it tells flat boxes apart."""
+    """Return half the surface of the box around some ``rows``; unlike the volume, it distinguishes flat boxes."""
     low_x = low_y = low_z = np.inf
     high_x = high_y = high_z = -np.inf
     for row in rows:
@@ -192,5 +192,5 @@ def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
 
 @helper
 def _offset(points: NDArray[np.float64], start: Index, end: Index) -> Vector:
-    """From the point of row ``start`` to that of row ``end``."""
+    """Return the vector from the point of row ``start`` to that of row ``end``."""
     return subtract(point_of(points, end), point_of(points, start))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +13,16 @@ from choque._core.rounding import (
     add_down,
     add_up,
     length_up,
+    move_point,
     multiply_up,
     narrow_down,
     narrow_up,
     outer_distance,
+    stretch_up,
 )
 from choque._core.types import Floats, Rows
 from choque.bounds._bounds import Bounds
 from choque.bounds._boxes import Boxes
-from choque.bounds._transform import move_point, stretch_up
 
 ROUNDING = 2.0**-49
 """More than all relative errors together of the two squared lengths that the test compares."""
@@ -30,36 +31,41 @@ SQUARABLE = 1e150
 """Lengths between its inverse and this can be squared and added without leaving the normal floats."""
 
 FIT_STEPS = 32
-"""How often `Spheres.fit` steps towards the farthest point."""
+"""Number of steps of `Spheres.fit` towards the farthest point."""
+
+
+class Balls(NamedTuple):
+    """The arrays of spheres: (n, d) and (n,)."""
+
+    center: Any
+    radius: Any
 
 
 @kernel
-def overlap_spheres(
+def _overlap_spheres(
     first: int,
     last: int,
     pairs: NDArray[np.int32],
-    center_a: Floats,
-    radius_a: Floats,
-    center_b: Floats,
-    radius_b: Floats,
+    one: Balls,
+    other: Balls,
     closed: bool,
     result: NDArray[np.bool_],
 ) -> None:
     """Test ``pairs[first:last]`` in float64 and in O(1) memory."""
     for index in range(first, last):
-        row_a, row_b = pairs[index, 0], pairs[index, 1]
-        reach = np.float64(radius_a[row_a]) + np.float64(radius_b[row_b])
+        a, b = pairs[index, 0], pairs[index, 1]
+        reach = np.float64(one.radius[a]) + np.float64(other.radius[b])
         largest = reach
         squared = 0.0
-        for axis in range(center_a.shape[1]):
-            offset = np.float64(center_a[row_a, axis]) - np.float64(center_b[row_b, axis])
+        for axis in range(one.center.shape[1]):
+            offset = np.float64(one.center[a, axis]) - np.float64(other.center[b, axis])
             squared += offset * offset
             largest = max(largest, abs(offset))
         limit = reach * reach
         if 0 < largest < 1 / SQUARABLE or SQUARABLE < largest < np.inf:
             squared = 0.0
-            for axis in range(center_a.shape[1]):
-                offset = np.float64(center_a[row_a, axis]) - np.float64(center_b[row_b, axis])
+            for axis in range(one.center.shape[1]):
+                offset = np.float64(one.center[a, axis]) - np.float64(other.center[b, axis])
                 squared += (offset / largest) ** 2
             limit = (reach / largest) ** 2
         if closed:
@@ -81,7 +87,7 @@ class Spheres(Bounds):
     radius: Floats
 
     _fields = ("center", "radius")
-    _overlap_kernel = staticmethod(overlap_spheres)
+    _overlap_kernel = staticmethod(_overlap_spheres)
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
         places, reach = check.coordinates(center, "center"), check.floats(radius, "radius")
@@ -93,7 +99,7 @@ class Spheres(Bounds):
 
     @classmethod
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None) -> Self:
-        """Small spheres that contain groups of points, rounding included.
+        """Return small spheres that contain groups of points, rounding included.
 
         The center starts in the middle of the box and steps towards the farthest point by ever smaller
         shares (Bădoiu and Clarkson, Smaller core-sets for balls, 2003); the best center seen is kept. O(p)
@@ -113,8 +119,11 @@ class Spheres(Bounds):
         _fit_spheres(flat, rows, center, radius)
         return cls.unchecked(center, narrow_up(radius, flat.dtype))
 
+    def _operands(self) -> Balls:
+        return Balls(self.center, self.radius)
+
     def boxes(self) -> Boxes:
-        """The smallest boxes around the spheres, rounded outward."""
+        """Return the smallest boxes around the spheres, rounded outward."""
         lower = np.empty(self.center.shape)
         upper = np.empty(self.center.shape)
         _box_spheres(self.center, self.radius, lower, upper)
@@ -127,7 +136,7 @@ class Spheres(Bounds):
         return self.unchecked(center, narrow_up(radius, self.dtype))
 
     def _swept(self, way: NDArray[np.float64]) -> Self:
-        """The sphere around the capsule that each one sweeps: its middle is halfway."""
+        """Return the sphere around the capsule that each one sweeps, centred halfway."""
         center, radius = np.empty_like(self.center), np.empty(len(self))
         _sweep_spheres(self.center, self.radius, np.ascontiguousarray(way), center, radius)
         return self.unchecked(center, narrow_up(radius, self.dtype))
@@ -135,7 +144,7 @@ class Spheres(Bounds):
 
 @kernel
 def _fit_spheres(flat: Floats, starts: Rows, center: Floats, radius: NDArray[np.float64]) -> None:
-    """Improve every ``center`` and find the ``radius`` around it as it is stored."""
+    """Improve every ``center`` and write the ``radius`` around the stored center."""
     dimension = flat.shape[1]
     trial = np.empty(dimension)
     best = np.empty(dimension)

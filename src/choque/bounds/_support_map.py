@@ -1,22 +1,164 @@
-"""Support maps: how far groups of points reach along any direction, looked up instead of searched for."""
+"""Kernels that bound bodies by the points that they carry, and support maps, which answer faster than the points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
-from choque._core.rounding import SMALLEST
+from choque._core.kernel import inline, kernel
+from choque._core.rounding import SMALLEST, add_up, length_up, multiply_up
 from choque._core.types import Floats, Index, Rows
-from choque.bounds._body_points_kernels import PLACING, along_axes, store_slab
+from choque.bounds._boxes import Slabs
 from choque.errors import InvalidInput
 
-RESOLUTION = 16
-"""Cells along the edge of the cube: 14 kB a group, and k-DOPs of some 0.3 % more width than the smallest."""
+PLACING = 2.0**-46
+"""More than the error of scaling, turning, projecting and shifting a point, relative to its size and position."""
 
-RESOLUTION_MOST = 256
+STORING = {np.dtype(np.float32): 2.0**-23, np.dtype(np.float64): 0.0}
+"""More than the relative error of storing a float64 in each type."""
+
+TINY = 2.0**-149
+"""The smallest positive float32: more than the error of storing a number next to zero."""
+
+RESOLUTION = 16
+"""Default number of cells along the edge of a map's cube: 14 kB a group; k-DOPs about 0.3 % wider than the smallest."""
+
+MAX_RESOLUTION = 256
+
+
+class Poses(NamedTuple):
+    """The bodies to bound.
+
+    Attributes
+    ----------
+    groups
+        (n,) the group of points that each body carries.
+    position, rotation
+        (n, 3) and (n, 3, 3).
+    scale
+        (n, 3) float64.
+    """
+
+    groups: Any
+    position: Any
+    rotation: Any
+    scale: Any
+
+
+@inline
+def _along_axes(turn: Any, scale: Any, x: float, y: float, z: float) -> Any:
+    """Return S Rᵀ d for d = (x, y, z): its dot product with a point of a body is the reach of that point along d."""
+    u = scale[0] * (x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0])
+    v = scale[1] * (x * turn[0, 1] + y * turn[1, 1] + z * turn[2, 1])
+    w = scale[2] * (x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2])
+    return u, v, w
+
+
+@inline
+def _store_slab(slabs: Slabs, body: Index, slab: Index, low: float, high: float, storing: float) -> None:
+    """Write an interval, widened by the relative error ``storing`` of the float type of the arrays."""
+    slabs.lower[body, slab] = low - storing * abs(low) - TINY
+    slabs.upper[body, slab] = high + storing * abs(high) + TINY
+
+
+@kernel
+def fit_vertices(
+    first: int,
+    last: int,
+    points: tuple[NDArray[np.float64], Rows],
+    directions: NDArray[np.float64],
+    poses: Poses,
+    storing: float,
+    slabs: Slabs,
+) -> None:
+    """Write the extents of bodies first … last − 1 along ``directions`` (k/2, 3), rounded outward.
+
+    ``points`` are (p, 3), and (groups + 1,) where each group starts.
+    """
+    vertices, starts = points
+    groups, position, rotation, scale = poses.groups, poses.position, poses.rotation, poses.scale
+    largest = 0
+    for group in range(len(starts) - 1):
+        largest = max(largest, starts[group + 1] - starts[group])
+    turned = np.empty((largest, 3))
+    for body in range(first, last):
+        turn = rotation[body]
+        a, b, c = turn[0, 0] * scale[body, 0], turn[0, 1] * scale[body, 1], turn[0, 2] * scale[body, 2]
+        d, e, f = turn[1, 0] * scale[body, 0], turn[1, 1] * scale[body, 1], turn[1, 2] * scale[body, 2]
+        g, h, i = turn[2, 0] * scale[body, 0], turn[2, 1] * scale[body, 1], turn[2, 2] * scale[body, 2]
+        carried = vertices[starts[groups[body]] : starts[groups[body] + 1]]
+        size = 0.0
+        for point in range(len(carried)):
+            u, v, w = carried[point, 0], carried[point, 1], carried[point, 2]
+            x, y, z = a * u + b * v + c * w, d * u + e * v + f * w, g * u + h * v + i * w
+            turned[point, 0], turned[point, 1], turned[point, 2] = x, y, z
+            size = max(size, abs(u) + abs(v) + abs(w))
+        stretch = abs(a) + abs(b) + abs(c) + abs(d) + abs(e) + abs(f) + abs(g) + abs(h) + abs(i)
+        x, y, z = np.float64(position[body, 0]), np.float64(position[body, 1]), np.float64(position[body, 2])
+        slack = PLACING * (size * stretch + abs(x) + abs(y) + abs(z)) + SMALLEST
+        for slab in range(len(directions)):
+            p, q, r = directions[slab, 0], directions[slab, 1], directions[slab, 2]
+            low, high = np.inf, -np.inf
+            for point in range(len(carried)):
+                reach = p * turned[point, 0] + q * turned[point, 1] + r * turned[point, 2]
+                low = reach if reach < low else low  # unlike min, a choice is one instruction
+                high = reach if reach > high else high
+            middle = p * x + q * y + r * z
+            _store_slab(slabs, body, slab, middle + low - slack, middle + high + slack, storing)
+
+
+@kernel
+def farthest_points(points: NDArray[np.float64], starts: Rows, poses: Poses, radius: NDArray[np.float64]) -> None:
+    """Write the distance of the farthest point of each body from its position, rounded up."""
+    groups, rotation, scale = poses.groups, poses.rotation, poses.scale
+    offset = np.empty(3)
+    columns = np.empty(3)
+    for body in range(len(radius)):
+        for axis in range(3):
+            columns[axis] = 0.0
+            for other in range(3):
+                columns[axis] += abs(rotation[body, axis, other] * scale[body, other])
+        farthest = 0.0
+        size = 0.0
+        for point in range(starts[groups[body]], starts[groups[body] + 1]):
+            for axis in range(3):
+                offset[axis] = 0.0
+                for other in range(3):
+                    offset[axis] += rotation[body, axis, other] * (scale[body, other] * points[point, other])
+                size = max(size, abs(points[point, axis]))
+            farthest = max(farthest, length_up(offset))
+        radius[body] = add_up(farthest, PLACING * size * (columns[0] + columns[1] + columns[2]) + SMALLEST)
+
+
+@kernel
+def place_boxes(local: Slabs, poses: Poses, center: Floats, half: NDArray[np.float64], axes: Floats) -> None:
+    """Write the ``local`` box of each body's group, scaled along body axes, turned and shifted; rounded outward."""
+    groups, position, rotation, scale = poses.groups, poses.position, poses.rotation, poses.scale
+    middle = np.empty(3)
+    for body in range(len(half)):
+        size = longest = 0.0
+        for axis in range(3):
+            low = local.lower[groups[body], axis] * scale[body, axis]
+            high = local.upper[groups[body], axis] * scale[body, axis]
+            middle[axis] = 0.5 * low + 0.5 * high
+            half[body, axis] = abs(0.5 * high - 0.5 * low)
+            longest = max(longest, half[body, axis])
+            size += abs(low) + abs(high)
+        lost = 0.0
+        for axis in range(3):
+            exact = np.float64(position[body, axis])
+            size += abs(exact)
+            for other in range(3):
+                axes[body, other, axis] = rotation[body, axis, other]
+                exact += rotation[body, axis, other] * middle[other]
+            center[body, axis] = exact
+            lost += abs(exact - np.float64(center[body, axis]))
+        for axis in range(3):
+            # Axes are orthonormal within a tolerance only: add the error twice.
+            half[body, axis] = add_up(half[body, axis], multiply_up(2.0, lost + PLACING * size + SMALLEST))
 
 
 @dataclass(frozen=True)
@@ -28,14 +170,14 @@ class SupportMap:
     values
         (groups, 6, r + 1, r + 1): the faces +x, −x, +y, −y, +z, −z; on each, the two axes that follow cyclically.
     sizes
-        (groups,) the greatest ``|x| + |y| + |z|`` of a point: what rounding is measured by.
+        (groups,) the maximum of ``|x| + |y| + |z|`` of a point, which scales the rounding error.
 
     Notes
     -----
-    The reach h(u) of points along u, the greatest u·v, is convex and grows in proportion to u. A direction, scaled to
-    the cube's surface, is a convex combination (the bilinear weights) of the four corners of the cell that it meets,
-    so the same combination of their reaches is never less than its own: what is read from the map *contains* the
-    points. Where one point is the farthest for all four corners, which is nearly everywhere, it is exact.
+    The reach h(u) of points along u, the maximum of u·v, is convex and grows in proportion to u. A direction, scaled
+    to the cube's surface, is a convex combination (the bilinear weights) of the four corners of the cell that it meets,
+    so the same combination of their reaches is never less than its own: a bound from the map *contains* the points.
+    Where one point is the farthest for all four corners, which is nearly everywhere, the bound is exact.
     """
 
     values: NDArray[np.float64]
@@ -43,15 +185,15 @@ class SupportMap:
 
     @classmethod
     def of(cls, points: NDArray[np.float64], starts: Rows, resolution: int = RESOLUTION) -> SupportMap:
-        """The maps of groups of ``points`` (p, 3). O(points · r²) time, 48 (r + 1)² bytes a group."""
+        """Return the maps of groups of ``points`` (p, 3). O(points · r²) time, 48 (r + 1)² bytes a group."""
         if (
             isinstance(resolution, bool)
             or not isinstance(resolution, int)
-            or not 2 <= resolution <= RESOLUTION_MOST
+            or not 2 <= resolution <= MAX_RESOLUTION
             or resolution & (resolution - 1)
         ):
             raise InvalidInput(
-                f"resolution is {resolution!r}; it must be a power of two from 2 to {RESOLUTION_MOST}, "
+                f"resolution is {resolution!r}; it must be a power of two from 2 to {MAX_RESOLUTION}, "
                 "whose lattice is exact in floating point."
             )
         steps = np.linspace(-1.0, 1.0, resolution + 1)
@@ -74,18 +216,18 @@ class SupportMap:
 def turn_map(
     first: int,
     last: int,
-    values: NDArray[np.float64],
-    sizes: NDArray[np.float64],
+    maps: tuple[NDArray[np.float64], NDArray[np.float64]],
     directions: NDArray[np.float64],
-    groups: Rows,
-    position: Floats,
-    rotation: Floats,
-    scale: NDArray[np.float64],
+    poses: Poses,
     storing: float,
-    lower: Floats,
-    upper: Floats,
+    slabs: Slabs,
 ) -> None:
-    """Slabs around the bodies first … last − 1: the reach of R S P along d is the reach of P along S Rᵀ d."""
+    """Write slabs around bodies first … last − 1: the reach of R S P along d is the reach of P along S Rᵀ d.
+
+    ``maps`` are the values and the sizes of a `SupportMap`.
+    """
+    values, sizes = maps
+    groups, position, rotation, scale = poses.groups, poses.position, poses.rotation, poses.scale
     for body in range(first, last):
         turn, table = rotation[body], values[groups[body]]
         size = 0.0
@@ -95,17 +237,17 @@ def turn_map(
         size *= sizes[groups[body]]
         x, y, z = np.float64(position[body, 0]), np.float64(position[body, 1]), np.float64(position[body, 2])
         slack = PLACING * (size + abs(x) + abs(y) + abs(z)) + SMALLEST
-        for slab in range(lower.shape[1]):
+        for slab in range(slabs.lower.shape[1]):
             p, q, r = directions[slab, 0], directions[slab, 1], directions[slab, 2]
-            u, v, w = along_axes(turn, scale[body], p, q, r)
+            u, v, w = _along_axes(turn, scale[body], p, q, r)
             middle = p * x + q * y + r * z
             behind, ahead = _reaches(table, u, v, w)
-            store_slab(lower, upper, body, slab, middle - behind - slack, middle + ahead + slack, storing)
+            _store_slab(slabs, body, slab, middle - behind - slack, middle + ahead + slack, storing)
 
 
 @kernel
 def _reaches(table: NDArray[np.float64], u: float, v: float, w: float) -> tuple[float, float]:
-    """How far the points of one ``table`` reach at most along (−u, −v, −w) and along (u, v, w)."""
+    """Return upper bounds of the reach of one ``table`` along (−u, −v, −w) and along (u, v, w)."""
     axis, major, second, third = 0, u, v, w
     if abs(v) > abs(major):
         axis, major, second, third = 1, v, w, u
@@ -125,7 +267,7 @@ def _reaches(table: NDArray[np.float64], u: float, v: float, w: float) -> tuple[
 
 @kernel
 def _interpolated(face: NDArray[np.float64], along: float, across: float, cells: Index) -> float:
-    """The bilinear mean of the four corners of the cell at (along, across)."""
+    """Return the bilinear mean of the four corners of the cell at (along, across)."""
     i = min(max(np.int64(along), 0), cells - 1)
     j = min(max(np.int64(across), 0), cells - 1)
     s, t = along - i, across - j

@@ -312,7 +312,7 @@ class BroadPhase(ABC):
         if self._bounds is None or not len(found):
             return found
         with self.counters.filtering(len(found)):
-            return found[self._bounds.overlap(found, self.closed, threads=self._requested_threads)]
+            return found[self._bounds.overlap(found, closed=self.closed, threads=self._requested_threads)]
 
     def _latest_change(self) -> Change:
         if self._change is None:

@@ -16,7 +16,6 @@ from choque._core.records import PackedBoxes
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions
-from choque.bounds._directions import DEFAULT_K
 from choque.broad._contract import BroadPhase
 from choque.broad._sap_kdop_frame import Frame
 from choque.broad._sap_kdop_slabs import SlabFilter, framed, pack_slabs, sphere_slabs
@@ -156,7 +155,9 @@ class SapKdop(ServedSweep, BroadPhase):
     def _directions(self) -> NDArray[np.int64]:
         if isinstance(self._bounds, KDops):
             return directions(self._bounds.k)
-        return directions(DEFAULT_K[self._dimension] if isinstance(self._bounds, Spheres) else 2 * self._dimension)
+        return directions(
+            KDops.DEFAULT_K[self._dimension] if isinstance(self._bounds, Spheres) else 2 * self._dimension
+        )
 
     def _note_bytes(self, extra: int = 0) -> None:
         super()._note_bytes(extra + (0 if self._sweep is None else self._sweep.nbytes))

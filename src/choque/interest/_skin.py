@@ -145,7 +145,7 @@ class Skinned:
         """All overlapping pairs now: (m, 2) int32, smaller row first, sorted."""
         if self._pairs is None:
             candidates = self.broad.pairs()
-            self._pairs = candidates[self._bounds.overlap(candidates, self._closed)]
+            self._pairs = candidates[self._bounds.overlap(candidates, closed=self._closed)]
         return self._pairs
 
     def _fattened(self, bounds: Bounds) -> Boxes:

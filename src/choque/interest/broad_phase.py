@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import threads
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.pair_sets import Change
@@ -20,7 +19,6 @@ from choque._core.tree import Tree, make_tree
 from choque._core.tree_pairs import mark_hits
 from choque._core.types import Floats, Index, Keys, Pairs
 from choque.bounds import Bounds, Spheres
-from choque.bounds._spheres import overlap_spheres
 from choque.broad import BroadPhase, Sink
 from choque.broad._auto import Auto
 from choque.broad._contract import shallow_copy
@@ -179,14 +177,10 @@ class Interest(BroadPhase):
         if self._spheres is None or not len(found):
             return found
         self.counters.tests += len(found)
-        center, radius, reach = self._spheres.center, self._spheres.radius, self._sphere_reach()
-        seen = np.zeros(len(found), np.bool_)
-        sees = np.empty(len(found), np.bool_)
-        for one, other in ((reach, radius), (radius, reach)):
-            arrays = (found, center, one, center, other, self.closed, sees)
-            threads.over_ranges(overlap_spheres, len(found), self._thread_count(), *arrays)
-            seen |= sees
-        return found[seen]
+        areas, bodies = Spheres(self._spheres.center, self._sphere_reach()), self._spheres
+        sees = areas.overlap(found, bodies, closed=self.closed, threads=self._requested_threads)
+        seen = bodies.overlap(found, areas, closed=self.closed, threads=self._requested_threads)
+        return found[sees | seen]
 
     def _sphere_reach(self) -> Floats:
         """The radius of each area of spheres; a body without one reaches as far as itself."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.types import Floats
-from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
-from choque.bounds._directions import directions
+from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.extents import bound, bound_boxes, bound_oriented, bound_slabs, bound_spheres
 from choque.world._bodies import Bodies
@@ -37,9 +36,6 @@ class BodyBoxes(OrientedBoxes):
     def boxes(self) -> Boxes:
         """The boxes of the bodies."""
         return Boxes.unchecked(self.lower, self.upper)
-
-    def _operands(self) -> tuple[Floats, ...]:
-        return self.center, self.half, self.axes
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> BodyBoxes:
         moved = OrientedBoxes.unchecked(self.center, self.half, self.axes)._moved(rotation, translation)

@@ -12,7 +12,7 @@ from choque._core.counters import Counters
 from choque._core.pair_keys import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Pairs
-from choque.bounds._directions import directions
+from choque.bounds import directions
 from choque.broad import PairFilter
 from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu._served_sweep import ServedSweep

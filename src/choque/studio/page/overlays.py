@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.bounds import Boxes
-from choque.bounds._directions import directions
+from choque.bounds import Boxes, directions
 from choque.interest import Areas
 from choque.studio.page.findings import Findings
 from choque.studio.page.structure import structure_of, sweep_axis_of
