@@ -22,7 +22,7 @@ from choque.studio.film.film import Look, draw_frame, film_frames, make_film
 from choque.studio.stage import stage as world_stage
 from choque.studio.stage.boxes import axis_boxes, oriented_boxes
 from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
-from choque.studio.stage.turns import angle_and_axis, matrix_of, quaternions
+from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
 from choque.world import World
 
 pytest.importorskip("pyvista")
@@ -176,8 +176,8 @@ def test_fitting_shows_everything_and_no_more(world: World, pitch: float, yaw: f
     poses = Poses(world.bodies.position.astype("f4"), world.bodies.rotation.astype("f4"))
     camera, target = framing(cast, poses, Camera(5.0, pitch, yaw), (160, 90))
     ahead, right, up = directions(camera)
-    eye = np.array(target) - camera.radius * ahead
-    corners = axis_boxes(cast, poses).reshape(-1, 3) - eye
+    viewpoint = np.array(target) - camera.radius * ahead
+    corners = axis_boxes(cast, poses).reshape(-1, 3) - viewpoint
     depth = corners @ ahead
     high = np.abs(corners @ up / depth).max() / np.tan(np.radians(VIEW_ANGLE / 2))
     wide = np.abs(corners @ right / depth).max() / np.tan(np.radians(VIEW_ANGLE / 2)) / (160 / 90)

@@ -15,12 +15,12 @@ from choque.cli.video import video
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.record import Recorder
 from choque.studio.film import anything as film_any
-from choque.studio.film.anything import film_anything, turned_eye
+from choque.studio.film.anything import film_anything, orbited
 from choque.studio.film.film import Look, film_frames
 from choque.studio.request import FilmRequest
 from choque.studio.simulated import Simulated
 from choque.studio.stage.stage import require_graphics
-from choque.studio.viewpoint import Eye
+from choque.studio.viewpoint import Viewpoint
 
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
 pytest.importorskip("pyvista")
@@ -75,10 +75,10 @@ def test_volumes_are_gone_round_or_pushed_through_each_other(tmp_path: Path, mon
     assert (shown[0] != shown[-1]).any()
 
 
-def test_an_eye_goes_round_the_third_axis() -> None:
-    eye = Eye((3.0, 1.0, 2.0), (1.0, 1.0, 1.0))
-    assert turned_eye(eye, 0.25).away == pytest.approx([0.0, 2.0, 1.0])
-    assert turned_eye(eye, 1.0).away == pytest.approx(eye.away)
+def test_a_viewpoint_orbits_the_third_axis() -> None:
+    viewpoint = Viewpoint((3.0, 1.0, 2.0), (1.0, 1.0, 1.0))
+    assert orbited(viewpoint, 0.25).away == pytest.approx([0.0, 2.0, 1.0])
+    assert orbited(viewpoint, 1.0).away == pytest.approx(viewpoint.away)
 
 
 @pytest.mark.parametrize(

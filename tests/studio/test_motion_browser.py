@@ -13,7 +13,7 @@ from choque.errors import InvalidInput, UnknownName
 from choque.studio.motion.entry import ENTRIES, open_motion
 from choque.studio.motion.view import MotionView
 from choque.studio.page.studio import Studio
-from choque.studio.viewpoint import Eye
+from choque.studio.viewpoint import Viewpoint
 from choque.theses.kinetic import scenes
 
 
@@ -121,5 +121,5 @@ def test_a_picture_shows_the_part_of_the_plane_that_the_camera_sees(opened: tupl
     (left, right), (bottom, top) = view.player.model.frame
     middle = np.array([(left + right) / 2, (bottom + top) / 2, 0.0])
     whole = studio.picture()
-    seen = [studio.picture(Eye(middle + [0.0, 0.0, height], middle)) for height in (view._distance(1.0), 1.0)]
+    seen = [studio.picture(Viewpoint(middle + [0.0, 0.0, height], middle)) for height in (view._distance(1.0), 1.0)]
     assert len({whole, *seen}) == 3

@@ -13,7 +13,7 @@ from choque.errors import InvalidInput, UnreadableFile
 from choque.files import scans
 from choque.files.meshes import Mesh, write_mesh
 from choque.files.scans import Scan
-from choque.studio.stage.turns import angle_and_axis
+from choque.studio.stage.quaternions import angle_and_axis
 from choque.studio.volumes.log import CollisionLog
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.panel import log_html, part_html, verdict_html

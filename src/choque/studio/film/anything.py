@@ -24,7 +24,7 @@ from choque.studio.picture.picture import kind_of_things
 from choque.studio.request import FilmRequest
 from choque.studio.simulated import Simulated
 from choque.studio.stage.stage import check_size
-from choque.studio.viewpoint import Eye
+from choque.studio.viewpoint import Viewpoint
 
 SECONDS = 5.0
 """How long a film of something without an end is."""
@@ -97,20 +97,20 @@ def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, pro
 
 
 def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
-    from choque.studio.volumes.picture import eye_of, pair_of, usual_eye, volume_image
+    from choque.studio.volumes.picture import default_viewpoint, pair_of, viewpoint_of, volume_image
 
     parameters, size = dict(request.parameters), request.look.size
     goal = parameters.pop("to", None)
     pair = pair_of(things, parameters)
     begin, end = pair.shift.copy(), _goal(goal)
-    middle_eye = usual_eye(pair, size) if end is None else _eye_of_both(pair, begin, end, size)
-    eye = middle_eye if request.look.camera is None else eye_of(request.look.camera, pair)
+    default = default_viewpoint(pair, size) if end is None else _viewpoint_of_both(pair, begin, end, size)
+    viewpoint = default if request.look.camera is None else viewpoint_of(request.look.camera, pair)
 
     def draw(share: float) -> Image:
         if end is None:
-            return volume_image(pair, request.volumes, eye=turned_eye(eye, share), size=size)
+            return volume_image(pair, request.volumes, viewpoint=orbited(viewpoint, share), size=size)
         pair.move_to(begin + share * (end - begin))
-        return volume_image(pair, request.volumes, eye=eye, size=size)
+        return volume_image(pair, request.volumes, viewpoint=viewpoint, size=size)
 
     seconds = (SECONDS if request.seconds is None else request.seconds) / request.speed
     count = _write(target, draw, seconds, request, progress)
@@ -118,26 +118,28 @@ def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, pro
     return f"{count:,} frames {'around' if end is None else 'of'} {names}"
 
 
-def _eye_of_both(pair: Any, begin: NDArray[np.float64], end: NDArray[np.float64], size: tuple[int, int]) -> Eye:
+def _viewpoint_of_both(
+    pair: Any, begin: NDArray[np.float64], end: NDArray[np.float64], size: tuple[int, int]
+) -> Viewpoint:
     """Where to stand to see all of the way: as far as from the end that is farther."""
-    from choque.studio.volumes.picture import usual_eye
+    from choque.studio.volumes.picture import default_viewpoint
 
-    eyes = []
+    viewpoints = []
     for place in (end, begin):
         pair.move_to(place)
-        eyes.append(usual_eye(pair, size))
-    middle = (np.asarray(eyes[0].target) + np.asarray(eyes[1].target)) / 2.0
-    farther = max(eyes, key=lambda eye: float(np.linalg.norm(eye.away)))
-    apart = 1.0 + np.linalg.norm(np.asarray(eyes[0].target) - middle) / np.linalg.norm(farther.away)
-    return Eye(middle + apart * farther.away, middle)
+        viewpoints.append(default_viewpoint(pair, size))
+    middle = (np.asarray(viewpoints[0].target) + np.asarray(viewpoints[1].target)) / 2.0
+    farther = max(viewpoints, key=lambda viewpoint: float(np.linalg.norm(viewpoint.away)))
+    apart = 1.0 + np.linalg.norm(np.asarray(viewpoints[0].target) - middle) / np.linalg.norm(farther.away)
+    return Viewpoint(middle + apart * farther.away, middle)
 
 
-def turned_eye(eye: Eye, share: float) -> Eye:
-    """The eye after a ``share`` of a turn about the third axis through what it looks at."""
+def orbited(viewpoint: Viewpoint, share: float) -> Viewpoint:
+    """The viewpoint after a ``share`` of a turn about the third axis through what it looks at."""
     cosine, sine = np.cos(2 * np.pi * share), np.sin(2 * np.pi * share)
-    x, y, z = eye.away
-    target = np.asarray(eye.target, np.float64)
-    return Eye(target + np.array([cosine * x - sine * y, sine * x + cosine * y, z]), target)
+    x, y, z = viewpoint.away
+    target = np.asarray(viewpoint.target, np.float64)
+    return Viewpoint(target + np.array([cosine * x - sine * y, sine * x + cosine * y, z]), target)
 
 
 def _goal(place: ArrayLike | None) -> NDArray[np.float64] | None:

@@ -16,7 +16,7 @@ from choque.studio.motion.state import MotionState
 from choque.studio.page.page import Page
 from choque.studio.page.scene import Lens, Stand, give_back, light_evenly
 from choque.studio.page.view import View
-from choque.studio.viewpoint import Eye
+from choque.studio.viewpoint import Viewpoint
 from choque.theses.kinetic import Model
 
 FIELD_OF_VIEW = math.radians(12.0)
@@ -156,13 +156,16 @@ class MotionView(View):
         self.shown[name] = self._boxes[name].value = on
         self._is_stale = True
 
-    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
+    def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
         """A PNG of the part of the plane that is seen, with the lists and the queue; its size is its own."""
         from choque.studio.motion.picture import motion_png
 
         window = None
-        if eye is not None:
-            middle, reach = np.asarray(eye.target)[:2], float(np.linalg.norm(eye.away)) * math.tan(FIELD_OF_VIEW / 2.0)
+        if viewpoint is not None:
+            middle, reach = (
+                np.asarray(viewpoint.target)[:2],
+                float(np.linalg.norm(viewpoint.away)) * math.tan(FIELD_OF_VIEW / 2.0),
+            )
             window = ((middle[0] - reach, middle[0] + reach), (middle[1] - reach, middle[1] + reach))
         return motion_png(self.player, window=window)
 

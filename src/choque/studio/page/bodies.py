@@ -14,7 +14,7 @@ from choque.record import Cast, Poses
 from choque.studio.page import meshes
 from choque.studio.page.meshes import Mesh
 from choque.studio.stage.meshes import TILE_THICKNESS
-from choque.studio.stage.turns import quaternions
+from choque.studio.stage.quaternions import quaternions
 
 DEFINITIONS = ((500, 16), (3_000, 10), (12_000, 7), (30_000, 5), (60_000, 3))
 """Up to how many drawn bodies round ones have how many latitudes; beyond the last `COARSE`."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from choque.studio.viewpoint import page_eye
+from choque.studio.viewpoint import page_viewpoint
 
 if TYPE_CHECKING:
     from choque.studio.page.server import Studio
@@ -180,7 +180,7 @@ class Page:
     def _send_picture(self, client: Any) -> None:
         view = self.studio.view
         if view is not None and client is not None:
-            image = view.picture(*page_eye(client))
+            image = view.picture(*page_viewpoint(client))
             client.send_file_download(view.picture_name, image, save_immediately=True)
 
     # Keys

@@ -17,7 +17,7 @@ from choque.studio.page.cameras import around_moving
 from choque.studio.page.wires import Segments
 from choque.studio.stage.camera import camera_at
 from choque.studio.stage.stage import WorldStage
-from choque.studio.viewpoint import Eye
+from choque.studio.viewpoint import Viewpoint
 
 
 class Lines(NamedTuple):
@@ -33,19 +33,19 @@ def bodies_png(
     color: NDArray[np.uint8],
     lines: Iterable[Lines],
     *,
-    eye: Eye | Camera,
+    viewpoint: Viewpoint | Camera,
     size: tuple[int, int],
     is_see_through: bool = False,
 ) -> bytes:
     """Draw bodies in these colours (n, 3), and lines over them, as the bytes of a PNG file.
 
-    A `Camera` in the place of an eye says in which direction to look: all that moves is in sight then.
+    A `Camera` in the place of an viewpoint says in which direction to look: all that moves is in sight then.
     """
-    if isinstance(eye, Eye):
-        target = np.asarray(eye.target, np.float64)
-        camera = camera_at(target + eye.away, target)
+    if isinstance(viewpoint, Viewpoint):
+        target = np.asarray(viewpoint.target, np.float64)
+        camera = camera_at(target + viewpoint.away, target)
     else:
-        camera, target = around_moving(cast, poses, eye, size[0] / size[1])
+        camera, target = around_moving(cast, poses, viewpoint, size[0] / size[1])
     with WorldStage(camera, size=size, target=(target[0], target[1], target[2])) as stage:
         stage.set_opacity(SEE_THROUGH if is_see_through else 1.0)
         stage.show(replace(cast, color=color), poses)

@@ -17,7 +17,7 @@ from choque.errors import ChoqueError, InvalidInput, require
 from choque.studio.page.http import answered_first, answering
 from choque.studio.page.page import Page
 from choque.studio.page.view import View
-from choque.studio.viewpoint import SIZE, Eye
+from choque.studio.viewpoint import SIZE, Viewpoint
 
 HOST = "127.0.0.1"
 """Reached from this machine alone."""
@@ -117,13 +117,13 @@ class Studio:
             raise problem
         return found
 
-    def picture(self, eye: Eye | None = None, size: tuple[int, int] = SIZE) -> bytes:
+    def picture(self, viewpoint: Viewpoint | None = None, size: tuple[int, int] = SIZE) -> bytes:
         """A PNG of what is shown, drawn without a browser; may be called from any thread but the studio's own."""
 
         def draw() -> bytes:
             if self._view is None:
                 raise InvalidInput("Nothing is shown yet.")
-            return self._view.picture(eye, size)
+            return self._view.picture(viewpoint, size)
 
         image: bytes = self.ask(draw)
         return image

@@ -19,7 +19,7 @@ from choque.studio.page.overlays import OVERLAYS, SLAB_NAMES, OverlaysLayer
 from choque.studio.page.page import Page
 from choque.studio.page.picking import about_body, body_on_ray
 from choque.studio.page.view import View
-from choque.studio.viewpoint import Eye
+from choque.studio.viewpoint import Viewpoint
 
 FRAMES_A_SECOND = 30.0
 """Pictures are sent no more often than this."""
@@ -83,7 +83,7 @@ class BodiesView(View):
         if self.is_following and row is not None:
             self.cameras.follow(findings.bodies.position[row].astype(np.float64))
 
-    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:
+    def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
         """A PNG of the bodies in their colours, with the overlays that are on."""
         from choque.studio.page.picture import Lines, bodies_png
 
@@ -97,7 +97,7 @@ class BodiesView(View):
             self.poses(),
             self._colors(findings),
             lines,
-            eye=self._camera if eye is None else eye,
+            viewpoint=self._camera if viewpoint is None else viewpoint,
             size=size,
             is_see_through=self.is_see_through or self.overlays.is_inside,
         )

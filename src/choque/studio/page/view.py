@@ -9,7 +9,7 @@ from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
     from choque.studio.page.page import Page
-    from choque.studio.viewpoint import Eye
+    from choque.studio.viewpoint import Viewpoint
 
 
 class View(ABC):
@@ -33,7 +33,7 @@ class View(ABC):
         """Do what is due; give the seconds until the next call, None for not before something is done on the page."""
         return None
 
-    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
+    def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
         """A PNG of what is shown, drawn without the page; seen from where all of it is in sight unless told."""
         raise InvalidInput(f"There is no picture of “{self.title}”; open a scene, a recording, a motion or volumes.")
 

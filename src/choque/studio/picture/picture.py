@@ -102,11 +102,11 @@ def _draw_kinetic(path: Path, things: Sequence[str], request: PictureRequest) ->
 
 
 def _draw_volumes(path: Path, things: Sequence[str], request: PictureRequest) -> str:
-    from choque.studio.volumes.picture import draw_volumes, eye_of, pair_of
+    from choque.studio.volumes.picture import draw_volumes, pair_of, viewpoint_of
 
     pair = pair_of(things, request.parameters)
-    eye = None if request.look.camera is None else eye_of(request.look.camera, pair)
-    draw_volumes(path, pair, request.volumes, eye=eye, size=request.look.size)
+    viewpoint = None if request.look.camera is None else viewpoint_of(request.look.camera, pair)
+    draw_volumes(path, pair, request.volumes, viewpoint=viewpoint, size=request.look.size)
     collide = "collide" if pair.parts[0].volume.collides(pair.moved()) else "are apart"
     return f"{pair.parts[0].source.name} and {pair.parts[1].source.name}, which {collide}"
 

@@ -23,7 +23,7 @@ from choque.record import Cast, Poses
 from choque.scene import Camera
 from choque.studio.stage import meshes as world_meshes
 from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
-from choque.studio.stage.turns import Turn, quaternions, turned_after
+from choque.studio.stage.quaternions import Quaternions, product, quaternions
 
 if TYPE_CHECKING:
     import pyvista
@@ -58,14 +58,14 @@ class _Part:
     """(m,): how far along the body's own z they sit; None for at its centre."""
     over: bool
 
-    def place(self, poses: Poses, turn: Turn) -> None:
+    def place(self, poses: Poses, turn: Quaternions) -> None:
         """Move the instances to the poses of their bodies."""
         position = poses.position[self.rows]
         if self.offset is not None:
             position = position + self.offset[:, np.newaxis] * poses.rotation[self.rows, :, 2]
         turned = turn[self.rows]
         self.points.points = position
-        self.points.point_data["turn"] = turned_after(turned, _OVER) if self.over else turned
+        self.points.point_data["turn"] = product(turned, _OVER) if self.over else turned
 
 
 class WorldStage:

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from choque.studio.stage.turns import angle_and_axis
+from choque.studio.stage.quaternions import angle_and_axis
 from choque.studio.volumes.log import CollisionLog
 from choque.studio.volumes.pair import Verdict, VolumePair, VolumePart
 from choque.studio.volumes.shapes import CUBES_MOST

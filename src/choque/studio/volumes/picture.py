@@ -15,7 +15,7 @@ from choque.files.atomic import replacing
 from choque.files.png import png_bytes
 from choque.scene import Camera
 from choque.studio.stage.camera import directions
-from choque.studio.viewpoint import SIZE, Eye
+from choque.studio.viewpoint import SIZE, Viewpoint
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
 from choque.studio.volumes.pair import VolumePair, VolumePart
@@ -27,13 +27,13 @@ def draw_volumes(
     pair: VolumePair,
     look: VolumeLook | None = None,
     *,
-    eye: Eye | None = None,
+    viewpoint: Viewpoint | None = None,
     size: tuple[int, int] = SIZE,
 ) -> None:
     """Draw two volumes and what they share to a ``.png`` file, whole or not at all."""
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
-    data = volume_png(pair, look, eye=eye, size=size)
+    data = volume_png(pair, look, viewpoint=viewpoint, size=size)
     with replacing(path) as handle:
         handle.write(data)
 
@@ -42,24 +42,24 @@ def volume_png(
     pair: VolumePair,
     look: VolumeLook | None = None,
     *,
-    eye: Eye | None = None,
+    viewpoint: Viewpoint | None = None,
     size: tuple[int, int] = SIZE,
 ) -> bytes:
     """Draw two volumes and what they share, as the bytes of a PNG file; seen from where both fill it unless told."""
-    return png_bytes(volume_image(pair, look, eye=eye, size=size))
+    return png_bytes(volume_image(pair, look, viewpoint=viewpoint, size=size))
 
 
 def volume_image(
     pair: VolumePair,
     look: VolumeLook | None = None,
     *,
-    eye: Eye | None = None,
+    viewpoint: Viewpoint | None = None,
     size: tuple[int, int] = SIZE,
 ) -> NDArray[np.uint8]:
     """Draw two volumes and what they share: (height, width, 3) red, green and blue, the top row first."""
     look = look or VolumeLook()
-    eye = eye or usual_eye(pair, size)
-    with VolumeStage(eye.position, eye.target, size=size) as stage:
+    viewpoint = viewpoint or default_viewpoint(pair, size)
+    with VolumeStage(viewpoint.position, viewpoint.target, size=size) as stage:
         for which, part in enumerate(pair.parts):
             _draw_part(stage, part, which, look, pair.shift if which else np.zeros(3))
         if look.region:
@@ -102,20 +102,20 @@ def _radians(turn: Any) -> NDArray[np.float64]:
     return vector
 
 
-def usual_eye(pair: VolumePair, size: tuple[int, int]) -> Eye:
+def default_viewpoint(pair: VolumePair, size: tuple[int, int]) -> Viewpoint:
     """Where to stand so that both volumes fill a picture."""
     lower, upper = pair.bounds()
     middle = (lower + upper) / 2.0
     corners = volume_shapes.box_edges(lower - middle, upper - middle).reshape(-1, 3)
-    return Eye(middle + max(distance_to_see(corners, DIRECTION, size), 1e-9) * DIRECTION, middle)
+    return Viewpoint(middle + max(distance_to_see(corners, DIRECTION, size), 1e-9) * DIRECTION, middle)
 
 
-def eye_of(camera: Camera, pair: VolumePair) -> Eye:
+def viewpoint_of(camera: Camera, pair: VolumePair) -> Viewpoint:
     """Where a camera stands that looks at the middle of both: at yaw 0 in front, a negative pitch from above."""
     lower, upper = pair.bounds()
     middle = (lower + upper) / 2.0
     ahead, _, _ = directions(camera)
-    return Eye(middle - camera.radius * np.array([ahead[0], -ahead[2], ahead[1]]), middle)
+    return Viewpoint(middle - camera.radius * np.array([ahead[0], -ahead[2], ahead[1]]), middle)
 
 
 def _draw_part(stage: VolumeStage, part: VolumePart, which: int, look: VolumeLook, shift: NDArray[np.float64]) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from choque.studio.page.page import Page
 from choque.studio.page.scene import Lens, Stand, give_back, light_evenly
 from choque.studio.page.view import View
-from choque.studio.stage.turns import matrix_of, quaternions
-from choque.studio.viewpoint import Eye
+from choque.studio.stage.quaternions import matrix_of, quaternions
+from choque.studio.viewpoint import Viewpoint
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.drawing import VolumeDrawing
 from choque.studio.volumes.log import CollisionLog
@@ -218,11 +218,11 @@ class VolumeView(View):
         self.look.region = self._region.value = on
         self._drawing.draw_region(None if self.verdict is None else self.verdict.region)
 
-    def picture(self, eye: Eye | None, size: tuple[int, int]) -> bytes:
+    def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
         """A PNG of what is shown."""
         from choque.studio.volumes.picture import volume_png
 
-        return volume_png(self.pair, self.look, eye=eye, size=size)
+        return volume_png(self.pair, self.look, viewpoint=viewpoint, size=size)
 
     def tick(self) -> float | None:
         """Follow the handles to where they are by now, however often they moved, and ask whether the two collide."""

@@ -1,4 +1,4 @@
-"""Turns as quaternions, which is how instances are told how they stand."""
+"""Rotations of drawn bodies as quaternions, as both renderers want them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 
-Turn: TypeAlias = NDArray[np.float32]
+Quaternions: TypeAlias = NDArray[np.float32]
 """(n, 4), w first."""
 
 
-def quaternions(rotation: NDArray[np.floating[Any]]) -> Turn:
-    """Rotation matrices (n, 3, 3) as quaternions (n, 4), w first; those that have drifted are made round again.
+def quaternions(rotation: NDArray[np.floating[Any]]) -> Quaternions:
+    """Convert rotation matrices (n, 3, 3) to unit quaternions (n, 4), w first; matrices may have drifted.
 
-    Each is computed from its largest part, so that no digits are lost. Compiled, as each picture of many bodies that
-    turn asks for theirs.
+    Each is computed from its largest component, so that no digits are lost. Compiled, because every frame of many
+    bodies needs it.
     """
     matrices = np.ascontiguousarray(rotation, np.float32)
-    turns: Turn = np.empty((len(matrices), 4), np.float32)
-    _fill(matrices, turns)
-    return turns
+    found: Quaternions = np.empty((len(matrices), 4), np.float32)
+    _fill(matrices, found)
+    return found
 
 
 def matrix_of(turn: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """The rotation matrix (3, 3) of a quaternion (4,), w first, whatever its length."""
+    """Convert a quaternion (4,), w first, of any length, to a rotation matrix (3, 3)."""
     w, x, y, z = (np.asarray(turn, np.float64) / np.linalg.norm(turn)).tolist()
     return np.array(
         [
@@ -38,7 +38,7 @@ def matrix_of(turn: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 
 def angle_and_axis(rotation: NDArray[np.floating[Any]]) -> tuple[float, NDArray[np.float64]]:
-    """The angle [radians, 0 to π] and the unit axis of a rotation (3, 3); of no turn the axis is 0."""
+    """Return the angle [radians, 0 to π] and the unit axis of a rotation (3, 3); the axis of the identity is 0."""
     w, *axis = quaternions(np.asarray(rotation)[np.newaxis])[0].astype(np.float64)
     vector = np.array(axis) * (1.0 if w >= 0 else -1.0)
     length = float(np.linalg.norm(vector))
@@ -47,8 +47,8 @@ def angle_and_axis(rotation: NDArray[np.floating[Any]]) -> tuple[float, NDArray[
     return 2.0 * float(np.arctan2(length, abs(w))), vector / length
 
 
-def turned_after(left: Turn, right: Turn) -> Turn:
-    """The turn (n, 4) that makes ``right`` first and ``left`` afterwards."""
+def product(left: Quaternions, right: Quaternions) -> Quaternions:
+    """Return the rotations (n, 4) that apply ``right`` first and ``left`` second."""
     a, b, c, d = left.T
     w, x, y, z = right
     parts = (
@@ -61,7 +61,7 @@ def turned_after(left: Turn, right: Turn) -> Turn:
 
 
 @kernel
-def _fill(rotation: NDArray[np.float32], turn: Turn) -> None:
+def _fill(rotation: NDArray[np.float32], turn: Quaternions) -> None:
     for row in range(rotation.shape[0]):
         m = rotation[row]
         xx, yy, zz = np.float64(m[0, 0]), np.float64(m[1, 1]), np.float64(m[2, 2])
