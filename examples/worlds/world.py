@@ -40,8 +40,8 @@ run = choque.world.Run(box_of_bodies, stop_at=121)
 told = []
 run.observers.append(lambda world, report: told.append((report.contacts, world.energy())))
 run.play_to_end()
-deepest = run.world.contacts.depth.argmax()
-pair, point = run.world.contacts.pairs[deepest], run.world.contacts.point[deepest]
+deepest = run.world.contacts().depth.argmax()
+pair, point = run.world.contacts().pairs[deepest], run.world.contacts().point[deepest]
 print(
     f"{run.frame} frames, {told[-1][0]} contacts; "
     f"the deepest is of {pair.tolist()} at {point.round(2)}"

@@ -34,6 +34,10 @@ class UnreadableFile(InvalidInput):
     """A file that is missing, truncated, damaged or of another format than it claims."""
 
 
+class RecordingFailed(ChoqueError, OSError):
+    """A recording could not be continued; what was written before stays readable."""
+
+
 class MissingExtra(ChoqueError, ImportError):
     """An optional library that a feature needs and that is not installed."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from choque.record import Recording, _writer
+from choque.record import Recording, recorder
 from choque.theses.fingsics.log import read_log
 from choque.theses.fingsics.scene_dat import SceneDat
 from choque.world import Run
@@ -180,7 +180,7 @@ def test_an_interrupt_keeps_what_was_recorded(command: Command, monkeypatch: pyt
 
 
 def test_a_full_disk(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = _writer.write_block
+    real = recorder.write_block
     written: list[bytes] = []
 
     def write_block(handle: object, kind: bytes, payload: bytes) -> int:
@@ -189,7 +189,7 @@ def test_a_full_disk(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(handle, kind, payload)
 
-    monkeypatch.setattr(_writer, "write_block", write_block)
+    monkeypatch.setattr(recorder, "write_block", write_block)
     assert "the disk is full. Its first 60 frames stay readable" in command.fails(
         "run", "bounce", "--frames", 200, "--record"
     )

@@ -13,8 +13,8 @@ from choque.gpu._bodies import DeviceBodies
 from choque.gpu.devices import resolve
 from choque.narrow.extents import slack_of
 from choque.world import World
-from choque.world._bounds import find_bounds
 from choque.world._resident import ResidentSweep, solids_of
+from choque.world.bounds import find_bounds
 
 FORM_BYTES = 4 + 3 * 8
 """What a device is told about a body beside its pose."""
@@ -99,7 +99,7 @@ def test_only_poses_go_up_and_only_pairs_come_down(dtype: str, pose_bytes: int, 
         traffic.reset()
         world.step()
         assert traffic.up == pose_bytes * len(world)
-        assert traffic.down == 8 * len(world.pairs) + 3 * 8
+        assert traffic.down == 8 * len(world.pairs()) + 3 * 8
         assert traffic.launches["bound_bodies"] == 1
     world.remove(world.bodies.ids[:2])
     traffic.reset()
@@ -127,7 +127,7 @@ def test_a_copy_goes_on_by_itself(device: str) -> None:
     other = world.copy()
     for each in (other, world):
         each.step()
-    np.testing.assert_array_equal(world.pairs, other.pairs)
+    np.testing.assert_array_equal(world.pairs(), other.pairs)
     assert sweep_of(world) is not sweep_of(other)
 
 

@@ -1,5 +1,5 @@
 """The fixtures of `recording_fixtures`."""
 
-from recording_fixtures import cast, frames, make_world, write
+from recording_fixtures import frames, make_world, table, write
 
-__all__ = ["cast", "frames", "make_world", "write"]
+__all__ = ["frames", "make_world", "table", "write"]

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from choque.record import Cast
-from choque.record._cast import no_hulls
-from choque.record._writer import Writer
+from choque.record import BodyTable
+from choque.record.frames import no_hulls
+from choque.record.recorder import Writer
 from choque.world import World
 
 Frame = tuple[np.ndarray, np.ndarray]
 
 
-def a_cast(count: int) -> Cast:
-    return Cast(
+def a_table(count: int) -> BodyTable:
+    return BodyTable(
         ids=np.arange(count, dtype=np.int32),
         kind=(np.arange(count) % 3).astype(np.int8),
         size=np.ones((count, 3), np.float32),
@@ -39,8 +39,8 @@ def some_frames(frame_count: int, body_count: int, seed: int = 0) -> list[Frame]
 
 
 @pytest.fixture
-def cast() -> Callable[[int], Cast]:
-    return a_cast
+def table() -> Callable[[int], BodyTable]:
+    return a_table
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     def recording(given: list[Frame], name: str = "a.choque", **header: object) -> Path:
         path = tmp_path / name
         with Writer(path, {"scene": "test", "dt": 1 / 60, **header}) as writer:
-            writer.begin(a_cast(len(given[0][0])), b"state")
+            writer.begin(a_table(len(given[0][0])), b"state")
             for index, (position, rotation) in enumerate(given):
                 writer.add(position, rotation, hash=1000 + index, time=index / 60, step=1 / 60)
         return path

@@ -88,7 +88,7 @@ def test_bodies_that_come_and_go_switches_resets_and_slow_motion(tmp_path: Path,
         run.step(5)
     recording = Recording(tmp_path / "a.choque")
     assert [segment.first for segment in recording.segments] == [0, 11, 31, 36, 41]
-    assert [len(recording.cast(index)) for index in (10, 11, 31, 45)] == [55, 56, 54, 55]
+    assert [len(recording.bodies(index)) for index in (10, 11, 31, 45)] == [55, 56, 54, 55]
     assert len(recording.frame(31)) == 54
     assert verify(recording).is_equal
 
@@ -97,8 +97,8 @@ def test_convex_bodies_keep_their_hulls(tmp_path: Path) -> None:
     world = World()
     world.add_boxes([[0, 0, 0], [5, 0, 0]], [1.0, 2.0, 3.0])
     Recorder(tmp_path / "a.choque", world).close()
-    cast = Recording(tmp_path / "a.choque").cast(0)
-    points, triangles = cast.hull_mesh(int(cast.hull[0]))
+    table = Recording(tmp_path / "a.choque").bodies(0)
+    points, triangles = table.hull_mesh(int(table.hull[0]))
     assert len(points) == 8
     assert len(triangles) == 12
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from choque.errors import ChoqueError, InvalidInput, UnreadableFile
-from choque.record import Cast, Recording, RecordingFailed, _chunks, _writer, open_frames
-from choque.record._writer import Writer
+from choque.errors import ChoqueError, InvalidInput, RecordingFailed, UnreadableFile
+from choque.record import BodyTable, Recording, _chunks, recorder
+from choque.record import open as open_frames
+from choque.record.recorder import Writer
 
 Write = Callable[..., Path]
 Frames = Callable[..., list[tuple[np.ndarray, np.ndarray]]]
@@ -28,9 +29,11 @@ def equal(recording: Recording, frames: list[tuple[np.ndarray, np.ndarray]]) -> 
     )
 
 
-def write_all(path: Path, frames: list[tuple[np.ndarray, np.ndarray]], cast: Cast, interrupt_at: int = -1) -> None:
+def write_all(
+    path: Path, frames: list[tuple[np.ndarray, np.ndarray]], table: BodyTable, interrupt_at: int = -1
+) -> None:
     with Writer(path, {"scene": "test", "dt": 1 / 60}) as writer:
-        writer.begin(cast, b"")
+        writer.begin(table, b"")
         for index, (position, rotation) in enumerate(frames):
             if index == interrupt_at:
                 raise KeyboardInterrupt
@@ -50,9 +53,9 @@ def test_round_trip(write: Write, frames: Frames, frame_count: int, body_count: 
     path.unlink()
 
 
-def test_the_cast_comes_back(write: Write, frames: Frames, cast: Callable[[int], Cast]) -> None:
-    found = Recording(write(frames(2, 7))).cast(1)
-    for name, column in cast(7).arrays().items():
+def test_the_bodies_come_back(write: Write, frames: Frames, table: Callable[[int], BodyTable]) -> None:
+    found = Recording(write(frames(2, 7))).bodies(1)
+    for name, column in table(7).arrays().items():
         assert np.array_equal(getattr(found, name), column), name
 
 
@@ -114,7 +117,7 @@ def test_what_is_no_recording(tmp_path: Path, content: bytes) -> None:
 def test_missing(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="There is no file"):
         Recording(tmp_path / "a.choque")
-    with pytest.raises(UnreadableFile, match="neither a recording"):
+    with pytest.raises(UnreadableFile, match="has no recording"):
         open_frames(tmp_path)
 
 
@@ -144,11 +147,11 @@ def test_an_existing_file_is_not_touched(write: Write, frames: Frames) -> None:
 def test_a_full_disk_is_a_sentence_and_keeps_what_is_there(
     tmp_path: Path,
     frames: Frames,
-    cast: Callable[[int], Cast],
+    table: Callable[[int], BodyTable],
     monkeypatch: pytest.MonkeyPatch,
     survives: int,
 ) -> None:
-    real, written = _writer.write_block, []
+    real, written = recorder.write_block, []
 
     def write_block(handle: object, kind: bytes, payload: bytes) -> int:
         if kind == b"POSE":
@@ -158,21 +161,23 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_is_there(
                 raise OSError(errno.ENOSPC, "No space left on device")
         return real(handle, kind, payload)
 
-    monkeypatch.setattr(_writer, "write_block", write_block)
+    monkeypatch.setattr(recorder, "write_block", write_block)
     given_frames = frames(400, 3)
     path = tmp_path / "a.choque"
     with pytest.raises(RecordingFailed, match=rf"the disk is full\. Its first {60 * survives} frames stay readable"):
-        write_all(path, given_frames, cast(3))
+        write_all(path, given_frames, table(3))
     recording = Recording(path)
     assert (recording.complete, recording.frame_count) == (False, 60 * survives)
     assert equal(recording, given_frames)
     assert isinstance(RecordingFailed(), ChoqueError)
 
 
-def test_an_interrupt_leaves_a_complete_recording(tmp_path: Path, frames: Frames, cast: Callable[[int], Cast]) -> None:
+def test_an_interrupt_leaves_a_complete_recording(
+    tmp_path: Path, frames: Frames, table: Callable[[int], BodyTable]
+) -> None:
     path, given_frames = tmp_path / "a.choque", frames(100, 3)
     with pytest.raises(KeyboardInterrupt):
-        write_all(path, given_frames, cast(3), interrupt_at=75)
+        write_all(path, given_frames, table(3), interrupt_at=75)
     recording = Recording(path)
     assert (recording.complete, recording.frame_count) == (True, 75)
     assert equal(recording, given_frames)

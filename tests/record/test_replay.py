@@ -7,7 +7,7 @@ import pytest
 
 from choque.errors import InvalidInput
 from choque.record import Recording, Replay
-from choque.record._writer import Writer
+from choque.record.recorder import Writer
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_single_frames_pause(replay: Replay) -> None:
     replay.seek(9)
     replay.reset()
     assert (replay.frame, replay.playing) == (0, False)
-    assert len(replay.poses) == len(replay.cast) == 1
+    assert len(replay.poses) == len(replay.bodies) == 1
 
 
 @pytest.mark.parametrize("speed", [0, float("nan"), float("inf"), "1", True])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.files.png import png_bytes
-from choque.record import Cast, Poses, Recorder, Recording
+from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
 from choque.studio.film import film
 from choque.studio.film.film import Look, draw_frame, film_frames, make_film
@@ -159,7 +159,7 @@ def test_matrices_and_angles_are_those_of_their_quaternions(seed: int) -> None:
 
 def test_boxes_hold_their_bodies(world: World) -> None:
     turned = rotations(len(world), 3)
-    cast, poses = Cast.of(world.bodies), Poses(world.bodies.position.astype("f4"), turned.astype("f4"))
+    cast, poses = BodyTable.of(world.bodies), Poses(world.bodies.position.astype("f4"), turned.astype("f4"))
     lower, upper = axis_boxes(cast, poses).min(axis=1), axis_boxes(cast, poses).max(axis=1)
     ends = poses.position[1] + np.outer((-1.0, 1.0), poses.rotation[1, :, 2])
     assert lower[1] == pytest.approx((ends - 0.6).min(axis=0), abs=1e-5)
@@ -172,7 +172,7 @@ def test_boxes_hold_their_bodies(world: World) -> None:
 
 @pytest.mark.parametrize(("pitch", "yaw"), [(-25.0, 0.0), (-60.0, 130.0), (10.0, 45.0), (-90.0, 0.0)])
 def test_fitting_shows_everything_and_no_more(world: World, pitch: float, yaw: float) -> None:
-    cast = Cast.of(world.bodies)
+    cast = BodyTable.of(world.bodies)
     poses = Poses(world.bodies.position.astype("f4"), world.bodies.rotation.astype("f4"))
     camera, target = framing(cast, poses, Camera(5.0, pitch, yaw), (160, 90))
     ahead, right, up = directions(camera)

@@ -132,7 +132,7 @@ class TestOffScreen:
             for _ in range(5):
                 world.step(scene.dt)
                 recorder.record()
-        draw_frame(tmp_path / "a.png", choque.record.open_frames(tmp_path / "a.choque"), 5, look=SMALL)
+        draw_frame(tmp_path / "a.png", choque.record.open(tmp_path / "a.choque"), 5, look=SMALL)
         request = PictureRequest(frame=5, parameters={"seed": 3}, look=SMALL)
         draw_picture(tmp_path / "b.png", ["mixed-box:40"], request=request)
         np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))

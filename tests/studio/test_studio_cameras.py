@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from choque import scene
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page import cameras as studio_cameras
 from choque.studio.page.cameras import HOLD_SECONDS, LATE_SECONDS, Cameras
@@ -34,7 +34,7 @@ def server(tab: Any) -> Any:
 def cameras(server: Any) -> Cameras:
     bodies = scene.bodies("gas", 20).world(broad="brute").bodies
     poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
-    return Cameras(server, Camera(), Cast.of(bodies), poses)
+    return Cameras(server, Camera(), BodyTable.of(bodies), poses)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from choque import broad, scene
 from choque.bounds import Boxes, directions
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.studio.page import meshes
 from choque.studio.page.bodies import BLOCK, COARSE, Part, blocks_of, definition_for, parts_of
 from choque.studio.page.cameras import around_moving
@@ -240,7 +240,7 @@ def test_meshes_are_closed_and_face_outward(mesh: meshes.Mesh) -> None:
 def test_every_drawn_body_is_in_parts_and_walls_are_apart() -> None:
     """F-002-39: few meshes, many instances; F-001-44: what is not drawn is left out."""
     bodies = scene.bodies("mixed-box", 200, 1).world().bodies
-    cast = Cast.of(bodies)
+    cast = BodyTable.of(bodies)
     parts = list(parts_of(cast, 8))
     assert len(parts) <= 4
     rows = np.concatenate([part.rows for part in parts])
@@ -254,11 +254,11 @@ def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
     for rocket in (False, True):
         world = World("brute")
         world.add_capsules([[0, 0, 0], [0.5, 0.2, 0]], 0.5, 2.0, rocket=rocket, velocity=[[1, 0, 0], [0, 0, 0]])
-        parts = list(parts_of(Cast.of(world.bodies), 8))
+        parts = list(parts_of(BodyTable.of(world.bodies), 8))
         for _ in range(5):
             world.step()
         reach = max(float(np.abs(part.mesh.points[:, 2] * part.scale[0, 2]).max()) for part in parts)
-        found[rocket] = (len(parts), world.hash(), len(world.contacts), round(reach, 2))
+        found[rocket] = (len(parts), world.hash(), len(world.contacts()), round(reach, 2))
     assert (found[False][0], found[True][0]) == (1, 5)
     assert found[False][1:3] == found[True][1:3]
     assert found[True][3] >= found[False][3] == 1.5
@@ -268,7 +268,7 @@ def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
 def test_the_camera_sees_the_floor_that_bodies_fall_onto_unless_it_is_far(name: str, sees_floor: bool) -> None:
     loaded = scene.load_bodies(name)
     bodies = loaded.world().bodies
-    cast, poses = Cast.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
     found, _ = around_moving(cast, poses, loaded.camera, 1.5)
     everything, _ = framing(cast, poses, loaded.camera, (1500, 1000))
     assert (found == everything) is sees_floor

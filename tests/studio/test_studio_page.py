@@ -89,7 +89,7 @@ def test_a_method_is_switched_on_the_page(watched: Watched) -> None:
     watched.choose("Broad phase", "grid")
     until(lambda: view.run.world.settings.broad == "grid", "the other method")
     watched.choose("Compare with", "sap-direct")
-    until(lambda: view.run.rival is not None, "the second method")
+    until(lambda: view.run.shadow is not None, "the second method")
     watched.press("f")
     watched.page.get_by_text("The same pairs in every frame").wait_for()
 

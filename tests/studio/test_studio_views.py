@@ -13,7 +13,8 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 
 from choque import broad, scene
 from choque.errors import InvalidInput
-from choque.record import Recorder, Recording, open_frames
+from choque.record import Recorder, Recording
+from choque.record import open as open_frames
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import SUITING, WorldView
@@ -277,7 +278,7 @@ def test_overlays_are_those_of_the_frame_shown(studio: Studio, recording_view: R
     world = made()
     for _ in range(50):
         world.step()
-    boxes = world.rival("brute").find(world.bodies)
+    boxes = world.shadow("brute").find(world.bodies)
     assert len({tuple(pair) for pair in found.tolist()} ^ {tuple(pair) for pair in boxes.pairs.tolist()}) <= 1
     assert len(found) > 0
     speed = studio.ask(lambda: recording_view.look().speed)

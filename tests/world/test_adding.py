@@ -74,12 +74,12 @@ def test_ids_last_and_are_not_used_again() -> None:
     assert world.bodies.ids.tolist() == [0, 2]
     assert world.add_spheres([0, 10.5, 20]).tolist() == [4]
     world.step()
-    assert world.contacts.pairs.tolist() == [[0, 4]]
-    assert world.pairs.tolist() == [[0, 4]]
+    assert world.contacts().pairs.tolist() == [[0, 4]]
+    assert world.pairs().tolist() == [[0, 4]]
     world.remove([0])
-    assert world.contacts.pairs.tolist() == [[0, 4]], "the latest step is a matter of the past"
+    assert world.contacts().pairs.tolist() == [[0, 4]], "the latest step is a matter of the past"
     world.step()
-    assert world.contacts.pairs.tolist() == []
+    assert world.contacts().pairs.tolist() == []
 
 
 def test_a_removed_body_changes_nothing_for_those_apart_from_it() -> None:
@@ -94,38 +94,38 @@ def test_a_removed_body_changes_nothing_for_those_apart_from_it() -> None:
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("add_spheres", {"center": [0, np.nan, 0]}, "center"),
-    ("add_spheres", {"center": [0, 0]}, "center has the shape"),
-    ("add_spheres", {"center": [[0, 0, 0], [1, 1]]}, "center"),
-    ("add_spheres", {"center": "somewhere"}, "center"),
-    ("add_spheres", {"center": [0, 0, 0], "radius": -1}, "radius holds -1.0; it must be greater than 0"),
-    ("add_spheres", {"center": [0, 0, 0], "radius": 0}, "radius"),
-    ("add_spheres", {"center": [0, 0, 0], "radius": np.inf}, "radius"),
-    ("add_spheres", {"center": [0, 0, 0], "radius": [1, 2]}, "radius has the shape"),
-    ("add_spheres", {"center": [0, 0, 0], "mass": -3}, "mass holds -3.0"),
-    ("add_spheres", {"center": [0, 0, 0], "mass": 0}, "mass"),
-    ("add_spheres", {"center": [0, 0, 0], "mass": np.nan}, "mass"),
-    ("add_spheres", {"center": [0, 0, 0], "mass": 1j}, "mass"),
-    ("add_spheres", {"center": [0, 0, 0], "mass": 1e-300, "radius": 1e-20}, "inertia"),
-    ("add_spheres", {"center": [0, 0, 0], "velocity": [np.inf, 0, 0]}, "velocity"),
-    ("add_spheres", {"center": [0, 0, 0], "velocity": [1, 2]}, "velocity has the shape"),
-    ("add_spheres", {"center": [0, 0, 0], "angular_velocity": [np.nan, 0, 0]}, "angular_velocity"),
-    ("add_spheres", {"center": [0, 0, 0], "acceleration": [[0, 0, 0]] * 2}, "acceleration"),
-    ("add_spheres", {"center": [0, 0, 0], "elasticity": 1.5}, "elasticity"),
-    ("add_spheres", {"center": [0, 0, 0], "elasticity": -0.1}, "elasticity"),
-    ("add_spheres", {"center": [0, 0, 0], "rotation": np.ones((3, 3))}, "orthonormal"),
-    ("add_spheres", {"center": [0, 0, 0], "rotation": -np.eye(3)}, "mirror"),
-    ("add_spheres", {"center": [0, 0, 0], "rotation": np.eye(4)}, "rotation has the shape"),
-    ("add_spheres", {"center": [0, 0, 0], "static": 1}, "static"),
-    ("add_spheres", {"center": [0, 0, 0], "drawn": [True, False]}, "drawn"),
-    ("add_spheres", {"center": [0, 0, 0], "color": (0, 0, 256)}, "color holds 256"),
-    ("add_spheres", {"center": [0, 0, 0], "color": (0.5, 0, 0)}, "color"),
-    ("add_spheres", {"center": [0, 0, 0], "weight": 3}, "no property of bodies called 'weight'"),
-    ("add_capsules", {"center": [0, 0, 0], "length": -1}, "length"),
-    ("add_capsules", {"center": [0, 0, 0], "radius": 0}, "radius"),
-    ("add_capsules", {"center": [0, 0, 0], "rocket": "yes"}, "rocket"),
-    ("add_tiles", {"center": [0, 0, 0], "width": 0}, "width"),
-    ("add_tiles", {"center": [0, 0, 0], "length": np.nan}, "length"),
+    ("add_spheres", {"position": [0, np.nan, 0]}, "position"),
+    ("add_spheres", {"position": [0, 0]}, "position has the shape"),
+    ("add_spheres", {"position": [[0, 0, 0], [1, 1]]}, "position"),
+    ("add_spheres", {"position": "somewhere"}, "position"),
+    ("add_spheres", {"position": [0, 0, 0], "radius": -1}, "radius holds -1.0; it must be greater than 0"),
+    ("add_spheres", {"position": [0, 0, 0], "radius": 0}, "radius"),
+    ("add_spheres", {"position": [0, 0, 0], "radius": np.inf}, "radius"),
+    ("add_spheres", {"position": [0, 0, 0], "radius": [1, 2]}, "radius has the shape"),
+    ("add_spheres", {"position": [0, 0, 0], "mass": -3}, "mass holds -3.0"),
+    ("add_spheres", {"position": [0, 0, 0], "mass": 0}, "mass"),
+    ("add_spheres", {"position": [0, 0, 0], "mass": np.nan}, "mass"),
+    ("add_spheres", {"position": [0, 0, 0], "mass": 1j}, "mass"),
+    ("add_spheres", {"position": [0, 0, 0], "mass": 1e-300, "radius": 1e-20}, "inertia"),
+    ("add_spheres", {"position": [0, 0, 0], "velocity": [np.inf, 0, 0]}, "velocity"),
+    ("add_spheres", {"position": [0, 0, 0], "velocity": [1, 2]}, "velocity has the shape"),
+    ("add_spheres", {"position": [0, 0, 0], "angular_velocity": [np.nan, 0, 0]}, "angular_velocity"),
+    ("add_spheres", {"position": [0, 0, 0], "acceleration": [[0, 0, 0]] * 2}, "acceleration"),
+    ("add_spheres", {"position": [0, 0, 0], "elasticity": 1.5}, "elasticity"),
+    ("add_spheres", {"position": [0, 0, 0], "elasticity": -0.1}, "elasticity"),
+    ("add_spheres", {"position": [0, 0, 0], "rotation": np.ones((3, 3))}, "orthonormal"),
+    ("add_spheres", {"position": [0, 0, 0], "rotation": -np.eye(3)}, "mirror"),
+    ("add_spheres", {"position": [0, 0, 0], "rotation": np.eye(4)}, "rotation has the shape"),
+    ("add_spheres", {"position": [0, 0, 0], "static": 1}, "static"),
+    ("add_spheres", {"position": [0, 0, 0], "drawn": [True, False]}, "drawn"),
+    ("add_spheres", {"position": [0, 0, 0], "color": (0, 0, 256)}, "color holds 256"),
+    ("add_spheres", {"position": [0, 0, 0], "color": (0.5, 0, 0)}, "color"),
+    ("add_spheres", {"position": [0, 0, 0], "weight": 3}, "no property of bodies called 'weight'"),
+    ("add_capsules", {"position": [0, 0, 0], "length": -1}, "length"),
+    ("add_capsules", {"position": [0, 0, 0], "radius": 0}, "radius"),
+    ("add_capsules", {"position": [0, 0, 0], "rocket": "yes"}, "rocket"),
+    ("add_tiles", {"position": [0, 0, 0], "width": 0}, "width"),
+    ("add_tiles", {"position": [0, 0, 0], "length": np.nan}, "length"),
     ("add_ground", {"height": np.nan}, "height is nan"),
     ("remove", {"ids": [7]}, "No living body has the id 7"),
     ("remove", {"ids": [0, 0]}, "twice"),

@@ -137,7 +137,7 @@ def test_endless_bounds_are_taken_by_every_method(method: str) -> None:
     world.add_ground(0.0)
     world.add_spheres([[0, 0.9, 0], [5, 3, 0], [9, 0.5, 9]], 1.0)
     world.step()
-    assert world.contacts.pairs.tolist() == [[0, 1], [0, 3]]
+    assert world.contacts().pairs.tolist() == [[0, 1], [0, 3]]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -159,7 +159,7 @@ def test_contacts_that_no_response_needs_are_found_when_asked_for() -> None:
     unasked = world.copy()
     reports, expected = [], []
     for _ in range(4):
-        expected.append(world.rival("brute", bounds="box").find(world.bodies).contacts)
+        expected.append(world.shadow("brute", bounds="box").find(world.bodies).contacts)
         reports.append(world.step(1 / 60))
         unasked.step(1 / 60)
         assert not reports[-1].detected.is_tested
@@ -170,7 +170,7 @@ def test_contacts_that_no_response_needs_are_found_when_asked_for() -> None:
         assert asked.contacts == sum(each.contacts for each in asked.tally.values())
         assert asked.pairs == sum(each.tests for each in asked.tally.values())
         assert asked.cost.exact_tests == 0
-    assert world.contacts.pairs.tolist() == expected[-1].pairs.tolist()
+    assert world.contacts().pairs.tolist() == expected[-1].pairs.tolist()
     world.step(1 / 60)
     unasked.step(1 / 60)
     assert world.hash() == unasked.hash()
@@ -194,8 +194,8 @@ def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
     world.add_boxes([[0, 6, 0], [3, 1, 0]], acceleration=(0, -9.8, 0), elasticity=0.3)
     for _ in range(60):
         world.step()
-    world.save(tmp_path / "hulls")
-    kept = World.open(tmp_path / "hulls")
+    world.write(tmp_path / "hulls")
+    kept = World.read(tmp_path / "hulls")
     for _ in range(60):
         world.step()
         kept.step()
@@ -206,7 +206,7 @@ def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
     with (tmp_path / "wrong").open("wb") as handle:
         np.savez(handle, **arrays)
     with pytest.raises(InvalidInput, match="a vertex that is not there"):
-        World.open(tmp_path / "wrong")
+        World.read(tmp_path / "wrong")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from world_scenes import gas
 
 from choque.world import World
-from choque.world._hash import HASHED, state_hash
+from choque.world.bodies import HASHED, state_hash
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

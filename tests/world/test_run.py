@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from world_scenes import gas, pile
+from world_scenes import VirtualClock, gas, pile
 
 from choque.errors import InvalidInput
-from choque.world import Run, StepReport, VirtualClock, WallClock, World
+from choque.world import Run, StepReport, WallClock, World
 
 
 def test_it_starts_paused() -> None:

@@ -25,13 +25,13 @@ def test_a_run_resumed_in_a_dense_pile_ends_alike(tmp_path: Path, thorough: bool
     world = pile(count, threads=1)
     for _ in range(before):
         world.step()
-    world.save(tmp_path / "middle.world")
+    world.write(tmp_path / "middle.world")
     deepest = 0
     for _ in range(after):
         deepest = max(deepest, world.step().contacts)
     assert deepest > count / 2, "the pile must be dense"
     for threads in (None, 1, 2):
-        resumed = World.open(tmp_path / "middle.world", threads=threads)
+        resumed = World.read(tmp_path / "middle.world", threads=threads)
         assert (resumed.frame, resumed.bodies.ids.tolist()) == (before, world.bodies.ids.tolist())
         for _ in range(after):
             resumed.step()
@@ -47,8 +47,8 @@ def test_everything_is_kept(tmp_path: Path, options: dict[str, Any]) -> None:
     world.remove([3, 7])
     world.step()
     path = tmp_path / "kept"
-    world.save(path)
-    kept = World.open(path)
+    world.write(path)
+    kept = World.read(path)
     assert kept.settings == world.settings
     for name, column in world.bodies.columns().items():
         np.testing.assert_array_equal(getattr(kept.bodies, name), column)
@@ -73,15 +73,15 @@ def test_a_copy_goes_its_own_way() -> None:
 def test_an_old_file_stays_when_saving_fails(tmp_path: Path) -> None:
     path = tmp_path / "world"
     world = gas(10, broad="grid", cells=(2, 2, 2))
-    world.save(path)
+    world.write(path)
     content = path.read_bytes()
     world.switch("grid", cells=2, arena=(np.zeros(3), np.ones(3)))
     with pytest.raises(InvalidInput, match="'cells', 'arena'"):
-        world.save(path)
+        world.write(path)
     assert path.read_bytes() == content
     assert [child.name for child in tmp_path.iterdir()] == ["world"]
     with pytest.raises(InvalidInput, match="no folder"):
-        gas(10).save(tmp_path / "nowhere" / "world")
+        gas(10).write(tmp_path / "nowhere" / "world")
 
 
 def rewritten(path: Path, **changes: Any) -> None:
@@ -115,10 +115,10 @@ DAMAGE: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "told"), DAMAGE, ids=lambda value: str(value)[:30])
 def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
     path = tmp_path / "wrong"
-    gas(10).save(path)
+    gas(10).write(path)
     rewritten(path, **changes)
     with pytest.raises(InvalidInput) as caught:
-        World.open(path)
+        World.read(path)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -126,45 +126,45 @@ def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, changes: dict[str
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])
 def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
     path = tmp_path / "short"
-    gas(10).save(path)
+    gas(10).write(path)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(UnreadableFile, match="short"):
-        World.open(path)
+        World.read(path)
 
 
 @given(st.data())
 def test_a_damaged_file_is_refused_or_harmless(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("damage") / "damaged"
     world = gas(10)
-    world.save(path)
+    world.write(path)
     content = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     path.write_bytes(bytes(content))
     with contextlib.suppress(InvalidInput):  # any other exception fails the test
-        World.open(path).step()
+        World.read(path).step()
 
 
 def test_unknown_settings_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings"
-    gas(10).save(path)
+    gas(10).write(path)
     with np.load(path) as archive:
         about = json.loads(str(archive["about"]))
     for change in ({"broad": "nothing"}, {"gravity": 3}, {"dtype": "int8"}):
         rewritten(path, about=np.array(json.dumps(about | {"settings": about["settings"] | change})))
         with pytest.raises(InvalidInput):
-            World.open(path)
+            World.read(path)
     with pytest.raises(UnreadableFile, match="There is no file"):
-        World.open(tmp_path / "missing")
+        World.read(tmp_path / "missing")
 
 
 def test_nothing_in_a_file_is_ever_run(tmp_path: Path) -> None:
     path = tmp_path / "pickled"
-    gas(10).save(path)
+    gas(10).write(path)
     buffer = io.BytesIO()
     np.save(buffer, np.array([print], dtype=object), allow_pickle=True)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("response.memory.npy", buffer.getvalue())
     with pytest.raises(UnreadableFile, match="damaged"):
-        World.open(path)
+        World.read(path)

@@ -10,7 +10,7 @@ from choque import broad
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.phase import NarrowPhase
 from choque.world import World
-from choque.world._report import STAGES
+from choque.world.report import STAGES
 
 METHODS = [
     "all",
@@ -74,7 +74,7 @@ def test_two_static_bodies_are_never_a_pair() -> None:
         world.add_spheres([0, 0, 0], static=True)
         world.add_spheres([0, 0.2, 0])
         report = world.step()
-        assert world.pairs.tolist() == [[0, 3], [1, 3], [2, 3]], method
+        assert world.pairs().tolist() == [[0, 3], [1, 3], [2, 3]], method
         assert report.pairs == 3
 
 
@@ -157,8 +157,8 @@ def test_the_report_adds_up() -> None:
     # One step may be off because the machine looked away; half of them may not.
     shares = [sum(each.seconds.values()) / each.total_seconds for each in reports]
     assert np.median(shares) == pytest.approx(1.0, abs=0.05)
-    assert report.pairs == len(world.pairs) == sum(each.tests for each in report.tally.values())
-    assert report.contacts == len(world.contacts) == sum(each.contacts for each in report.tally.values())
+    assert report.pairs == len(world.pairs()) == sum(each.tests for each in report.tally.values())
+    assert report.contacts == len(world.contacts()) == sum(each.contacts for each in report.tally.values())
     assert report.frame == world.frame == 40
     assert report.bodies == len(world)
     assert 0 < report.impulses <= report.contacts <= report.pairs
@@ -173,7 +173,7 @@ def test_contacts_are_those_of_all_pairs() -> None:
         every = every[~world.bodies.static[every].all(axis=1)]
         wanted = NarrowPhase().find(shapes, every)
         world.step()
-        found = world.contacts
+        found = world.contacts()
         np.testing.assert_array_equal(found.pairs, wanted.pairs)
         np.testing.assert_array_equal(found.point, wanted.point)
         np.testing.assert_array_equal(found.normal, wanted.normal)
@@ -183,7 +183,7 @@ def test_nothing_at_all_can_be_stepped() -> None:
     world = World()
     report = world.step()
     assert (report.pairs, report.contacts, report.impulses, world.frame) == (0, 0, 0, 1)
-    assert len(world.contacts) == len(world.pairs) == 0
+    assert len(world.contacts()) == len(world.pairs()) == 0
     assert world.energy() == 0
     world.remove(world.add_spheres([0, 0, 0]))
     assert world.step().bodies == 0

@@ -61,3 +61,20 @@ def gas(count: int = 100, seed: int = 0, **options: Any) -> World:
     world.add_tiles([[-wide / 2, 0, 0], [wide / 2, 0, 0]], high, wide, rotation=standing)
     world.add_tiles([[0, 0, -wide / 2], [0, 0, wide / 2]], wide, high, rotation=UPRIGHT)
     return world
+
+
+class VirtualClock:
+    """A clock on which waiting takes no time: it only moves the hands."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def now(self) -> float:
+        return self._now
+
+    def wait_until(self, moment: float) -> None:
+        self._now = max(self._now, moment)
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass, as work does."""
+        self._now += seconds

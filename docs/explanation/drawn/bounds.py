@@ -146,11 +146,11 @@ def sap_obb() -> Figure:
     letters = world.cost.letters()
     tested, left = int(letters["b"]), int(letters["o"])
     figure, (bars, chart) = panels(8.8, 3.4, 2, width_ratios=(1, 1.5))
-    contacts = len(world.contacts.pairs)
+    contacts = len(world.contacts().pairs)
     pairs = choque.pairs(*(lambda box: (box.lower, box.upper))(world.bounds().boxes()))
     bars.bar(
         ("boxes", "oriented\nboxes", "contacts"),
-        (len(pairs), len(world.pairs), contacts),
+        (len(pairs), len(world.pairs()), contacts),
         color=(PALE, OCHRE, RED),
         edgecolor=GREY,
     )

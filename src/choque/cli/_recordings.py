@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from choque.record import Recording
-    from choque.theses.fingsics.scene_dat import SceneDat
+    from choque.record.frames import FrameFile
 
 RecordingPath = Annotated[
     Path,
@@ -20,14 +19,15 @@ RecordingPath = Annotated[
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Recording | SceneDat]:
+def opened(path: Path) -> Iterator[FrameFile]:
     """Open whatever can be played; one whose end is missing serves as far as it goes, and is complained of at the end.
 
     A verb then ends with exit code 2, like after any file that is not as it should be, its work done on the frames that
     are there. Where there is not one, it ends before anything is done.
     """
     from choque.errors import UnreadableFile
-    from choque.record import Recording, open_frames
+    from choque.record import Recording
+    from choque.record import open as open_frames
 
     frames = open_frames(path)
     truncated = frames.truncated if isinstance(frames, Recording) else ""
@@ -41,7 +41,7 @@ def opened(path: Path) -> Iterator[Recording | SceneDat]:
 @contextmanager
 def as_far_as_it_goes(things: Sequence[str]) -> Iterator[None]:
     """The same around a verb that takes many things, of which one may be a recording."""
-    from choque.record._recording import SUFFIX
+    from choque.record.recording import SUFFIX
 
     with ExitStack() as stack:
         for path in map(Path, things):

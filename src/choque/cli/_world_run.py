@@ -69,7 +69,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False
     with ExitStack() as stack:
-        driven = Run(world, plan.dt)
+        driven = Run(world, dt=plan.dt)
         driven.observers.append(totals)
         if folder is not None and plan.record:
             scene = plan.scene

@@ -12,8 +12,7 @@ from choque.cli._options import Threads
 from choque.cli._recordings import RecordingPath, opened
 
 if TYPE_CHECKING:
-    from choque.record import Recording
-    from choque.theses.fingsics.scene_dat import SceneDat
+    from choque.record.frames import FrameFile
 
 
 def replay(
@@ -51,7 +50,7 @@ def replay(
         raise typer.Exit(1)
 
 
-def _verified(frames: Recording | SceneDat, threads: int | None) -> dict[str, Any]:
+def _verified(frames: FrameFile, threads: int | None) -> dict[str, Any]:
     """What came of simulating it again."""
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
@@ -64,7 +63,7 @@ def _verified(frames: Recording | SceneDat, threads: int | None) -> dict[str, An
     return {"verified": found.is_equal, "first_difference": found.first_difference, "verdict": str(found)}
 
 
-def _write(path: Path, frames: Recording | SceneDat) -> None:
+def _write(path: Path, frames: FrameFile) -> None:
     from choque.cli._terminal import progress
     from choque.theses.fingsics.scene_dat import write_scene_dat
 
@@ -72,7 +71,7 @@ def _write(path: Path, frames: Recording | SceneDat) -> None:
         write_scene_dat(path, frames, progress=tell)
 
 
-def _about(frames: Recording | SceneDat) -> dict[str, Any]:
+def _about(frames: FrameFile) -> dict[str, Any]:
     """What can be told of a recording."""
     from choque.record import Recording
 
@@ -82,7 +81,7 @@ def _about(frames: Recording | SceneDat) -> dict[str, Any]:
         "bytes": frames.path.stat().st_size,
         "frames": frames.frame_count,
         "frames_per_second": frames.frames_per_second,
-        "bodies": len(frames.cast(0)) if frames.frame_count else 0,
+        "bodies": len(frames.bodies(0)) if frames.frame_count else 0,
     }
     if not isinstance(frames, Recording):
         return {"format": "scene.dat", **told}

@@ -1,27 +1,29 @@
-"""Recordings of worlds: written while a world runs, replayed, and verified by running it again."""
+"""Recordings of worlds: written while a world runs, replayed, and verified by simulating again."""
 
 from __future__ import annotations
 
-from choque.record._cast import Cast
-from choque.record._contents import Segment
-from choque.record._frames import Frames, Poses
-from choque.record._opening import open_frames
-from choque.record._recorder import Recorder
-from choque.record._recording import Recording
-from choque.record._replay import Replay
-from choque.record._verify import Verification, verify
-from choque.record._writer import RecordingFailed
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Cast",
-    "Frames",
-    "Poses",
-    "Recorder",
-    "Recording",
-    "RecordingFailed",
-    "Replay",
-    "Segment",
-    "Verification",
-    "open_frames",
-    "verify",
-]
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.record.frames import BodyTable, Frames, Poses, open  # noqa: A004
+    from choque.record.recorder import Recorder
+    from choque.record.recording import Recording
+    from choque.record.replay import Replay
+    from choque.record.verification import verify
+
+__all__ = ["BodyTable", "Frames", "Poses", "Recorder", "Recording", "Replay", "open", "verify"]
+
+_HOMES = {
+    "BodyTable": "choque.record.frames",
+    "Frames": "choque.record.frames",
+    "Poses": "choque.record.frames",
+    "Recorder": "choque.record.recorder",
+    "Recording": "choque.record.recording",
+    "Replay": "choque.record.replay",
+    "open": "choque.record.frames",
+    "verify": "choque.record.verification",
+}
+
+__getattr__ = exporting(__name__, _HOMES)

@@ -1,12 +1,12 @@
-"""The container of a recording: a mark, then blocks that are checked, then an index that can be made again.
+"""The container of a recording: a mark, blocks with checksums, and an index that can be rebuilt.
 
     mark (8 bytes) · version u32 · zero u32
     block: kind (4 letters) · CRC-32 of the payload u32 · length of the payload u64 · payload
     …
     tail: mark of the end (8 bytes) · place of the index block u64
 
-Whole numbers are little-endian. The tail is written last; without it, the blocks are found by going from head to
-head, up to the first that is not whole. So whatever stopped a run, what was written before stays readable.
+Integers are little-endian. The tail is written last; without it, the blocks are found by scanning from head to head, up
+to the first that is incomplete. So everything that was written before a run stopped stays readable.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FIRST_BLOCK = _START.size
 
 @dataclass(frozen=True)
 class Block:
-    """Where a block is: its kind, the place of its payload, the payload's length and checksum."""
+    """A block: its kind, the position of its payload, the length and checksum of the payload."""
 
     kind: bytes
     place: int
@@ -48,12 +48,12 @@ class Block:
 
     @property
     def start(self) -> int:
-        """The place of its head."""
+        """The position of its head."""
         return self.place - _BLOCK.size
 
     @property
     def end(self) -> int:
-        """The place after its last byte."""
+        """The position after its last byte."""
         return self.place + self.length
 
 
@@ -63,7 +63,7 @@ def write_start(handle: FileIO) -> None:
 
 
 def write_block(handle: FileIO, kind: bytes, payload: bytes) -> int:
-    """Append a block; give the place of its head."""
+    """Append a block; return the position of its head."""
     start = handle.tell()
     write_all(handle, _BLOCK.pack(kind, zlib.crc32(payload), len(payload)))
     write_all(handle, payload)
@@ -71,7 +71,7 @@ def write_block(handle: FileIO, kind: bytes, payload: bytes) -> int:
 
 
 def write_tail(handle: FileIO, index_start: int) -> None:
-    """Write what says that the recording is complete."""
+    """Write the tail, which marks the recording as complete."""
     write_all(handle, _TAIL.pack(END_MARK, index_start))
 
 
@@ -92,7 +92,7 @@ class BlockFile:
                 f"{VERSION}. Read it with the version that wrote it, or record it again."
             )
         self._handle = self.path.open("rb")
-        weakref.finalize(self, self._handle.close)  # closing is allowed, not asked for
+        weakref.finalize(self, self._handle.close)  # closing is optional
         self._size = os.fstat(self._handle.fileno()).st_size
 
     def close(self) -> None:
@@ -100,14 +100,14 @@ class BlockFile:
         self._handle.close()
 
     def scan(self) -> Iterator[Block]:
-        """Go through all blocks that are there in full, from the first, reading their heads only."""
+        """Yield all complete blocks from the first, reading their heads only."""
         place = FIRST_BLOCK
         while (block := self.block_at(place)) is not None:
             yield block
             place = block.end
 
     def block_at(self, start: int) -> Block | None:
-        """The block whose head is at ``start``; None if there is none that is whole."""
+        """Return the block whose head is at ``start``; None if there is no complete one."""
         if not FIRST_BLOCK <= start <= self._size - _BLOCK.size:
             return None
         self._handle.seek(start)
@@ -118,7 +118,7 @@ class BlockFile:
         return Block(kind, place, length, checksum)
 
     def index_block(self) -> Block | None:
-        """The index block that the tail points to; None if the recording was not finished."""
+        """Return the index block that the tail points to; None if the recording is not complete."""
         if self._size < FIRST_BLOCK + _TAIL.size:
             return None
         self._handle.seek(self._size - _TAIL.size)
@@ -127,7 +127,7 @@ class BlockFile:
         return block if block is not None and block.kind == INDEX else None
 
     def read(self, block: Block) -> bytes:
-        """Read a payload, refused unless its checksum is right."""
+        """Return a payload; raise an error if its checksum is wrong."""
         self._handle.seek(block.place)
         payload = self._handle.read(block.length)
         if len(payload) != block.length or zlib.crc32(payload) != block.checksum:

@@ -74,4 +74,4 @@ def overlapping_pairs(scene: BodyScene) -> Pairs:
     world = make_world(scene, settings)
     # A step looks for contacts before it moves anything.
     world.step(scene.dt)
-    return world.contacts.pairs
+    return world.contacts().pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from choque.errors import InvalidInput
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import BodyScene
 
 
@@ -14,12 +14,12 @@ class Simulated:
 
     def __init__(self, scene: BodyScene, steps: int) -> None:
         self._dt, self._world = scene.dt, scene.world()
-        self._cast = Cast.of(self._world.bodies)
+        self._cast = BodyTable.of(self._world.bodies)
         self.name, self.camera = scene.name, scene.camera
         self.frames_per_second = float(scene.steps_per_second)
         self.frame_count = steps + 1
 
-    def cast(self, index: int) -> Cast:  # noqa: ARG002
+    def bodies(self, index: int) -> BodyTable:  # noqa: ARG002
         """The bodies, which stay the same."""
         return self._cast
 

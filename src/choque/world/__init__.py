@@ -1,25 +1,31 @@
-"""Worlds of rigid bodies: the state as arrays, the steps, their reports, and what drives them."""
+"""Worlds of rigid bodies: the state as arrays, the steps and their reports, and runs."""
 
 from __future__ import annotations
 
-from choque.world._bodies import Bodies
-from choque.world._bounds import bounds_names
-from choque.world._clock import Clock, VirtualClock, WallClock
-from choque.world._compare import Comparison
-from choque.world._cost import Cost
-from choque.world._report import StepReport
-from choque.world._run import Run
-from choque.world._world import World
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Bodies",
-    "Clock",
-    "Comparison",
-    "Cost",
-    "Run",
-    "StepReport",
-    "VirtualClock",
-    "WallClock",
-    "World",
-    "bounds_names",
-]
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.world._cost import Cost
+    from choque.world._world import World
+    from choque.world.bodies import Bodies
+    from choque.world.bounds import bounds_names
+    from choque.world.report import Comparison, StepReport
+    from choque.world.run import Clock, Run, WallClock
+
+__all__ = ["Bodies", "Clock", "Comparison", "Cost", "Run", "StepReport", "WallClock", "World", "bounds_names"]
+
+_HOMES = {
+    "Bodies": "choque.world.bodies",
+    "Clock": "choque.world.run",
+    "Comparison": "choque.world.report",
+    "Cost": "choque.world._cost",
+    "Run": "choque.world.run",
+    "StepReport": "choque.world.report",
+    "WallClock": "choque.world.run",
+    "World": "choque.world._world",
+    "bounds_names": "choque.world.bounds",
+}
+
+__getattr__ = exporting(__name__, _HOMES)

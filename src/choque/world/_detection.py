@@ -19,10 +19,10 @@ from choque.narrow.manifold import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
 from choque.theses.fingsics.world_parts import LegacyBroad, create_legacy
-from choque.world._bodies import Bodies
-from choque.world._bounds import find_bounds
 from choque.world._cost import Cost, CostMeter
 from choque.world._settings import Settings
+from choque.world.bodies import Bodies
+from choque.world.bounds import find_bounds
 
 if TYPE_CHECKING:
     from choque.world._resident import ResidentSweep

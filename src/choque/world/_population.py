@@ -1,25 +1,27 @@
-"""Who is in a world: bodies with ids, that come and go."""
+"""The bodies of a world: adding them, with all arguments checked first, and removing them by id."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.ids import Identities
+from choque._core.rotation import straightened
 from choque._core.types import Floats, Rows
 from choque.dynamics import Response
 from choque.dynamics.mechanics import capsule_inertia, limit_speeds, sphere_inertia
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, UnknownName
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
-from choque.world._bodies import Bodies
-from choque.world._columns import MOST_BODIES, BodyOptions, Columns
 from choque.world._settings import Settings
+from choque.world.bodies import Bodies
 
 if TYPE_CHECKING:
     from choque.narrow.hulls import Hulls
@@ -27,117 +29,154 @@ if TYPE_CHECKING:
 Ids = NDArray[np.int32]
 
 
-class Population:
-    """Bodies of every kind, added by thousands at once and taken out by id. An id is never used again.
+MAX_BODIES = 2**31 - 1
+"""Ids are 32 bits wide."""
 
-    What is refused changes nothing: no body is added and no id used up.
+
+class BodyOptions(TypedDict, total=False):
+    """Options of all kinds of bodies: one value for all, or one for each."""
+
+    mass: ArrayLike
+    """Positive; 1 unless given."""
+    velocity: ArrayLike
+    """(3,) or (n, 3) [unit/s]; 0 by default."""
+    angular_velocity: ArrayLike
+    """(3,) or (n, 3) about the axes of the world [rad/s]; 0 by default."""
+    acceleration: ArrayLike
+    """(3,) or (n, 3) [unit/s²], such as (0, −9.8, 0) for gravity; 0 by default."""
+    rotation: ArrayLike | None
+    """(3, 3) or (n, 3, 3) rotation matrices, ``rotation @ local`` in the world; None for the identity."""
+    elasticity: ArrayLike
+    """Restitution from 0, no rebound, to 1, the default; a contact has the mean of both bodies."""
+    static: ArrayLike
+    """True: infinite mass. The body still moves with its own velocity."""
+    color: ArrayLike
+    """(3,) or (n, 3) whole numbers from 0 to 255: red, green, blue."""
+    drawn: ArrayLike
+    """False: not drawn."""
+
+
+DEFAULTS: BodyOptions = {
+    "mass": 1.0,
+    "velocity": 0.0,
+    "angular_velocity": 0.0,
+    "acceleration": 0.0,
+    "rotation": None,
+    "elasticity": 1.0,
+    "static": False,
+    "color": (200, 200, 200),
+    "drawn": True,
+}
+
+
+class Population:
+    """Bodies of all kinds, added in arrays and removed by id. Ids are never reused.
+
+    A call that raises changes nothing: no body is added and no id is used.
     """
 
     settings: Settings
-    """The rules in force; changed by `World.switch`."""
+    """The present settings; `World.switch` changes them."""
+    _bodies: Bodies
     _response: Response
-
-    def __init__(self, dtype: np.dtype[np.floating[Any]]) -> None:
-        self._bodies = Bodies.none(dtype)
-        self._identities = Identities.first(0)
+    _identities: Identities
 
     def __len__(self) -> int:
         return len(self._bodies)
 
     @property
     def bodies(self) -> Bodies:
-        """The state as arrays, which steps write to; new ones after bodies came or went."""
+        """The state as arrays. Steps write to them; adding and removing bodies replaces them."""
         return self._bodies
 
-    def add_spheres(self, center: ArrayLike, radius: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
-        """Add spheres around ``center`` (n, 3) of ``radius`` (n,) or one for all; gives their ids.
+    def add_spheres(self, position: ArrayLike, radius: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
+        """Add spheres around ``position`` (n, 3) of ``radius``, (n,) or one for all; return their ids.
 
-        ``options`` are those of `BodyOptions`, each one value for all or one for each.
+        ``options`` are those of `BodyOptions`, each one value for all bodies or one for each.
         """
-        columns = Columns(center, options)
+        columns = _Columns(position, options)
         reach = columns.positive(radius, "radius")
         return self._add(columns, SPHERE, _sizes(reach), lambda mass: sphere_inertia(mass, reach))
 
     def add_capsules(
         self,
-        center: ArrayLike,
+        position: ArrayLike,
         radius: ArrayLike = 1.0,
         length: ArrayLike = 1.0,
         *,
         rocket: ArrayLike = False,
         **options: Unpack[BodyOptions],
     ) -> Ids:
-        """Add capsules along local z; ``length`` is that of the cylinder, without the half spheres at its ends.
+        """Add capsules along local z; ``length`` is that of the cylinder, without the hemispheres at its ends.
 
-        A ``rocket`` is a capsule that is drawn differently, nothing else.
+        A ``rocket`` is a capsule that is drawn differently.
         """
-        columns = Columns(center, options)
+        columns = _Columns(position, options)
         reach, long = columns.positive(radius, "radius"), columns.not_negative(length, "length")
         return self._add(
             columns, CAPSULE, _sizes(reach, long), lambda mass: capsule_inertia(mass, reach, long), rocket=rocket
         )
 
     def add_tiles(
-        self, center: ArrayLike, length: ArrayLike = 30.0, width: ArrayLike = 30.0, **options: Unpack[BodyOptions]
+        self, position: ArrayLike, length: ArrayLike = 30.0, width: ArrayLike = 30.0, **options: Unpack[BodyOptions]
     ) -> Ids:
-        """Add rectangles, ``length`` along local x, ``width`` along local z, with two faces. They are always static."""
-        columns = Columns(center, options)
+        """Add static rectangles with two faces, ``length`` along local x and ``width`` along local z."""
+        columns = _Columns(position, options)
         size = _sizes(columns.positive(length, "length"), columns.positive(width, "width"))
         return self._add(columns, TILE, size, _no_inertia, static=True)
 
     def add_ground(self, height: float = 0.0, **options: Unpack[BodyOptions]) -> Ids:
-        """Add the half-space below ``height``, or below the plane that a ``rotation`` turns it to; it is static."""
+        """Add the static half-space below ``height``; a ``rotation`` tilts its surface."""
         if isinstance(height, bool) or not isinstance(height, Real) or not math.isfinite(height):
             raise InvalidInput(f"height is {height!r}; it must be a finite number.")
-        columns = Columns([[0.0, float(height), 0.0]], options)
+        columns = _Columns([[0.0, float(height), 0.0]], options)
         return self._add(columns, PLANE, _sizes(np.zeros(1)), _no_inertia, static=True)
 
-    def add_boxes(self, center: ArrayLike, size: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
-        """Add solid boxes with the edges ``size``: one for all, (3,), or (n, 3)."""
+    def add_boxes(self, position: ArrayLike, size: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:
+        """Add solid boxes with edges of length ``size``: one for all, (3,), or (n, 3)."""
         from choque.narrow.hulls import Hulls
 
-        columns = Columns(center, options)
+        columns = _Columns(position, options)
         return self._add_convex(columns, Hulls.boxes(), 0, columns.sides(size, "size"))
 
     def add_hulls(
         self,
         hull: Hulls | ArrayLike | str | os.PathLike[str],
-        center: ArrayLike,
+        position: ArrayLike,
         scale: ArrayLike = 1.0,
         *,
         row: ArrayLike = 0,
         **options: Unpack[BodyOptions],
     ) -> Ids:
-        """Add convex solids of even density.
+        """Add convex solids of uniform density.
 
         Parameters
         ----------
         hull
-            The points (v, 3) of a solid, the file of a mesh, or a library `choque.narrow.Hulls`; the solid is their
-            convex hull.
-        center
-            (n, 3): where centres of mass are.
+            The points (v, 3) of a solid, a mesh file, or a library `choque.narrow.Hulls`; the solid is the convex hull.
+        position
+            (n, 3): the centres of mass.
         scale
             One for all, (3,), or (n, 3) along the principal axes of the hull.
         row
             Which hull of a library: one for all, or (n,).
         options
-            Those of `BodyOptions`. A ``rotation`` turns a solid from the way in which it was given.
+            Those of `BodyOptions`. With the identity as ``rotation``, a solid keeps the orientation of its points.
         """
-        from choque.world._hull_library import as_hulls
+        from choque.world.hull_library import as_hulls
 
-        columns = Columns(center, options)
+        columns = _Columns(position, options)
         return self._add_convex(columns, as_hulls(hull), row, columns.sides(scale, "scale"))
 
     def remove(self, ids: ArrayLike) -> None:
-        """Take the bodies ``ids`` out; their ids are never used again."""
+        """Remove the bodies ``ids``; their ids are never reused."""
         rows = self._identities.rows_of(ids)
         staying: Rows = np.delete(np.arange(len(self)), rows)
         self._identities = self._identities.kept(staying)
-        self._bodies = self._bodies.kept(staying)
+        self._bodies = self._bodies.take(staying)
 
-    def _add_convex(self, columns: Columns, arriving: Hulls, row: ArrayLike, scale: NDArray[np.float64]) -> Ids:
-        from choque.world._hull_library import chosen, joined
+    def _add_convex(self, columns: _Columns, arriving: Hulls, row: ArrayLike, scale: NDArray[np.float64]) -> Ids:
+        from choque.world.hull_library import chosen, joined
 
         rows = chosen(row, columns.count, arriving)
         hulls, places = joined(self._bodies.hulls, arriving)
@@ -153,25 +192,28 @@ class Population:
 
     def _add(
         self,
-        columns: Columns,
+        columns: _Columns,
         kind: int,
         size: NDArray[np.float64],
         inertia: Callable[[NDArray[np.float64]], NDArray[np.float64]],
         **further: Any,
     ) -> Ids:
-        if self._identities.following + columns.count > MOST_BODIES:
-            raise InvalidInput(f"{columns.count:,} more bodies are too many: ids end at {MOST_BODIES:,}.")
+        if self._identities.following + columns.count > MAX_BODIES:
+            raise InvalidInput(f"{columns.count:,} more bodies are too many: ids end at {MAX_BODIES:,}.")
         identities, ids = self._identities.joined(columns.count)
-        straight = self._response.normalises_rotations
+        orthonormalise = self._response.normalises_rotations
         hulls = further.pop("hulls", self._bodies.hulls)
-        bodies = columns.bodies(ids, kind, size, inertia, self._bodies.dtype, straight=straight, hulls=hulls, **further)
+        bodies = columns.bodies(
+            ids, kind, size, inertia, self._bodies.dtype, orthonormalise=orthonormalise, hulls=hulls, **further
+        )
         limit_speeds(bodies, self.settings.max_speed, self.settings.max_spin)
-        self._bodies, self._identities = self._bodies.joined(bodies), identities
+        self._bodies = replace(self._bodies.joined(bodies), hulls=bodies.hulls)
+        self._identities = identities
         return ids
 
 
 def _sizes(*parts: Floats) -> NDArray[np.float64]:
-    """(n, 3) sizes whose first columns are the ``parts``."""
+    """Return (n, 3) sizes whose first columns are the ``parts``."""
     size = np.zeros((len(parts[0]), 3))
     for column, part in enumerate(parts):
         size[:, column] = part
@@ -180,3 +222,178 @@ def _sizes(*parts: Floats) -> NDArray[np.float64]:
 
 def _no_inertia(mass: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.zeros((len(mass), 3))
+
+
+class _Columns:
+    """The arguments of one call that adds bodies, checked; there are as many bodies as positions.
+
+    Parameters
+    ----------
+    position
+        (n, 3), or (3,) for one body.
+    options
+        See `BodyOptions`.
+    """
+
+    def __init__(self, position: ArrayLike, options: BodyOptions) -> None:
+        for name in options:
+            if name not in DEFAULTS:
+                raise UnknownName("property of bodies", name, DEFAULTS)
+        given = check.floats(position, "position").astype(np.float64)
+        if given.shape == (3,):
+            given = given.reshape(1, 3)
+        if given.ndim != 2 or given.shape[1] != 3:
+            raise InvalidInput(f"position has the shape {given.shape}; it must be (n, 3), or (3,) for one body.")
+        check.finite(given, "position")
+        self.position = given
+        self.count = len(given)
+        self._options: BodyOptions = {**DEFAULTS, **options}
+
+    def positive(self, given: ArrayLike, name: str) -> NDArray[np.float64]:
+        """Return (n,) finite numbers above 0."""
+        return self._numbers(given, name, (), lambda value: value > 0, "it must be greater than 0")
+
+    def not_negative(self, given: ArrayLike, name: str) -> NDArray[np.float64]:
+        """Return (n,) finite numbers of at least 0."""
+        return self._numbers(given, name, (), lambda value: value >= 0, "it must not be negative")
+
+    def vectors(self, given: ArrayLike, name: str) -> NDArray[np.float64]:
+        """Return (n, 3) finite numbers; a single one fills all three."""
+        return self._numbers(given, name, (3,))
+
+    def sides(self, given: ArrayLike, name: str) -> NDArray[np.float64]:
+        """Return (n, 3) finite numbers above 0; a single one fills all three."""
+        return self._numbers(given, name, (3,), lambda value: value > 0, "it must be greater than 0")
+
+    def flags(self, given: ArrayLike, name: str) -> NDArray[np.bool_]:
+        """Return (n,) booleans."""
+        return check.flags(given, name, self.count)
+
+    def bodies(
+        self,
+        ids: NDArray[np.int32],
+        kind: int,
+        size: NDArray[np.float64],
+        inertia: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        dtype: np.dtype[np.floating[Any]],
+        *,
+        static: bool = False,
+        rocket: ArrayLike = False,
+        hull: NDArray[np.int32] | None = None,
+        hulls: Any = None,
+        frame: NDArray[np.float64] | None = None,
+        orthonormalise: bool = True,
+    ) -> Bodies:
+        """Return the bodies; raise `InvalidInput` unless all arguments are valid.
+
+        Parameters
+        ----------
+        ids, kind, size, hull, hulls
+            As in `Bodies`.
+        inertia
+            Returns the principal moments (n, 3) for the masses (n,).
+        static
+            True for a kind that is always static.
+        rocket
+            Whether capsules are drawn as rockets.
+        frame
+            (n, 3, 3) the axes of each body as columns, before ``rotation`` is applied; None for those of the world.
+        orthonormalise
+            Whether rotations are made orthonormal to the last bit, or kept as given.
+        """
+        given = self._options
+        mass = self.positive(given["mass"], "mass")
+        still = self.flags(given["static"], "static") | static
+        moments = inertia(mass).astype(dtype)
+        weight = mass.astype(dtype)
+        with np.errstate(divide="ignore", over="ignore"):
+            inverse_mass = np.where(still, 0, 1 / weight).astype(dtype)
+            inverse_inertia = np.where(still[:, np.newaxis], 0, 1 / moments).astype(dtype)
+        resists = np.isfinite(inverse_mass) & np.isfinite(inverse_inertia).all(axis=1) & np.isfinite(weight)
+        resists &= np.isfinite(moments).all(axis=1) & np.isfinite(size.astype(dtype)).all(axis=1)
+        if not resists.all():
+            row = int(np.argmin(resists))
+            raise InvalidInput(
+                f"Row {row} has the mass {mass[row]:g} and the size {size[row].tolist()}; its inertia is outside what "
+                f"{dtype} holds. Choose other units."
+            )
+        columns: dict[str, Any] = {
+            "ids": ids,
+            "kind": np.full(self.count, kind, np.int8),
+            "position": self.position,
+            "rotation": self._rotation(frame, orthonormalise),
+            "velocity": self.vectors(given["velocity"], "velocity"),
+            "angular_velocity": self.vectors(given["angular_velocity"], "angular_velocity"),
+            "acceleration": self.vectors(given["acceleration"], "acceleration"),
+            "elasticity": self._elasticity(),
+            "size": size,
+        }
+        for name, column in columns.items():
+            if column.dtype.kind == "f":
+                columns[name] = check.cast(column, name, dtype)
+        return Bodies(
+            **columns,
+            mass=weight,
+            inverse_mass=inverse_mass,
+            inertia=moments,
+            inverse_inertia=inverse_inertia,
+            static=still,
+            hull=np.full(self.count, -1, np.int32) if hull is None else hull,
+            color=self._color(),
+            drawn=self.flags(given["drawn"], "drawn"),
+            rocket=self.flags(rocket, "rocket"),
+            hulls=hulls,
+        )
+
+    def _numbers(
+        self,
+        given: ArrayLike,
+        name: str,
+        shape: tuple[int, ...],
+        allowed: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isfinite,
+        rule: str = "it must be a number",
+    ) -> NDArray[np.float64]:
+        array = check.floats(given, name).astype(np.float64)
+        if array.shape not in ((), shape, (self.count, *shape)):
+            wanted = " or ".join(str(one) for one in dict.fromkeys((shape, (self.count, *shape))) if one)
+            raise InvalidInput(f"{name} has the shape {array.shape}; it must be a number, or of shape {wanted}.")
+        fair = allowed(array) & np.isfinite(array)
+        if not fair.all():
+            raise InvalidInput(f"{name} holds {array[~fair].flat[0]}; {rule}, and finite.")
+        return np.broadcast_to(array, (self.count, *shape)).copy()
+
+    def _elasticity(self) -> NDArray[np.float64]:
+        return self._numbers(
+            self._options["elasticity"],
+            "elasticity",
+            (),
+            lambda value: (value >= 0) & (value <= 1),
+            "it must be from 0, no rebound, to 1",
+        )
+
+    def _rotation(self, frame: NDArray[np.float64] | None, orthonormalise: bool) -> NDArray[np.float64]:
+        given = self._options["rotation"]
+        array = check.floats(np.eye(3) if given is None else given, "rotation").astype(np.float64)
+        if array.shape not in ((3, 3), (self.count, 3, 3)):
+            raise InvalidInput(
+                f"rotation has the shape {array.shape}; it must be (3, 3) or {(self.count, 3, 3)}, or None for none."
+            )
+        turned = np.broadcast_to(array, (self.count, 3, 3)).copy()
+        check.orthonormal(turned, "rotation")
+        mirrored = np.flatnonzero(np.linalg.det(turned) < 0)
+        if len(mirrored):
+            raise InvalidInput(f"Row {int(mirrored[0])} of rotation is a mirror image; its determinant must be +1.")
+        if frame is not None:
+            turned = turned @ frame
+        return straightened(turned) if orthonormalise else turned
+
+    def _color(self) -> NDArray[np.uint8]:
+        array = np.asarray(self._options["color"])
+        if array.dtype.kind not in "iu" or array.shape not in ((3,), (self.count, 3)):
+            raise InvalidInput(
+                f"color has the shape {array.shape} and the type {array.dtype}; it must be three whole numbers from "
+                f"0 to 255, or ({self.count}, 3) of them."
+            )
+        if array.size and (array.min() < 0 or array.max() > 255):
+            raise InvalidInput(f"color holds {array[(array < 0) | (array > 255)][0]}; each part goes from 0 to 255.")
+        return np.broadcast_to(array, (self.count, 3)).astype(np.uint8)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -16,7 +17,8 @@ from choque.broad._on_device import on_device
 from choque.dynamics.response import RESPONSES
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.rules import RULES
-from choque.world._bounds import LEGACY, find_bounds
+from choque.world.bounds import LEGACY, find_bounds
+from choque.world.former import current_settings
 
 DTYPES = ("float32", "float64")
 
@@ -64,6 +66,16 @@ class Settings:
         # On no bodies at all: a method says at once which of its options it does not know.
         broad.create(self.broad, Boxes(np.empty((0, 3)), np.empty((0, 3))), **self.method_options())
         return self
+
+    @classmethod
+    def from_file(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the settings that a saved world holds."""
+        return cls(**current_settings(stored))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `choque.World` that give these settings."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**own.pop("broad_options"), **own}
 
     def on_device(self) -> Self:
         """The same settings, with ``"auto"`` as the method that the device has kernels for, if there is one."""

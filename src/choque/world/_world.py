@@ -1,4 +1,4 @@
-"""A world of rigid bodies: what is in it, and one step after another."""
+"""A world of rigid bodies, simulated step by step."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import threads
+from choque._core.ids import Identities
 from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.errors import InvalidInput
 from choque.narrow.manifold import Contacts
-from choque.world._bounds import LEGACY
 from choque.world._cost import Cost
 from choque.world._detection import NO_PAIRS, Detected, Detection
-from choque.world._hash import state_hash
 from choque.world._population import Population
-from choque.world._report import STAGES, StepReport
 from choque.world._settings import Settings, float_name
+from choque.world.bodies import Bodies, state_hash
+from choque.world.bounds import LEGACY
+from choque.world.report import STAGES, StepReport
 
 
 class World(Population):
-    """Bodies that move, meet and rebound, in steps of fixed length.
+    """Rigid bodies that move, collide and rebound, in steps of fixed length.
 
     Parameters
     ----------
@@ -78,6 +79,12 @@ class World(Population):
     [-3.0, 3.0]
     """
 
+    _frame: int
+    _time: float
+    _dt: float
+    _latest: Detected | None
+    _latest_ids: Identities
+
     def __init__(
         self,
         broad: str = "auto",
@@ -108,37 +115,36 @@ class World(Population):
             broad_options=broad_options,
         )
         self._engage((settings.as_legacy() if legacy else settings).on_device().checked())
-        super().__init__(np.dtype(self.settings.dtype))
-        self._frame = 0
-        self._time = 0.0
-        self._latest: Detected | None = None
-        self._latest_ids = self._identities
+        self._resume(Bodies.none(np.dtype(self.settings.dtype)), Identities.first(0), 0, 0.0)
 
     def __repr__(self) -> str:
         return f"<World: {len(self)} bodies, frame {self._frame}, broad phase {self.settings.broad!r}>"
 
-    # What there is
+    # State
 
     @property
     def frame(self) -> int:
-        """How many steps were made."""
+        """How many steps were made so far."""
         return self._frame
 
     @property
     def time(self) -> float:
-        """How many seconds they were long."""
+        """The simulated time [s]: the sum of all ``dt``."""
         return self._time
 
     @property
+    def dt(self) -> float:
+        """The length of the latest step [s]; 0 before the first."""
+        return self._dt
+
     def pairs(self) -> Pairs:
-        """The candidates of the latest step, as ids: (m, 2) int32, sorted."""
+        """Return the candidates of the latest step, as ids: (m, 2) int32, sorted."""
         return NO_PAIRS if self._latest is None else self._latest_ids.name(self._latest.pairs)
 
-    @property
     def contacts(self) -> Contacts:
-        """The contacts of the latest step, with the ids of both bodies, in the order of their pairs.
+        """Return the contacts of the latest step, with the ids of both bodies, in the order of their pairs.
 
-        Where the response makes exact tests itself, they are found when first asked for, in the poses before the step.
+        If the response makes exact tests itself, the contacts are computed by this call, in the poses before the step.
         """
         if self._latest is None:
             return Contacts.none(self._bodies.dtype.type)
@@ -147,7 +153,7 @@ class World(Population):
 
     @property
     def detection(self) -> Detection:
-        """What looks for candidates and contacts now, to be read: its bounds, its methods, its broad phase."""
+        """The present bounds, broad phase and narrow phase, for reading."""
         return self._detection
 
     @property
@@ -157,35 +163,35 @@ class World(Population):
 
     @property
     def response(self) -> Response:
-        """What answers contacts."""
+        """The present response, for reading."""
         return self._response
 
     def energy(self) -> float:
-        """The kinetic energy of all bodies that are not static."""
+        """Return the kinetic energy of all bodies that are not static."""
         return float(mechanics.kinetic_energy(self._bodies).sum())
 
     def momentum(self) -> NDArray[np.float64]:
-        """The momentum (3,) of all bodies that are not static."""
+        """Return the momentum (3,) of all bodies that are not static."""
         found: NDArray[np.float64] = mechanics.momentum(self._bodies).sum(axis=0)
         return found
 
     def angular_momentum(self) -> NDArray[np.float64]:
-        """The angular momentum (3,) about the origin of all bodies that are not static."""
+        """Return the angular momentum (3,) about the origin of all bodies that are not static."""
         found: NDArray[np.float64] = mechanics.angular_momentum(self._bodies).sum(axis=0)
         return found
 
     def hash(self) -> int:
-        """64 bits over ids, poses, velocities and the frame: equal worlds have equal ones."""
+        """Return a 64-bit hash of ids, poses, velocities and the frame number."""
         return state_hash(self._bodies, self._frame)
 
     def bounds(self) -> Bounds:
-        """The bounding volumes of all bodies now, of the kind that the broad phase is given."""
+        """Return the present bounding volumes of all bodies, of the kind that the broad phase uses."""
         return self._detection.bound(self._bodies, self._thread_count())
 
-    # What happens
+    # Work
 
     def step(self, dt: float = 1 / 60) -> StepReport:
-        """Go on by ``dt`` seconds: find what touches, answer it, and move everything."""
+        """Advance by ``dt`` seconds: detect contacts, respond to them, and move all bodies."""
         if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < math.inf:
             raise InvalidInput(f"dt is {dt!r}; it must be a number of seconds greater than 0.")
         dt, bodies, settings = float(dt), self._bodies, self.settings
@@ -199,11 +205,14 @@ class World(Population):
         response.integrate(bodies, dt, **limits, threads=settings.threads)
         self._frame += 1
         self._time += dt
+        self._dt = dt
         self._latest, self._latest_ids = found, self._identities
         ended = perf_counter()
         spans = (*found.seconds, answered - detected, ended - answered)
         return StepReport(
             frame=self._frame,
+            dt=dt,
+            time=self._time,
             seconds=dict(zip(STAGES, spans, strict=True)),
             total_seconds=ended - began,
             bodies=len(bodies),
@@ -222,41 +231,47 @@ class World(Population):
         response: str | None = None,
         **broad_options: Any,
     ) -> None:
-        """Go on from the same state by other methods; what is None stays.
+        """Continue from the same state with other methods; what is None stays as it was.
 
-        With another broad phase, its ``bounds`` are those that suit it unless they are given, and the options of the
-        former one end. Nothing changes when a name is refused.
+        A new broad phase gets the bounds that suit it, unless ``bounds`` are given, and none of the options of the
+        former one. A call that raises changes nothing.
         """
         self._engage(self._changed(broad, bounds, narrow, response, broad_options))
 
-    def rival(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
-        """Another choice of methods, to look at the same bodies beside this one's own; changes nothing here."""
+    def shadow(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
+        """Return a second detection with other methods, for the same bodies; it does not affect this world."""
         return Detection(self._changed(broad, bounds, None, None, broad_options))
 
     def copy(self) -> Self:
-        """An independent copy, which goes on like this one would."""
+        """Return an independent copy, which continues as this world would."""
         return copy.deepcopy(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, at once or not at all; a world opened from it goes on bit for bit."""
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to a file, atomically; a world read from it continues bit for bit."""
         from choque.files.atomic import replacing
-        from choque.world._saving import write_world
+        from choque.world.saving import write_world
 
         with replacing(path) as handle:
             write_world(handle, self)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, threads: int | None = None) -> Self:
-        """The world that `save` wrote to ``path``."""
+    def read(cls, path: str | os.PathLike[str], *, threads: int | None = None) -> Self:
+        """Return the world that `write` wrote to ``path``."""
         from choque.files.source import require_signature
-        from choque.world._saving import read_world
+        from choque.world.saving import read_world
 
         path = Path(path)
         require_signature(path, b"PK", "a saved world")
         with path.open("rb") as handle:
             return read_world(cls, handle, path, threads)
 
-    # The machinery
+    # Internals
+
+    def _resume(self, bodies: Bodies, identities: Identities, frame: int, time: float) -> None:
+        """Continue from this state; nothing has been detected in it yet."""
+        self._bodies, self._identities = bodies, identities
+        self._frame, self._time, self._dt = frame, time, 0.0
+        self._latest, self._latest_ids = None, identities
 
     def _engage(self, settings: Settings) -> None:
         """Take up ``settings``, checked ones; the response remembers if it stays the same."""

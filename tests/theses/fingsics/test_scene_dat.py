@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.record import Recorder, Recording, open_frames
+from choque.record import Recorder, Recording
+from choque.record import open as open_frames
 from choque.theses.fingsics import scene_dat
 from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
 from choque.world import World
@@ -39,7 +40,7 @@ def test_bytes_come_back(tmp_path_factory: pytest.TempPathFactory, n: int, f: in
     (folder / "scene.dat").write_bytes(content)
     opened = SceneDat(folder)
     assert len(content) == 12 + n * (16 + 48 * f) == scene_dat.file_size(n, f)
-    assert (opened.frame_count, opened.frames_per_second, len(opened.cast())) == (f, rate, n)
+    assert (opened.frame_count, opened.frames_per_second, len(opened.bodies())) == (f, rate, n)
     write_scene_dat(folder / "again.dat", opened)
     assert (folder / "again.dat").read_bytes() == content
 
@@ -70,7 +71,7 @@ def test_a_recording_converts_without_rounding(tmp_path: Path, make_world: Calla
         assert opened.frame(index).position.tobytes() == recording.frame(index).position.tobytes()
         assert opened.frame(index).rotation.tobytes() == recording.frame(index).rotation.tobytes()
     for name in ("kind", "size", "color", "drawn", "rocket"):
-        assert np.array_equal(getattr(opened.cast(0), name), getattr(recording.cast(0), name)), name
+        assert np.array_equal(getattr(opened.bodies(0), name), getattr(recording.bodies(0), name)), name
 
 
 def test_what_the_format_cannot_hold(tmp_path: Path, make_world: Callable[..., World]) -> None:

@@ -19,7 +19,7 @@ from choque.scene.body_columns import BodyColumns, capsules, join, spheres, tile
 from choque.theses.fingsics import world_course, world_trial
 from choque.theses.fingsics.world_course import Course, course, logged_course
 from choque.theses.fingsics.world_trial import EngineTrial, RecordedTrial, ReplayTrial, WorldTrial
-from choque.world._report import STAGES
+from choque.world.report import STAGES
 
 STEPS = 25
 ONCE = Plan(fewest=1, most=1, budget=60.0, limit=60.0)
@@ -111,7 +111,7 @@ def test_what_would_take_too_long_or_too_much_memory_is_cut_off(
     monkeypatch.setattr(world_trial, "MOST_PAIRS", 2000)
     with pytest.raises(CutOff, match=r"would keep 2,130 pairs at once"):  # 60 · 59 / 2 of those that move, 60 · 6 walls
         WorldTrial(scene, "all", STEPS).rehearse(60.0)
-    assert len(scene.world(broad="all").rival("all").find(scene.world().bodies).pairs) == 2130
+    assert len(scene.world(broad="all").shadow("all").find(scene.world().bodies).pairs) == 2130
 
 
 def test_oriented_boxes_are_counted_and_the_model_is_told(scene: BodyScene) -> None:

@@ -17,7 +17,7 @@ from choque.theses.fingsics.boxes import legacy_bounds, oriented_boxes_meet
 from choque.theses.fingsics.sweep import LegacySweep
 from choque.theses.fingsics.world_parts import LegacyBruteObb, LegacySap, LegacySapObb, create_legacy
 from choque.world import World
-from choque.world._bounds import BodyBoxes
+from choque.world.bounds import BodyBoxes
 
 
 class PlainSweep:
@@ -213,7 +213,7 @@ def test_methods_agree_on_collisions() -> None:
         reports = [world.step() for world in worlds]
         assert len({report.contacts for report in reports}) == 1
         touched += reports[0].contacts
-        pairs = {method: set(map(tuple, world.pairs.tolist())) for method, world in zip(methods, worlds, strict=True)}
+        pairs = {method: set(map(tuple, world.pairs().tolist())) for method, world in zip(methods, worlds, strict=True)}
         assert pairs["sap-obb"] <= pairs["sap-incremental"] <= pairs["brute"] <= pairs["all"]
         assert pairs["sap-obb"] <= pairs["sap-incremental"] & pairs["brute-obb"]
         assert pairs["grid"] == pairs["brute"]
@@ -226,8 +226,8 @@ def test_saved_copied_and_threaded_worlds_go_on_alike(method: str, tmp_path: Pat
     world = scene_of_each(broad=method)
     for _ in range(45):
         world.step()
-    world.save(tmp_path / "world.npz")
-    others = [World.open(tmp_path / "world.npz"), world.copy(), World.open(tmp_path / "world.npz", threads=2)]
+    world.write(tmp_path / "world.npz")
+    others = [World.read(tmp_path / "world.npz"), world.copy(), World.read(tmp_path / "world.npz", threads=2)]
     for _ in range(30):
         report = world.step()
         for other in others:

@@ -103,7 +103,7 @@ def _paint(axes: Any, recording: Recording, index: int) -> None:
 
     from choque.narrow.shapes import CAPSULE, SPHERE
 
-    cast, poses = recording.cast(index), recording.frame(index)
+    cast, poses = recording.bodies(index), recording.frame(index)
     moving = np.flatnonzero((cast.kind == SPHERE) | (cast.kind == CAPSULE))
     for row in moving[np.argsort(poses.position[moving, 2])]:
         center, radius, colour = poses.position[row, :2], float(cast.size[row, 0]), cast.color[row] / 255

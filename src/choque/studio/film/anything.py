@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 import choque
 from choque._core.types import Progress
 from choque.errors import InvalidInput
-from choque.record import open_frames
+from choque.record import open as open_frames
 from choque.studio.film.film import check_film, make_film, rate_of, require_film, write_film
 from choque.studio.picture.picture import kind_of_things
 from choque.studio.request import FilmRequest
@@ -66,7 +66,7 @@ def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, prog
     seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
     frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)))
     count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
-    return f"{count:,} frames of {scene.name}, {len(frames.cast(0)):,} bodies"
+    return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies"
 
 
 def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:

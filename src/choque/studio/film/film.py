@@ -20,7 +20,7 @@ from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.files.atomic import beside, replacing
 from choque.files.png import png_bytes
-from choque.record import Cast, Frames, Poses
+from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 from choque.studio.stage.boxes import axis_boxes, oriented_boxes
 from choque.studio.stage.camera import framing
@@ -144,7 +144,7 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
 def _check_frames(frames: Frames) -> None:
     if not hasattr(frames, "frame_count"):
         raise InvalidInput(
-            f"A {type(frames).__name__} was given to draw; give a recording, such as choque.record.open_frames(path)."
+            f"A {type(frames).__name__} was given to draw; give a recording, such as choque.record.open(path)."
         )
 
 
@@ -170,7 +170,7 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
 def _stage(frames: Frames, look: Look) -> WorldStage:
     camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
     if look.fit:
-        camera, target = framing(frames.cast(0), frames.frame(0), camera, look.size)
+        camera, target = framing(frames.bodies(0), frames.frame(0), camera, look.size)
     return WorldStage(
         camera,
         size=look.size,
@@ -183,13 +183,13 @@ def _stage(frames: Frames, look: Look) -> WorldStage:
 
 
 def _draw(stage: WorldStage, frames: Frames, index: int, look: Look) -> NDArray[np.uint8]:
-    cast, poses = frames.cast(index), frames.frame(index)
+    cast, poses = frames.bodies(index), frames.frame(index)
     stage.show(cast, poses)
     _show_boxes(stage, cast, poses, look)
     return stage.picture()
 
 
-def _show_boxes(stage: WorldStage, cast: Cast, poses: Poses, look: Look) -> None:
+def _show_boxes(stage: WorldStage, cast: BodyTable, poses: Poses, look: Look) -> None:
     if look.boxes:
         stage.show_boxes("boxes", axis_boxes(cast, poses), BOX_COLOR)
     if look.oriented_boxes:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.studio.page import meshes
 from choque.studio.page.meshes import Mesh
 from choque.studio.stage.meshes import TILE_THICKNESS
@@ -67,7 +67,7 @@ class BodiesLayer:
 
     def __init__(self, scene: Any, name: str = "/bodies") -> None:
         self._scene, self._name = scene, name
-        self._cast: Cast | None = None
+        self._cast: BodyTable | None = None
         self._color: NDArray[np.uint8] | None = None
         self._parts: list[tuple[Part, Any]] = []
         self._opacity: float | None = None
@@ -92,7 +92,7 @@ class BodiesLayer:
             for _, handle in self._parts:
                 handle.opacity = opacity
 
-    def show(self, cast: Cast, poses: Poses, color: NDArray[np.uint8]) -> None:
+    def show(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
         """Put the bodies in place, in these colours (n, 3); a new cast takes the place of the one before."""
         is_colored_anew = self._color is None or not np.array_equal(color, self._color)
         if is_colored_anew:
@@ -107,7 +107,7 @@ class BodiesLayer:
             if part.tint is None and is_colored_anew:
                 handle.batched_colors = np.ascontiguousarray(color[part.rows])
 
-    def _engage(self, cast: Cast, poses: Poses, color: NDArray[np.uint8]) -> None:
+    def _engage(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
         for _, handle in self._parts:
             handle.remove()
         self._cast = cast
@@ -151,7 +151,7 @@ def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:
             yield replace(part, rows=part.rows[block], scale=part.scale[block])
 
 
-def parts_of(cast: Cast, definition: int) -> Iterator[Part]:
+def parts_of(cast: BodyTable, definition: int) -> Iterator[Part]:
     """The parts of all drawn bodies, those at rest apart from those that move."""
     for at_rest in (True, False):
         drawn = cast.drawn & (cast.static == at_rest)
@@ -163,7 +163,7 @@ def parts_of(cast: Cast, definition: int) -> Iterator[Part]:
             yield Part(rows, Mesh(points, triangles.astype(np.uint32), is_sharp=True), cast.size[rows])
 
 
-def _round_parts(cast: Cast, drawn: NDArray[np.bool_], definition: int) -> Iterator[Part]:
+def _round_parts(cast: BodyTable, drawn: NDArray[np.bool_], definition: int) -> Iterator[Part]:
     size = cast.size
     rows = np.flatnonzero(drawn & (cast.kind == SPHERE))
     if len(rows):
@@ -184,7 +184,7 @@ def _round_parts(cast: Cast, drawn: NDArray[np.bool_], definition: int) -> Itera
             yield Part(rows, mesh, scale, tint)
 
 
-def _flat_parts(cast: Cast, drawn: NDArray[np.bool_]) -> Iterator[Part]:
+def _flat_parts(cast: BodyTable, drawn: NDArray[np.bool_]) -> Iterator[Part]:
     rows = np.flatnonzero(drawn & (cast.kind == TILE))
     if len(rows):
         length, width = cast.size[rows, 0], cast.size[rows, 1]

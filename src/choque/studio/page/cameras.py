@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
 
@@ -41,7 +41,7 @@ class Cameras:
     nearer and farther, not shifted. A free camera goes where it is taken.
     """
 
-    def __init__(self, server: Any, camera: Camera, cast: Cast, poses: Poses) -> None:
+    def __init__(self, server: Any, camera: Camera, cast: BodyTable, poses: Poses) -> None:
         self._server = server
         self._wanted = camera
         self._cast, self._poses = cast, poses
@@ -170,7 +170,7 @@ class Cameras:
         return list(self._server.get_clients().values())
 
 
-def around_moving(cast: Cast, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
+def around_moving(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
     """A camera in the direction of ``camera`` that sees all bodies that move, and where it looks.
 
     It sees walls and floors too, onto which bodies fall, unless it had to stand much farther away (`FARTHER`).

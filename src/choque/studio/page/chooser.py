@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from choque.errors import ChoqueError
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import BodyScene
 from choque.studio.page.bodies import BodiesLayer
 from choque.studio.page.cameras import Cameras
@@ -57,7 +57,10 @@ class Chooser(View):
         scene, self._wanted = self._wanted, None
         if scene is not None:
             bodies = scene.world(broad="brute").bodies
-            cast, poses = Cast.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+            cast, poses = (
+                BodyTable.of(bodies),
+                Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32)),
+            )
             self._layer.show(cast, poses, cast.color)
             Cameras(self.page.server, scene.camera, cast, poses)
         return None

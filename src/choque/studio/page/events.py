@@ -35,7 +35,7 @@ class Events:
 
     def note(self, world: World, report: StepReport) -> None:
         """Compare the contacts of the latest step with those of the step before."""
-        present = world.contacts.pairs
+        present = world.contacts().pairs
         change = difference(self._pairs, present)
         self._pairs = present
         self.began_count += len(change.began)

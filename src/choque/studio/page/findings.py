@@ -15,11 +15,10 @@ from choque._core import threads
 from choque.bounds import Bounds
 from choque.narrow import Hulls
 from choque.narrow.hulls import Hull
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.world import Bodies
-from choque.world._bodies import FLOAT_COLUMNS
-from choque.world._bounds import find_bounds
 from choque.world._detection import Detected, Detection
+from choque.world.bounds import find_bounds
 
 
 class Findings:
@@ -89,10 +88,12 @@ class Findings:
         return _others(self.detected.contacts.pairs, row)
 
 
-def bodies_of(cast: Cast, poses: Poses, velocity: NDArray[np.floating[Any]] | None = None) -> Bodies:
+def bodies_of(cast: BodyTable, poses: Poses, velocity: NDArray[np.floating[Any]] | None = None) -> Bodies:
     """Recorded bodies as those of a world: poses and sizes as recorded, in float64; masses, which are not, are 1."""
     count = len(cast)
-    columns: dict[str, Any] = {name: np.zeros((count, *shape)) for name, shape in FLOAT_COLUMNS.items()}
+    columns: dict[str, Any] = {
+        name: np.zeros((count, *shape)) for name, (kind, shape) in Bodies.COLUMNS.items() if kind is None
+    }
     columns |= {name: np.ascontiguousarray(getattr(cast, name), np.float64) for name in ("size",)}
     columns["position"] = poses.position.astype(np.float64)
     columns["rotation"] = poses.rotation.astype(np.float64)
@@ -104,7 +105,7 @@ def bodies_of(cast: Cast, poses: Poses, velocity: NDArray[np.floating[Any]] | No
     return Bodies(**columns, hulls=_hulls_of(cast))
 
 
-def _hulls_of(cast: Cast) -> Hulls | None:
+def _hulls_of(cast: BodyTable) -> Hulls | None:
     count = len(cast.hull_first) - 1
     if not count:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.files.png import png_bytes
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page.bodies import SEE_THROUGH
 from choque.studio.page.cameras import around_moving
@@ -28,7 +28,7 @@ class Lines(NamedTuple):
 
 
 def bodies_png(
-    cast: Cast,
+    cast: BodyTable,
     poses: Poses,
     color: NDArray[np.uint8],
     lines: Iterable[Lines],

@@ -11,7 +11,7 @@ import numpy as np
 from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
 from choque.world import StepReport
-from choque.world._report import STAGES
+from choque.world.report import STAGES
 
 KEPT = 240
 """How many of the latest frames are shown."""

@@ -9,11 +9,11 @@ from typing import Any
 
 from choque import broad
 from choque.errors import ChoqueError, InvalidInput
-from choque.record import Cast, Poses, Recording, Replay, verify
+from choque.record import BodyTable, Poses, Recording, Replay, verify
+from choque.record.frames import FrameFile
 from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.page import Page
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
-from choque.theses.fingsics.scene_dat import SceneDat
 from choque.world import bounds_names
 from choque.world._detection import Detection
 from choque.world._settings import Settings
@@ -44,7 +44,7 @@ class RecordingView(BodiesView):
 
     picture_name = "choque-recording.png"
 
-    def __init__(self, frames: Recording | SceneDat) -> None:
+    def __init__(self, frames: FrameFile) -> None:
         self.replay = Replay(frames)
         self.title = frames.name
         self._findings: tuple[Any, Findings] | None = None
@@ -97,9 +97,9 @@ class RecordingView(BodiesView):
 
     # What is shown
 
-    def cast(self) -> Cast:
+    def cast(self) -> BodyTable:
         """The bodies of the frame shown."""
-        return self.replay.cast
+        return self.replay.bodies
 
     def poses(self) -> Poses:
         """Where they are."""
@@ -116,7 +116,7 @@ class RecordingView(BodiesView):
         replay, frames = self.replay, self.replay.frames
         after = min(replay.frame + 1, replay.last_frame)
         before = max(after - 1, 0)
-        if frames.cast(before) is not frames.cast(after) or before == after:
+        if frames.bodies(before) is not frames.bodies(after) or before == after:
             return None
         return (frames.frame(after).position - frames.frame(before).position) * frames.frames_per_second
 
@@ -273,7 +273,7 @@ class _Closed(Exception):
     """The view was closed while its recording was simulated again."""
 
 
-def _recorded_method(frames: Recording | SceneDat) -> str:
+def _recorded_method(frames: FrameFile) -> str:
     recorded = getattr(frames, "header", {}).get("world") or {}
     method = recorded.get("broad", "auto") if isinstance(recorded, dict) else "auto"
     return method if method in broad.names() else "auto"

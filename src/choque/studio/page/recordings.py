@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from choque.errors import InvalidInput
-from choque.record import open_frames
-from choque.record._recording import SUFFIX
+from choque.record import open as open_frames
+from choque.record.recording import SUFFIX
 from choque.studio.page.entries import Entry
 from choque.studio.page.recording import RecordingView
 from choque.theses.fingsics.scene_dat import NAME

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page.bodies import BodiesLayer
 from choque.studio.page.cameras import Cameras
@@ -35,7 +35,7 @@ class BodiesView(View):
     page: Page
 
     @abstractmethod
-    def cast(self) -> Cast:
+    def cast(self) -> BodyTable:
         """The bodies; the same object as long as they are the same."""
 
     @abstractmethod

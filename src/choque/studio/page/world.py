@@ -12,7 +12,7 @@ from choque import broad
 from choque.dynamics import response_names
 from choque.errors import InvalidInput
 from choque.narrow.rules import RULES
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import BodyScene, Camera
 from choque.studio.page.comparison import SecondMethod, cost_html
 from choque.studio.page.events import Events
@@ -59,7 +59,7 @@ class WorldView(BodiesView):
     def __init__(self, thing: BodyScene | World | Run, **options: Any) -> None:
         self._thing, self._options = thing, options
         self.title = thing.name if isinstance(thing, BodyScene) else "A world"
-        self._cast: tuple[Any, Cast] | None = None
+        self._cast: tuple[Any, BodyTable] | None = None
         self._findings: tuple[Any, Findings] | None = None
         self._detection: tuple[Settings, Detection] | None = None
         self._version = 0
@@ -116,11 +116,11 @@ class WorldView(BodiesView):
 
     # What is shown
 
-    def cast(self) -> Cast:
+    def cast(self) -> BodyTable:
         """The bodies of the world."""
         bodies = self.run.world.bodies
         if self._cast is None or self._cast[0] is not bodies.ids:
-            self._cast = bodies.ids, Cast.of(bodies)
+            self._cast = bodies.ids, BodyTable.of(bodies)
         return self._cast[1]
 
     def poses(self) -> Poses:
@@ -329,10 +329,10 @@ class WorldView(BodiesView):
         self.plots.draw()
         self._events_text.content = self.events.html()
         self._cost_text.content = cost_html(world.cost, self.steps_since_change)
-        if run.rival is None:
+        if run.shadow is None:
             self._second_text.content = "None is chosen."
         else:
-            self._second_text.content = self.second.html(run.rival.bound is world.detection.bound)
+            self._second_text.content = self.second.html(run.shadow.bound is world.detection.bound)
         self._tell_state()
 
     def _tell_state(self) -> None:
@@ -342,7 +342,9 @@ class WorldView(BodiesView):
         world, usual = self.run.world, {name: recent.usual for name, recent in self.seconds.items()}
         state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
         rate = f"{1 / usual['picture']:.0f} pictures a second; " if usual["picture"] and self.run.playing else ""
-        found = f"{len(world.pairs):,} candidates, {len(world.contacts):,} contacts" if world.frame else "not run yet"
+        found = (
+            f"{len(world.pairs()):,} candidates, {len(world.contacts()):,} contacts" if world.frame else "not run yet"
+        )
         times = f"{rate}a step takes {usual['step'] * 1e3:.1f} ms, sending a picture {usual['send'] * 1e3:.1f} ms"
         return (
             f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import choque
 from choque.errors import InvalidInput
-from choque.record import open_frames
+from choque.record import open as open_frames
 from choque.studio.film.film import draw_frame
 from choque.studio.page.entries import entry_of
 from choque.studio.request import PictureRequest

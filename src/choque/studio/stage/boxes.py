@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 
 _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)
 
 
-def oriented_boxes(cast: Cast, poses: Poses, *, tiles: bool = False) -> NDArray[np.float32]:
+def oriented_boxes(cast: BodyTable, poses: Poses, *, tiles: bool = False) -> NDArray[np.float32]:
     """The corners (m, 8, 3) of the oriented boxes of all drawn bodies, tiles aside unless asked for."""
     rows = _boxed(cast)
     rows = rows if tiles else rows[cast.kind[rows] != TILE]
@@ -24,7 +24,7 @@ def oriented_boxes(cast: Cast, poses: Poses, *, tiles: bool = False) -> NDArray[
     return corners
 
 
-def axis_boxes(cast: Cast, poses: Poses) -> NDArray[np.float32]:
+def axis_boxes(cast: BodyTable, poses: Poses) -> NDArray[np.float32]:
     """The corners (m, 8, 3) of the boxes along the axes of all drawn bodies.
 
     Those of round bodies are as tight as can be; those of convex bodies are around their oriented boxes.
@@ -42,11 +42,11 @@ def axis_boxes(cast: Cast, poses: Poses) -> NDArray[np.float32]:
     return (middle[:, np.newaxis] + half[:, np.newaxis] * _SIGNS).astype(np.float32)
 
 
-def _boxed(cast: Cast) -> NDArray[np.intp]:
+def _boxed(cast: BodyTable) -> NDArray[np.intp]:
     return np.flatnonzero(cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE, TILE, CONVEX)))
 
 
-def _local_boxes(cast: Cast, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Middles and half sides (m, 3) of the boxes of bodies in their own frames."""
     kind, size = cast.kind[rows], cast.size[rows]
     middle, half = np.zeros((len(rows), 3), np.float32), np.repeat(size[:, :1], 3, axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.narrow.shapes import CONVEX, PLANE, TILE
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import Camera
 
 VIEW_ANGLE = 45.0
@@ -16,7 +16,7 @@ MARGIN = 1.08
 """How much wider a picture is than what is to be seen in it."""
 
 
-def extent(cast: Cast, poses: Poses) -> tuple[NDArray[np.float64], float]:
+def extent(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], float]:
     """The middle of the drawn bodies and how far they reach from there, grounds aside."""
     points, reach = outline(cast, poses)
     if not len(points):
@@ -26,7 +26,7 @@ def extent(cast: Cast, poses: Poses) -> tuple[NDArray[np.float64], float]:
 
 
 def framing(
-    cast: Cast, poses: Poses, camera: Camera, size: tuple[int, int]
+    cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int]
 ) -> tuple[Camera, tuple[float, float, float]]:
     """Keep the direction of ``camera``, but stand where the drawn bodies just fill a picture of ``size``.
 
@@ -72,7 +72,7 @@ def camera_at(position: NDArray[np.float64], target: NDArray[np.float64]) -> Cam
     return Camera(radius, float(np.degrees(pitch)), float(np.degrees(yaw)))
 
 
-def outline(cast: Cast, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def outline(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points (k, 3) and reaches (k,) whose spheres hold all drawn bodies: the corners of tiles, the rest by centres."""
     drawn = cast.drawn & (cast.kind != PLANE)
     tiles, others = np.flatnonzero(drawn & (cast.kind == TILE)), np.flatnonzero(drawn & (cast.kind != TILE))

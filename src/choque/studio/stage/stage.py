@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, MissingExtra, require
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
-from choque.record import Cast, Poses
+from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.stage import meshes as world_meshes
 from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
@@ -106,7 +106,7 @@ class WorldStage:
         self._overlay = _overlay(self._plotter)
         self._camera, self._target = camera or Camera(), np.array(target, float)
         self._opacity = 1.0
-        self._cast: Cast | None = None
+        self._cast: BodyTable | None = None
         self._parts: list[_Part] = []
         self._actors: list[Any] = []
         self._wires: dict[str, Any] = {}
@@ -118,7 +118,7 @@ class WorldStage:
         """Let bodies that are shown from now on be seen through, 1 for not at all; they cast no shadows then."""
         self._opacity = opacity
 
-    def show(self, cast: Cast, poses: Poses) -> None:
+    def show(self, cast: BodyTable, poses: Poses) -> None:
         """Put the bodies in place; a new cast takes the place of the one before."""
         if cast is not self._cast:
             self._engage(cast, poses)
@@ -225,7 +225,7 @@ class WorldStage:
         view.focal_point = tuple(self._target)
         view.up = tuple(up)
 
-    def _engage(self, cast: Cast, poses: Poses) -> None:
+    def _engage(self, cast: BodyTable, poses: Poses) -> None:
         for actor in self._actors:
             self._plotter.remove_actor(actor, render=False)
         self._actors, self._parts, self._cast = [], [], cast
@@ -273,7 +273,7 @@ class WorldStage:
         self._actors.append(actor)
         self._parts.append(_Part(rows, points, offset, over))
 
-    def _light(self, cast: Cast, poses: Poses) -> None:
+    def _light(self, cast: BodyTable, poses: Poses) -> None:
         """Let the sun stand high to the side and cast the shadows, and a little light come from the camera."""
         pyvista = _pyvista()
         center, reach = extent(cast, poses)
@@ -317,7 +317,7 @@ def check_size(size: tuple[int, int], smoothing: int = 1, definition: int | None
         raise InvalidInput(f"The definition is {definition}; it must be 3 to 200.")
 
 
-def _instances(cast: Cast, definition: int) -> Any:
+def _instances(cast: BodyTable, definition: int) -> Any:
     """List the parts of all drawn bodies: rows, mesh, scale (m, 3), colour (m, 3), offset along z, turned over."""
     size = cast.size
 

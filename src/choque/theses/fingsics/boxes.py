@@ -14,8 +14,8 @@ from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
 from choque.theses.fingsics.sphere_capsule import capsule_end, read_capsule
 from choque.theses.fingsics.sphere_tile import corner, read_tile
 from choque.theses.fingsics.vectors import HALF, NEAR_ZERO, ONE, Vector, dot, minus, vector
-from choque.world._bodies import Bodies
-from choque.world._bounds import BodyBoxes
+from choque.world.bodies import Bodies
+from choque.world.bounds import BodyBoxes
 
 THICKNESS = np.float32(NEAR_ZERO)
 """Half the height of a tile's oriented box."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ from choque.files.atomic import replacing
 from choque.files.box_arrays import check_frame
 from choque.files.source import read_head
 from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
-from choque.record._cast import Cast, no_hulls
-from choque.record._frames import Frames, Poses
+from choque.record.frames import BodyTable, Frames, Poses, no_hulls
 from choque.scene.body_scene import Camera
 
 NAME = "scene.dat"
@@ -57,9 +56,11 @@ class SceneDat:
 
     Attributes
     ----------
-    bodies
+    records
         (n,) records of type `BODY`, bytes without meaning included, so that writing gives the same file.
     """
+
+    pattern: ClassVar[str] = NAME
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = _file_of(Path(path))
@@ -80,17 +81,17 @@ class SceneDat:
             )
         content = np.memmap(self.path, np.uint8, "r")
         poses = _HEAD.size + BODY.itemsize * self._body_count
-        self.bodies: NDArray[Any] = np.array(content[_HEAD.size : poses]).view(BODY)
+        self.records: NDArray[Any] = np.array(content[_HEAD.size : poses]).view(BODY)
         turns = poses + 12 * self._body_count * self._frame_count
         shape = (self._body_count, self._frame_count)
         self._position = content[poses:turns].view("<f4").reshape(*shape, 3)
         self._rotation = content[turns:].view("<f4").reshape(*shape, 3, 3)
-        if self._body_count and self.bodies["kind"].max() > ROCKET:
-            row = int(np.argmax(self.bodies["kind"] > ROCKET))
+        if self._body_count and self.records["kind"].max() > ROCKET:
+            row = int(np.argmax(self.records["kind"] > ROCKET))
             raise UnreadableFile(
-                f"Body {row} of {self.path} is of kind {self.bodies['kind'][row]}; kinds go from 0 to {ROCKET}."
+                f"Body {row} of {self.path} is of kind {self.records['kind'][row]}; kinds go from 0 to {ROCKET}."
             )
-        self._cast = _cast_of(self.bodies)
+        self._bodies = _table_of(self.records)
 
     @property
     def name(self) -> str:
@@ -113,10 +114,10 @@ class SceneDat:
         """Where the original puts the camera where no scene says otherwise: the file does not say."""
         return Camera()
 
-    def cast(self, index: int = 0) -> Cast:
+    def bodies(self, index: int = 0) -> BodyTable:
         """The bodies."""
         check_frame(index, self.frame_count)
-        return self._cast
+        return self._bodies
 
     def frame(self, index: int) -> Poses:
         """Where the bodies are in frame ``index``."""
@@ -136,7 +137,7 @@ def write_scene_dat(path: str | os.PathLike[str], frames: Frames, *, progress: P
     frame_count = frames.frame_count
     if frame_count < 1:
         raise InvalidInput(f"The recording {frames.name!r} has no frames to write.")
-    bodies = frames.bodies if isinstance(frames, SceneDat) else _records_of(frames.cast(0))
+    bodies = frames.records if isinstance(frames, SceneDat) else _records_of(frames.bodies(0))
     rate = round(frames.frames_per_second)
     if not np.isclose(rate, frames.frames_per_second) or not 1 <= rate < 2**32:
         raise InvalidInput(
@@ -169,13 +170,13 @@ def _write_poses(path: str, frames: Frames, count: int, progress: Progress | Non
     total, start = frames.frame_count, _HEAD.size + BODY.itemsize * count
     position = np.memmap(path, "<f4", "r+", start, (count, total, 3))
     rotation = np.memmap(path, "<f4", "r+", start + 12 * count * total, (count, total, 3, 3))
-    cast = frames.cast(0)
+    bodies = frames.bodies(0)
     block = max(1, BLOCK_BYTES // (48 * count))
     for first in range(0, total, block):
         last = min(first + block, total)
         poses = []
         for index in range(first, last):
-            if frames.cast(index) is not cast:
+            if frames.bodies(index) is not bodies:
                 raise InvalidInput(f"Bodies came or went at frame {index}; a scene.dat has the same bodies throughout.")
             poses.append(frames.frame(index))
         position[:, first:last] = np.stack([pose.position for pose in poses], axis=1)
@@ -186,13 +187,13 @@ def _write_poses(path: str, frames: Frames, count: int, progress: Progress | Non
     rotation.flush()
 
 
-def _cast_of(bodies: NDArray[Any]) -> Cast:
+def _table_of(bodies: NDArray[Any]) -> BodyTable:
     count = len(bodies)
     size = np.zeros((count, 3), np.float32)
     size[:, 0], size[:, 1] = bodies["first"], bodies["second"]
     kind = KINDS[bodies["kind"]]
     size[kind == SPHERE, 1] = 0.0  # whatever the file has there is without meaning
-    return Cast(
+    return BodyTable(
         ids=np.arange(count, dtype=np.int32),
         kind=kind,
         size=size,
@@ -205,19 +206,19 @@ def _cast_of(bodies: NDArray[Any]) -> Cast:
     )
 
 
-def _records_of(cast: Cast) -> NDArray[Any]:
-    foreign = ~np.isin(cast.kind, (SPHERE, CAPSULE, TILE))
+def _records_of(table: BodyTable) -> NDArray[Any]:
+    foreign = ~np.isin(table.kind, (SPHERE, CAPSULE, TILE))
     if foreign.any():
         row = int(np.argmax(foreign))
         raise InvalidInput(
-            f"Body {int(cast.ids[row])} is of kind {KIND_NAMES[cast.kind[row]]!r}, which a scene.dat cannot hold; it "
+            f"Body {int(table.ids[row])} is of kind {KIND_NAMES[table.kind[row]]!r}, which a scene.dat cannot hold; it "
             "knows spheres, capsules and tiles."
         )
-    bodies = np.zeros(len(cast), BODY)
-    bodies["kind"] = np.where(cast.rocket, ROCKET, cast.kind)
-    bodies["drawn"] = np.where(cast.drawn, 255, 0)
-    bodies["color"] = cast.color
-    bodies["first"], bodies["second"] = cast.size[:, 0], cast.size[:, 1]
+    bodies = np.zeros(len(table), BODY)
+    bodies["kind"] = np.where(table.rocket, ROCKET, table.kind)
+    bodies["drawn"] = np.where(table.drawn, 255, 0)
+    bodies["color"] = table.color
+    bodies["first"], bodies["second"] = table.size[:, 0], table.size[:, 1]
     return bodies
 
 

@@ -74,12 +74,12 @@ def _follow(scene: BodyScene, steps: int) -> Course:
     count = len(scene)
     method = "all" if count <= ALL_UP_TO else "brute" if count <= BRUTE_UP_TO else BEYOND
     world = scene.world(broad=method)
-    rival = world.rival("brute") if method == BEYOND else None
+    shadow = world.shadow("brute") if method == BEYOND else None
     contacts = [world.step(scene.dt).contacts for _ in range(steps - 1)]
-    if rival is not None:
-        expected = rival.find(world.bodies).contacts.pairs
+    if shadow is not None:
+        expected = shadow.find(world.bodies).contacts.pairs
     contacts.append(world.step(scene.dt).contacts)
-    if rival is not None and not np.array_equal(world.contacts.pairs, expected):
+    if shadow is not None and not np.array_equal(world.contacts().pairs, expected):
         raise ChoqueError(f"{method} and brute disagree on {scene.name!r}, so there is no course to compare with.")
     return Course(method, tuple(contacts), hash=world.hash())
 

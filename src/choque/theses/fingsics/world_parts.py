@@ -26,7 +26,7 @@ from choque.errors import InvalidInput
 from choque.theses.fingsics.boxes import oriented_boxes_meet
 from choque.theses.fingsics.order import text_key
 from choque.theses.fingsics.sweep import LegacySweep
-from choque.world._bounds import BodyBoxes
+from choque.world.bounds import BodyBoxes
 
 _ROOM = 1 << 12
 

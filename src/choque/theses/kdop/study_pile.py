@@ -76,7 +76,7 @@ class PileTrial(Trial):
             watch.divide(parts, report.total_seconds)
             self.rows.append(self._row(world, report, parts, 1e3 * pace))
             if self.landed is None:
-                untouched[world.contacts.pairs.reshape(-1)] = False
+                untouched[world.contacts().pairs.reshape(-1)] = False
                 if not untouched[1:].any():
                     self.landed = report.frame
         watch.skip()
@@ -106,8 +106,8 @@ class PileTrial(Trial):
         bodies = world.bodies
         if not (np.isfinite(bodies.position).all() and np.isfinite(bodies.rotation).all()):
             return Verdict("wrong", "a body has left the numbers")
-        found = world.rival(world.settings.broad, bounds=self.name).find(bodies).contacts.pairs
-        expected = world.rival("brute", bounds="box").find(bodies).contacts.pairs
+        found = world.shadow(world.settings.broad, bounds=self.name).find(bodies).contacts.pairs
+        expected = world.shadow("brute", bounds="box").find(bodies).contacts.pairs
         if not np.array_equal(found, expected):
             return Verdict("wrong", f"{len(found)} collisions behind the volumes, {len(expected)} among all pairs")
         return Verdict("exact")

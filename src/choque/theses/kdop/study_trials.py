@@ -159,7 +159,7 @@ class FieldTrial(Trial):
 
     def run(self, watch: Stopwatch) -> None:
         """Find all contacts."""
-        detection = self._world.rival("sap-kdop", bounds=self.name)
+        detection = self._world.shadow("sap-kdop", bounds=self.name)
         watch.skip()
         self._found = detection.find(self._world.bodies)
         watch.divide(
@@ -187,7 +187,7 @@ class FieldTrial(Trial):
 
     def check(self) -> Verdict:
         """No contact may be missing, nor one be found that another broad phase does not lead to."""
-        expected = self._world.rival("bvh", bounds="box").find(self._world.bodies).contacts.pairs
+        expected = self._world.shadow("bvh", bounds="box").find(self._world.bodies).contacts.pairs
         if np.array_equal(self._contacts, expected):
             return Verdict("exact")
         return Verdict("wrong", f"{len(self._contacts):,} contacts, {len(expected):,} behind boxes")

@@ -1,4 +1,4 @@
-"""Reading a recording: any frame at random, without holding more than a few chunks of it."""
+"""Reading a recording: any frame at random, with no more than a few chunks in memory."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.box_arrays import check_frame
-from choque.record._blocks import BlockFile
-from choque.record._cast import Cast
+from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile
 from choque.record._chunks import Chunk, ChunkHead, unpack, unpack_columns
-from choque.record._contents import PlacedChunk, Segment, read_contents
-from choque.record._frames import Poses
+from choque.record._packing import unpack_table
+from choque.record.frames import BodyTable, Poses
 from choque.scene.body_scene import Camera
 
 SUFFIX = ".choque"
 KEPT_CHUNKS = 2
-"""How many chunks stay unpacked: enough to play both ways across a border."""
+"""How many chunks stay unpacked: enough to play in both directions across a border."""
 
 
 class Recording:
-    """A recorded run: poses bit for bit as they were recorded, in float32, and the hash of each state.
+    """A recorded run: poses as they were recorded, bit for bit in float32, and the hash of each state.
 
     Parameters
     ----------
     path
         A file that ends in ``.choque``, or a folder with one such file. A recording whose end is missing, because a
         run was interrupted or a disk was full, is read up to its last whole chunk; `complete` is then False, and
-        `truncated` says what is left.
+        `truncated` describes what is left.
 
     Attributes
     ----------
@@ -44,6 +44,8 @@ class Recording:
     complete
         Whether the recording was closed.
     """
+
+    pattern: ClassVar[str] = f"*{SUFFIX}"
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = _file_of(Path(path))
@@ -77,17 +79,17 @@ class Recording:
 
     @property
     def dt(self) -> float:
-        """The step that the recording was begun with, in seconds; `steps` has the one of each frame."""
+        """The nominal length of a step [s]; `steps` has the length of each."""
         return self._dt
 
     @property
     def frames_per_second(self) -> float:
-        """How many frames make a second of the world's time."""
+        """Frames per second of simulated time."""
         return 1 / self._dt
 
     @property
     def camera(self) -> Camera:
-        """Where the scene wants the camera."""
+        """The camera of the scene."""
         return self._camera
 
     @property
@@ -97,7 +99,7 @@ class Recording:
 
     @property
     def truncated(self) -> str:
-        """What is left of a recording whose end is missing, in a sentence; empty for a complete one."""
+        """A sentence on what is left of a recording whose end is missing; empty for a complete one."""
         if self.complete:
             return ""
         if not self._chunks:
@@ -109,30 +111,30 @@ class Recording:
 
     @property
     def segments(self) -> list[Segment]:
-        """The parts between which bodies came or went; usually one."""
+        """The parts between which bodies were added or removed; usually one."""
         return list(self._segments)
 
-    def cast(self, index: int = 0) -> Cast:
-        """The bodies of frame ``index``."""
+    def bodies(self, index: int = 0) -> BodyTable:
+        """Return the bodies of frame ``index``."""
         check_frame(index, self.frame_count)
-        return self._segments[self._placed(index)[1].segment].cast
+        return self._segments[self._placed(index)[1].segment].bodies
 
     def frame(self, index: int) -> Poses:
-        """Where the bodies of frame ``index`` are: views, not to be changed."""
+        """Return the poses of frame ``index``, as views that must not be changed."""
         check_frame(index, self.frame_count)
         chunk = self._chunk(self._placed(index)[0])
         return Poses(chunk.position[index - chunk.first], chunk.rotation[index - chunk.first])
 
     def hashes(self) -> NDArray[np.uint64]:
-        """(frames,): the 64-bit hash of the whole state at each frame."""
+        """Return the 64-bit hash of the whole state at each frame, (frames,)."""
         return self._column(2)
 
     def times(self) -> NDArray[np.float64]:
-        """(frames,): the time of the world at each frame, in seconds."""
+        """Return the time of the world at each frame, (frames,) [s]."""
         return self._column(1)
 
     def steps(self) -> NDArray[np.float64]:
-        """(frames,): the length of the step that led to each frame, in seconds; 0 for the first of a segment."""
+        """Return the length of the step before each frame, (frames,) [s]; 0 for the first frame of a segment."""
         return self._column(0)
 
     def close(self) -> None:
@@ -162,7 +164,7 @@ class Recording:
             self._unpacked.popitem(last=False)
         with self._naming(placed):
             payload = self._payload(placed)
-            self._unpacked[number] = unpack(payload, len(self._segments[placed.segment].cast))
+            self._unpacked[number] = unpack(payload, len(self._segments[placed.segment].bodies))
         return self._unpacked[number]
 
     def _payload(self, placed: PlacedChunk) -> bytes:
@@ -181,7 +183,7 @@ class Recording:
 
     @contextmanager
     def _naming(self, placed: PlacedChunk | None = None) -> Iterator[None]:
-        """Name the file, and the frames that are lost, in whatever is wrong."""
+        """Add the file, and the frames that are lost, to an error."""
         try:
             yield
         except UnreadableFile as problem:
@@ -192,7 +194,7 @@ class Recording:
 
 
 def _file_of(path: Path) -> Path:
-    """Find the recording in a folder; a file is itself."""
+    """Return the recording in a folder; a file is returned unchanged."""
     if not path.is_dir():
         return path
     found = sorted(path.glob(f"*{SUFFIX}"))
@@ -219,3 +221,103 @@ def _step(header: Mapping[str, Any]) -> float:
     if not isinstance(given, int | float) or isinstance(given, bool) or not 0 < given < float("inf"):
         raise UnreadableFile(f"its step is {given!r}, which is not a number above 0")
     return float(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Frames from ``first`` on, all of the same ``bodies``; ``state`` is the saved world at the first of them."""
+
+    first: int
+    bodies: BodyTable
+    state: bytes
+
+
+@dataclass(frozen=True)
+class PlacedChunk:
+    """The place of a chunk, its frames and its segment."""
+
+    first: int
+    frame_count: int
+    segment: int
+    block: Block
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """The complete parts of a recording; ``complete`` tells whether they are all that was recorded."""
+
+    header: Mapping[str, Any]
+    segments: list[Segment]
+    chunks: list[PlacedChunk]
+    complete: bool
+
+
+def read_contents(file: BlockFile) -> Contents:
+    """Read the header and the index; without a valid index, scan the file block by block."""
+    first = file.block_at(FIRST_BLOCK)
+    if first is None or first.kind != HEADER:
+        raise UnreadableFile("it ends within its header, so nothing was recorded")
+    header = unpack_table(file.read(first))[0]
+    found = _indexed(file)
+    blocks, chunks = found if found is not None else _scanned(file)
+    segments = [_read_segment(file, block) for block in blocks]
+    _check_order(chunks, len(segments))
+    return Contents(header, segments, chunks, complete=found is not None)
+
+
+def _indexed(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]] | None:
+    """Return the contents of the index; None if there is none, or if it does not fit the file."""
+    index = file.index_block()
+    if index is None:
+        return None
+    arrays = unpack_table(file.read(index))[1]
+    chunks, segments = arrays.get("chunks"), arrays.get("segments")
+    if chunks is None or segments is None or chunks.shape[1:] != (4,) or segments.shape[1:] != (2,):
+        return None
+    bodies = [file.block_at(int(place)) for _, place in segments]
+    poses = [file.block_at(int(row[3])) for row in chunks]
+    if not _are_all(bodies, SEGMENT) or not _are_all(poses, FRAMES):
+        return None
+    placed = [
+        PlacedChunk(int(row[0]), int(row[1]), int(row[2]), block)
+        for row, block in zip(chunks, poses, strict=True)
+        if block is not None
+    ]
+    return [block for block in bodies if block], placed
+
+
+def _scanned(file: BlockFile) -> tuple[list[Block], list[PlacedChunk]]:
+    """Return the complete blocks up to the first damaged chunk, without using the index."""
+    segments: list[Block] = []
+    chunks: list[PlacedChunk] = []
+    for block in file.scan():
+        if block.kind == SEGMENT:
+            segments.append(block)
+        elif block.kind == FRAMES:
+            try:
+                head = ChunkHead.read(file.read(block))
+            except UnreadableFile:
+                break
+            chunks.append(PlacedChunk(head.first, head.frame_count, head.segment, block))
+    return segments, chunks
+
+
+def _read_segment(file: BlockFile, block: Block) -> Segment:
+    values, arrays = unpack_table(file.read(block))
+    first, state = values.get("first"), arrays.pop("state", None)
+    if type(first) is not int or first < 0 or state is None or state.dtype != np.uint8:
+        raise UnreadableFile("its bodies are damaged")
+    return Segment(first, BodyTable.from_arrays(arrays), state.tobytes())
+
+
+def _check_order(chunks: list[PlacedChunk], segment_count: int) -> None:
+    """Refuse chunks that are not consecutive, or whose segment does not exist."""
+    expected = 0
+    for chunk in chunks:
+        if chunk.first != expected or chunk.frame_count < 1 or chunk.segment >= segment_count:
+            raise UnreadableFile("its chunks do not follow one another")
+        expected += chunk.frame_count
+
+
+def _are_all(blocks: list[Block | None], kind: bytes) -> bool:
+    return all(block is not None and block.kind == kind for block in blocks)

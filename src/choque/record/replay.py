@@ -1,19 +1,19 @@
-"""Playing what was recorded: the same handles as a run, without physics, and in both directions."""
+"""Replaying recorded frames: the same controls as a run, without physics, in both directions."""
 
 from __future__ import annotations
 
 import math
 
+from choque._core import check
 from choque.errors import InvalidInput
-from choque.record._cast import Cast
-from choque.record._frames import Frames, Poses
+from choque.record.frames import BodyTable, Frames, Poses
 
 
 class Replay:
-    """Plays `Frames`: a `Recording` or a `SceneDat`.
+    """Plays `Frames`, such as those of a `Recording`.
 
-    It starts paused at frame 0. ``speed`` is how many frames a tick goes: 1 as recorded, −1 backwards, 0.5 at half
-    the speed. At either end it holds the frame and stops playing.
+    It starts paused at frame 0. ``speed`` is the number of frames per tick: 1 as recorded, −1 backwards, 0.5 at half
+    the speed. At either end it pauses.
 
     >>> replay = Replay(recording)                                          # doctest: +SKIP
     >>> replay.seek(+600); replay.play(); replay.tick(); replay.poses       # doctest: +SKIP
@@ -29,7 +29,7 @@ class Replay:
 
     @property
     def frame(self) -> int:
-        """The number of the frame that is shown."""
+        """The number of the present frame."""
         return math.floor(self._place)
 
     @property
@@ -44,17 +44,17 @@ class Replay:
 
     @property
     def poses(self) -> Poses:
-        """Where the bodies are now."""
+        """The poses of the present frame."""
         return self.frames.frame(self.frame)
 
     @property
-    def cast(self) -> Cast:
-        """Who they are."""
-        return self.frames.cast(self.frame)
+    def bodies(self) -> BodyTable:
+        """The bodies of the present frame."""
+        return self.frames.bodies(self.frame)
 
     @property
     def speed(self) -> float:
-        """Frames a tick: negative plays backwards."""
+        """Frames per tick; negative plays backwards."""
         return self._speed
 
     @speed.setter
@@ -64,19 +64,19 @@ class Replay:
         self._speed = float(value)
 
     def play(self) -> None:
-        """Let ticks move it."""
+        """Let `tick` change the frame."""
         self.playing = True
 
     def pause(self) -> None:
-        """Hold this frame."""
+        """Keep `tick` from changing the frame."""
         self.playing = False
 
     def toggle(self) -> None:
-        """Play if it is paused, pause if it plays."""
+        """Play if paused, pause if playing."""
         self.playing = not self.playing
 
     def tick(self) -> int:
-        """Go on by ``speed`` frames if it plays; give the frame that is shown. At an end it holds and pauses."""
+        """Move by ``speed`` frames if playing, pausing at either end; return the present frame."""
         if self.playing:
             self._go(self._place + self._speed)
             if self._place == (self.last_frame if self._speed > 0 else 0):
@@ -84,29 +84,23 @@ class Replay:
         return self.frame
 
     def step(self, frames: int = 1) -> int:
-        """Pause and go by single ``frames``, negative ones backwards; give the frame that is shown."""
+        """Pause and move by ``frames``, backwards if negative; return the present frame."""
         self.playing = False
         return self.seek(frames)
 
     def seek(self, by: int) -> int:
-        """Go by ``by`` frames (±1, ±60 and ±600 are the keys of the original), no further than either end."""
-        self._go(self.frame + _whole("seek", by))
+        """Move by ``by`` frames, no further than either end; return the present frame."""
+        self._go(self.frame + check.whole_number(by, "by"))
         return self.frame
 
     def seek_to(self, frame: int) -> int:
-        """Go to ``frame``, or to the end that is nearest to it; give the frame that is shown."""
-        self._go(_whole("frame", frame))
+        """Move to ``frame``, or to the nearest end; return the present frame."""
+        self._go(check.whole_number(frame, "frame"))
         return self.frame
 
     def reset(self) -> None:
-        """Go back to the first frame and pause."""
+        """Return to the first frame and pause."""
         self._place, self.playing = 0.0, False
 
     def _go(self, place: float) -> None:
         self._place = min(max(float(place), 0.0), float(self.last_frame))
-
-
-def _whole(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(f"{name} is {value!r}; it must be a whole number of frames.")
-    return value

@@ -13,7 +13,7 @@ from choque._core.types import Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.extents import bound, bound_boxes, bound_oriented, bound_slabs, bound_spheres
-from choque.world._bodies import Bodies
+from choque.world.bodies import Bodies
 
 Maker = Callable[[Bodies, int], Bounds]
 """Gives the volumes of bodies, in as many threads as the second argument says."""

@@ -1,4 +1,4 @@
-"""Doing a recorded run again, and naming the first frame that differs."""
+"""Verifying a recording: simulating it again, and finding the first frame that differs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy as np
 from choque._core.threads import resolve_count
 from choque._core.types import Progress
 from choque.errors import ChoqueError, UnreadableFile
-from choque.record._recorder import versions
-from choque.record._recording import Recording
+from choque.record.recorder import versions
+from choque.record.recording import Recording
 from choque.world import World
-from choque.world._saving import read_world
+from choque.world.saving import read_world
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of doing a run again.
+    """The result of simulating a recorded run again.
 
     Attributes
     ----------
     frame_count
         How many frames were compared.
     first_difference
-        The first frame whose state is not what was recorded, None if there is none.
+        The first frame whose state differs from the recorded one; None if there is none.
     reason
         What differs there: the hash of the state, or the poses although the hash is right.
     other_versions
-        Which libraries or processors differ from those of the recording: name, recorded, present.
+        Libraries or processors that differ from those of the recording: name, recorded, present.
     """
 
     frame_count: int
@@ -40,7 +40,7 @@ class Verification:
 
     @property
     def is_equal(self) -> bool:
-        """Whether every frame is what was recorded, to the last bit."""
+        """Whether every frame equals the recorded one, bit for bit."""
         return self.first_difference is None
 
     def __str__(self) -> str:
@@ -54,11 +54,11 @@ class Verification:
 def verify(
     recording: Recording | str | os.PathLike[str], *, threads: int | None = None, progress: Progress | None = None
 ) -> Verification:
-    """Simulate a recorded run again from the states it holds, with any number of ``threads``, and compare every frame.
+    """Simulate a recorded run again from the states in it, with any number of ``threads``, and compare every frame.
 
-    ``recording`` is an open one, or its file. A frame is equal if the 64-bit hash of the whole state is, and the
-    recorded poses are those of the state, rounded to float32. That is promised for the same versions of Choque, NumPy
-    and Numba on the same kind of processor.
+    ``recording`` is an open recording or a path. A frame is equal if the 64-bit hash of the whole state is equal and
+    the recorded poses are those of the state, rounded to float32. This is guaranteed for the same versions of Choque,
+    NumPy and Numba on the same kind of processor.
     """
     resolve_count(threads, 0)
     if not isinstance(recording, Recording):

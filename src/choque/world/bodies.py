@@ -1,0 +1,160 @@
+"""The state of a world as arrays, one row for each body, and its hash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.columns import Column, ColumnTable
+from choque._core.kernel import kernel
+from choque._core.types import Floats
+from choque.narrow.shapes import Shapes
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies(ColumnTable):
+    """Bodies as a structure of arrays: C-contiguous, floats of one type, rows in ascending id.
+
+    A step writes to ``position``, ``rotation``, ``velocity`` and ``angular_velocity`` in place; copy them to keep them.
+    Arrays may be written to between steps. Adding and removing bodies makes new arrays.
+
+    Attributes
+    ----------
+    ids
+        (n,) int32: never reused.
+    kind
+        (n,) int8: see `choque.narrow.Kind`.
+    position, velocity, angular_velocity, acceleration
+        (n, 3): [unit], [unit/s], [rad/s], [unit/s²].
+    rotation
+        (n, 3, 3): ``rotation @ local`` is the direction in the world.
+    mass, inverse_mass
+        (n,): the inverse is 0 for static bodies, which no impulse moves.
+    inertia, inverse_inertia
+        (n, 3): principal moments in the body's own frame; the inverse is 0 for static bodies.
+    elasticity
+        (n,): from 0, no rebound, to 1.
+    static
+        (n,) bool: infinite mass; the body still moves with its own velocity.
+    size, hull
+        (n, 3) and (n,) int32: as in `choque.narrow.Shapes`.
+    color, drawn, rocket
+        (n, 3) uint8, (n,) bool, (n,) bool: for drawing only. A rocket is a capsule that is drawn differently.
+    hulls
+        The hulls that convex bodies refer to; None where there are none.
+    """
+
+    ids: NDArray[np.int32]
+    kind: NDArray[np.int8]
+    position: Floats
+    rotation: Floats
+    velocity: Floats
+    angular_velocity: Floats
+    acceleration: Floats
+    mass: Floats
+    inverse_mass: Floats
+    inertia: Floats
+    inverse_inertia: Floats
+    elasticity: Floats
+    static: NDArray[np.bool_]
+    size: Floats
+    hull: NDArray[np.int32]
+    color: NDArray[np.uint8]
+    drawn: NDArray[np.bool_]
+    rocket: NDArray[np.bool_]
+    hulls: Any = None
+
+    COLUMNS: ClassVar[Mapping[str, Column]] = {
+        "ids": (np.int32, ()),
+        "kind": (np.int8, ()),
+        "position": (None, (3,)),
+        "rotation": (None, (3, 3)),
+        "velocity": (None, (3,)),
+        "angular_velocity": (None, (3,)),
+        "acceleration": (None, (3,)),
+        "mass": (None, ()),
+        "inverse_mass": (None, ()),
+        "inertia": (None, (3,)),
+        "inverse_inertia": (None, (3,)),
+        "elasticity": (None, ()),
+        "static": (np.bool_, ()),
+        "size": (None, (3,)),
+        "hull": (np.int32, ()),
+        "color": (np.uint8, (3,)),
+        "drawn": (np.bool_, ()),
+        "rocket": (np.bool_, ()),
+    }
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"<Bodies: {len(self)}, {np.count_nonzero(self.static)} of them static, {self.dtype}>"
+
+    @property
+    def dtype(self) -> np.dtype[np.floating[Any]]:
+        """The float type: float32 or float64."""
+        return self.position.dtype
+
+    @classmethod
+    def none(cls, dtype: np.dtype[np.floating[Any]]) -> Self:
+        """Return a table without bodies."""
+        return cls(**cls.empty_columns(dtype))
+
+    def shapes(self) -> Shapes:
+        """Return the solids in their present poses, as views of these arrays."""
+        return Shapes(self.kind, self.position, self.rotation, self.size, self.hull, self.hulls)
+
+
+_SEED = 0x9E3779B97F4A7C15
+
+HASHED = ("ids", "position", "rotation", "velocity", "angular_velocity")
+"""The columns that `state_hash` covers."""
+
+
+def state_hash(bodies: Bodies, frame: int) -> int:
+    """Return a 64-bit hash of ids, poses, velocities and the frame number.
+
+    Four chains of multiplication and rotation over the words of each array, then mixed; O(n) time, O(1) memory. It is
+    not a cryptographic hash.
+    """
+    value = np.uint64((_SEED + frame) & 0xFFFFFFFFFFFFFFFF)
+    with np.errstate(over="ignore"):  # arithmetic modulo 2⁶⁴ is meant, also where kernels run as plain Python
+        for name in HASHED:
+            value = np.uint64(_hash_words(_words(getattr(bodies, name)), value))
+    return int(value)
+
+
+def _words(array: NDArray[Any]) -> NDArray[Any]:
+    return array.reshape(-1).view(np.uint64 if array.dtype.itemsize == 8 else np.uint32)
+
+
+@kernel
+def _hash_words(words: Any, seed: np.uint64) -> Any:
+    first, second = np.uint64(0x9FB21C651E98DF25), np.uint64(0xC2B2AE3D27D4EB4F)
+    a, b, c, d = seed, seed ^ first, seed ^ second, seed ^ (first + second)
+    whole = words.size - words.size % 4
+    for k in range(0, whole, 4):
+        a = _stir(a ^ (np.uint64(words[k]) * first)) * second
+        b = _stir(b ^ (np.uint64(words[k + 1]) * first)) * second
+        c = _stir(c ^ (np.uint64(words[k + 2]) * first)) * second
+        d = _stir(d ^ (np.uint64(words[k + 3]) * first)) * second
+    for k in range(whole, words.size):
+        a = _stir(a ^ (np.uint64(words[k]) * first)) * second
+    value = np.uint64(words.size)
+    for lane in (a, b, c, d):
+        value = (value ^ lane) * first
+        value ^= value >> np.uint64(32)
+        value *= second
+        value ^= value >> np.uint64(29)
+    return value
+
+
+@kernel
+def _stir(value: np.uint64) -> Any:
+    """Rotate the word by half its bits, so that multiplication reaches all of them."""
+    return (value << np.uint64(31)) | (value >> np.uint64(33))

@@ -1,0 +1,116 @@
+"""Worlds as bytes: a zip archive of NumPy arrays, read without executing anything in it.
+
+``about`` is a JSON text with the version of the format, the settings, the frame and the time; ``body.*`` are the
+columns of the bodies, ``hull.*`` their hulls; ``broad.*`` and ``response.*`` the memory of the broad phase and of the
+response.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.ids import Identities
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files.source import naming_damage
+from choque.narrow.shapes import CONVEX, KIND_NAMES
+from choque.world._settings import Settings
+from choque.world.bodies import Bodies
+from choque.world.hull_library import pack_hulls, unpack_hulls
+
+if TYPE_CHECKING:
+    from choque.world._world import World
+
+    AnyWorld = TypeVar("AnyWorld", bound=World)
+
+FORMAT = "choque-world"
+VERSION = 1
+
+
+def write_world(handle: IO[bytes], world: World) -> None:
+    """Write ``world`` to an open file."""
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "settings": asdict(world.settings),
+        "frame": world.frame,
+        "time": world.time,
+        "following": world._identities.following,
+    }
+    try:
+        page = json.dumps(about, allow_nan=False)
+    except (TypeError, ValueError):
+        options = ", ".join(map(repr, world.settings.broad_options))
+        raise InvalidInput(
+            f"The options {options} of the broad phase cannot be written to a file; use numbers, names and lists."
+        ) from None
+    arrays: dict[str, NDArray[Any]] = {"about": np.array(page)}
+    arrays |= {f"body.{name}": column for name, column in world.bodies.columns().items()}
+    arrays |= {f"hull.{name}": array for name, array in pack_hulls(world.bodies.hulls).items()}
+    arrays |= {f"broad.{name}": array for name, array in world.detection.state().items()}
+    arrays |= {f"response.{name}": array for name, array in world.response.state().items()}
+    np.savez(handle, **arrays)  # type: ignore[arg-type]
+
+
+def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int | None) -> AnyWorld:
+    """Return the world that `write_world` wrote; errors name ``path``, the file that the bytes come from."""
+    with naming_damage(path), np.load(handle, allow_pickle=False) as archive:
+        if "about" not in archive.files:
+            raise UnreadableFile(
+                f"The file {path} is not a saved world; it holds {', '.join(archive.files) or 'nothing'}."
+            )
+        about = json.loads(str(archive["about"]))
+        _check_version(path, about)
+        arrays = {name: archive[name] for name in archive.files}
+        settings = Settings.from_file(about["settings"])
+        options = {**settings.arguments(), **({} if threads is None else {"threads": threads})}
+        world = kind(**options)
+        identities = Identities(arrays["body.ids"], int(about["following"]))
+        hulls = unpack_hulls(_part(arrays, "hull."))
+        bodies = _checked_bodies(path, _part(arrays, "body."), np.dtype(settings.dtype), identities, hulls)
+        world._resume(bodies, identities, int(about["frame"]), float(about["time"]))
+        world.detection.restore(_part(arrays, "broad."))
+        world.response.restore(_part(arrays, "response."))
+    return world
+
+
+def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _check_version(path: Path, about: Any) -> None:
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise UnreadableFile(f"The file {path} is not a saved world.")
+    if about.get("version") != VERSION:
+        raise UnreadableFile(
+            f"The file {path} is a saved world of version {about.get('version')}; this release reads version {VERSION}."
+        )
+
+
+def _checked_bodies(
+    path: Path, columns: dict[str, NDArray[Any]], dtype: np.dtype[Any], identities: Identities, hulls: Any
+) -> Bodies:
+    """Return the bodies if every column is valid; kernels rely on it."""
+    ids = identities.ids
+    misfit = Bodies.misfit(columns, len(ids), dtype)
+    if misfit is not None:
+        raise UnreadableFile(
+            f"In {path}, the column {misfit!r} of the bodies is missing or of the wrong shape or type."
+        )
+    for name, column in columns.items():
+        if column.dtype.kind == "f" and not np.isfinite(column).all():
+            raise UnreadableFile(f"In {path}, the column {name!r} of the bodies holds numbers that are not finite.")
+    if len(ids) and (ids[0] < 0 or (np.diff(ids) <= 0).any() or ids[-1] >= identities.following):
+        raise UnreadableFile(f"In {path}, the ids of the bodies are not ascending.")
+    if not ((columns["kind"] >= 0) & (columns["kind"] < len(KIND_NAMES))).all() or (columns["size"] < 0).any():
+        raise UnreadableFile(f"In {path}, a body is of an unknown kind, or its size is negative.")
+    hull = columns["hull"][columns["kind"] == CONVEX]
+    if hull.size and (hulls is None or hull.min() < 0 or hull.max() >= len(hulls)):
+        raise UnreadableFile(f"In {path}, a body refers to a hull that is not there.")
+    return Bodies(**{name: columns[name] for name in Bodies.COLUMNS}, hulls=hulls)
