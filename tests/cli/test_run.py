@@ -252,7 +252,7 @@ def test_bad_arguments(command: Command, tmp_path: Path, arguments: list[str], w
     ("arguments", "words"),
     [
         (["replay", "nowhere"], "There is no file"),
-        (["replay", "."], "neither a recording"),
+        (["replay", "."], "has no recording"),
         (["test-scenes", "nowhere"], "There is no folder"),
         (["video", "nowhere", "a.mp4"], "There is no file"),
         (["video", "nowhere", "a.mp4", "--size", "large"], "1280x720"),

@@ -124,7 +124,7 @@ def test_events_are_the_changes_of_the_set_of_contacts(studio: Studio, world_vie
     for _ in range(40):
         studio.ask(world_view.step)
         alone.step()
-        now = {(int(a), int(b)) for a, b in alone.contacts.pairs}
+        now = {(int(a), int(b)) for a, b in alone.contacts().pairs}
         began, ended, before = began + len(now - before), ended + len(before - now), now
     assert began > 0
     assert (world_view.events.began_count, world_view.events.ended_count) == (began, ended)

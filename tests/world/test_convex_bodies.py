@@ -205,7 +205,7 @@ def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
     arrays["hull.triangles"] = arrays["hull.triangles"] + 100
     with (tmp_path / "wrong").open("wb") as handle:
         np.savez(handle, **arrays)
-    with pytest.raises(InvalidInput, match="a vertex that is not there"):
+    with pytest.raises(InvalidInput, match="hulls of its bodies are damaged"):
         World.read(tmp_path / "wrong")
 
 

@@ -192,7 +192,7 @@ def test_two_methods_on_the_same_bodies() -> None:
     assert len(found.only_second) == 0
     assert not found.contacts_differ
     assert found.pairs[0] == report.pairs == found.pairs[1] + len(found.only_first)
-    assert "by one alone" in str(found)
+    assert "by one only" in str(found)
     compared.compare(None)
     compared.step()
     assert compared.comparison is None

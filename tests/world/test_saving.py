@@ -55,7 +55,7 @@ def test_everything_is_kept(tmp_path: Path, options: dict[str, Any]) -> None:
         assert getattr(kept.bodies, name).dtype == column.dtype
     assert kept.hash() == world.hash()
     assert kept.add_spheres([90, 0, 0]).tolist() == world.add_spheres([90, 0, 0]).tolist(), "ids go on"
-    assert len(kept.contacts) == 0
+    assert len(kept.contacts()) == 0
 
 
 def test_a_copy_goes_its_own_way() -> None:
@@ -98,17 +98,17 @@ DAMAGE: list[tuple[dict[str, Any], str]] = [
     ({"body.position": np.zeros((3, 3))}, "'position'"),
     ({"body.position": np.full((16, 3), np.nan)}, "not finite"),
     ({"body.rotation": np.zeros((16, 3, 3), np.float32)}, "'rotation'"),
-    ({"body.kind": np.full(16, 9, np.int8)}, "no known kind"),
+    ({"body.kind": np.full(16, 9, np.int8)}, "unknown kind"),
     ({"body.kind": np.full(16, 3, np.int8)}, "hull"),
     ({"body.size": np.full((16, 3), -1.0)}, "negative"),
     ({"body.ids": np.zeros(16, np.int32)}, "not ascending"),
     ({"body.ids": np.arange(1, 17, dtype=np.int32)}, "not ascending"),
     ({"body.ids": None}, "ids"),
-    ({"about": None}, "no saved world"),
+    ({"about": None}, "not a saved world"),
     ({"about": np.array("{")}, "damaged"),
-    ({"about": np.array("[1]")}, "no saved world"),
+    ({"about": np.array("[1]")}, "not a saved world"),
     ({"about": np.array('{"format": "choque-world", "version": 99}')}, "version 99"),
-    ({"response.depth": np.zeros(3)}, "remembers nothing"),
+    ({"response.depth": np.zeros(3)}, "has no memory"),
 ]
 
 
