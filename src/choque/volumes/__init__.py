@@ -1,35 +1,48 @@
-"""Solids made of voxels: from scans, meshes and masks to booleans, measures and collisions, exactly.
+"""Solids made of voxels, from scans, meshes and masks: booleans, measures, collisions; all exact.
 
-`Volume` is what most people need. `Scene` holds many, `Pyramid` one at several resolutions, `Body` one that moves and
-turns; `phantoms` makes test objects by name. `ExtremeVertices` is the model underneath.
+`Volume` is the class for most uses. `Scene` holds many volumes, `Body` one that moves and turns; `phantoms` makes test
+objects by name. `ExtremeVertices` is the model underneath, `TriangleSearch` finds triangles of two meshes that meet.
 """
 
 from __future__ import annotations
 
-from choque.theses.evm import baselines
-from choque.theses.evm.pyramid import Pyramid
-from choque.volumes import phantoms
-from choque.volumes._body import Body
-from choque.volumes._boolean import SweepCounters
-from choque.volumes._lattice import Lattice
-from choque.volumes._model import ExtremeVertices
-from choque.volumes._scene import Scene
-from choque.volumes._triangle_search import TriangleSearch
-from choque.volumes._two_phase import MeshVerdict, meshes_collide
-from choque.volumes._volume import Collision, Volume
+from typing import TYPE_CHECKING
+
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.volumes import phantoms
+    from choque.volumes._body import Body
+    from choque.volumes._lattice import Lattice
+    from choque.volumes._model import ExtremeVertices
+    from choque.volumes._scene import Scene
+    from choque.volumes._volume import Collision, Volume
+    from choque.volumes.triangles import TriangleSearch
 
 __all__ = [
     "Body",
     "Collision",
     "ExtremeVertices",
     "Lattice",
-    "MeshVerdict",
-    "Pyramid",
     "Scene",
-    "SweepCounters",
     "TriangleSearch",
     "Volume",
-    "baselines",
-    "meshes_collide",
     "phantoms",
 ]
+
+_HOMES = {
+    "Body": "choque.volumes._body",
+    "Collision": "choque.volumes._volume",
+    "ExtremeVertices": "choque.volumes._model",
+    "Lattice": "choque.volumes._lattice",
+    "Scene": "choque.volumes._scene",
+    "TriangleSearch": "choque.volumes.triangles",
+    "Volume": "choque.volumes._volume",
+    "phantoms": "choque.volumes.phantoms",
+}
+
+__getattr__ = exporting("choque.volumes", _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

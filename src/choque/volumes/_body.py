@@ -1,4 +1,4 @@
-"""A volume as a body that moves and turns, and what turning costs."""
+"""A volume with a position and a rotation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.volumes._lattice import triple
+from choque._core import check
 from choque.volumes._turning import rotation_matrix
 from choque.volumes._volume import Volume, lattice_of
 
@@ -15,21 +15,22 @@ from choque.volumes._volume import Volume, lattice_of
 class Body:
     """A volume with a position and a rotation about its own pivot.
 
-    Moving snaps to whole voxels and costs nothing. Turning voxelises the original anew, so errors never add up;
-    rotations by quarter turns about the axes are exact when the voxels are cubes. `turn_count` and `turn_seconds` say
-    what turning has cost.
+    Moving rounds to whole voxels and costs nothing. Turning resamples the volume that the body was made from, so
+    errors never accumulate; quarter turns about the axes are exact if the voxels are cubes. Other rotations take a
+    voxel if its centre was in the volume: a conservative volume is not conservative after them. `turn_count` and
+    `turn_seconds` measure the cost of turning.
 
     Parameters
     ----------
     volume
         The body at position (0, 0, 0), not turned.
     pivot
-        The point that turning leaves in place [world]; default: the lattice point in the middle of its box.
+        The fixed point of rotations [world]; default: the lattice point in the middle of its box.
     """
 
     def __init__(self, volume: Volume, *, pivot: ArrayLike | None = None) -> None:
         lattice_of(volume)
-        self._original = volume
+        self._unturned = volume
         self._turned = volume
         self.pivot: NDArray[np.float64] = volume._pivot(pivot)
         self.rotation: NDArray[np.float64] = np.eye(3)
@@ -44,25 +45,28 @@ class Body:
 
     @property
     def snapped_position(self) -> NDArray[np.float64]:
-        """The whole number of voxels next to `position` [world]: where the volume really is."""
-        spacing = np.array(self._original.spacing)
+        """`position` rounded to whole voxels [world]: the actual position of the volume."""
+        spacing = np.array(self._unturned.spacing)
         return np.asarray(np.rint(self.position / spacing) * spacing)
 
     def move_to(self, position: ArrayLike) -> None:
-        """Go to a position, counted from where the body was made [world]."""
-        self.position = np.array(triple(position, "position"))
+        """Move the body to a position, relative to where it was made [world]."""
+        self.position = np.array(check.triple(position, "position"))
 
     def turn_to(self, rotation: ArrayLike) -> None:
-        """Take a rotation, counted from the original; a matrix (3, 3) or an axis times an angle [radians]."""
+        """Turn the body to a rotation, relative to the volume it was made from.
+
+        ``rotation`` is a matrix (3, 3), or a vector (3,) along the axis, as long as the angle [rad].
+        """
         matrix = rotation_matrix(rotation)
         if np.array_equal(matrix, self.rotation):
             return
         start = perf_counter()
-        self._turned = self._original.rotated(matrix, about=self.pivot)
+        self._turned = self._unturned.rotated(matrix, about=self.pivot)
         self.turn_seconds += perf_counter() - start
         self.turn_count += 1
         self.rotation = matrix
 
-    def collides(self, other: Body | Volume, *, contact: str = "open") -> bool:
-        """Whether the body where it is now collides with another."""
-        return self.volume.collides(other.volume if isinstance(other, Body) else other, contact=contact)
+    def collides(self, other: Body | Volume, *, closed: bool = False) -> bool:
+        """Return whether the body, where it is now, collides with another; the algorithm of `Volume.collides`."""
+        return self.volume.collides(other.volume if isinstance(other, Body) else other, closed=closed)

@@ -1,8 +1,8 @@
-"""Sections in bundles: two slabs and two strips at a time, so that what is apart is seen in a quarter of the work.
+"""Bundles: sections at half the resolution along two axes, which show in a quarter of the work that solids are apart.
 
-A bundle holds whatever one of its four rows holds, and keeps the third axis as fine as it was. Bundles that do not meet
-prove that nothing in them does; where they do meet, the rows themselves are compared. Surfaces that run beside each
-other two voxels apart, an implant in the channel that was drilled for it, are told apart by their bundles.
+A bundle is the union of two slabs by two strips; the third axis keeps its resolution. Where bundles do not meet,
+nothing in them does; where they do, the rows themselves are compared. Bundles separate surfaces that run two voxels
+beside each other, for example an implant and the channel that was drilled for it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,19 @@ from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_
 from choque.volumes._sections import SectionArrays, Sections, grown
 
 MET, APART, UNDECIDED = 1, 0, 2
-"""What `bundles_overlap` says."""
+"""Answers of `bundles_overlap`."""
 
-PATIENCE = 64
-"""Bundles that may meet for nothing before one in `WORTH` of those looked at must not."""
-WORTH = 16
+FREE_MISSES = 64
+"""Pairs of bundles that may meet although their rows do not, before `MISS_SHARE` counts."""
+MISS_SHARE = 16
+"""Beyond `FREE_MISSES`, at most one such pair for this number of compared pairs; else bundles do not pay."""
+
+NOWHERE = 2**31 - 1
+"""Largest int32: greater than every coordinate."""
 
 
 def bundled(sections: Sections) -> Sections:
-    """The bundles of ``sections``, at even coordinates, as sections. O(ends) time, about a quarter of the memory."""
+    """Return the bundles of ``sections``, at even coordinates, as sections. O(ends) time, a quarter of the memory."""
     return Sections(*_bundle(sections.arrays))
 
 
@@ -46,16 +50,16 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
         following = _next_boundary(slabs, slab + 1, last, plane)
         coarse_slabs = grown(coarse_slabs, slab_count + 1)
         coarse_slabs[slab_count, 0], coarse_slabs[slab_count, 1] = plane, strip_count
-        lowest, highest = np.int64(2**31 - 1), np.int64(0)
+        lowest, highest = np.int64(NOWHERE), np.int64(0)
         if following > plane:
-            # At most two slabs reach into a bundle; ``one`` or ``two`` is no slab where that is -1.
+            # At most two slabs reach into a bundle; -1 stands for no slab.
             one = slab if 0 <= slab < last else -1
             two = slab + 1 if slab + 1 < last and slabs[slab + 1, 0] < following else -1
             row, row_last = _rows_of(slabs, one)
             other, other_last = _rows_of(slabs, two)
             line = _first_line(strips, row, row_last, other, other_last)
             here, there = row - 1, other - 1
-            while line < 2**31 - 1:
+            while line < NOWHERE:
                 while here < row_last and strips[here + 1, 0] <= line:
                     here += 1
                 while there < other_last and strips[there + 1, 0] <= line:
@@ -67,7 +71,7 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
                 coarse_strips = grown(coarse_strips, strip_count + 2)
                 coarse_strips[strip_count, 0], coarse_strips[strip_count, 1] = line, end_count
                 strip_count += 1
-                if beyond == 2**31 - 1:
+                if beyond == NOWHERE:
                     break
                 needed = 8 + _run_ends(strips, here, row, row_last) + _run_ends(strips, there, other, other_last)
                 if needed > pair.size:
@@ -98,7 +102,7 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
 
 @kernel
 def _next_boundary(rows: NDArray[np.int32], at: Index, last: Index, value: Index) -> Index:
-    """The even coordinate after the even ``value`` at which ``rows[at:]`` make bundles end; ``value`` if none does."""
+    """Return the even coordinate after the even ``value`` where ``rows[at:]`` end a bundle; ``value`` if none does."""
     if at > last:
         return value
     coordinate = np.int64(rows[at, 0])
@@ -107,14 +111,14 @@ def _next_boundary(rows: NDArray[np.int32], at: Index, last: Index, value: Index
 
 @kernel
 def _boundary_or_end(rows: NDArray[np.int32], at: Index, last: Index, value: Index) -> Index:
-    """The same, beyond everything if there is none."""
+    """Return the same as `_next_boundary`, but `NOWHERE` if there is none."""
     found = _next_boundary(rows, at, last, value)
-    return np.int64(2**31 - 1) if found == value else np.int64(found)
+    return np.int64(NOWHERE) if found == value else np.int64(found)
 
 
 @kernel
 def _rows_of(slabs: NDArray[np.int32], slab: Index) -> tuple[Index, Index]:
-    """The first strip of a slab and the one that only ends it; an empty range for no slab or an empty one."""
+    """Return the first strip of a slab and the one that marks its end; an empty range for -1 and for an empty slab."""
     if slab < 0:
         return 0, -1
     return np.int64(slabs[slab, 1]), np.int64(slabs[slab + 1, 1]) - 1
@@ -122,17 +126,17 @@ def _rows_of(slabs: NDArray[np.int32], slab: Index) -> tuple[Index, Index]:
 
 @kernel
 def _first_line(strips: NDArray[np.int32], row: Index, row_last: Index, other: Index, other_last: Index) -> Index:
-    line: Index = np.int64(2**31 - 1)
+    line: Index = np.int64(NOWHERE)
     if row <= row_last:
         line = np.int64(strips[row, 0])
     if other <= other_last:
         line = min(line, np.int64(strips[other, 0]))
-    return line if line == 2**31 - 1 else line - line % 2
+    return line if line == NOWHERE else line - line % 2
 
 
 @kernel
 def _run_ends(strips: NDArray[np.int32], here: Index, first: Index, last: Index) -> Index:
-    """How many ends the strip ``here`` and the one after it have at most."""
+    """Return an upper bound for the number of ends of the strip ``here`` and the one after it."""
     if first > last:
         return 0
     start = max(here, first)
@@ -149,7 +153,7 @@ def _either_row(
     beyond: Index,
     target: NDArray[np.int32],
 ) -> Index:
-    """What the strip ``here`` or the one after it holds before the line ``beyond``."""
+    """Write the union of the runs of the strip ``here`` and the one after it, below the line ``beyond``."""
     start: Index = 0
     middle: Index = 0
     stop: Index = 0
@@ -173,7 +177,7 @@ def _either(
     stop: Index,
     target: NDArray[np.int32],
 ) -> Index:
-    """The union of two sorted lists of runs."""
+    """Write the union of two sorted lists of runs to ``target``; return the number of ends."""
     count = 0
     while first < last or start < stop:
         if start >= stop or (first < last and one[first] <= two[start]):
@@ -199,16 +203,16 @@ def bundles_overlap(
     shift: Shift,
     found: NDArray[np.int64],
 ) -> Index:
-    """Whether the interiors of two solids meet when the second is moved by ``shift``.
+    """Return whether the interiors of two solids meet when the second is moved by ``shift``.
 
-    Bundles first, then the sections they were made of; a box of the overlap goes to ``found``. Says `MET` or `APART`,
-    which are exact, or `UNDECIDED` when so many bundles meet in vain that they do not pay.
+    Compares bundles first, then the sections that they were made of, and writes a box of the overlap to ``found``.
+    `MET` and `APART` are exact; `UNDECIDED` means that too many bundles met although their rows did not.
     """
     coarse_slabs, other_coarse_slabs, shift_0 = bundles[0], other_bundles[0], shift[0]
     last, other_last = coarse_slabs.shape[0] - 1, other_coarse_slabs.shape[0] - 1
     low = max(coarse_slabs[0, 0], other_coarse_slabs[0, 0] + shift_0)
     high = min(coarse_slabs[last, 0], other_coarse_slabs[other_last, 0] + shift_0)
-    looked_at, in_vain = 0, 0
+    compared, misses = 0, 0
     slab = row_at(coarse_slabs, 0, last, low)
     start = row_at(other_coarse_slabs, 0, other_last, low - shift_0)
     while slab < last and coarse_slabs[slab, 0] < high:
@@ -216,16 +220,16 @@ def bundles_overlap(
             start += 1
         other = start
         while other < other_last and other_coarse_slabs[other, 0] + shift_0 < coarse_slabs[slab + 1, 0]:
-            looked_at += 1
+            compared += 1
             plane = max(coarse_slabs[slab, 0], other_coarse_slabs[other, 0] + shift_0)
             beyond = min(coarse_slabs[slab + 1, 0], other_coarse_slabs[other + 1, 0] + shift_0)
             line: Index = np.int64(-FAR)
-            while sections_overlap(slab, bundles, other, other_bundles, shift, 0, line, FAR, found):
+            while sections_overlap(slab, bundles, other, other_bundles, shift, 0, (line, FAR), found):
                 line = found[4]
-                if slabs_overlap(one, two, shift, 0, plane, beyond, found[1], line, found):
+                if slabs_overlap(one, two, shift, 0, (plane, beyond), (found[1], line), found):
                     return MET
-                in_vain += 1
-                if in_vain > PATIENCE + looked_at // WORTH:
+                misses += 1
+                if misses > FREE_MISSES + compared // MISS_SHARE:
                     return UNDECIDED
             other += 1
         slab += 1

@@ -3,47 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.errors import InvalidInput, UnknownName
-from choque.theses.evm.sweep import sweep_collides
-from choque.theses.evm.trie import Trie
-from choque.volumes._boolean import SweepCounters, combine_keys
+from choque._core import check
+from choque.errors import InvalidInput
 from choque.volumes._box_tree import BoxTree, box_tree
 from choque.volumes._bundles import bundled
-from choque.volumes._keys import (
+from choque.volumes._lattice import MAX_DISTANCE, check_cells
+from choque.volumes._sections import Sections, extruded, keys_from_boxes, keys_from_mask, open_sections, paint
+from choque.volumes.boolean import combine_keys
+from choque.volumes.keys import (
     AXES,
     BITS,
     LIMIT,
     Points,
     VertexKeys,
     check_order,
+    check_vertices,
     pack,
     packed_shift,
     reorder,
     unpack,
+    xor_keys,
 )
-from choque.volumes._lattice import FARTHEST, check_cells
-from choque.volumes._merge import xor_keys
-from choque.volumes._sections import Sections, keys_from_boxes, open_sections
-from choque.volumes._validity import check_vertices
-from choque.volumes._voxels import extruded, keys_from_mask, paint
 
 LatticePoint: TypeAlias = tuple[int, ...]
 
-LAYOUTS = ("sorted", "trie")
+
+@dataclass
+class Cache:
+    """What an object has computed for later queries, relative to its offset; all its translations share it."""
+
+    extent: tuple[LatticePoint, LatticePoint] | None = None
+    """Lowest and highest vertex."""
+    sections: dict[str, Sections] = field(default_factory=dict)
+    """Sections, by order."""
+    bundles: dict[str, Sections] = field(default_factory=dict)
+    """Bundles of sections, by order."""
+    tree: BoxTree | None = None
+    """Tree over the disjoint boxes."""
+
+    @property
+    def byte_count(self) -> int:
+        """Size of all arrays [bytes]."""
+        flat = sum(kept.byte_count for kept in (*self.sections.values(), *self.bundles.values()))
+        return flat + (0 if self.tree is None else self.tree.byte_count)
 
 
 class ExtremeVertices:
     """An object on the integer lattice, of one, two or three dimensions, as its extreme vertices.
 
-    A lattice point is extreme when an odd number of the cells around it is full. The set of them says everything about
-    the object, is usually a few percent of its voxels, and is closed under all that follows. Objects are never changed;
-    what a method returns may share arrays with what it was called on.
+    A lattice point is extreme when an odd number of the cells around it is full. The extreme vertices determine the
+    object, are usually a few percent of its voxels, and support booleans, sections and measures directly. Objects are
+    immutable; results may share arrays with the object that they come from.
 
     Guarantees: exact integer arithmetic; any topology (cavities, edges and corners where cells touch); the same object
     in the same order always has the same vertices in the same sequence. Up to 2²¹ − 1 cells along each axis.
@@ -52,28 +68,17 @@ class ExtremeVertices:
     1998.)
     """
 
-    def __init__(
-        self,
-        keys: VertexKeys,
-        order: str,
-        offset: LatticePoint,
-        layout: str = "sorted",
-        kept: dict[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, keys: VertexKeys, order: str, offset: LatticePoint, cache: Cache | None = None) -> None:
         self._keys = keys
         self.order = order
         self.offset = offset
-        self.layout = layout
-        # Sections and tries are relative to the offset, so all translations of an object share them.
-        self._kept: dict[str, Any] = {} if kept is None else kept
+        self._cache = Cache() if cache is None else cache
 
-    # How one is made
+    # Constructors
 
     @classmethod
-    def from_mask(
-        cls, mask: ArrayLike, *, offset: LatticePoint | None = None, layout: str = "sorted"
-    ) -> ExtremeVertices:
-        """The object of the full cells of a mask with one to three axes x, y, z; cell 0 lies at ``offset``."""
+    def from_mask(cls, mask: ArrayLike, *, offset: LatticePoint | None = None) -> ExtremeVertices:
+        """Return the object of the full cells of a mask with one to three axes x, y, z; cell 0 lies at ``offset``."""
         cells = np.asarray(mask)
         if not 1 <= cells.ndim <= 3:
             raise InvalidInput(f"The mask has {cells.ndim} axes; a mask has one, two or three: x, y, z.")
@@ -82,11 +87,11 @@ class ExtremeVertices:
         if max(cells.shape) >= LIMIT:
             raise InvalidInput(f"The mask has shape {cells.shape}; at most {LIMIT - 1:,} cells fit along an axis.")
         keys = keys_from_mask(cells != 0)
-        return cls(keys, AXES[: cells.ndim], offset or (0,) * cells.ndim, check_layout(layout))
+        return cls(keys, AXES[: cells.ndim], offset or (0,) * cells.ndim)
 
     @classmethod
-    def from_points(cls, points: ArrayLike, *, order: str | None = None, layout: str = "sorted") -> ExtremeVertices:
-        """The object whose extreme vertices are ``points`` (n, d), in any sequence; refused if they bound nothing."""
+    def from_points(cls, points: ArrayLike, *, order: str | None = None) -> ExtremeVertices:
+        """Return the object whose extreme vertices are ``points`` (n, d), in any sequence; they must bound a solid."""
         given = np.asarray(points)
         if given.ndim != 2 or not 1 <= given.shape[1] <= 3:
             raise InvalidInput(
@@ -102,30 +107,31 @@ class ExtremeVertices:
         order = check_order(order or AXES[: lattice.shape[1]], lattice.shape[1])
         keys = np.sort(pack(lattice - offset, order))
         check_vertices(keys, order)
-        return cls(keys, order, _as_tuple(offset), check_layout(layout))
+        return cls(keys, order, _as_tuple(offset))
 
     @classmethod
-    def from_boxes(
-        cls, lower: Points, upper: Points, *, order: str | None = None, layout: str = "sorted"
-    ) -> ExtremeVertices:
-        """The union of disjoint boxes of whole cells; corners (n, d), columns x, y, z."""
-        dimension = lower.shape[1]
+    def from_boxes(cls, lower: ArrayLike, upper: ArrayLike, *, order: str | None = None) -> ExtremeVertices:
+        """Return the union of disjoint boxes of whole cells; corners (n, d), columns x, y, z.
+
+        Where boxes overlap, an even number of them cancels out: the result is their XOR.
+        """
+        low, high = (_corners(corner, name) for corner, name in ((lower, "lower"), (upper, "upper")))
+        if low.shape != high.shape:
+            raise InvalidInput(f"lower has the shape {low.shape} and upper {high.shape}; they must be the same.")
+        if (low > high).any():
+            raise InvalidInput("A lower corner lies above its upper corner; give lower <= upper along every axis.")
+        dimension = low.shape[1]
         order = check_order(order or AXES[:dimension], dimension)
-        offset = lower.min(axis=0) if len(lower) else np.zeros(dimension, np.int64)
-        return cls(
-            keys_from_boxes(lower - offset, upper - offset, order), order, _as_tuple(offset), check_layout(layout)
-        )
+        offset = low.min(axis=0) if len(low) else np.zeros(dimension, np.int64)
+        return cls(keys_from_boxes(low - offset, high - offset, order), order, _as_tuple(offset))
 
-    def _alike(self, keys: VertexKeys, order: str, offset: LatticePoint) -> ExtremeVertices:
-        return ExtremeVertices(keys, order, offset, self.layout)
-
-    # What it is
+    # Properties
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def __repr__(self) -> str:
-        return f"<ExtremeVertices: {len(self)} vertices in {self.dimension}D, order {self.order}, {self.layout}>"
+        return f"<ExtremeVertices: {len(self)} vertices in {self.dimension}D, order {self.order}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExtremeVertices) or other.dimension != self.dimension:
@@ -142,28 +148,29 @@ class ExtremeVertices:
         """1, 2 or 3."""
         return len(self.order)
 
+    @property
     def is_empty(self) -> bool:
-        """Whether there is nothing."""
+        """Whether no cell is full."""
         return len(self._keys) == 0
 
     @property
     def points(self) -> Points:
-        """The extreme vertices (n, d), columns x, y, z, rows sorted by the order of the model."""
+        """Extreme vertices (n, d), columns x, y, z, rows sorted in the order of the model."""
         return unpack(self._keys, self.order) + np.array(self.offset, np.int64)
 
     @property
     def byte_count(self) -> int:
-        """What the vertices hold in their layout [bytes]; kept sections are in `kept_byte_count`."""
-        return self._trie.byte_count if self.layout == "trie" else self._keys.nbytes
+        """Size of the vertices [bytes]; `cached_byte_count` has the rest."""
+        return self._keys.nbytes
 
     @property
-    def kept_byte_count(self) -> int:
-        """What is kept beside the vertices to answer faster [bytes]."""
-        return sum(value.byte_count for value in self._kept.values() if isinstance(value, Sections))
+    def cached_byte_count(self) -> int:
+        """Size of the sections, bundles and tree that are cached for later queries [bytes]."""
+        return self._cache.byte_count
 
     @property
     def bounds(self) -> tuple[LatticePoint, LatticePoint]:
-        """The lowest and highest lattice point of the box around it; both the offset when empty."""
+        """Lower and upper corner of the box around the object, lattice points; both the offset if it is empty."""
         lowest, highest = self.extent
         return (
             tuple(low + shift for low, shift in zip(lowest, self.offset, strict=True)),
@@ -172,34 +179,30 @@ class ExtremeVertices:
 
     @property
     def extent(self) -> tuple[LatticePoint, LatticePoint]:
-        """The lowest and the highest vertex, without the offset: equal, at 0, where there are none."""
-        if "extent" not in self._kept:
-            if self.is_empty():
-                self._kept["extent"] = ((0,) * self.dimension,) * 2
-            else:
-                points = unpack(self._keys, self.order)
-                self._kept["extent"] = (_as_tuple(points.min(axis=0)), _as_tuple(points.max(axis=0)))
-        extent: tuple[LatticePoint, LatticePoint] = self._kept["extent"]
-        return extent
+        """Lowest and highest vertex, relative to the offset; both 0 if there are none."""
+        if self._cache.extent is None:
+            points = unpack(self._keys, self.order) if len(self) else np.zeros((1, self.dimension), np.int64)
+            self._cache.extent = (_as_tuple(points.min(axis=0)), _as_tuple(points.max(axis=0)))
+        return self._cache.extent
 
     # Other forms of the same object
 
     def reordered(self, order: str) -> ExtremeVertices:
-        """The same object sorted in another of the orders."""
+        """Return the same object with its vertices sorted in another order."""
         order = check_order(order, self.dimension)
         if order == self.order:
             return self
-        return self._alike(reorder(self._keys, self.order, order), order, self.offset)
+        return ExtremeVertices(reorder(self._keys, self.order, order), order, self.offset)
 
     def mask(self, lower: LatticePoint | None = None, upper: LatticePoint | None = None) -> NDArray[np.bool_]:
-        """The cells between two lattice points (default: the box around it) as a mask with axes x, y, z."""
+        """Return the cells between two lattice points (default: the box around it) as a mask with axes x, y, z."""
         start, stop = self.bounds
         lower = start if lower is None else _lattice_point(lower, "lower corner", self.dimension)
         upper = stop if upper is None else _lattice_point(upper, "upper corner", self.dimension)
         shape = tuple(high - low for low, high in zip(start, stop, strict=True))
         whole = np.zeros((1,) * (3 - self.dimension) + shape, np.bool_)
         flat = tuple(axis + 3 - self.dimension for axis in (AXES.index(letter) for letter in self.order))
-        if not self.is_empty():
+        if not self.is_empty:
             axes = tuple(range(3 - self.dimension)) + flat
             lowest = packed_shift(self.extent[0], self.order)
             paint(open_sections(extruded(self._keys - lowest, self.dimension)), whole.transpose(axes))
@@ -217,27 +220,27 @@ class ExtremeVertices:
         return window
 
     def sections(self, order: str | None = None) -> Sections:
-        """The sections opened down to runs, relative to `offset`, and kept; flat objects get a thickness."""
+        """Return the sections as runs, relative to `offset`, and cache them; flat objects are one cell thick."""
         order = order or self.order
-        if order not in self._kept:
-            self._kept[order] = open_sections(extruded(reorder(self._keys, self.order, order), self.dimension))
-        kept: Sections = self._kept[order]
+        kept = self._cache.sections.get(order)
+        if kept is None:
+            kept = open_sections(extruded(reorder(self._keys, self.order, order), self.dimension))
+            self._cache.sections[order] = kept
         return kept
 
-    def keeps_sections(self, order: str) -> bool:
-        """Whether `sections` of an order are there already."""
-        return order in self._kept
+    def has_sections(self, order: str) -> bool:
+        """Return whether `sections` of an order are cached."""
+        return order in self._cache.sections
 
     def bundles(self, order: str) -> Sections:
-        """The sections of an order in bundles of two by two, kept beside them."""
-        name = f"bundles-{order}"
-        if name not in self._kept:
-            self._kept[name] = bundled(self.sections(order))
-        kept: Sections = self._kept[name]
+        """Return the sections of an order in bundles of two by two, and cache them."""
+        kept = self._cache.bundles.get(order)
+        if kept is None:
+            kept = self._cache.bundles[order] = bundled(self.sections(order))
         return kept
 
     def boxes(self, order: str | None = None) -> tuple[Points, Points]:
-        """Disjoint boxes that fill the object, in the given order: corners (n, d), columns x, y, z."""
+        """Return disjoint boxes that fill the object, in the given order: corners (n, d), columns x, y, z."""
         order = check_order(order or self.order, self.dimension)
         columns = [order.index(axis) + 3 - self.dimension for axis in AXES[: self.dimension]]
         lower, upper = self.sections(order).boxes()
@@ -245,28 +248,18 @@ class ExtremeVertices:
         return lower[:, columns] + offset, upper[:, columns] + offset
 
     def box_tree(self) -> BoxTree:
-        """A tree over `boxes`, relative to `offset`, and kept."""
-        if "tree" not in self._kept:
+        """Return a tree over `boxes`, relative to `offset`, and cache it."""
+        if self._cache.tree is None:
             lower, upper = self.boxes()
-            self._kept["tree"] = box_tree(lower - self.offset, upper - self.offset)
-        tree: BoxTree = self._kept["tree"]
-        return tree
-
-    @cached_property
-    def _trie(self) -> Trie:
-        if self.dimension != 3:
-            raise InvalidInput(f"The trie layout is for solids; this object has {self.dimension} dimensions.")
-        if "trie" not in self._kept:
-            self._kept["trie"] = Trie.from_keys(self._keys)
-        trie: Trie = self._kept["trie"]
-        return trie
+            self._cache.tree = box_tree(lower - self.offset, upper - self.offset)
+        return self._cache.tree
 
     # Planes, sections, faces
 
     def planes(self) -> Iterator[tuple[int, ExtremeVertices]]:
-        """The planes of vertices along the first axis of the order: its coordinate, and the rest as a flat object.
+        """Yield the planes of vertices along the first axis of the order: the coordinate, and a flat object.
 
-        The flat object calls its axes x and y, in the order in which they follow here.
+        The axes of the flat object are called x and y, in the order in which they follow in this one.
         """
         self._require_more_than_one_dimension()
         first = AXES.index(self.order[0])
@@ -282,7 +275,7 @@ class ExtremeVertices:
             )
 
     def slices(self) -> Iterator[tuple[int, int, ExtremeVertices]]:
-        """Between which two planes along the first axis lies which section: the first and the last plane, the section.
+        """Yield the sections along the first axis: the plane before, the plane after, the section between them.
 
         Each section is the one before it XOR the plane between them.
         """
@@ -295,34 +288,23 @@ class ExtremeVertices:
             start = coordinate
 
     def faces(self) -> Iterator[tuple[int, ExtremeVertices, ExtremeVertices]]:
-        """At each plane along the first axis: its coordinate, the faces that look up the axis, those that look down.
+        """Yield for each plane along the first axis: its coordinate, the faces that look up the axis, and down.
 
         With S the section before the plane and T the one after it, these are S − T (forward) and T − S (backward).
         """
         section: ExtremeVertices | None = None
         for coordinate, plane in self.planes():
             following = plane if section is None else section ^ plane
-            before = plane._alike(plane._keys[:0], plane.order, plane.offset) if section is None else section
+            before = ExtremeVertices(plane._keys[:0], plane.order, plane.offset) if section is None else section
             yield coordinate, before - following, following - before
             section = following
 
-    # Booleans and collision
+    # Booleans
 
-    def combine(
-        self,
-        other: ExtremeVertices,
-        operation: str,
-        *,
-        improve: bool = True,
-        counters: SweepCounters | None = None,
-    ) -> ExtremeVertices:
-        """The regularised ``union``, ``intersection``, ``difference`` or ``xor``; sorted as this object is."""
+    def combine(self, other: ExtremeVertices, operation: str) -> ExtremeVertices:
+        """Return the regularised ``union``, ``intersection``, ``difference`` or ``xor``, in the order of this one."""
         left, right, offset = self.together(other)
-        if self.layout == "trie" and self.dimension == 3:
-            keys = Trie.from_keys(left).combine(Trie.from_keys(right), operation).keys()
-        else:
-            keys = combine_keys(left, right, self.dimension, operation, improve=improve, counters=counters)
-        return self._alike(keys, self.order, offset)
+        return ExtremeVertices(combine_keys(left, right, self.dimension, operation), self.order, offset)
 
     def __and__(self, other: ExtremeVertices) -> ExtremeVertices:
         return self.combine(other, "intersection")
@@ -334,30 +316,19 @@ class ExtremeVertices:
         return self.combine(other, "difference")
 
     def __xor__(self, other: ExtremeVertices) -> ExtremeVertices:
-        if self.layout == "trie":
-            return self.combine(other, "xor")
         left, right, offset = self.together(other)
-        return self._alike(xor_keys(left, right), self.order, offset)
-
-    def collides(self, other: ExtremeVertices, *, improve: bool = True, counters: SweepCounters | None = None) -> bool:
-        """Whether the interiors meet, by the sweep over the vertices alone: nothing is kept for a second question."""
-        left, right, _ = self.together(other)
-        if self.layout == "trie" and self.dimension == 3:
-            if self.offset == other.offset and self.order == other.order:
-                return self._trie.collides(other._trie)
-            return Trie.from_keys(left).collides(Trie.from_keys(right))
-        return sweep_collides(left, right, self.dimension, improve=improve, counters=counters)
+        return ExtremeVertices(xor_keys(left, right), self.order, offset)
 
     def together(self, other: ExtremeVertices) -> tuple[VertexKeys, VertexKeys, LatticePoint]:
-        """Both lists of keys from a common offset, in the order of this object, and that offset."""
+        """Return the keys of both, in the order of this object and relative to a common offset, and that offset."""
         if other.dimension != self.dimension:
             raise InvalidInput(
                 f"One object has {self.dimension} dimensions and the other {other.dimension}; they must be alike."
             )
         right = reorder(other._keys, other.order, self.order)
-        if self.offset == other.offset or other.is_empty():
+        if self.offset == other.offset or other.is_empty:
             return self._keys, right, self.offset
-        if self.is_empty():
+        if self.is_empty:
             return self._keys, right, other.offset
         offset = tuple(map(min, self.offset, other.offset))
         return self._from_offset(self, self._keys, offset), self._from_offset(other, right, offset), offset
@@ -373,14 +344,17 @@ class ExtremeVertices:
     # Exact motions
 
     def moved(self, shift: LatticePoint) -> ExtremeVertices:
-        """Translated by whole cells: nothing is copied, everything kept is shared."""
+        """Return the object translated by whole cells; it shares all arrays and the cache with this one."""
         offset = tuple(own + step for own, step in zip(self.offset, shift, strict=True))
-        if not -FARTHEST <= min(offset) <= max(offset) <= FARTHEST:
+        if not -MAX_DISTANCE <= min(offset) <= max(offset) <= MAX_DISTANCE:
             raise InvalidInput(f"An object would start at voxel {offset}; a lattice reaches to ±2⁵³ along each axis.")
-        return ExtremeVertices(self._keys, self.order, offset, self.layout, self._kept)
+        return ExtremeVertices(self._keys, self.order, offset, self._cache)
 
     def with_axes(self, permutation: str, mirrored: str = "") -> ExtremeVertices:
-        """Axes exchanged, then mirrored at 0: new x, y, z are the named old axes; those in ``mirrored`` are negated."""
+        """Return the object with axes exchanged, then mirrored at 0.
+
+        The new x, y, z are the old axes that ``permutation`` names; those in ``mirrored`` are negated.
+        """
         columns = [AXES.index(axis) for axis in check_order(permutation, self.dimension)]
         points = self.points[:, columns]
         for axis in mirrored:
@@ -388,7 +362,7 @@ class ExtremeVertices:
         return self._from_valid(points)
 
     def scaled(self, factors: int | LatticePoint) -> ExtremeVertices:
-        """Enlarged by whole positive factors along x, y, z, or by one along all."""
+        """Return the object enlarged by whole positive factors along x, y, z, or by one factor along all."""
         try:
             each = np.broadcast_to(np.asarray(factors, np.float64), (self.dimension,))
         except (TypeError, ValueError):
@@ -398,22 +372,23 @@ class ExtremeVertices:
                 f"The factors are {factors!r}; a lattice is enlarged by whole numbers of at least 1, one for all axes "
                 "or one for each."
             )
-        return self._from_valid(self.points * np.minimum(each, LIMIT).astype(np.int64))  # more would fit nowhere
+        return self._from_valid(self.points * np.minimum(each, LIMIT).astype(np.int64))  # larger ones never fit
 
     def _from_valid(self, points: Points) -> ExtremeVertices:
         offset = points.min(axis=0) if len(points) else np.zeros(self.dimension, np.int64)
-        return self._alike(np.sort(pack(points - offset, self.order)), self.order, _as_tuple(offset))
+        return ExtremeVertices(np.sort(pack(points - offset, self.order)), self.order, _as_tuple(offset))
 
     def _require_more_than_one_dimension(self) -> None:
         if self.dimension == 1:
-            raise InvalidInput("Intervals have no planes of vertices; they are ends of runs themselves.")
+            raise InvalidInput("An object of one dimension has no planes of vertices; use its points.")
 
 
-def check_layout(layout: str) -> str:
-    """The layout, if there is one of that name."""
-    if layout not in LAYOUTS:
-        raise UnknownName("layout", str(layout), LAYOUTS)
-    return layout
+def _corners(values: ArrayLike, name: str) -> Points:
+    """Return corners of boxes (n, d) as int64."""
+    given = check.integers(values, name)
+    if given.ndim != 2 or not 1 <= given.shape[1] <= 3:
+        raise InvalidInput(f"{name} has the shape {given.shape}; give one row for each box, with one to three columns.")
+    return given.astype(np.int64, copy=False)
 
 
 def _lattice_point(point: LatticePoint, name: str, dimension: int) -> LatticePoint:

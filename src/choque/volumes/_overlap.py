@@ -1,8 +1,7 @@
-"""Collision from kept sections: a query starts where the two objects meet and stops at the first overlap.
+"""Collision from cached sections: the search starts where the two solids can meet and stops at the first overlap.
 
-The levels are those of the collision sweep, without its XORs: slabs of one against slabs of the other, strips against
-strips, runs against runs. A few slabs spread over the common range are looked at first, because objects that overlap
-mostly do so in the middle of where they meet and not at its rim.
+It compares slabs with slabs, strips with strips, runs with runs. A few slabs spread over the common range are probed
+first, because solids that overlap mostly do so in the middle of the common range and not at its ends.
 """
 
 from __future__ import annotations
@@ -17,22 +16,28 @@ from choque._core.types import Index
 from choque.volumes._sections import SectionArrays
 
 Shift: TypeAlias = tuple[Index, Index, Index]
-"""By how much the second solid is moved, in the order of the keys."""
+"""Translation of the second solid, in the order of the keys."""
+
+Range: TypeAlias = tuple[Index, Index]
+"""Lower and upper coordinate along one axis."""
 
 FOUND_SIZE = 8
 """Lower and upper corner of the overlap (0 to 5), runs compared (6), pairs of sections compared (7)."""
 
 FAR: Index = np.int64(1 << 40)
-"""Beyond every coordinate."""
+"""Greater than every coordinate."""
+
+EVERYWHERE: Range = (-FAR, FAR)
+"""A range that holds every coordinate."""
 
 PROBES = np.array([8, 4, 12, 2, 6, 10, 14], np.int64)
-"""Where to look first, in sixteenths of the common range."""
+"""Positions that are probed first, in sixteenths of the common range."""
 NO_PROBES = PROBES[:0]
 
 
 @helper
 def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> Index:
-    """The last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
+    """Return the last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
     while last - first > 1:
         middle = (first + last) // 2
         if rows[middle, 0] <= value:
@@ -52,11 +57,11 @@ def find_overlap(
     only_probes: bool,
     found: NDArray[np.int64],
 ) -> bool:
-    """Whether two solids overlap when the second is moved by ``shift``; a box of the overlap goes to ``found``.
+    """Return whether two solids overlap when the second is moved by ``shift``; write a box of the overlap to ``found``.
 
-    ``slack`` 0: interiors must meet. 1: touching is enough, and the box may have no thickness. ``only_probes``: no is
-    no answer, as only a few slabs are looked at. No allocation; time is linear in the runs of the slabs that both have
-    in common, and far less when there is an overlap.
+    ``slack`` 0: interiors must meet. 1: touching is enough, and the box may have no thickness. With ``only_probes``
+    only a few slabs are compared, and False decides nothing. No allocation. Time is linear in the runs of the slabs
+    in the common range, and far less when there is an overlap.
     """
     slabs, other_slabs = one[0], two[0]
     low = max(slabs[0, 0], other_slabs[0, 0] + shift[0])
@@ -66,11 +71,11 @@ def find_overlap(
             at = low + (high - low) * sixteenths // 16
             slab = row_at(slabs, 0, slabs.shape[0] - 1, at)
             other = row_at(other_slabs, 0, other_slabs.shape[0] - 1, at - shift[0])
-            if sections_overlap(slab, one, other, two, shift, slack, -FAR, FAR, found):
+            if sections_overlap(slab, one, other, two, shift, slack, EVERYWHERE, found):
                 return True
     if only_probes:
         return False
-    return slabs_overlap(one, two, shift, slack, low, high, -FAR, FAR, found)
+    return slabs_overlap(one, two, shift, slack, (low, high), EVERYWHERE, found)
 
 
 @helper
@@ -79,13 +84,12 @@ def slabs_overlap(
     two: SectionArrays,
     shift: Shift,
     slack: Index,
-    low: Index,
-    high: Index,
-    line_low: Index,
-    line_high: Index,
+    planes: Range,
+    lines: Range,
     found: NDArray[np.int64],
 ) -> bool:
-    """The same between two planes, ``low`` and ``high``, and between two lines along the second axis."""
+    """Do the same for the slabs within ``planes``, a range along the first axis, and ``lines``, along the second."""
+    low, high = planes
     if low >= high + slack:
         return False
     slabs, other_slabs = one[0], two[0]
@@ -97,7 +101,7 @@ def slabs_overlap(
             start += 1
         other = start
         while other < other_last and other_slabs[other, 0] + shift[0] < slabs[slab + 1, 0] + slack:
-            if sections_overlap(slab, one, other, two, shift, slack, line_low, line_high, found):
+            if sections_overlap(slab, one, other, two, shift, slack, lines, found):
                 return True
             other += 1
         slab += 1
@@ -112,11 +116,10 @@ def sections_overlap(
     two: SectionArrays,
     shift: Shift,
     slack: Index,
-    line_low: Index,
-    line_high: Index,
+    lines: Range,
     found: NDArray[np.int64],
 ) -> bool:
-    """The same for one section of each between two lines, unless their ranges are apart."""
+    """Do the same for one section of each within ``lines``, unless their ranges are apart."""
     slabs, strips, ends = one
     other_slabs, other_strips, other_ends = two
     shift_0, shift_1, shift_2 = shift
@@ -128,8 +131,8 @@ def sections_overlap(
         return False
     if other_slabs[other_slab, 2] + shift_2 >= slabs[slab, 3] + slack:
         return False
-    low = max(strips[first, 0], other_strips[start, 0] + shift_1, line_low)
-    high = min(strips[last, 0], other_strips[other_last, 0] + shift_1, line_high)
+    low = max(strips[first, 0], other_strips[start, 0] + shift_1, lines[0])
+    high = min(strips[last, 0], other_strips[other_last, 0] + shift_1, lines[1])
     if low >= high + slack:
         return False
     found[7] += 1

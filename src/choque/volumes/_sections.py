@@ -1,33 +1,47 @@
-"""Sections kept once: the cross-sections of a solid between its planes of vertices, opened down to runs.
+"""Sections: the cross-sections of a solid between its planes of vertices, as runs; and masks from and to vertices.
 
-A slab lies between two neighbouring planes of vertices and holds one section; a section is a list of strips between two
-lines of vertices; a strip holds runs, the pairs of ends between which it is full. Three flat arrays, so that a query
-can start anywhere by binary search:
+A slab lies between two neighbouring planes of vertices and has one section. A section is a list of strips between two
+lines of vertices. A strip is a list of runs, pairs of ends between which it is full. They are three flat arrays, so
+that a query can start anywhere by binary search:
 
-- ``slabs`` (s + 1, 4): coordinate of the slab's first plane, its first strip, and the range of its runs;
-- ``strips`` (t + 1, 2): coordinate of the strip's first line, the position of its first end in ``ends``;
+- ``slabs`` (s + 1, 4): coordinate of the first plane of the slab, its first strip, and the range of its runs;
+- ``strips`` (t + 1, 2): coordinate of the first line of the strip, the position of its first end in ``ends``;
 - ``ends`` (2 r,): the ends of the runs, start and stop in turn.
 
-The last strip of every slab is empty: it only says where the strip before it stops.
+The last strip of every slab is empty: it marks the end of the strip before it.
+
+A lattice point is extreme when an odd number of the cells around it is full. So the vertices are the differences
+modulo two of the occupancy along every axis, and the occupancy is the prefix sum modulo two of the vertices.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, Points, VertexKeys, odd_ones_out, pack
-from choque.volumes._merge import group_end, merge_xor
+from choque.volumes.keys import (
+    AXES,
+    BITS,
+    LINE_MASK,
+    PLANE_MASK,
+    Points,
+    VertexKeys,
+    group_end,
+    merge_xor,
+    odd_ones_out,
+    pack,
+    reorder,
+)
 
 SectionArrays: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 """Slabs, strips and ends."""
 
 
 class Sections(NamedTuple):
-    """All sections of a solid, opened down to runs; coordinates are those of the keys."""
+    """All sections of a solid as runs; coordinates are those of the keys."""
 
     slabs: NDArray[np.int32]
     strips: NDArray[np.int32]
@@ -35,18 +49,18 @@ class Sections(NamedTuple):
 
     @property
     def arrays(self) -> SectionArrays:
-        """The three arrays as kernels take them: a plain tuple, whose type Numba knows in a tenth of the time."""
+        """The three arrays as a plain tuple for kernels: Numba recognises its type in a tenth of the time."""
         return self.slabs, self.strips, self.ends
 
     @property
     def byte_count(self) -> int:
-        """What the three arrays hold [bytes]."""
+        """Size of the three arrays [bytes]."""
         return self.slabs.nbytes + self.strips.nbytes + self.ends.nbytes
 
     def boxes(self) -> tuple[Points, Points]:
-        """Disjoint boxes that fill the solid, sorted: lower and upper corners (r, 3), columns in the order of the keys.
+        """Return disjoint boxes that fill the solid, sorted: corners (r, 3), columns in the order of the keys.
 
-        The ordered union of disjoint boxes of Aguilera (1998): one box a run.
+        The ordered union of disjoint boxes of Aguilera (1998): one box for each run.
         """
         strip_of = np.repeat(np.arange(len(self.strips) - 1), np.diff(self.strips[:, 1]) // 2)
         slab_of = np.searchsorted(self.slabs[:, 1], strip_of, side="right") - 1
@@ -56,12 +70,12 @@ class Sections(NamedTuple):
 
 
 def open_sections(keys: VertexKeys) -> Sections:
-    """The sections of sorted three-dimensional keys; linear in what it returns plus one merge for every plane."""
+    """Return the sections of sorted three-dimensional keys. Linear in the result, plus one merge for every plane."""
     return Sections(*_open(keys))
 
 
 def keys_from_boxes(lower: Points, upper: Points, order: str) -> VertexKeys:
-    """The vertices of the XOR of boxes, so of their union when they are disjoint; corners (n, d), columns x, y, z."""
+    """Return the vertices of the XOR of boxes, which is their union if they are disjoint; corners (n, d)."""
     dimension = lower.shape[1]
     ends = (lower, upper)
     corners = [
@@ -73,7 +87,7 @@ def keys_from_boxes(lower: Points, upper: Points, order: str) -> VertexKeys:
 
 @kernel
 def grown(rows: NDArray[np.int32], needed: int) -> NDArray[np.int32]:
-    """The same rows in an array that has room for ``needed``."""
+    """Return ``rows``, or a copy in a larger array where there are fewer than ``needed``."""
     if needed <= rows.shape[0]:
         return rows
     larger = np.empty((max(needed, 2 * rows.shape[0]), rows.shape[1]), np.int32)
@@ -126,3 +140,69 @@ def _open(keys: VertexKeys) -> SectionArrays:
     strips[strip_count, 0] = 0
     strips[strip_count, 1] = end_count
     return slabs[:slab_count].copy(), strips[: strip_count + 1].copy(), ends[:end_count, 0].copy()
+
+
+# Masks to vertices, and sections to masks
+
+
+def keys_from_mask(mask: NDArray[Any]) -> VertexKeys:
+    """Return the sorted extreme vertices of a boolean mask of one, two or three dimensions, in the order of its axes.
+
+    Linear time; the memory is that of the vertices and of a few planes.
+    """
+    if 0 in mask.shape:
+        return np.empty(0, np.int64)
+    # Planes are taken along the slowest axis in memory: in many scans the first axis is the fastest.
+    axes = sorted(range(mask.ndim), key=lambda axis: -abs(mask.strides[axis]))
+    solid = mask.transpose(axes).astype(np.bool_, copy=False)
+    keys = _solid_keys(solid.reshape((1,) * (3 - mask.ndim) + solid.shape))
+    if mask.ndim < 3:
+        # The extruded solid has the vertices of the flat one on the first plane (and line) of the added axes.
+        keys = keys[keys < 1 << BITS * mask.ndim]
+    return reorder(keys, "".join(AXES[axis] for axis in axes), AXES[: mask.ndim])
+
+
+def _solid_keys(solid: NDArray[np.bool_]) -> VertexKeys:
+    length, rows, columns = solid.shape
+    previous = np.zeros((rows + 1, columns + 1), np.bool_)
+    current = np.zeros_like(previous)
+    difference = np.empty_like(previous)
+    found = []
+    for plane in range(length + 1):
+        current[...] = False
+        if plane < length:
+            current[:rows, :columns] = solid[plane]
+            np.not_equal(current[1:], current[:-1], out=difference[1:])
+            current[1:] = difference[1:]
+            np.not_equal(current[:, 1:], current[:, :-1], out=difference[:, 1:])
+            current[:, 1:] = difference[:, 1:]
+        np.not_equal(current, previous, out=difference)
+        row, column = np.divmod(np.flatnonzero(difference), columns + 1)
+        found.append((plane << 2 * BITS) | (row << BITS) | column)
+        previous, current = current, previous
+    return np.concatenate(found)
+
+
+def extruded(keys: VertexKeys, dimension: int) -> VertexKeys:
+    """Return the flat object of ``keys`` as a solid, one unit thick along the axes that it lacks."""
+    for level in range(dimension, 3):
+        keys = np.concatenate((keys, keys | (1 << BITS * level)))
+    return keys
+
+
+def paint(sections: Sections, mask: NDArray[np.bool_]) -> None:
+    """Set the voxels of a solid in a mask (a, b, c) that contains it. One write for each voxel."""
+    _paint(*sections, mask.view(np.uint8))
+
+
+@kernel
+def _paint(
+    slabs: NDArray[np.int32], strips: NDArray[np.int32], ends: NDArray[np.int32], mask: NDArray[np.uint8]
+) -> None:
+    for slab in range(slabs.shape[0] - 1):
+        for plane in range(slabs[slab, 0], slabs[slab + 1, 0]):
+            for strip in range(slabs[slab, 1], slabs[slab + 1, 1] - 1):
+                for row in range(strips[strip, 0], strips[strip + 1, 0]):
+                    line = mask[plane, row]
+                    for end in range(strips[strip, 1], strips[strip + 1, 1], 2):
+                        line[ends[end] : ends[end + 1]] = 1

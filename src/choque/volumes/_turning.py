@@ -1,4 +1,4 @@
-"""Turning and resampling: what the lattice cannot do exactly is done by asking each new voxel's centre."""
+"""Rotation and resampling by the centres of the new voxels, for what the lattice cannot do exactly."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from choque.volumes._lattice import Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 
 _SLAB = 1 << 20
-"""Centres asked at once."""
+"""Centres that are looked up at once."""
 
 
 def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:
-    """A rotation (3, 3), given as such or as a vector: its direction is the axis, its length the angle [radians]."""
+    """Return a rotation matrix (3, 3), from a matrix or from a vector along the axis, as long as the angle [rad]."""
     try:
         given = np.asarray(rotation, np.float64)
     except (TypeError, ValueError):
@@ -30,7 +30,8 @@ def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:
         return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * (cross @ cross))
     if given.shape != (3, 3) or not np.allclose(given @ given.T, np.eye(3), atol=1e-6) or np.linalg.det(given) < 0:
         raise InvalidInput(
-            "The rotation must be a 3 × 3 rotation matrix, or a vector along the axis, as long as the angle in radians."
+            f"rotation is {rotation!r}; it must be a rotation matrix (3, 3), or a vector (3,) along the axis, as "
+            "long as the angle in radians."
         )
     return given
 
@@ -43,11 +44,11 @@ def resample(
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
 ) -> ExtremeVertices:
-    """The voxels of ``target`` between two world points whose centres, taken ``to_source``, lie in a full voxel.
+    """Return the voxels of ``target`` between two world points whose centres, mapped ``to_source``, are in the model.
 
-    Costs one look-up for every voxel of the new box, and a mask of the old and the new one.
+    One look-up for every voxel of the new box; the memory is a mask of the old box and one of the new box.
     """
-    if model.is_empty():
+    if model.is_empty:
         return model
     lowest, highest = np.floor(target.to_lattice(lower)), np.ceil(target.to_lattice(upper))
     check_cells((highest - lowest).tolist(), "The box of the new voxels")
@@ -68,4 +69,4 @@ def resample(
         full = np.zeros(len(at), np.bool_)
         full[inside] = source[tuple(at[inside].T)]
         mask[start:stop] = full.reshape(stop - start, *shape[1:])
-    return ExtremeVertices.from_mask(mask, offset=tuple(first.tolist()), layout=model.layout)
+    return ExtremeVertices.from_mask(mask, offset=tuple(first.tolist()))

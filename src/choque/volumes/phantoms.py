@@ -1,4 +1,4 @@
-"""Test objects by name: balls, gyroids, a sponge, a vertebra, a screw, random blocks; and a sphere as a mesh."""
+"""Test objects by name: balls, gyroids, a sponge, a vertebra, a screw, random blocks; and a sphere mesh."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import InvalidInput, UnknownName
+from choque._core import check
+from choque.errors import InvalidInput
 from choque.files.meshes import Mesh
-from choque.volumes._lattice import check_cells, whole_number
+from choque.volumes._lattice import check_cells
 from choque.volumes._volume import Volume
 
 Axis = NDArray[np.float64]
@@ -20,26 +21,25 @@ Axis = NDArray[np.float64]
 
 
 def make(name: str, size: int = 64, **options: float) -> Volume:
-    """The phantom ``name`` in a cube of voxels of edge 1, ``size`` of them along each axis."""
-    if name not in PHANTOMS:
-        raise UnknownName("phantom", str(name), PHANTOMS)
-    edge = whole_number(size, "size in voxels", 1)
+    """Return the phantom ``name`` in a cube of voxels of edge 1, with ``size`` voxels along each axis."""
+    check.choice(name, "phantom", PHANTOMS)
+    edge = check.whole_number(size, "size", 1)
     check_cells((edge,) * 3, "The phantom")
     return Volume.from_voxels(PHANTOMS[name](edge, **options))
 
 
 def names() -> list[str]:
-    """Every phantom that `make` knows."""
+    """Return the names of all phantoms."""
     return sorted(PHANTOMS)
 
 
 def is_phantom(word: str | os.PathLike[str]) -> bool:
-    """Tell whether a word is the name of a phantom, with or without ``:size``, and of no file."""
+    """Return whether a word names a phantom, with or without ``:size``, and not a file."""
     return os.fspath(word).partition(":")[0] in PHANTOMS and not Path(word).exists()
 
 
 def find(word: str | os.PathLike[str]) -> Volume:
-    """The phantom that a word names: ``screw``, or ``screw:96`` for one of 96³ voxels."""
+    """Return the phantom that a word names: ``screw``, or ``screw:96`` for one of 96³ voxels."""
     name, colon, size = os.fspath(word).partition(":")
     if colon and not size.isdecimal():
         raise InvalidInput(f"The phantom is {os.fspath(word)!r}; write its size as in {name}:64.")
@@ -47,11 +47,11 @@ def find(word: str | os.PathLike[str]) -> Volume:
 
 
 SLAB_VOXELS = 1 << 21
-"""Voxels that are worked out at a time: a large phantom takes little more memory than its mask."""
+"""Voxels that are computed at a time, so that a large phantom takes little more memory than its mask."""
 
 
 def _by_slabs(shape: Callable[..., NDArray[np.bool_]]) -> Callable[..., NDArray[np.bool_]]:
-    """From a test of points ``shape(x, y, z)`` the mask of ``size``³ voxels, by their centres, from -1 to 1."""
+    """Turn a test of points ``shape(x, y, z)`` into a mask of ``size``³ voxels, tested at centres from -1 to 1."""
 
     @wraps(shape)
     def made(size: int, *values: float, **options: float) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from choque.interest import Interest
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.polygons import polygons_overlap, unit_facets
 from choque.theses.interest.run import run_config
-from choque.volumes._triangles import colliding_triangles
+from choque.volumes.triangles import colliding_triangles
 
 
 def faceted_mesh(center: np.ndarray, radius: float) -> Mesh:

@@ -1,4 +1,4 @@
-"""The ways to hold a voxel object that are compared, by name; those of other libraries are in `choque.lab.peers`."""
+"""Representations of voxel objects that the study compares, by name; `peers` has those of other libraries."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from choque.files.meshes import Mesh
-from choque.lab.peers.fcl_meshes import FclMeshes
-from choque.lab.peers.warp_volumes import WarpVolumes
 from choque.theses.evm.baselines import DenseMask, Octree, RunRows
 from choque.theses.evm.holder import Holder, Mask, Shift
-from choque.theses.evm.sweep import sweep_collides
-from choque.theses.evm.trie import Trie
+from choque.theses.evm.peers import FclMeshes, WarpVolumes
+from choque.theses.evm.sweep import keys_collide
+from choque.theses.evm.trie import Trie, link
 from choque.volumes import ExtremeVertices
-from choque.volumes._boolean import combine_keys
-from choque.volumes._collision import search
-from choque.volumes._triangles import colliding_triangles
+from choque.volumes.boolean import combine_keys
+from choque.volumes.collision import search
+from choque.volumes.triangles import colliding_triangles
 
 
 class Kept(Holder):
-    """Sorted vertices with their sections kept: what `choque.Volume.collides` does."""
+    """Sorted vertices with cached sections: the algorithm of `choque.Volume.collides`."""
 
     def make(self, mask: Mask) -> ExtremeVertices:
         """The vertices, and the sections along every axis."""
@@ -36,12 +35,12 @@ class Kept(Holder):
         return one, (two, shift)
 
     def ask(self, one: ExtremeVertices, two: tuple[ExtremeVertices, Shift]) -> bool:
-        """The search that starts where both meet."""
+        """Search an overlap from the cached sections."""
         return search(one, *two).overlap is not None
 
     def byte_count(self, made: ExtremeVertices) -> int:
-        """Vertices and kept sections."""
-        return made.byte_count + made.kept_byte_count
+        """Return the size of vertices and cached sections [bytes]."""
+        return made.byte_count + made.cached_byte_count
 
 
 class SortedSweep(Holder):
@@ -49,7 +48,7 @@ class SortedSweep(Holder):
 
     def ask(self, one: Any, two: Any) -> bool:
         """Stops at the first overlap."""
-        return sweep_collides(one, two, 3)
+        return keys_collide(one, two, 3)
 
 
 class SortedIntersection(Holder):
@@ -63,16 +62,19 @@ class SortedIntersection(Holder):
 class TrieSweep(Holder):
     """The collision sweep of the thesis on tries."""
 
-    def make(self, mask: Mask) -> ExtremeVertices:
-        """Vertices, linked."""
-        model = ExtremeVertices.from_mask(mask, layout="trie")
-        assert model.byte_count  # which is known once they are linked
-        return model
+    def make(self, mask: Mask) -> tuple[ExtremeVertices, Trie]:
+        """Return the vertices, and their trie."""
+        model = ExtremeVertices.from_mask(mask)
+        return model, Trie.from_model(model)
 
     def place(self, one: Any, two: Any, shift: Shift) -> tuple[Any, Any]:
-        """Moving a trie is linking it anew."""
-        left, right = super().place(one, two, shift)
-        return Trie.from_keys(left), Trie.from_keys(right)
+        """Link both again: a trie has no offset."""
+        left, right, _ = link(one[0], two[0].moved(shift))
+        return left, right
+
+    def byte_count(self, made: tuple[ExtremeVertices, Trie]) -> int:
+        """Return the size of the nodes [bytes]."""
+        return made[1].byte_count
 
     def ask(self, one: Any, two: Any) -> bool:
         """Stops at the first overlap."""

@@ -1,7 +1,7 @@
-"""A volume at falling resolutions, so that most questions about a large one end at a coarse one.
+"""A volume at several resolutions, so that most queries of a large one end at a coarse level.
 
-A coarse voxel is full when any of the eight below it is, so each level contains the one below it: what does not collide
-coarsely does not collide at all, and only level 0 can say that it does.
+A coarse voxel is full if any of the eight below it is, so each level contains the one below it: two pyramids that are
+apart at one level are apart, and only level 0 shows that they collide.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput
-from choque.volumes._collision import search
-from choque.volumes._lattice import Lattice, whole_number
-from choque.volumes._model import ExtremeVertices
-from choque.volumes._overlap import Shift
-from choque.volumes._volume import Volume, lattice_of
+from choque.theses.evm.holder import Shift
+from choque.volumes import ExtremeVertices, Lattice, Volume
+from choque.volumes.collision import search
 
 
 class Pyramid:
@@ -27,42 +26,42 @@ class Pyramid:
     volume
         The volume, which is level 0.
     level_count
-        How many levels to make; by default until the coarsest has at most 8 voxels along its longest side.
+        Number of levels; default: until the coarsest has at most 8 voxels along its longest side.
     """
 
-    def __init__(self, volume: Volume, level_count: int | None = None) -> None:
-        lattice_of(volume)
+    def __init__(self, volume: Volume, *, level_count: int | None = None) -> None:
+        if not isinstance(volume, Volume):
+            raise InvalidInput(f"A pyramid is made of a volume, not of {type(volume).__name__}; give a Volume.")
         self.volume = volume
         self._anchor = volume.model.offset
-        count = None if level_count is None else whole_number(level_count, "number of levels", 1)
+        count = None if level_count is None else check.whole_number(level_count, "level_count", 1)
         self._levels = _coarser_levels(volume.model, count)
 
     @property
     def level_count(self) -> int:
-        """How many levels there are, the finest included."""
+        """Number of levels, the finest included."""
         return len(self._levels)
 
     def level(self, number: int) -> Volume:
-        """The volume of a level, where the finest lies now."""
-        if not 0 <= whole_number(number, "level") < self.level_count:
-            raise InvalidInput(f"There is no level {number}; levels are 0 to {self.level_count - 1}.")
+        """Return the volume of a level, moved as the finest is."""
+        check.whole_number(number, "number", 0, self.level_count - 1)
         moved = np.subtract(self.volume.model.offset, self._anchor) * self.volume.spacing
         spacing = np.array(self.volume.spacing) * 2**number
         return Volume(self._levels[number], Lattice.make(spacing, np.array(self.volume.lattice.origin) + moved))
 
     def translated(self, shift: ArrayLike) -> Pyramid:
-        """Moved by a whole number of voxels; all levels are shared."""
+        """Return the pyramid moved by a whole number of voxels; all levels are shared."""
         moved = Pyramid.__new__(Pyramid)
         moved.volume = self.volume.translated(shift)
         moved._anchor, moved._levels = self._anchor, self._levels
         return moved
 
-    def collides(self, other: Pyramid, *, contact: str = "open") -> bool:
-        """Whether the two volumes collide: the answer of `Volume.collides`."""
-        return self.first_clear_level(other, contact=contact) is None
+    def collides(self, other: Pyramid, *, closed: bool = False) -> bool:
+        """Return whether the two volumes collide: the answer of `Volume.collides`, from coarse to fine."""
+        return self.first_clear_level(other, closed=closed) is None
 
-    def first_clear_level(self, other: Pyramid, *, contact: str = "open") -> int | None:
-        """The coarsest level at which the two are seen not to collide; None when they do."""
+    def first_clear_level(self, other: Pyramid, *, closed: bool = False) -> int | None:
+        """Return the coarsest level at which the two are apart; None if they collide."""
         if not isinstance(other, Pyramid):
             raise InvalidInput(f"A pyramid meets another one, not a {type(other).__name__}; give Pyramid(volume).")
         shift = np.array(self.volume.lattice.shift_to(other.volume.lattice))
@@ -70,15 +69,15 @@ class Pyramid:
         shift -= np.subtract(self.volume.model.offset, self._anchor)
         for number in reversed(range(min(self.level_count, other.level_count))):
             steps, rest = np.divmod(shift, 2**number)
-            # Coarse voxels of two volumes need not line up; touching ones may then hold fine ones that overlap.
-            coarse = contact if not rest.any() else "closed"
-            if search(self._levels[number], other._levels[number], _as_shift(steps), coarse).overlap is None:
+            # Coarse voxels of two volumes need not line up; coarse voxels that touch may then contain an overlap.
+            coarse = closed or bool(rest.any())
+            if search(self._levels[number], other._levels[number], _as_shift(steps), closed=coarse).overlap is None:
                 return number
         return None
 
     @cached_property
     def byte_count(self) -> int:
-        """What the vertices of all levels hold [bytes]."""
+        """Size of the vertices of all levels [bytes]."""
         return sum(level.byte_count for level in self._levels)
 
 

@@ -13,8 +13,8 @@ from choque.lab.verdict import Verdict
 from choque.theses.evm.baselines import DenseMask
 from choque.theses.evm.holder import Instance, Shift
 from choque.theses.evm.holders import HOLDERS
+from choque.theses.evm.surface import covered_surface
 from choque.volumes import ExtremeVertices, Volume
-from choque.volumes._surface import covered_surface
 
 FEW = 3
 """Placements by which the time of all is foreseen."""

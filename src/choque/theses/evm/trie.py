@@ -1,8 +1,8 @@
-"""The second layout: extreme vertices in a trie of linked nodes, one level a coordinate (Pérez-Águila, 2006).
+"""The trie layout of the EVM thesis: extreme vertices as linked nodes, one level for each coordinate.
 
-A node is a row (coordinate, first child, next sibling) of one array; row 0 is the root and 0 also means "none". A child
-of the root is a plane of vertices, its children are lines, theirs the ends of brinks. The algorithms are those of the
-sorted layout, written over links: every section is a new trie. It answers the same and is kept to be compared with.
+After Pérez-Águila (2006). A node is a row (coordinate, first child, next sibling) of one array; row 0 is the root, and
+0 also means "none". A child of the root is a plane of vertices, its children are lines, theirs the ends of brinks. The
+algorithms are those of sorted keys, written over links: every section is a new trie. The answers are the same.
 """
 
 from __future__ import annotations
@@ -12,47 +12,72 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
 from choque._core.kernel import kernel
-from choque.errors import UnknownName
-from choque.volumes._boolean import OPERATIONS
-from choque.volumes._keys import BITS, LINE_MASK, VertexKeys
+from choque.errors import InvalidInput
+from choque.volumes import ExtremeVertices
+from choque.volumes.boolean import END, OPERATIONS
+from choque.volumes.keys import BITS, LINE_MASK, VertexKeys
 
 Nodes: TypeAlias = NDArray[np.int64]
 """(n, 3) nodes: coordinate, first child, next sibling."""
 
-_END = np.iinfo(np.int64).max
 _XOR = OPERATIONS["xor"]
 
 
 class Trie:
-    """The extreme vertices of a solid as a trie; always in the order of the keys that it was made from."""
+    """The extreme vertices of a solid as a trie, in the order of the keys that it was made from."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
 
     @classmethod
     def from_keys(cls, keys: VertexKeys) -> Trie:
-        """Link sorted three-dimensional keys; O(n)."""
+        """Link sorted three-dimensional keys. O(n)."""
         return cls(_link(keys))
 
+    @classmethod
+    def from_model(cls, model: ExtremeVertices) -> Trie:
+        """Link the vertices of a solid, relative to its offset."""
+        return link(model, model)[0]
+
     def keys(self) -> VertexKeys:
-        """The vertices as sorted keys."""
+        """Return the vertices as sorted keys."""
         return _list_keys(self.nodes)
 
     @property
     def byte_count(self) -> int:
-        """What the nodes hold [bytes]."""
+        """Size of the nodes [bytes]."""
         return self.nodes.nbytes
 
     def combine(self, other: Trie, operation: str) -> Trie:
-        """The regularised boolean ``operation`` of two solids."""
-        if operation not in OPERATIONS:
-            raise UnknownName("boolean operation", operation, OPERATIONS)
+        """Return the regularised boolean ``operation`` of two solids."""
+        check.choice(operation, "boolean operation", OPERATIONS)
         return Trie(_combine_solids(self.nodes, other.nodes, OPERATIONS[operation]))
 
     def collides(self, other: Trie) -> bool:
-        """Whether the interiors of two solids meet: the sweep of Ottogalli (2014), which stops at the first overlap."""
+        """Return whether the interiors of two solids meet, by the sweep of Ottogalli (2014) over links."""
         return bool(_solids_collide(self.nodes, other.nodes))
+
+
+def link(one: ExtremeVertices, two: ExtremeVertices) -> tuple[Trie, Trie, tuple[int, ...]]:
+    """Return two solids as tries relative to a common offset, and that offset."""
+    if one.dimension != 3:
+        raise InvalidInput(f"The object has {one.dimension} dimensions; the trie layout is for solids.")
+    left, right, offset = one.together(two)
+    return Trie.from_keys(left), Trie.from_keys(right), offset
+
+
+def combine(one: ExtremeVertices, two: ExtremeVertices, operation: str) -> ExtremeVertices:
+    """Return a regularised boolean of two solids, computed over tries."""
+    left, right, offset = link(one, two)
+    return ExtremeVertices(left.combine(right, operation).keys(), one.order, offset)
+
+
+def collides(one: ExtremeVertices, two: ExtremeVertices) -> bool:
+    """Return whether the interiors of two solids meet, computed over tries."""
+    left, right, _ = link(one, two)
+    return left.collides(right)
 
 
 @kernel
@@ -68,8 +93,8 @@ def _clear(nodes: Nodes) -> None:
 
 
 @kernel
-def _with_room(nodes: Nodes, extra: int) -> Nodes:
-    """The same nodes in an array that has room for ``extra`` more."""
+def _grown(nodes: Nodes, extra: int) -> Nodes:
+    """Return ``nodes``, or a copy in a larger array where fewer than ``extra`` are free."""
     count = nodes[0, 0]
     if count + extra <= nodes.shape[0]:
         return nodes
@@ -82,7 +107,7 @@ def _with_room(nodes: Nodes, extra: int) -> Nodes:
 
 @kernel
 def _append(nodes: Nodes, coordinate: int, parent: int, tail: int) -> int:
-    """Put a node after the sibling ``tail``, or as the first child of ``parent`` when that is 0; where it is."""
+    """Append a node after the sibling ``tail``, or as the first child of ``parent`` if that is 0; return its row."""
     place = int(nodes[0, 0])
     nodes[0, 0] = place + 1
     nodes[place, 0], nodes[place, 1], nodes[place, 2] = coordinate, 0, 0
@@ -95,7 +120,7 @@ def _append(nodes: Nodes, coordinate: int, parent: int, tail: int) -> int:
 
 @kernel
 def _take_back(nodes: Nodes, place: int, parent: int, tail: int) -> None:
-    """Remove the latest node, which got no children."""
+    """Remove the last node, which has no children."""
     nodes[0, 0] = place
     if tail > 0:
         nodes[tail, 2] = 0
@@ -138,11 +163,11 @@ def _list_keys(nodes: Nodes) -> VertexKeys:
 
 @kernel
 def _combine_lists(one: Nodes, first: int, two: Nodes, second: int, truth: int, target: Nodes, parent: int) -> None:
-    """Combine two lists of ends by a truth table into new children of ``parent``; that of XOR makes it the mergeXor."""
+    """Combine two lists of ends by a truth table into new children of ``parent``; with that of XOR: mergeXor."""
     tail, inside, in_one, in_two = 0, 0, 0, 0
     while first or second:
-        here = one[first, 0] if first else _END
-        there = two[second, 0] if second else _END
+        here = one[first, 0] if first else END
+        there = two[second, 0] if second else END
         end = here if here < there else there
         if here == end:
             first = one[first, 2]
@@ -158,12 +183,12 @@ def _combine_lists(one: Nodes, first: int, two: Nodes, second: int, truth: int, 
 
 @kernel
 def _xor_regions(one: Nodes, first: int, two: Nodes, second: int, target: Nodes) -> None:
-    """A new trie of lines: what is in just one of two lists of lines (mergeXor)."""
+    """Write a trie of lines: what is in exactly one of two lists of lines (mergeXor)."""
     _clear(target)
     tail = 0
     while first or second:
-        here = one[first, 0] if first else _END
-        there = two[second, 0] if second else _END
+        here = one[first, 0] if first else END
+        there = two[second, 0] if second else END
         line = here if here < there else there
         place = _append(target, line, 0, tail)
         own = one[first, 1] if here == line else 0
@@ -179,7 +204,7 @@ def _xor_regions(one: Nodes, first: int, two: Nodes, second: int, target: Nodes)
 
 @kernel
 def _xor_line(one: Nodes, two: Nodes, line: int, target: Nodes) -> None:
-    """A new list of ends: those of the list ``one`` XOR the children of ``line`` in ``two``."""
+    """Write a list of ends: those of the list ``one`` XOR the children of ``line`` in ``two``."""
     _clear(target)
     _combine_lists(one, one[0, 1], two, two[line, 1], _XOR, target, 0)
 
@@ -199,7 +224,7 @@ def _lists_collide(one: Nodes, first: int, two: Nodes, second: int) -> bool:
 
 @kernel
 def _regions_collide(one: Nodes, two: Nodes, lines: NDArray[np.int64]) -> bool:
-    """Whether two tries of lines overlap; ``lines`` are four working lists."""
+    """Return whether two tries of lines overlap; ``lines`` are four buffers."""
     here, next_here, there, next_there = lines[0], lines[1], lines[2], lines[3]
     _clear(here)
     _clear(there)
@@ -245,7 +270,7 @@ def _solids_collide(one: Nodes, two: Nodes) -> bool:
 
 @kernel
 def _combine_regions(one: Nodes, two: Nodes, truth: int, lines: NDArray[np.int64], target: Nodes) -> Nodes:
-    """A new trie of lines: the boolean of two of them; ``lines`` are six working lists."""
+    """Write a trie of lines: the boolean of two of them; ``lines`` are six buffers."""
     here, next_here, there, next_there = lines[0], lines[1], lines[2], lines[3]
     now, before = lines[4], lines[5]
     _clear(here)
@@ -255,7 +280,7 @@ def _combine_regions(one: Nodes, two: Nodes, truth: int, lines: NDArray[np.int64
     tail = 0
     first, second = one[0, 1], two[0, 1]
     while first or second:
-        line = min(one[first, 0] if first else _END, two[second, 0] if second else _END)
+        line = min(one[first, 0] if first else END, two[second, 0] if second else END)
         if first and one[first, 0] == line:
             _xor_line(here, one, first, next_here)
             here, next_here = next_here, here
@@ -266,7 +291,7 @@ def _combine_regions(one: Nodes, two: Nodes, truth: int, lines: NDArray[np.int64
             second = two[second, 2]
         _clear(now)
         _combine_lists(here, here[0, 1], there, there[0, 1], truth, now, 0)
-        target = _with_room(target, before[0, 0] + now[0, 0])
+        target = _grown(target, before[0, 0] + now[0, 0])
         place = _append(target, line, 0, tail)
         _combine_lists(before, before[0, 1], now, now[0, 1], _XOR, target, place)
         if target[0, 0] == place + 1:
@@ -286,7 +311,7 @@ def _combine_solids(one: Nodes, two: Nodes, truth: int) -> Nodes:
     tail = 0
     first, second = one[0, 1], two[0, 1]
     while first or second:
-        plane = min(one[first, 0] if first else _END, two[second, 0] if second else _END)
+        plane = min(one[first, 0] if first else END, two[second, 0] if second else END)
         if first and one[first, 0] == plane:
             _xor_regions(here, here[0, 1], one, one[first, 1], next_here)
             here, next_here = next_here, here
@@ -297,13 +322,13 @@ def _combine_solids(one: Nodes, two: Nodes, truth: int) -> Nodes:
             second = two[second, 2]
         now = _combine_regions(here, there, truth, lines, now)
         _clear(change)
-        change = _with_room(change, before[0, 0] + now[0, 0])
+        change = _grown(change, before[0, 0] + now[0, 0])
         _xor_regions(before, before[0, 1], now, now[0, 1], change)
         now, before = before, now
         line = change[0, 1]
         if line == 0:
             continue
-        result = _with_room(result, change[0, 0])
+        result = _grown(result, change[0, 0])
         tail = _append(result, plane, 0, tail)
         line_tail = 0
         while line:

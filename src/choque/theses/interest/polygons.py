@@ -18,8 +18,8 @@ from choque._core import threads
 from choque._core.kernel import kernel
 from choque._core.types import Pairs
 from choque.bounds import Spheres
-from choque.volumes._triangles import triangles_meet
 from choque.volumes.phantoms import sphere_mesh
+from choque.volumes.triangles import triangles_meet
 
 Triangles = NDArray[np.float64]
 """(m, 3, 3): the corners of triangles."""

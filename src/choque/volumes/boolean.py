@@ -1,11 +1,11 @@
-"""Regularised booleans of solids, regions and intervals by one sweep in each dimension.
+"""Regularised booleans of solids, regions and intervals, by one sweep in each dimension.
 
-The general boolean of Aguilera (1998) with the plane-based acceleration of Rodríguez: the sweep walks the planes of
-both operands in order, keeps their current sections by XOR, combines the sections one dimension lower, and writes the
-difference to the previous result. Where one operand has no section, its partner's planes are copied or skipped without
-recursion.
+The general boolean of Aguilera (1998) with the plane-based acceleration of Rodríguez: the sweep visits the planes of
+both operands in order, updates their current sections by XOR, combines the sections one dimension lower, and writes
+the difference to the previous result. Where one operand has no section, the planes of the other are copied or skipped
+without recursion.
 
-Exact: integers only. Time is linear in the sections that meet; the result is sorted as the operands are.
+Exact: integers only. Time is linear in the sections that meet. The result is sorted in the order of the operands.
 """
 
 from __future__ import annotations
@@ -17,31 +17,13 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque.errors import UnknownName
-from choque.volumes._keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys
-from choque.volumes._merge import group_end, merge_xor, xor_keys
+from choque.volumes.keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys, group_end, merge_xor, xor_keys
 
 OPERATIONS: Final = {"union": 0b1110, "intersection": 0b1000, "difference": 0b0100, "xor": 0b0110}
-"""Truth tables: bit 2·p + q says whether the result is full where P is p and Q is q."""
+"""Truth tables: bit 2·p + q is set if the result is full where P is p and Q is q."""
 
-_END = np.iinfo(np.int64).max
-
-
-class SweepCounters:
-    """What a sweep did: ``brinks`` read at the bottom, ``sections`` combined one dimension lower."""
-
-    def __init__(self) -> None:
-        self.counts = np.zeros(2, np.int64)
-        """What kernels add to: brinks, then sections."""
-
-    @property
-    def brinks(self) -> int:
-        """How many brinks (pairs of vertices along the last axis) the lowest level has read."""
-        return int(self.counts[0])
-
-    @property
-    def sections(self) -> int:
-        """How many pairs of sections were handed down."""
-        return int(self.counts[1])
+END = np.iinfo(np.int64).max
+"""Greater than every key."""
 
 
 def combine_keys(
@@ -49,50 +31,49 @@ def combine_keys(
     right: VertexKeys,
     dimension: int,
     operation: str,
-    *,
-    improve: bool = True,
-    counters: SweepCounters | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> VertexKeys:
-    """The vertices of ``left operation right``, both sorted keys of ``dimension`` in the same order.
+    """Return the vertices of ``left operation right``; both are sorted keys of ``dimension`` in the same order.
 
-    XOR is a single merge. ``improve=False`` recurses at every plane, as the sweep without acceleration does: the same
-    result from more work.
+    The work is added to ``counts`` (2,), if given: brinks read (pairs of vertices along the last axis), then pairs of
+    sections combined. XOR is a single merge and counts nothing.
     """
     if operation not in OPERATIONS:
         raise UnknownName("boolean operation", operation, OPERATIONS)
     if operation == "xor":
         return xor_keys(left, right)
     truth = OPERATIONS[operation]
-    counts = (counters or SweepCounters()).counts
+    counts = np.zeros(2, np.int64) if counts is None else counts
     if dimension == 3:
-        return _combine_solids(left, right, truth, improve, counts)
+        return _combine_solids(left, right, truth, counts)
     result = np.empty(4 * (len(left) + len(right)) + 16, np.int64)
-    room = len(left) + len(right) + 1
     if dimension == 1:
-        return result[: _combine_runs(left, len(left), right, len(right), truth, result, counts)].copy()
-    lines = np.empty((6, room), np.int64)
-    result, count = _combine_regions(left, len(left), right, len(right), truth, improve, lines, result, counts)
+        return result[: combine_runs(left, len(left), right, len(right), truth, result, counts)].copy()
+    lines = np.empty((6, len(left) + len(right) + 1), np.int64)
+    result, count = _combine_regions(left, len(left), right, len(right), truth, lines, result, counts)
     return result[:count].copy()
 
 
 @kernel
-def _with_room(keys: VertexKeys, count: int, needed: int) -> VertexKeys:
+def grown_keys(keys: VertexKeys, count: int, needed: int) -> VertexKeys:
+    """Return ``keys``, or a larger array with its first ``count`` keys where it is shorter than ``needed``."""
     if needed <= len(keys):
         return keys
     larger = np.empty(max(needed, 2 * len(keys)), np.int64)
-    _copy(keys, 0, count, larger, 0)
+    copy_keys(keys, 0, count, larger, 0)
     return larger
 
 
 @kernel
-def _copy(source: VertexKeys, first: int, last: int, target: VertexKeys, at: int) -> None:
-    # A loop, because assigning slices drags the texts of NumPy's errors into the compiled code.
+def copy_keys(source: VertexKeys, first: int, last: int, target: VertexKeys, at: int) -> None:
+    """Copy ``source[first:last]`` to ``target[at:]``."""
+    # A loop compiles faster than an assignment of slices, which brings NumPy's error messages with it.
     for row in range(first, last):
         target[at + row - first] = source[row]
 
 
 @kernel
-def _combine_runs(
+def combine_runs(
     left: VertexKeys,
     left_count: int,
     right: VertexKeys,
@@ -101,11 +82,11 @@ def _combine_runs(
     result: VertexKeys,
     counts: NDArray[np.int64],
 ) -> int:
-    """One dimension: toggle at every end, and write an end wherever the combination flips."""
+    """Combine intervals: toggle at every end, and write an end wherever the combination flips. Return how many."""
     row, other, count, inside = 0, 0, 0, 0
     while row < left_count or other < right_count:
-        one = left[row] if row < left_count else _END
-        two = right[other] if other < right_count else _END
+        one = left[row] if row < left_count else END
+        two = right[other] if other < right_count else END
         end = one if one < two else two
         row += one == end
         other += two == end
@@ -124,24 +105,23 @@ def _combine_regions(
     right: VertexKeys,
     right_count: int,
     truth: int,
-    improve: bool,
     lines: NDArray[np.int64],
     result: VertexKeys,
     counts: NDArray[np.int64],
 ) -> tuple[VertexKeys, int]:
-    """Two dimensions: the sweep over lines. ``lines`` are six working rows with room for all ends of both operands."""
+    """Combine regions by a sweep over lines. ``lines`` are six buffers, each long enough for all ends of both."""
     keep_left, keep_right = truth >> 2 & 1, truth >> 1 & 1
     one, next_one, two, next_two, now, before = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
     one_count, two_count, before_count, count, row, other = 0, 0, 0, 0, 0, 0
     while row < left_count or other < right_count:
-        left_line = left[row] >> BITS if row < left_count else _END
-        right_line = right[other] >> BITS if other < right_count else _END
+        left_line = left[row] >> BITS if row < left_count else END
+        right_line = right[other] >> BITS if other < right_count else END
         line = left_line if left_line < right_line else right_line
         first, other_first = row, other
         row = group_end(left, row, left_count, BITS, line)
         other = group_end(right, other, right_count, BITS, line)
-        result = _with_room(result, count, count + 2 * (row - first + other - other_first + one_count + two_count))
-        alone = improve and ((two_count == 0 and other == other_first) or (one_count == 0 and row == first))
+        result = grown_keys(result, count, count + 2 * (row - first + other - other_first + one_count + two_count))
+        alone = (two_count == 0 and other == other_first) or (one_count == 0 and row == first)
         if row > first:
             one_count = merge_xor(one, one_count, left, first, row, LINE_MASK, next_one)
             one, next_one = next_one, one
@@ -150,17 +130,17 @@ def _combine_regions(
             two, next_two = next_two, two
         if alone:
             if row > first and keep_left:
-                _copy(left, first, row, result, count)
+                copy_keys(left, first, row, result, count)
                 count += row - first
                 before_count = one_count
-                _copy(one, 0, one_count, before, 0)
+                copy_keys(one, 0, one_count, before, 0)
             elif other > other_first and keep_right:
-                _copy(right, other_first, other, result, count)
+                copy_keys(right, other_first, other, result, count)
                 count += other - other_first
                 before_count = two_count
-                _copy(two, 0, two_count, before, 0)
+                copy_keys(two, 0, two_count, before, 0)
             continue
-        now_count = _combine_runs(one, one_count, two, two_count, truth, now, counts)
+        now_count = combine_runs(one, one_count, two, two_count, truth, now, counts)
         start = count
         count += merge_xor(before, before_count, now, 0, now_count, LINE_MASK, result[count:])
         for position in range(start, count):
@@ -171,10 +151,8 @@ def _combine_regions(
 
 
 @kernel
-def _combine_solids(
-    left: VertexKeys, right: VertexKeys, truth: int, improve: bool, counts: NDArray[np.int64]
-) -> VertexKeys:
-    """Three dimensions: the sweep over planes."""
+def _combine_solids(left: VertexKeys, right: VertexKeys, truth: int, counts: NDArray[np.int64]) -> VertexKeys:
+    """Combine solids by a sweep over planes."""
     left_count, right_count = len(left), len(right)
     keep_left, keep_right = truth >> 2 & 1, truth >> 1 & 1
     one, next_one = np.empty(left_count, np.int64), np.empty(left_count, np.int64)
@@ -183,20 +161,20 @@ def _combine_solids(
     now, before = np.empty(left_count + right_count + 16, np.int64), np.empty(left_count + right_count + 16, np.int64)
     result = np.empty(left_count + right_count + 16, np.int64)
     one_count, two_count, before_count, count, row, other = 0, 0, 0, 0, 0, 0
-    before_is = 0  # where the previous result lies: in `before`, or, after planes were copied, in `one` or `two`
+    before_is = 0  # where the previous result is: in `before`, or, after planes were copied, in `one` (1) or `two` (2)
     while row < left_count or other < right_count:
-        left_plane = left[row] >> 2 * BITS if row < left_count else _END
-        right_plane = right[other] >> 2 * BITS if other < right_count else _END
+        left_plane = left[row] >> 2 * BITS if row < left_count else END
+        right_plane = right[other] >> 2 * BITS if other < right_count else END
         plane = left_plane if left_plane < right_plane else right_plane
         first, other_first = row, other
         row = group_end(left, row, left_count, 2 * BITS, plane)
         other = group_end(right, other, right_count, 2 * BITS, plane)
-        alone_left = improve and two_count == 0 and other == other_first
-        alone_right = improve and one_count == 0 and row == first
+        alone_left = two_count == 0 and other == other_first
+        alone_right = one_count == 0 and row == first
         if before_is > 0 and not alone_left and not alone_right:
             source, source_count = (one, one_count) if before_is == 1 else (two, two_count)
-            before = _with_room(before, 0, source_count)
-            _copy(source, 0, source_count, before, 0)
+            before = grown_keys(before, 0, source_count)
+            copy_keys(source, 0, source_count, before, 0)
             before_count = source_count
             before_is = 0
         if row > first:
@@ -207,21 +185,21 @@ def _combine_solids(
             two, next_two = next_two, two
         if alone_left:
             if keep_left:
-                result = _with_room(result, count, count + row - first)
-                _copy(left, first, row, result, count)
+                result = grown_keys(result, count, count + row - first)
+                copy_keys(left, first, row, result, count)
                 count += row - first
                 before_is = 1
             continue
         if alone_right:
             if keep_right:
-                result = _with_room(result, count, count + other - other_first)
-                _copy(right, other_first, other, result, count)
+                result = grown_keys(result, count, count + other - other_first)
+                copy_keys(right, other_first, other, result, count)
                 count += other - other_first
                 before_is = 2
             continue
         counts[1] += 1
-        now, now_count = _combine_regions(one, one_count, two, two_count, truth, improve, lines, now, counts)
-        result = _with_room(result, count, count + before_count + now_count)
+        now, now_count = _combine_regions(one, one_count, two, two_count, truth, lines, now, counts)
+        result = grown_keys(result, count, count + before_count + now_count)
         start = count
         count += merge_xor(before, before_count, now, 0, now_count, PLANE_MASK, result[count:])
         for position in range(start, count):

@@ -1,21 +1,104 @@
-"""The three ways to set the cells of a triangle, in lattice units; set in a mask of bytes that holds them all."""
+"""Triangle meshes to voxels: a thin surface, a solid, or every voxel that a triangle touches.
+
+Internally in lattice units: voxel (i, j, k) spans i to i + 1 along x, and so on.
+"""
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.kernel import kernel
+from choque.errors import InvalidInput
+from choque.files.meshes import Mesh, check_mesh, read_mesh
+from choque.volumes._lattice import MAX_DISTANCE, Lattice, check_cells
+from choque.volumes._model import ExtremeVertices
 
+FILLS = ("solid", "surface")
+
+
+def as_mesh(mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike]) -> Mesh:
+    """Return a mesh from the path of a file, or from vertices (n, 3) and faces (m, 3)."""
+    if isinstance(mesh, (str, os.PathLike)):
+        return read_mesh(mesh)
+    try:
+        vertices, faces = mesh
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(
+            f"The mesh is of type {type(mesh).__name__}; give the path of a file, or vertices (n, 3) and faces (m, 3)."
+        ) from problem
+    return check_mesh(vertices, faces, InvalidInput, "The mesh")
+
+
+def voxelise_mesh(
+    mesh: str | os.PathLike[str] | Mesh | tuple[ArrayLike, ArrayLike],
+    lattice: Lattice,
+    *,
+    fill: str = "solid",
+    conservative: bool = False,
+) -> ExtremeVertices:
+    """Return the voxels of a mesh on a lattice; see `choque.volumes.Volume.from_mesh`.
+
+    Triangles without area are skipped, except that a surface keeps their corners and edges. Needs one byte for every
+    voxel of the box around the mesh.
+    """
+    check.choice(fill, "way to fill a mesh", FILLS)
+    given = as_mesh(mesh)
+    if fill == "solid":
+        check_closed(given)
+    if len(given.faces) == 0:
+        return ExtremeVertices.from_mask(np.zeros((0, 0, 0), np.bool_))
+    with np.errstate(over="ignore"):
+        corners = lattice.to_lattice(given.vertices)[given.faces]
+    reach = float(np.abs(corners).max())
+    if reach >= MAX_DISTANCE:
+        raise InvalidInput(
+            f"The mesh reaches {reach:.3g} voxels from the origin of the lattice, where floats no longer distinguish "
+            "voxels; use larger voxels, or move the mesh."
+        )
+    # A margin of one cell on each side: a triangle on a cell's side touches the cell beyond it as well.
+    first = np.floor(corners.min(axis=(0, 1))).astype(np.int64) - 1
+    shape = np.floor(corners.max(axis=(0, 1))).astype(np.int64) + 2 - first
+    check_cells(shape.tolist(), "The box around the mesh")
+    mask = np.zeros(tuple(shape.tolist()), np.uint8)
+    corners -= first
+    if fill == "solid":
+        solid_cells(corners, mask)
+    elif not conservative:
+        surface_cells(np.floor(corners).astype(np.int64), mask)
+    if conservative:
+        conservative_cells(corners, mask)
+    return ExtremeVertices.from_mask(mask.view(np.bool_), offset=tuple(first.tolist()))
+
+
+def check_closed(mesh: Mesh) -> None:
+    """Raise `InvalidInput` for a mesh with holes: every edge must belong to an even number of triangles."""
+    _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    faces = place.reshape(-1)[mesh.faces]
+    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    edges = np.sort(np.concatenate([faces[whole][:, pair] for pair in ((0, 1), (1, 2), (2, 0))]), axis=1)
+    _, counts = np.unique(edges, axis=0, return_counts=True)
+    open_count = int((counts % 2).sum())
+    if open_count:
+        raise InvalidInput(
+            f"The mesh has holes: {open_count} edges belong to an odd number of triangles, so it has no inside "
+            "to fill. Repair it, or use fill='surface'."
+        )
+
+
+# The cells of triangles, set in a mask of bytes that holds them all
 Corners = NDArray[np.float64]
 """(m, 3, 3): for each triangle its corners, columns x, y, z."""
 
 
 @kernel
 def surface_cells(corners: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
-    """A layer one cell thick: corners are cells already, edges by steps, the inside by one cell a column.
+    """Set a layer of cells one cell thick: corners, which are cells already, edges by steps, the inside by columns.
 
-    The scan conversion of Kaufman and Shimony (1986): along the axis that the triangle faces most, so that no column of
+    The scan conversion of Kaufman and Shimony (1986), along the largest component of the normal, so that no column of
     the inside is left out. Thin, and not conservative.
     """
     for triangle in range(corners.shape[0]):
@@ -28,13 +111,13 @@ def surface_cells(corners: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
                 y = start[1] + (2 * (stop[1] - start[1]) * step + steps) // (2 * steps)
                 z = start[2] + (2 * (stop[2] - start[2]) * step + steps) // (2 * steps)
                 mask[x, y, z] = 1
-        facing, most = 0, 0
+        facing, largest = 0, 0
         for axis in range(3):
             u, v = (axis + 1) % 3, (axis + 2) % 3
             area = abs((b[u] - a[u]) * (c[v] - a[v]) - (b[v] - a[v]) * (c[u] - a[u]))
-            if area > most:
-                facing, most = axis, area
-        if most == 0:
+            if area > largest:
+                facing, largest = axis, area
+        if largest == 0:
             continue
         u, v = (facing + 1) % 3, (facing + 2) % 3
         area = (b[u] - a[u]) * (c[v] - a[v]) - (b[v] - a[v]) * (c[u] - a[u])
@@ -48,15 +131,15 @@ def surface_cells(corners: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
                 if to_a >= 0 and to_b >= 0 and to_c >= 0:
                     height = to_a * a[facing] + to_b * b[facing] + to_c * c[facing]
                     cell[u], cell[v] = row, column
-                    cell[facing] = (2 * height + most) // (2 * most)
+                    cell[facing] = (2 * height + largest) // (2 * largest)
                     mask[cell[0], cell[1], cell[2]] = 1
 
 
 @kernel
 def _side(start: NDArray[np.float64], stop: NDArray[np.float64], x: float, y: float) -> int:
-    """On which side of an edge, seen along z, the point lies: 1 or -1, never 0.
+    """Return the side of an edge, seen along z, on which a point lies: 1 or -1, never 0.
 
-    The ends are always taken in the same order, so that two triangles at one edge agree; a point on the line counts as
+    The ends are always taken in the same order, so that two triangles at one edge agree. A point on the line counts as
     moved by an infinitesimal along x, and by a smaller one along y.
     """
     if start[0] > stop[0] or (start[0] == stop[0] and start[1] > stop[1]):
@@ -76,12 +159,12 @@ def _side_sorted(start: NDArray[np.float64], stop: NDArray[np.float64], x: float
 
 @kernel
 def solid_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
-    """The cells whose centres are inside a closed mesh: an odd number of triangles lies below them."""
+    """Set the cells whose centres are inside a closed mesh: an odd number of triangles lies below them."""
     for triangle in range(corners.shape[0]):
         a, b, c = corners[triangle, 0], corners[triangle, 1], corners[triangle, 2]
         area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
         if area == 0.0:
-            continue  # seen edge-on: no centre lies over it
+            continue  # parallel to z: no centre lies above it
         first = int(np.floor(min(a[0], b[0], c[0]) - 0.5))
         last = int(np.ceil(max(a[0], b[0], c[0])))
         low = int(np.floor(min(a[1], b[1], c[1]) - 0.5))
@@ -108,10 +191,10 @@ def solid_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
 
 @kernel
 def conservative_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
-    """Every cell that a triangle touches, sides and corners included: separating axes of triangle and box.
+    """Set every cell that a triangle touches, sides and corners included, by separating axes of triangle and box.
 
-    After Akenine-Möller (2001). The thirteen axes are tested with a margin above the rounding error, so a cell may be
-    set that misses the triangle by 10⁻⁹ of a cell, and none is left out.
+    After Akenine-Möller (2001). The thirteen axes are tested with a margin above the rounding error: a cell that misses
+    the triangle by 10⁻⁹ of a cell may be set, and none is left out.
     """
     margin = 1e-9
     axis = np.empty(3)
@@ -124,7 +207,7 @@ def conservative_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
             scale = max(scale, abs(low), abs(high))
             first[at] = max(0, int(np.ceil(low - margin)) - 1)
             last[at] = min(mask.shape[at] - 1, int(np.floor(high + margin)))
-        # Nine cross products of edges and axes, then the normal: each range of the triangle once, for all cells.
+        # Nine cross products of edges and axes, then the normal; the range of the triangle is the same for all cells.
         tests = np.empty((10, 5))
         for number in range(10):
             if number < 9:

@@ -1,4 +1,4 @@
-"""Meshes in two phases: their volumes first, and their triangles only where the volumes meet."""
+"""Collision of meshes in the two phases of the EVM thesis: voxels first, triangles where the voxels meet."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.files.meshes import Mesh
-from choque.volumes._triangles import colliding_triangles
-from choque.volumes._volume import Volume
-from choque.volumes._voxelise import as_mesh
+from choque.volumes import Volume
+from choque.volumes.triangles import colliding_triangles
+from choque.volumes.voxelise import as_mesh
 
 
 @dataclass
 class MeshVerdict:
-    """What two meshes have in common, and how that was found out."""
+    """The triangles of two meshes that meet, and the work to find them."""
 
     collides: bool
     pairs: NDArray[np.int64]
-    """(m, 2) triangles that meet."""
+    """(m, 2) pairs of triangles that meet."""
     triangle_tests: int
-    """How many pairs of triangles were tested."""
+    """Number of pairs of triangles that were tested."""
     events: list[str] = field(default_factory=list)
-    """What happened, in sequence: ``volumes apart``; or ``volumes collide`` and the verdict of the triangles."""
+    """Steps in sequence: ``volumes apart``; or ``volumes collide``, then ``triangles collide`` or ``… apart``."""
 
 
 def meshes_collide(
@@ -33,10 +33,10 @@ def meshes_collide(
     *,
     voxels_per_unit: float,
 ) -> MeshVerdict:
-    """Whether the surfaces of two meshes meet.
+    """Return whether the surfaces of two meshes meet.
 
-    Conservative volumes of both are compared first; if they touch, the triangles that reach into what they share are
-    tested by Möller's method. The verdict is that of testing all pairs of triangles.
+    Conservative volumes of both are compared first; if they collide, the triangles that reach into their intersection
+    are tested by Möller's method. The answer is that of testing all pairs of triangles.
     """
     first, second = as_mesh(one), as_mesh(two)
     volumes = [
@@ -57,7 +57,7 @@ def meshes_collide(
 
 
 def _reaching(mesh: Mesh, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The triangles with area whose boxes reach into a box."""
+    """Return the triangles with area whose boxes reach into a box."""
     corners = mesh.vertices[mesh.faces]
     inside = (corners.min(axis=1) <= upper).all(axis=1) & (corners.max(axis=1) >= lower).all(axis=1)
     return np.flatnonzero(inside & ~mesh.degenerate)

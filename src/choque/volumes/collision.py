@@ -1,4 +1,8 @@
-"""Two volumes on one lattice: do they collide, where, how near are they, and how to part them."""
+"""Two objects on one lattice: collision, overlap, distance, and the push that separates them.
+
+`search` is the one algorithm behind every ``collides`` of the package: boxes first, then cached sections, probed in a
+few slabs, then bundles of sections for large solids, then all slabs.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import InvalidInput, UnknownName
+from choque._core import check
+from choque._core.kernel import helper
+from choque.errors import InvalidInput
 from choque.volumes._box_tree import nearest_pair
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
-from choque.volumes._keys import AXES
 from choque.volumes._model import ExtremeVertices
-from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_overlap
-from choque.volumes._push import push_distance
+from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_overlap, row_at
+from choque.volumes._sections import SectionArrays
+from choque.volumes.keys import AXES
 
 BUNDLE_FROM = 1 << 16
-"""Ends of runs of both solids from which their bundles are kept too."""
-
-CONTACTS = {"open": 0, "closed": 1}
-"""``open``: interiors must meet. ``closed``: touching faces, edges or corners are enough."""
+"""Number of ends of runs of both solids from which bundles are used."""
 
 _ROTATED = ("xyz", "yzx", "zxy")
-"""The order whose first axis is x, y, z."""
+"""The orders whose first axis is x, y, z."""
 
 
 class Overlap(NamedTuple):
@@ -34,7 +37,7 @@ class Overlap(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The answer of a search: an overlap or None, and how many brinks and sections were visited."""
+    """Result of a search: an overlap or None, and the number of brinks and sections that were compared."""
 
     overlap: Overlap | None
     brinks: int
@@ -42,16 +45,15 @@ class Search(NamedTuple):
 
 
 def search(
-    one: ExtremeVertices, two: ExtremeVertices, shift: Shift, contact: str = "open", axis: str | None = None
+    one: ExtremeVertices, two: ExtremeVertices, shift: Shift, *, closed: bool = False, axis: str | None = None
 ) -> Search:
-    """Look for an overlap of ``one`` with ``two`` moved by ``shift``, and stop at the first.
+    """Find an overlap of ``one`` with ``two`` moved by ``shift``, and stop at the first.
 
-    The boxes around both are compared first. The first axis of the sweep is the one along which they share least,
-    unless sections along another are kept already and it shares at most twice as much; ``axis`` forces it.
+    Interiors must meet, unless ``closed``: then touching faces, edges or corners are enough. The boxes around both are
+    compared first. The first axis is the one along which they share least, unless sections along another are cached
+    already and it shares at most twice as much; ``axis`` forces it.
     """
-    slack = CONTACTS.get(contact, -1)
-    if slack < 0:
-        raise UnknownName("contact", str(contact), CONTACTS)
+    slack = 1 if closed is True else 0 if closed is False else int(check.boolean(closed, "closed"))
     if not len(one) or not len(two):
         return Search(None, 0, 0)
     lowest, highest = one.extent
@@ -80,7 +82,7 @@ def search(
 def _overlaps(
     one: ExtremeVertices, two: ExtremeVertices, order: str, shift: Shift, slack: int, found: NDArray[np.int64]
 ) -> bool:
-    """A few slabs first; then, of large solids whose interiors are asked about, bundles; then all slabs."""
+    """Compare a few slabs; then, for large solids whose interiors must meet, bundles; then all slabs."""
     sections, others = one.sections(order).arrays, two.sections(order).arrays
     is_large = slack == 0 and len(sections[2]) + len(others[2]) >= BUNDLE_FROM
     if find_overlap(sections, others, shift, slack, PROBES, is_large, found):
@@ -97,7 +99,7 @@ def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -
     least = min(shared)
     best = _ROTATED[shared.index(least)]
     for length, order in sorted(zip(shared, _ROTATED, strict=True)):
-        if length <= 2 * least and one.keeps_sections(order) and two.keeps_sections(order):
+        if length <= 2 * least and one.has_sections(order) and two.has_sections(order):
             return order
     return best
 
@@ -105,13 +107,13 @@ def _best_order(one: ExtremeVertices, two: ExtremeVertices, shared: list[int]) -
 def distance(
     one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """The least Euclidean distance [world], 0 when they touch, and the nearest points [lattice] on each."""
+    """Return the least Euclidean distance [world], 0 if they touch, and the nearest points [lattice] on each."""
     best, pair, offset = _nearest(one, two, shift, np.array(spacing), np.zeros(3), moving=False)
     here, there = one.box_tree().boxes[pair[0]], two.box_tree().boxes[pair[1]]
     there = there + np.tile(offset, 2)
     low = np.maximum(here[:3], there[:3])
     high = np.minimum(here[3:], there[3:])
-    # Where the boxes share a range the middle of it is on both; elsewhere the two facing sides are.
+    # Along an axis where the boxes share a range, its middle; elsewhere the two sides that face each other.
     on_one = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], here[3:], here[:3]))
     on_two = np.where(low <= high, (low + high) / 2, np.where(here[3:] < there[:3], there[:3], there[3:]))
     return float(np.sqrt(best)), on_one + one.offset, on_two + one.offset
@@ -124,16 +126,16 @@ def travel(
     spacing: tuple[float, float, float],
     direction: tuple[float, float, float],
 ) -> float:
-    """How far ``two`` can move along ``direction`` before the interiors meet [world]; inf when they never do."""
+    """Return how far ``two`` can move along ``direction`` before interiors meet [world]; inf if they never do."""
     length = math.hypot(*direction)
     if length == 0.0:
-        raise InvalidInput("The direction is (0, 0, 0); give a direction with a length, such as (0, 0, 1).")
+        raise InvalidInput("direction is (0, 0, 0); give a direction with a length, such as (0, 0, 1).")
     velocity = np.array(direction) / length / spacing
     return _nearest(one, two, shift, np.array(spacing), velocity, moving=True)[0]
 
 
 def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str, int]:
-    """The least number of cells to push ``two`` along -x, +x, … +z until no interiors meet; all 0 when none do."""
+    """Return the least number of cells to push ``two`` along -x, +x, … +z until no interiors meet; 0 if none do."""
     found = {}
     for axis in range(3):
         order = _ROTATED[(axis + 1) % 3]
@@ -160,3 +162,65 @@ def _nearest(
     pair = np.zeros(2, np.int64)
     best = nearest_pair(here.boxes, here.starts, there.boxes, there.starts, offset, spacing, velocity, moving, pair)
     return best, pair, offset
+
+
+@helper
+def push_distance(one: SectionArrays, two: SectionArrays, shift: Shift, forward: bool, limit: int) -> int:
+    """Return the least number of cells, up to ``limit``, to push the second along the last axis to end all overlap.
+
+    Every round finds the longest push that a pair of overlapping runs needs, and makes it; a shorter one is not
+    enough, because that pair overlaps until then. The rounds end when nothing overlaps.
+    """
+    slabs, other_slabs = one[0], two[0]
+    shift_0, shift_1, shift_2 = shift
+    total = 0
+    last, other_last = slabs.shape[0] - 1, other_slabs.shape[0] - 1
+    while total < limit:
+        step = 0
+        moved = shift_2 + total if forward else shift_2 - total
+        start = row_at(other_slabs, 0, other_last, slabs[0, 0] - shift_0)
+        for slab in range(last):
+            while start < other_last and other_slabs[start + 1, 0] + shift_0 <= slabs[slab, 0]:
+                start += 1
+            other = start
+            while other < other_last and other_slabs[other, 0] + shift_0 < slabs[slab + 1, 0]:
+                step = max(step, _section_push(slab, one, other, two, shift_1, moved, forward))
+                other += 1
+        if step == 0:
+            return total
+        total += step
+    return limit
+
+
+@helper
+def _section_push(
+    slab: int, one: SectionArrays, other_slab: int, two: SectionArrays, shift_1: int, shift_2: int, forward: bool
+) -> int:
+    """Return the longest push that a pair of overlapping runs of two sections needs."""
+    slabs, strips, ends = one
+    other_slabs, other_strips, other_ends = two
+    step = 0
+    start, other_last = other_slabs[other_slab, 1], other_slabs[other_slab + 1, 1] - 1
+    for strip in range(slabs[slab, 1], slabs[slab + 1, 1] - 1):
+        while start < other_last and other_strips[start + 1, 0] + shift_1 <= strips[strip, 0]:
+            start += 1
+        other = start
+        while other < other_last and other_strips[other, 0] + shift_1 < strips[strip + 1, 0]:
+            row, row_last = strips[strip, 1], strips[strip + 1, 1]
+            column, column_last = other_strips[other, 1], other_strips[other + 1, 1]
+            while row < row_last and column < column_last:
+                if ends[row + 1] <= other_ends[column] + shift_2:
+                    row += 2
+                elif other_ends[column + 1] + shift_2 <= ends[row]:
+                    column += 2
+                else:
+                    if forward:
+                        step = max(step, ends[row + 1] - other_ends[column] - shift_2)
+                    else:
+                        step = max(step, other_ends[column + 1] + shift_2 - ends[row])
+                    if ends[row + 1] < other_ends[column + 1] + shift_2:
+                        row += 2
+                    else:
+                        column += 2
+            other += 1
+    return step

@@ -1,4 +1,4 @@
-"""Volumes from any file that can hold one, and to any that can: chosen by suffix."""
+"""Reading and writing volumes: the format is chosen by the suffix."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from choque.files.scans import Scan
 from choque.files.source import read_head
 from choque.files.vox import read_vox, write_vox
 from choque.volumes import phantoms
-from choque.volumes._keys import ORDERS
 from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._volume import Volume
+from choque.volumes.keys import ORDERS
 
 MODEL_SUFFIXES = (".evm", ".vox")
 READABLE = sorted({*MODEL_SUFFIXES, *scans.READERS, *meshes.READERS})
@@ -26,7 +26,7 @@ WRITABLE = sorted({*MODEL_SUFFIXES, *scans.WRITERS, *meshes.WRITERS})
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
-    """What a file holds by its name: ``model``, ``scan`` or ``mesh``; a folder is a scan, a phantom a model."""
+    """Return the kind of a file by its name: ``model``, ``scan`` or ``mesh``; a folder is a scan, a phantom a model."""
     if phantoms.is_phantom(path):
         return "model"
     suffix = scans.scan_suffix(path)
@@ -44,10 +44,10 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 
 def read_volume(path: str | os.PathLike[str], **options: Any) -> Volume:
-    """A volume from a file; see `Volume.read`."""
+    """Read a volume from a file; see `Volume.read`."""
     if phantoms.is_phantom(path):
         if options:
-            raise InvalidInput(f"{path} is a phantom, which takes no options, and {', '.join(options)} was given.")
+            raise InvalidInput(f"{path} is a phantom and takes no options; leave out {', '.join(options)}.")
         return phantoms.find(path)
     kind = kind_of(path)
     if kind == "scan":
@@ -68,7 +68,7 @@ def read_volume(path: str | os.PathLike[str], **options: Any) -> Volume:
 
 
 def write_volume(path: str | os.PathLike[str], volume: Volume, **options: Any) -> None:
-    """Write a volume; see `Volume.write`."""
+    """Write a volume to a file; see `Volume.write`."""
     suffix = scans.scan_suffix(path)
     if suffix not in WRITABLE:
         raise UnknownName("format for volumes", suffix, WRITABLE)
@@ -81,7 +81,7 @@ def write_volume(path: str | os.PathLike[str], volume: Volume, **options: Any) -
         write_vox(path, model.mask(), _whole_corner(volume), **options)
     else:
         mask = model.mask()
-        mask = mask if mask.size else np.zeros((1, 1, 1), np.bool_)  # scan formats have no room for nothing
+        mask = mask if mask.size else np.zeros((1, 1, 1), np.bool_)  # scan formats have no empty images
         centre = lattice.to_world(np.array(model.bounds[0]) + 0.5)
         scan = Scan(mask, lattice.spacing, (float(centre[0]), float(centre[1]), float(centre[2])))
         scans.write_scan(path, scan, **options)

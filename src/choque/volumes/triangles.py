@@ -1,4 +1,4 @@
-"""Triangle against triangle: the interval test of Möller (1997), and all pairs of two meshes."""
+"""Triangles that meet: the interval test of Möller (1997), all pairs of two meshes, and a search by a tree."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque.bounds import Boxes
+from choque.broad import create
 from choque.files.meshes import Mesh
 
 CROSSING = 2.0**-48
-"""More than the relative error of a place where an edge crosses a plane: edges that cross each other do touch."""
+"""Upper bound for the relative rounding error of the point where an edge crosses a plane."""
 
 Triangle = NDArray[np.float64]
 """(3, 3): corners, columns x, y, z."""
 
 
 def colliding_triangles(one: Mesh, two: Mesh) -> tuple[NDArray[np.int64], int]:
-    """All pairs of triangles that meet, (m, 2) sorted, by testing every pair; and how many tests that took.
+    """Return all pairs of triangles that meet, (m, 2) sorted, by testing every pair; and the number of tests.
 
     Triangles without area meet nothing: in a closed mesh their neighbours cover them. O(n · m) time.
     """
@@ -44,9 +46,9 @@ def _all_pairs(corners: NDArray[np.float64], other: NDArray[np.float64], pairs: 
 
 @kernel
 def triangles_meet(one: Triangle, two: Triangle) -> bool:
-    """Whether two triangles share a point; those without area never do.
+    """Return whether two triangles share a point; triangles without area never do.
 
-    Touching is included: always on whole numbers whose products of three are below 2⁵³, elsewhere up to rounding.
+    Touching counts: exactly on whole numbers whose products of three are below 2⁵³, elsewhere up to rounding.
     """
     normal, level = _plane(two)
     if normal[0] == 0.0 and normal[1] == 0.0 and normal[2] == 0.0:
@@ -74,7 +76,7 @@ def triangles_meet(one: Triangle, two: Triangle) -> bool:
         return False
     if sides[0] == 0.0 and sides[1] == 0.0 and sides[2] == 0.0:
         return _coplanar_meet(one, two, normal)
-    # Both cross the line where their planes meet; compare the stretches of it that they cover, along its longest axis.
+    # Both cross the line where their planes meet: compare the intervals that they cover of it, along its longest axis.
     line = np.empty(3)
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
@@ -84,8 +86,8 @@ def triangles_meet(one: Triangle, two: Triangle) -> bool:
         axis = 1
     if abs(line[2]) > abs(line[axis]):
         axis = 2
-    low, high = _stretch(one, sides, axis)
-    other_low, other_high = _stretch(two, other_sides, axis)
+    low, high = _interval(one, sides, axis)
+    other_low, other_high = _interval(two, other_sides, axis)
     size = 0.0
     for corner in range(3):
         size = max(size, abs(one[corner, axis]), abs(two[corner, axis]))
@@ -105,8 +107,8 @@ def _plane(triangle: Triangle) -> tuple[NDArray[np.float64], float]:
 
 
 @kernel
-def _stretch(triangle: Triangle, sides: NDArray[np.float64], axis: int) -> tuple[float, float]:
-    """Where a triangle crosses the other's plane, along one axis: from and to."""
+def _interval(triangle: Triangle, sides: NDArray[np.float64], axis: int) -> tuple[float, float]:
+    """Return the interval along one axis where a triangle crosses the plane of the other."""
     low, high = np.inf, -np.inf
     for start in range(3):
         stop = (start + 1) % 3
@@ -121,7 +123,10 @@ def _stretch(triangle: Triangle, sides: NDArray[np.float64], axis: int) -> tuple
 
 @kernel
 def _coplanar_meet(one: Triangle, two: Triangle, normal: NDArray[np.float64]) -> bool:
-    """In one plane: no edge of either separates them, seen along the axis that the plane faces most."""
+    """Return whether two triangles in one plane share a point: no edge of either separates them.
+
+    The plane is projected along the largest component of its normal.
+    """
     axis = 0
     if abs(normal[1]) > abs(normal[axis]):
         axis = 1
@@ -145,3 +150,44 @@ def _coplanar_meet(one: Triangle, two: Triangle, normal: NDArray[np.float64]) ->
             if best < 0.0:
                 return False
     return True
+
+
+class TriangleSearch:
+    """The triangles of one mesh in a tree, for repeated queries with other meshes.
+
+    Guarantee: the pairs are those of testing every triangle against every other, touching included, except triangles
+    without area and pairs whose boxes are apart by a rounding error. On whole numbers no touch is missed. Time is
+    proportional to the pairs whose boxes overlap. The test is Möller's ("A fast triangle-triangle intersection test",
+    1997).
+    """
+
+    def __init__(self, mesh: Mesh) -> None:
+        self._rows = np.flatnonzero(~mesh.degenerate)
+        self._corners = _corners(mesh, self._rows)
+        self._tree = create("bvh", Boxes(self._corners.min(axis=1), self._corners.max(axis=1)))
+
+    def meeting(self, other: Mesh) -> NDArray[np.int64]:
+        """Return the sorted pairs (m, 2) of a triangle of this mesh and one of ``other`` that share a point."""
+        rows = np.flatnonzero(~other.degenerate)
+        if not len(self._rows) or not len(rows):
+            return np.empty((0, 2), np.int64)
+        corners = _corners(other, rows)
+        near = self._tree.query(Boxes(corners.min(axis=1), corners.max(axis=1)))[:, ::-1].astype(np.int64)
+        hits = np.zeros(len(near), np.uint8)
+        _test(self._corners, corners, np.ascontiguousarray(near), hits)
+        found = near[hits != 0]
+        pairs = np.column_stack((self._rows[found[:, 0]], rows[found[:, 1]]))
+        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _corners(mesh: Mesh, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(mesh.vertices[mesh.faces[rows]], np.float64)
+
+
+@kernel
+def _test(
+    corners: NDArray[np.float64], other: NDArray[np.float64], near: NDArray[np.int64], hits: NDArray[np.uint8]
+) -> None:
+    for row in range(near.shape[0]):
+        if triangles_meet(corners[near[row, 0]], other[near[row, 1]]):
+            hits[row] = 1
