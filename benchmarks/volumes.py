@@ -18,9 +18,10 @@ from time import thread_time
 import numpy as np
 
 from choque.theses.evm.baselines import DenseMask, RunRows
-from choque.volumes import SweepCounters, Volume, phantoms
-from choque.volumes._collision import search
-from choque.volumes._merge import xor_keys
+from choque.theses.evm.sweep import SweepCounters, combine
+from choque.volumes import Volume, phantoms
+from choque.volumes.collision import search
+from choque.volumes.keys import xor_keys
 
 PLACEMENTS = 1000
 DENSE_PLACEMENTS = 40
@@ -73,7 +74,7 @@ def six_thousand_vertices() -> None:
             continue
         seconds.extend(times(lambda one=one, moved=moved: one.collides(moved), 1))
         counters = SweepCounters()
-        one.model.combine(moved.model, "intersection", counters=counters)
+        combine(one.model, moved.model, "intersection", counters=counters)
         visited, full = visited + found.brinks, full + counters.brinks
     report("collides, 6000 vertices, overlapping", "median under 40 µs", seconds, 1e6, "µs")
     print(f"{'brinks visited / full intersection':<42} {'at most 0.1':<22} {visited / full:.4f} over all placements")
@@ -120,7 +121,7 @@ def _placements(name: str, other_name: str, mask: np.ndarray, other_mask: np.nda
         for order in ("xyz", "yzx", "zxy"):
             model.bundles(order)
     print(f"{'sections and bundles along three axes, once':<42} {'':<22} {thread_time() - start:.3f} s")
-    print(f"{'bytes kept for them':<42} {'':<22} {one.model.kept_byte_count + two.model.kept_byte_count:,}")
+    print(f"{'bytes cached for them':<42} {'':<22} {one.model.cached_byte_count + two.model.cached_byte_count:,}")
     random = np.random.default_rng(2)
     shifts = [_shift(one, two, random) for _ in range(PLACEMENTS)]
     if "channel" in other_name:
@@ -156,7 +157,7 @@ def _shift(one: Volume, two: Volume, random: np.random.Generator) -> tuple[int, 
 
 
 def warm(call: Callable[[], object]) -> list[float]:
-    """The second of two calls: whoever comes after others finds the caches full of theirs."""
+    """The second of two calls: the first fills the processor's caches."""
     call()
     return times(call, 1)
 

@@ -32,17 +32,13 @@ results = {
     "A ^ B": ball ^ gyroid,
 }
 for name, result in results.items():
-    print(f"{name}: volume {result.volume():9,.0f}, surface {result.surface_area():8,.0f}")
-assert (
-    results["A | B"].volume() == ball.volume() + gyroid.volume() - results["A & B"].volume()
-)
+    print(f"{name}: volume {result.volume:9,.0f}, surface {result.surface_area:8,.0f}")
+assert results["A | B"].volume == ball.volume + gyroid.volume - results["A & B"].volume
 
 # %%
 # Grown, shrunk, and taken apart into what hangs together.
 print(f"{len((ball - gyroid).components())} parts are left of the ball")
-print(
-    f"grown by a voxel: {ball.dilated().volume():,.0f}; shrunk: {ball.eroded().volume():,.0f}"
-)
+print(f"grown by a voxel: {ball.dilated().volume:,.0f}; shrunk: {ball.eroded().volume:,.0f}")
 
 # %%
 # A slice through each, half-way up.

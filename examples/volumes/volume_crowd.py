@@ -19,7 +19,7 @@ from choque.volumes import phantoms
 random = np.random.default_rng(7)
 kinds = [phantoms.make(name, 24) for name in ("ball", "gyroid", "menger", "screw")]
 parts = [kinds[number % 4].translated(random.integers(0, 150, 3)) for number in range(200)]
-scene = choque.volumes.Scene(parts, method="sap-incremental")
+scene = choque.volumes.Scene(parts, broad="sap-incremental")
 print(
     f"{len(scene.candidates())} pairs of boxes meet, "
     f"{len(scene.pairs())} pairs of parts collide"

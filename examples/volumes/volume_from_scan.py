@@ -30,15 +30,13 @@ with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "scan.npy"
     np.save(path, grey.astype(np.int16))
     scan = choque.Volume.from_scan(path, above=300, spacing=(0.4, 0.4, 0.8))
-print(f"{scan.voxel_count:,} voxels of {scan.spacing} mm, {scan.volume():,.0f} mm³")
+print(f"{scan.voxel_count:,} voxels of {scan.spacing} mm, {scan.volume:,.0f} mm³")
 
 # %%
 # Noise leaves crumbs; the largest part is the bone.
 parts = scan.components()
 vertebra = parts[0]
-print(
-    f"{len(parts)} parts; the largest has {vertebra.volume():.0f} of {scan.volume():.0f} mm³"
-)
+print(f"{len(parts)} parts; the largest has {vertebra.volume:.0f} of {scan.volume:.0f} mm³")
 assert abs(vertebra.voxel_count / bone.sum() - 1) < 0.01
 
 # %%

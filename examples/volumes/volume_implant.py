@@ -27,7 +27,7 @@ heights, shared, clearance = np.arange(0.0, 56.0, 2.0), [], []
 for height in heights:
     there = implant.translated((10.0, 0.0, height))
     found = bone.collision(there)
-    shared.append(0.0 if found is None else found.volume())
+    shared.append(0.0 if found is None else found.region().volume)
     clearance.append(bone.clearance(there))
 print(f"free from height {heights[np.argmin(shared)]:g} on")
 
@@ -41,10 +41,10 @@ print(f"parted by {bone.separation(implant).tolist()}")
 # %%
 # The hole to drill, and what is left of the bone.
 drilled = bone - implant
-print(f"drilled away {bone.volume() - drilled.volume():.1f} of {bone.volume():.1f}")
+print(f"drilled away {bone.volume - drilled.volume:.1f} of {bone.volume:.1f}")
 print(f"{len(drilled.components())} part is left")
 assert not drilled.collides(implant)
-assert drilled.collides(implant, contact="closed")
+assert drilled.collides(implant, closed=True)
 
 # %%
 # A slice of the drilled bone, and the path from above.

@@ -24,8 +24,8 @@ for voxels_per_unit in (2, 8):
     solid = choque.Volume.from_mesh(mesh, voxels_per_unit=voxels_per_unit)
     shell = choque.Volume.from_mesh(mesh, voxels_per_unit=voxels_per_unit, conservative=True)
     print(
-        f"{voxels_per_unit} voxels a unit: {solid.volume():.1f} inside, "
-        f"{shell.volume():.1f} touched; 4/3 π r³ = 268.1"
+        f"{voxels_per_unit} voxels a unit: {solid.volume:.1f} inside, "
+        f"{shell.volume:.1f} touched; 4/3 π r³ = 268.1"
     )
 
 # %%
@@ -37,7 +37,7 @@ vertices, faces = bitten.surface()
 a, b, c = vertices[faces].transpose(1, 0, 2)
 print(
     f"{len(faces)} triangles enclose {(a * np.cross(b, c)).sum() / 6:.3f}, "
-    f"the voxels are {bitten.volume():.3f}"
+    f"the voxels are {bitten.volume:.3f}"
 )
 
 # %%

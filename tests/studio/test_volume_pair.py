@@ -20,8 +20,8 @@ from choque.studio.volumes.panel import log_html, part_html, verdict_html
 from choque.studio.volumes.source import VolumeSource, open_source
 from choque.studio.volumes.view import QUARTER_TURNS
 from choque.volumes import Volume, phantoms
-from choque.volumes._triangles import colliding_triangles
 from choque.volumes._turning import rotation_matrix
+from choque.volumes.triangles import colliding_triangles
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.theses.evm.baselines import DenseMask
-from choque.volumes import ExtremeVertices, Volume, _bundles, _collision, phantoms
+from choque.volumes import ExtremeVertices, Volume, _bundles, collision, phantoms
 from choque.volumes._bundles import bundled
-from choque.volumes._collision import search
-from choque.volumes._voxels import paint
+from choque.volumes._sections import paint
+from choque.volumes.collision import search
 
 
 def rows_of_two(mask: np.ndarray) -> np.ndarray:
@@ -48,8 +48,8 @@ def test_a_bundle_holds_what_its_rows_hold(shape: tuple[int, int, int], share: f
 
 def test_bundles_change_no_answer(monkeypatch: pytest.MonkeyPatch, thorough: bool) -> None:
     """F-003-46: random blocks in random placements, as the masks say; the witness lies in both."""
-    monkeypatch.setattr(_collision, "BUNDLE_FROM", 0)
-    monkeypatch.setattr(_collision, "PROBES", np.empty(0, np.int64))
+    monkeypatch.setattr(collision, "BUNDLE_FROM", 0)
+    monkeypatch.setattr(collision, "PROBES", np.empty(0, np.int64))
     random = np.random.default_rng(0)
     hits = 0
     for _ in range(4000 if thorough else 400):
@@ -70,11 +70,11 @@ def test_bundles_change_no_answer(monkeypatch: pytest.MonkeyPatch, thorough: boo
 
 def test_surfaces_beside_each_other_are_told_apart_by_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-003-46: a gyroid and one of its channels, a few voxels apart everywhere: a quarter of the brinks."""
-    monkeypatch.setattr(_collision, "BUNDLE_FROM", 1 << 40)
+    monkeypatch.setattr(collision, "BUNDLE_FROM", 1 << 40)
     one = Volume.from_voxels(phantoms.gyroid(96, periods=1.0, thickness=0.3))
     two = Volume.from_voxels(phantoms.gyroid_channel(96, periods=1.0, beyond=0.5))
     plain = search(one.model, two.model, (0, 0, 0))
-    monkeypatch.setattr(_collision, "BUNDLE_FROM", 0)
+    monkeypatch.setattr(collision, "BUNDLE_FROM", 0)
     quick = search(one.model, two.model, (0, 0, 0))
     assert plain.overlap is None
     assert quick.overlap is None

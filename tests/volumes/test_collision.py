@@ -1,87 +1,41 @@
-"""Collisions equal the intersection of voxel sets: every placement, every axis, both contacts, both layouts."""
+"""Collisions equal the intersection of sets of voxels: every placement, every axis, open and closed."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import ndimage
-from volume_oracles import random_mask, random_pairs
+from volume_oracles import random_mask
 
-from choque.errors import UnknownName
-from choque.theses.evm.sweep import sweep_collides
-from choque.volumes import ExtremeVertices, SweepCounters, Volume, phantoms
-from choque.volumes._collision import search
+from choque.errors import InvalidInput
+from choque.volumes import ExtremeVertices, Volume, phantoms
+from choque.volumes.collision import search
 
-LAYOUTS = ("sorted", "trie")
-ROOM = 9
+MARGIN = 9
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_sweep_on_random_pairs(layout: str, thorough: bool) -> None:
-    """F-003-11, F-003-15, F-003-16, F-003-17."""
-    for one, two in random_pairs(10_000 if thorough else 300, seed=7):
-        left, right = (ExtremeVertices.from_mask(mask, layout=layout) for mask in (one, two))
-        assert left.collides(right) == (one & two).any() == (not (left & right).is_empty())
-
-
-def test_kept_sections_on_random_placements(thorough: bool) -> None:
+def test_random_placements(thorough: bool) -> None:
     """F-003-11, F-003-18."""
     random = np.random.default_rng(8)
     for _ in range(10_000 if thorough else 300):
         one, two = random_mask(random), random_mask(random, 3, 5)
-        shift = tuple(random.integers(-ROOM + 3, ROOM - 4, 3).tolist())
+        shift = tuple(random.integers(-MARGIN + 3, MARGIN - 4, 3).tolist())
         left, right = ExtremeVertices.from_mask(one), ExtremeVertices.from_mask(two)
-        room = np.maximum(one.shape, two.shape) + 2 * ROOM
-        here, there = np.zeros(room, np.bool_), np.zeros(room, np.bool_)
-        here[tuple(slice(ROOM, ROOM + size) for size in one.shape)] = one
-        there[tuple(slice(ROOM + step, ROOM + step + size) for step, size in zip(shift, two.shape, strict=True))] = two
+        shape = np.maximum(one.shape, two.shape) + 2 * MARGIN
+        here, there = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+        here[tuple(slice(MARGIN, MARGIN + size) for size in one.shape)] = one
+        lower = MARGIN + np.array(shift)
+        there[tuple(slice(*ends) for ends in zip(lower, lower + two.shape, strict=True))] = two
         near = ndimage.binary_dilation(here, np.ones((3, 3, 3)))
         for axis in (None, "x", "y", "z"):
             found = search(left, right, shift, axis=axis)
             assert (found.overlap is not None) == (here & there).any()
             if found.overlap is not None:
-                lower, upper = (np.array(corner) + ROOM for corner in found.overlap)
+                lower, upper = (np.array(corner) + MARGIN for corner in found.overlap)
                 box = tuple(slice(*ends) for ends in zip(lower, upper, strict=True))
                 assert (here & there)[box].all()
                 assert (here & there)[box].size > 0
-            assert (search(left, right, shift, "closed", axis).overlap is not None) == (near & there).any()
-
-
-def test_all_pairs_of_intervals() -> None:
-    """F-003-10: exhaustive on 0..8: one interval against one, and against two."""
-    single = [np.array(ends) for ends in combinations(range(9), 2)]
-    double = [np.array(ends) for ends in combinations(range(9), 4)]
-    for one in single:
-        for two in single + double:
-            inside = [set(range(one[0], one[1])) & set(range(a, b)) for a, b in two.reshape(-1, 2)]
-            assert sweep_collides(one, two, 1) == any(inside)
-            assert sweep_collides(two, one, 1) == any(inside)
-
-
-def test_the_first_overlap_ends_the_sweep() -> None:
-    """F-003-11."""
-    solid = ExtremeVertices.from_mask(np.ones((6, 6, 6), np.bool_))
-    counters = SweepCounters()
-    assert solid.collides(solid, counters=counters)
-    assert (counters.brinks, counters.sections) == (1, 1)
-    ball = ExtremeVertices.from_mask(phantoms.ball(30))
-    early, full = SweepCounters(), SweepCounters()
-    assert ball.collides(ball.moved((5, 5, 5)), counters=early)
-    ball.combine(ball.moved((5, 5, 5)), "intersection", counters=full)
-    assert early.brinks < full.brinks / 10
-    assert search(ball, ball, (5, 5, 5)).brinks < full.brinks / 10
-
-
-def test_skipping_empty_and_distant_sections_changes_no_answer() -> None:
-    """F-003-46."""
-    for one, two in random_pairs(80, seed=9):
-        left, right = ExtremeVertices.from_mask(one), ExtremeVertices.from_mask(two)
-        fast, plain = SweepCounters(), SweepCounters()
-        assert left.collides(right, counters=fast) == left.collides(right, improve=False, counters=plain)
-        assert fast.brinks <= plain.brinks
-        assert fast.sections <= plain.sections
+            assert (search(left, right, shift, closed=True, axis=axis).overlap is not None) == (near & there).any()
 
 
 @pytest.mark.parametrize(
@@ -93,11 +47,11 @@ def test_touching_is_a_collision_only_when_closed(shift: tuple[int, int, int], t
     cube = Volume.from_voxels(np.ones((2, 2, 2), np.bool_))
     other = cube.translated(shift)
     assert not cube.collides(other)
-    assert cube.collides(other, contact="closed") == touching
-    contact = cube.collision(other, contact="closed")
+    assert cube.collides(other, closed=True) == touching
+    contact = cube.collision(other, closed=True)
     assert (contact is not None) == touching
     if contact is not None:
-        assert contact.volume() == 0.0
+        assert contact.region().volume == 0.0
         assert (contact.lower <= contact.upper).all()
 
 
@@ -118,11 +72,11 @@ def test_cells_that_meet_in_an_edge_or_a_corner(other: tuple[int, int, int]) -> 
     joined, rest = Volume.from_voxels(mask), Volume.from_voxels(~mask)
     assert len(joined.model) == (14 if other == (1, 1, 1) else 12)
     assert not joined.collides(rest)
-    assert joined.collides(rest, contact="closed")
+    assert joined.collides(rest, closed=True)
     assert (joined | rest).voxel_count == 8
     assert len((joined | rest).model) == 8
-    assert len(joined.components(6)) == 2
-    assert len(joined.components(26)) == 1
+    assert len(joined.components(connectivity=6)) == 2
+    assert len(joined.components(connectivity=26)) == 1
 
 
 def test_stacked_spheres_are_parted_by_the_best_axis() -> None:
@@ -135,7 +89,7 @@ def test_stacked_spheres_are_parted_by_the_best_axis() -> None:
     assert fast.overlap is None
     assert 0 < fast.sections < slow.sections
     assert chosen.sections == fast.sections
-    assert search(ball.model, ball.translated((0.0, 0.0, 40.0)).model, (0, 0, 0)).sections == 0  # the boxes say it
+    assert search(ball.model, ball.translated((0.0, 0.0, 40.0)).model, (0, 0, 0)).sections == 0  # the boxes are apart
 
 
 def test_the_intersection_is_the_baseline_everywhere() -> None:
@@ -144,23 +98,38 @@ def test_the_intersection_is_the_baseline_everywhere() -> None:
     menger, gyroid = phantoms.make("menger", 27), phantoms.make("gyroid", 24)
     for _ in range(40):
         moved = gyroid.translated(tuple(random.integers(-26, 27, 3).astype(float)))
-        assert menger.collides(moved) == (not (menger & moved).is_empty())
+        assert menger.collides(moved) == (not (menger & moved).is_empty)
 
 
-def test_an_unknown_contact_is_refused() -> None:
+def test_closed_is_true_or_false() -> None:
     cube = Volume.from_voxels(np.ones((1, 1, 1), np.bool_))
-    with pytest.raises(UnknownName, match="closed"):
-        cube.collides(cube, contact="touching")
+    for wrong in ("closed", 1, None):
+        with pytest.raises(InvalidInput, match="closed is"):
+            cube.collides(cube, closed=wrong)  # type: ignore[arg-type]
+
+
+def test_every_cached_structure_is_counted() -> None:
+    """Sections, bundles and the tree; a translated volume shares them."""
+    ball = phantoms.make("ball", 24)
+    moved = ball.translated((5.0, 4.0, 3.0))
+    sizes = [ball.model.cached_byte_count]
+    for query in (lambda: ball.collides(moved), lambda: ball.model.bundles("xyz"), lambda: ball.clearance(moved)):
+        query()
+        sizes.append(ball.model.cached_byte_count)
+    assert sizes[0] == 0
+    assert sizes == sorted(set(sizes))
+    assert sizes[-1] - sizes[-2] >= ball.model.box_tree().byte_count > 0
+    assert moved.model.cached_byte_count == sizes[-1]
 
 
 def test_an_empty_volume_collides_with_nothing() -> None:
     empty = Volume.from_voxels(np.zeros((4, 4, 4), np.bool_))
     cube = Volume.from_voxels(np.ones((4, 4, 4), np.bool_))
     for one, two in ((empty, cube), (cube, empty), (empty, empty)):
-        assert not one.collides(two, contact="closed")
+        assert not one.collides(two, closed=True)
         assert one.collision(two) is None
         assert one.clearance(two) == float("inf")
         assert one.slide(two, (1, 0, 0)) == float("inf")
         assert one.separation(two).tolist() == [0, 0, 0]
-        assert (one & two).is_empty()
+        assert (one & two).is_empty
     assert (empty | cube) == cube

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
-from choque.theses.evm.baselines import DenseMask, Octree, RunRows
 from choque.volumes import Volume, phantoms
 
 
 def test_every_phantom_is_one_thing_of_its_size() -> None:
     for name in phantoms.names():
         made = phantoms.make(name, 27)
-        assert not made.is_empty()
+        assert not made.is_empty
         assert (np.array(made.model.bounds[1]) <= 27).all()
     assert len(phantoms.make("vertebra", 40).components()) == 1
     assert len(phantoms.make("screw", 40).components()) == 1
@@ -53,21 +52,10 @@ def test_bad_phantoms_are_one_sentence() -> None:
         phantoms.make("bal")
     with pytest.raises(ChoqueError, match="at least 1"):
         phantoms.make("ball", 0)
-    with pytest.raises(ChoqueError, match="more than fits"):
+    with pytest.raises(ChoqueError, match="more than 2³⁴"):
         phantoms.make("ball", 1_000_000)
     with pytest.raises(ChoqueError, match="between 0 and 1"):
         phantoms.make("random", 3, probability=2)
-
-
-def test_baselines_answer_as_volumes_do() -> None:
-    random = np.random.default_rng(0)
-    for _ in range(150):
-        one, two = (random.random(tuple(random.integers(1, 7, 3))) < 0.2 for _ in range(2))
-        shift = tuple(random.integers(-6, 7, 3).tolist())
-        wanted = phantoms.Volume.from_voxels(one).collides(phantoms.Volume.from_voxels(two).translated(shift))
-        assert DenseMask(one).collides(DenseMask(two), shift) == wanted
-        assert RunRows(one).collides(RunRows(two), shift) == wanted
-        assert Octree(one).collides(Octree(two), shift) == wanted
 
 
 def test_a_word_names_a_phantom_unless_it_names_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

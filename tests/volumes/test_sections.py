@@ -7,7 +7,7 @@ import pytest
 from volume_oracles import random_mask
 
 from choque.volumes import ExtremeVertices
-from choque.volumes._keys import ORDERS
+from choque.volumes.keys import ORDERS
 
 
 def test_sections_are_the_slices_of_the_mask() -> None:
@@ -31,10 +31,10 @@ def test_planes_and_sections_are_differences_of_each_other() -> None:
             following = plane if section is None else section ^ plane
             if section is not None:
                 assert (section ^ following) == plane
-            assert (up & down).is_empty()
+            assert (up & down).is_empty
             assert (up | down) == plane  # the two kinds of faces make up the plane
             section = following
-        assert section is None or section.is_empty()  # nothing follows the last plane
+        assert section is None or section.is_empty  # nothing follows the last plane
 
 
 def test_the_faces_of_a_cube_look_outward() -> None:
@@ -43,10 +43,10 @@ def test_the_faces_of_a_cube_look_outward() -> None:
     for order in ("xyz", "yzx", "zxy"):
         (low, low_up, low_down), (high, high_up, high_down) = cube.reordered(order).faces()
         assert (low, high) == (0, 2)
-        assert low_up.is_empty()
-        assert not low_down.is_empty()
-        assert high_down.is_empty()
-        assert not high_up.is_empty()
+        assert low_up.is_empty
+        assert not low_down.is_empty
+        assert high_down.is_empty
+        assert not high_up.is_empty
 
 
 @pytest.mark.parametrize("order", ORDERS[3])

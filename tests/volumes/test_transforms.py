@@ -29,7 +29,7 @@ def test_quarter_turns(axis: str, plane: tuple[int, int], turns: int) -> None:
     volume = Volume.from_voxels(mask, spacing=(1.0, 2.0, 3.0))
     turned = volume.turned(axis, turns)
     assert np.array_equal(turned.voxels(), np.rot90(mask, turns, plane))
-    assert turned.volume() == pytest.approx(volume.volume())
+    assert turned.volume == pytest.approx(volume.volume)
     assert volume.turned(axis, turns, about=(9, 8, 7)).turned(axis, -turns, about=(9, 8, 7)) == volume
 
 
@@ -87,7 +87,7 @@ def test_resampling_keeps_the_solid() -> None:
     block = Volume.from_voxels(np.ones((4, 4, 4), np.bool_), spacing=1.0)
     fine = block.resampled(spacing=0.5)
     assert fine.voxel_count == 8 * block.voxel_count
-    assert fine.volume() == block.volume()
+    assert fine.volume == block.volume
     assert fine.resampled(like=block) == block
 
 
@@ -105,6 +105,16 @@ def test_lattices_that_differ_say_what_to_do() -> None:
     assert one == Volume.from_voxels(np.ones((4, 4, 4), np.bool_), origin=(3, 0, 0)).translated((-3, 0, 0))
 
 
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+@pytest.mark.parametrize("turns", [2, 3, 4])
+def test_several_quarter_turns_have_one_pivot(axis: str, turns: int) -> None:
+    """The default pivot is that of the volume before the first turn."""
+    block = Volume.from_voxels(np.random.default_rng(turns).random((5, 3, 2)) < 0.6)
+    angle = np.zeros(3)
+    angle["xyz".index(axis)] = turns * np.pi / 2
+    assert block.turned(axis, turns) == block.rotated(angle)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -112,8 +122,8 @@ def test_lattices_that_differ_say_what_to_do() -> None:
         (lambda v: v.translated((1, 2)), "three finite"),
         (lambda v: v.translated((float("nan"), 0, 0)), "three finite"),
         (lambda v: v.turned("w"), "axis"),
-        (lambda v: v.turned("x", 1.5), "quarter turns is 1.5"),
-        (lambda v: v.turned("x", "once"), "quarter turns"),
+        (lambda v: v.turned("x", 1.5), "quarter_turns is 1.5"),
+        (lambda v: v.turned("x", "once"), "quarter_turns"),
         (lambda v: v.scaled(0), "at least 1"),
         (lambda v: v.scaled(1.5), "at least 1"),
         (lambda v: v.scaled((2, 2)), "one for each"),
@@ -121,15 +131,15 @@ def test_lattices_that_differ_say_what_to_do() -> None:
         (lambda v: v.translated((1e300, 0, 0)), "2⁵³"),
         (lambda v: v.translated((2.0**53, 0, 0)).translated((2.0**53, 0, 0)), "2⁵³"),
         (lambda v: v.collides(Volume.from_voxels(np.ones((1, 1, 1), bool), origin=(1e300, 0, 0))), "2⁵³"),
-        (lambda v: v.resampled(spacing=1e-9), "more than fits"),
-        (lambda v: v.resampled(like=v.voxels()), "not with ndarray"),
+        (lambda v: v.resampled(spacing=1e-9), "more than 2³⁴"),
+        (lambda v: v.resampled(like=v.voxels()), "type ndarray"),
         (lambda v: v.rotated("quickly"), "rotation"),
         (lambda v: v.dilated("far"), "whole number of at least 0"),
         (lambda v: v.eroded(float("nan")), "whole number of at least 0"),
         (lambda v: v.voxels((0, 0), (1, 1)), "lower corner"),
         (lambda v: v.voxels((0, 0, 0), (1.5, 1, 1)), "upper corner"),
-        (lambda v: v.voxels((0, 0, 0), (10**6,) * 3), "more than fits"),
-        (lambda v: Body(v.voxels()), "not with ndarray"),
+        (lambda v: v.voxels((0, 0, 0), (10**6,) * 3), "more than 2³⁴"),
+        (lambda v: Body(v.voxels()), "type ndarray"),
         (lambda v: v.rotated(np.ones((3, 3))), "rotation"),
         (lambda v: v.resampled(), "either"),
         (lambda v: v & 3, "another volume"),
@@ -137,14 +147,13 @@ def test_lattices_that_differ_say_what_to_do() -> None:
         (lambda v: v.slide([1], (1, 0, 0)), "another volume"),
         (lambda _: Volume.from_voxels(np.ones((2, 2), bool)), "three"),
         (lambda _: Volume.from_voxels([[[1, 0], [1]]]), "rectangular"),
-        (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), layout=None), "layout"),
         (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), spacing=(1, 0, 1)), "longer than 0"),
         (lambda _: Volume.from_voxels(np.ones((2, 2, 2), bool), spacing="wide"), "three finite"),
-        (lambda _: Volume.from_mesh("a.stl"), "how fine"),
+        (lambda _: Volume.from_mesh("a.stl"), "voxels_per_unit="),
         (lambda _: Volume.from_mesh("a.stl", voxels_per_unit=-1), "above 0"),
         (lambda _: Volume.from_mesh("a.stl", voxels_per_unit="fine"), "above 0"),
-        (lambda _: Volume.from_mesh("a.stl", like="bone"), "not with str"),
-        (lambda _: Volume.from_mesh(3, voxels_per_unit=1), "pair"),
+        (lambda _: Volume.from_mesh("a.stl", like="bone"), "type str"),
+        (lambda _: Volume.from_mesh(3, voxels_per_unit=1), "type int"),
     ],
 )
 def test_bad_input_is_one_sentence(call: object, words: str) -> None:

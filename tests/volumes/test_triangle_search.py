@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from choque.files.meshes import Mesh
 from choque.volumes import TriangleSearch, phantoms
-from choque.volumes._triangles import colliding_triangles
+from choque.volumes.triangles import colliding_triangles
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 

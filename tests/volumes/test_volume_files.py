@@ -41,7 +41,7 @@ def test_a_surface_fills_to_the_volume_it_came_from(suffix: str, tmp_path: Path)
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".vox"])
 def test_an_empty_volume_comes_back(suffix: str, tmp_path: Path) -> None:
     (phantoms.make("ball", 3) - phantoms.make("ball", 3)).write(tmp_path / f"none{suffix}")
-    assert Volume.read(tmp_path / f"none{suffix}").is_empty()
+    assert Volume.read(tmp_path / f"none{suffix}").is_empty
 
 
 def test_a_grey_scan_by_threshold_and_label(tmp_path: Path) -> None:
@@ -94,12 +94,12 @@ def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_p
     screw.resampled(like=solid).write(tmp_path / "screw.stl")
     screw = Volume.read(tmp_path / "screw.stl", like=solid)
     told = json.loads(run(shell, "info", tmp_path / "bone.nrrd", "--json"))
-    assert told["volume"] == pytest.approx(solid.volume())
+    assert told["volume"] == pytest.approx(solid.volume)
     assert told["parts"] == 1
     assert "voxels" in run(shell, "info", tmp_path / "bone.nrrd")
     told = json.loads(run(shell, "collide", tmp_path / "bone.nrrd", tmp_path / "screw.stl", "--report", "--json"))
     assert told["collides"] == solid.collides(screw) is True
-    assert told["shared_volume"] == pytest.approx((solid & screw).volume())
+    assert told["shared_volume"] == pytest.approx((solid & screw).volume)
     assert told["push"] == pytest.approx(solid.separation(screw).tolist())
     assert "parts them" in run(shell, "collide", tmp_path / "screw.stl", tmp_path / "bone.nrrd", "--report")
     run(shell, "boolean", "minus", tmp_path / "bone.nrrd", tmp_path / "screw.stl", tmp_path / "drilled.evm")
@@ -124,7 +124,7 @@ def test_the_shell_resamples_and_takes_a_spacing(shell: typer.Typer, tmp_path: P
         run(shell, "collide", *names)
     told = json.loads(run(shell, "collide", *names, "--resample", "--report", "--json"))
     wanted = fine & coarse.resampled(like=fine)
-    assert told["shared_volume"] == pytest.approx(wanted.volume())
+    assert told["shared_volume"] == pytest.approx(wanted.volume)
     run(shell, "boolean", "and", *names, tmp_path / "both.evm", "--resample")
     assert Volume.read(tmp_path / "both.evm") == wanted
     np.save(tmp_path / "mask.npy", coarse.voxels())

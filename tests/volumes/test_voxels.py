@@ -11,7 +11,7 @@ from volume_oracles import extreme_points, random_mask
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.volumes import ExtremeVertices
-from choque.volumes._keys import ORDERS
+from choque.volumes.keys import ORDERS
 
 FIGURE_1 = "000 002 011 012 020 021 101 102 110 112 120 121 200 201 210 211"
 
@@ -101,7 +101,9 @@ def test_points_even_along_one_axis_only_are_refused() -> None:
         (lambda: ExtremeVertices.from_mask(np.zeros((2, 2, 2))), "type float64"),
         (lambda: ExtremeVertices.from_points([1, 2, 3]), "one row for each"),
         (lambda: ExtremeVertices.from_points([[0.5, 0.0, 0.0]]), "whole numbers"),
-        (lambda: ExtremeVertices.from_mask(np.ones((1, 1, 1), bool), layout="tree"), "layout"),
+        (lambda: ExtremeVertices.from_boxes([0, 0, 0], [1, 1, 1]), "one row for each"),
+        (lambda: ExtremeVertices.from_boxes([[0, 0, 0]], [[1, 1]]), "same"),
+        (lambda: ExtremeVertices.from_boxes([[0, 2, 0]], [[1, 1, 1]]), "above its upper"),
         (lambda: ExtremeVertices.from_mask(np.ones((1, 1, 1), bool)).reordered("xxz"), "order"),
         (lambda: ExtremeVertices.from_mask(np.ones((1, 1), bool)) & ExtremeVertices.from_mask([True]), "alike"),
         (lambda: ExtremeVertices.from_mask([True]).moved((1 << 22,)) | ExtremeVertices.from_mask([True]), "apart"),
@@ -114,3 +116,8 @@ def test_bad_input_is_one_sentence(call: object, words: str) -> None:
     with pytest.raises(ChoqueError, match=words) as caught:
         call()  # type: ignore[operator]
     assert isinstance(caught.value, InvalidInput | UnknownName)
+
+
+def test_boxes_may_be_lists() -> None:
+    two = ExtremeVertices.from_boxes([[0, 0, 0], [4, 0, 0]], [[2, 1, 1], [5, 3, 1]])
+    assert two.mask().sum() == 5

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from choque.volumes import ExtremeVertices, SweepCounters, phantoms
-from choque.volumes._collision import search
+from choque.theses.evm.sweep import SweepCounters, sweep_collides
+from choque.volumes import ExtremeVertices, phantoms
+from choque.volumes.collision import search
 
 from .canvas import BLACK, BLUE, GREY, OCHRE, PALE, RED, TEAL, boxes, drawn, panels, plain
 
@@ -77,7 +78,7 @@ def volume_collision() -> Figure:
         found = search(first, second, (*shift, 0), axis="x")
         counters = SweepCounters()
         flat, moved = ExtremeVertices.from_mask(one), ExtremeVertices.from_mask(other).moved(shift)
-        assert flat.collides(moved, counters=counters) == (found.overlap is not None)
+        assert sweep_collides(flat, moved, counters=counters) == (found.overlap is not None)
         draw_cells(panel, one, facecolor=BLUE, alpha=0.35)
         draw_cells(panel, other, shift, facecolor=OCHRE, alpha=0.45)
         low = max(first.bounds[0][0], second.bounds[0][0] + shift[0])

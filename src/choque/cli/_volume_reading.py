@@ -55,7 +55,7 @@ class Reading:
         """The volume of a file; a mesh takes the voxels of ``like``, if that is given."""
         from choque.errors import InvalidInput
         from choque.volumes import Volume
-        from choque.volumes._reading import kind_of
+        from choque.volumes.reading import kind_of
 
         kind = kind_of(path)
         if kind == "model":
@@ -80,7 +80,7 @@ class Reading:
     def both(self, path: Path, other: Path, *, resample: bool = False) -> tuple[Volume, Volume]:
         """The volumes of two files on one lattice: that of the first which is not a mesh."""
         from choque.errors import InvalidInput
-        from choque.volumes._reading import kind_of
+        from choque.volumes.reading import kind_of
 
         if kind_of(path) == "mesh" and kind_of(other) != "mesh":
             two = self.one(other)

@@ -182,25 +182,28 @@ def use_kinetic() -> None:
 def use_volumes() -> None:
     """Make volumes from voxels and meshes; booleans, collisions, distances, morphology, parts, surfaces, scenes."""
     from choque import volumes
+    from choque.files.meshes import Mesh
+    from choque.theses.evm.two_phase import meshes_collide
 
     one = volumes.phantoms.make("ball", 24)
     two, far = one.translated([9, 4, 3]), one.translated([60, 0, 0])
     one & two, one | two, one - two, one ^ two
-    for contact in ("open", "closed"):
+    for closed in (False, True):
         for other in (two, far):
-            one.collision(other, contact=contact)
-            one.collides(other, contact=contact)
+            one.collision(other, closed=closed)
+            one.collides(other, closed=closed)
     one.separation(two), one.slide(far, [1, 0, 0]), one.clearance(far), one.nearest_points(far)
     one.turned("x"), one.mirrored("y"), one.scaled(2), one.dilated(), one.eroded(), one.skeleton()
     one.rotated(np.eye(3)), one.resampled(spacing=(2.0, 2.0, 2.0)), one.components(), one.boxes(), one.voxels()
-    one.volume(), one.surface_area()
+    assert one.volume < one.surface_area * 12
     mesh = one.surface()
     for fill in ("solid", "surface"):
         for conservative in (False, True):
             volumes.Volume.from_mesh(mesh, voxels_per_unit=0.5, fill=fill, conservative=conservative)
     wall, channel = (volumes.phantoms.make(name, 32) for name in ("gyroid", "gyroid-channel"))
     wall.collides(channel)
-    volumes.meshes_collide(mesh, two.surface(), voxels_per_unit=0.5)
+    meshes_collide(mesh, two.surface(), voxels_per_unit=0.5)
+    volumes.TriangleSearch(Mesh(*mesh)).meeting(Mesh(*two.surface()))
     volumes.Scene([one, two, far]).pairs()
 
 

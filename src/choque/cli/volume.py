@@ -46,9 +46,9 @@ def info(file: VolumeFile, reading: Reading, as_json: AsJson = False) -> None:
         "spacing": given.spacing,
         "lower": lower,
         "upper": upper,
-        "volume": given.volume(),
-        "surface": given.surface_area(),
-        "parts": len(given.components()),
+        "volume": given.volume,
+        "surface": given.surface_area,
+        "parts": given.component_count(),
         "vertices": len(given.model),
         "bytes": given.byte_count,
     }
@@ -87,17 +87,17 @@ def collide(
       choque volume collide fine.nii.gz coarse.nii.gz --above 300 --resample
     """
     one, two = reading.both(file, other, resample=resample)
-    found = one.collision(two, contact="closed" if closed else "open")
+    found = one.collision(two, closed=closed)
     record: dict[str, Any] = {"files": [file, other], "collides": found is not None}
     if found is not None:
         record["witness"] = found.point
     if report and found is not None:
         region = found.region()
-        record["shared_volume"] = region.volume()
+        record["shared_volume"] = region.volume
         record["shared_box"] = region.bounds
         record["push"] = found.separation()
     elif report:
-        empty = one.is_empty() or two.is_empty()
+        empty = one.is_empty or two.is_empty
         record["clearance"] = None if empty else one.clearance(two)
         if not empty:
             record["nearest_points"] = one.nearest_points(two)
@@ -185,7 +185,7 @@ VERBS: dict[str, Callable[..., None]] = {
 
 def _write(result: Volume, output: Path, as_json: bool) -> None:
     result.write(output)
-    count, content = result.voxel_count, result.volume()
+    count, content = result.voxel_count, result.volume
     if as_json:
         print_json({"output": output, "voxels": count, "volume": content})
     else:

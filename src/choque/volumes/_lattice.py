@@ -64,7 +64,7 @@ class Lattice:
         if any(abs(one - two) > _TOLERANCE * one for one, two in zip(self.spacing, other.spacing, strict=True)):
             raise InvalidInput(
                 f"One volume has voxels of {self.spacing} and the other of {other.spacing}; they must be of one "
-                "size. Resample one of them with other.resampled(like=volume), or give like=volume when you voxelise a mesh."
+                "size. Resample one with other.resampled(like=volume), or give like=volume when you voxelise a mesh."
             )
         steps = []
         for size, one, two in zip(self.spacing, self.origin, other.origin, strict=True):

@@ -15,8 +15,9 @@ from choque.lab.trial import CutOff
 from choque.theses.evm.holders import PEERS, is_installed
 from choque.theses.evm.scenes import make_instance
 from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste
+from choque.theses.evm.sweep import SweepCounters, combine, sweep_collides
 from choque.theses.evm.trial import VolumeTrial
-from choque.volumes import ExtremeVertices, SweepCounters
+from choque.volumes import ExtremeVertices
 
 SMALL = {
     "spheres-x": 2,
@@ -116,8 +117,8 @@ def test_the_sweep_does_a_fraction_of_the_work_and_the_layouts_agree() -> None:
         one, two = ExtremeVertices.from_mask(instance.one), ExtremeVertices.from_mask(instance.two)
         for shift in instance.shifts:
             sweep, whole = SweepCounters(), SweepCounters()
-            assert one.collides(two.moved(shift), counters=sweep)
-            one.combine(two.moved(shift), "intersection", counters=whole)
+            assert sweep_collides(one, two.moved(shift), counters=sweep)
+            combine(one, two.moved(shift), "intersection", counters=whole)
             saved.append(sweep.brinks / whole.brinks)
     assert np.median(saved) < 1 / 3
     claims = {claim.id for claim, _ in find("evm").claims}

@@ -30,7 +30,7 @@ def prepare() -> None:
     one, two = _two(16)
     found = one.collision(two)
     assert found is not None
-    found.region().volume()
+    found.region()
     found.separation()
 
 
@@ -53,12 +53,12 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     return Shown(
         sentence=(
             f"A labyrinth of {one.voxel_count:,} voxels and a ball of {two.voxel_count:,} collide, found in "
-            f"{1e6 * each:.0f} µs; they share {region.volume():,.0f} voxels. Moving the ball by "
+            f"{1e6 * each:.0f} µs; they share {region.volume:,.0f} voxels. Moving the ball by "
             f"({', '.join(f'{part:g}' for part in push)}) separates them: after it, {tried}."
         ),
         picture=picture,
         try_next="choque volume --help",
-        facts={"voxels": [one.voxel_count, two.voxel_count], "shared": region.volume(), "push": push, "seconds": each},
+        facts={"voxels": [one.voxel_count, two.voxel_count], "shared": region.volume, "push": push, "seconds": each},
         is_right=parted,
     )
 

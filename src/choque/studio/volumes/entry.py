@@ -14,7 +14,7 @@ from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource, open_source
 from choque.studio.volumes.view import VolumeView
 from choque.volumes import phantoms
-from choque.volumes._reading import MODEL_SUFFIXES
+from choque.volumes.reading import MODEL_SUFFIXES
 
 EXAMPLES = {
     "vertebra-and-screw": "A synthetic vertebra and a screw to drive into it.",

@@ -35,7 +35,7 @@ def verdict_html(pair: VolumePair, verdict: Verdict) -> str:
     if verdict.region is not None:
         lines.append(
             _answer(
-                "Shared", f"{verdict.region.voxel_count:,} voxels, a volume of {verdict.region.volume():.4g}", "inherit"
+                "Shared", f"{verdict.region.voxel_count:,} voxels, a volume of {verdict.region.volume:.4g}", "inherit"
             )
         )
     lines.append(_answer("Moved by", " ".join(f"{value:.4g}" for value in pair.shift), "inherit"))

@@ -51,7 +51,7 @@ def planes(volume: Volume, axis: str) -> Triangles:
 
 def cube_centres(volume: Volume) -> NDArray[np.float64]:
     """The middles (k, 3) of the voxels that can be seen, from a cavity too: those with an empty neighbour."""
-    if volume.is_empty():
+    if volume.is_empty:
         return np.empty((0, 3))
     mask = np.pad(volume.voxels(), 1)
     hidden = mask.copy()

@@ -13,8 +13,8 @@ from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, read_mesh
 from choque.files.scans import Scan, read_scan, select
 from choque.volumes import Volume, phantoms
-from choque.volumes._reading import kind_of
-from choque.volumes._voxelise import check_closed
+from choque.volumes.reading import kind_of
+from choque.volumes.voxelise import check_closed
 
 
 @dataclass(frozen=True, eq=False)
