@@ -137,4 +137,4 @@ def test_too_fine_a_mesh_is_refused_and_no_mesh_is_empty() -> None:
     with pytest.raises(ChoqueError, match="distinguish voxels"):
         Volume.from_mesh((SPHERE.vertices + 1e30, SPHERE.faces), voxels_per_unit=1, fill="surface")
     assert Volume.from_mesh((np.empty((0, 3)), np.empty((0, 3), int)), voxels_per_unit=1).is_empty
-    assert isinstance(voxelise_mesh(SPHERE, Lattice(), "surface"), ExtremeVertices)
+    assert isinstance(voxelise_mesh(SPHERE, Lattice(), fill="surface"), ExtremeVertices)

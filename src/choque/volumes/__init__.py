@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from choque.volumes._lattice import Lattice
     from choque.volumes._model import ExtremeVertices
     from choque.volumes._scene import Scene
-    from choque.volumes._volume import Collision, Volume
+    from choque.volumes._volume import Overlap, Volume
     from choque.volumes.triangles import TriangleSearch
 
 __all__ = [
     "Body",
-    "Collision",
     "ExtremeVertices",
     "Lattice",
+    "Overlap",
     "Scene",
     "TriangleSearch",
     "Volume",
@@ -32,9 +32,9 @@ __all__ = [
 
 _HOMES = {
     "Body": "choque.volumes._body",
-    "Collision": "choque.volumes._volume",
     "ExtremeVertices": "choque.volumes._model",
     "Lattice": "choque.volumes._lattice",
+    "Overlap": "choque.volumes._volume",
     "Scene": "choque.volumes._scene",
     "TriangleSearch": "choque.volumes.triangles",
     "Volume": "choque.volumes._volume",

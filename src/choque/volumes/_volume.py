@@ -257,7 +257,7 @@ class Volume:
         shift = self._shift_to(other)
         return collision.search(self.model, other.model, shift, closed=closed).overlap is not None
 
-    def collision(self, other: Volume, *, closed: bool = False) -> Collision | None:
+    def collision(self, other: Volume, *, closed: bool = False) -> Overlap | None:
         """Return the first overlap that `collides` finds, or None if the volumes do not collide."""
         shift = self._shift_to(other)
         found = collision.search(self.model, other.model, shift, closed=closed)
@@ -265,7 +265,7 @@ class Volume:
             return None
         lower = self.lattice.to_world(found.overlap.lower)
         upper = self.lattice.to_world(found.overlap.upper)
-        return Collision(self, other, (lower + upper) / 2, lower, upper, found.brinks)
+        return Overlap(self, other, (lower + upper) / 2, lower, upper, found.brinks)
 
     def clearance(self, other: Volume) -> float:
         """Return the least distance [world units]: 0 if the two touch or collide, inf if one is empty."""
@@ -406,8 +406,8 @@ class Volume:
 
 
 @dataclass(frozen=True)
-class Collision:
-    """A collision of two volumes, with a point and a box that both share."""
+class Overlap:
+    """The first overlap that a search finds in two volumes: a point and a box that both share."""
 
     one: Volume
     two: Volume

@@ -29,7 +29,7 @@ _ROTATED = ("xyz", "yzx", "zxy")
 """The orders whose first axis is x, y, z."""
 
 
-class Overlap(NamedTuple):
+class SharedBox(NamedTuple):
     """A box that both objects share [lattice points of the first]."""
 
     lower: tuple[int, ...]
@@ -39,7 +39,7 @@ class Overlap(NamedTuple):
 class Search(NamedTuple):
     """Result of a search: an overlap or None, and the number of brinks and sections that were compared."""
 
-    overlap: Overlap | None
+    overlap: SharedBox | None
     brinks: int
     sections: int
 
@@ -76,7 +76,7 @@ def search(
         return Search(None, brinks, sections)
     lower = tuple(corners[order.index(letter)] + one.offset[at] for at, letter in enumerate(AXES))
     upper = tuple(corners[3 + order.index(letter)] + one.offset[at] for at, letter in enumerate(AXES))
-    return Search(Overlap(lower, upper), brinks, sections)
+    return Search(SharedBox(lower, upper), brinks, sections)
 
 
 def _overlaps(
