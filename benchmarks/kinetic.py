@@ -33,7 +33,7 @@ def crowd(n: int) -> Sweep:
     random = np.random.default_rng(1)
     lower = random.random((n, 2)) * 100
     sweep = Sweep(lower, lower + random.random((n, 2)) * 170 / np.sqrt(n), random.normal(size=(n, 2)))
-    sweep.advance_arrays(0.001)
+    sweep.advance(0.001)
     return sweep
 
 
@@ -41,19 +41,19 @@ def exchange_rates(sweep: Sweep, turns: int = 40) -> list[float]:
     """Exchanges a second, turn by turn."""
     rates = []
     for _ in range(turns):
-        before = sweep.counters.exchanges
-        seconds = taken(lambda: sweep.advance_arrays(sweep.time + 0.02))
-        rates.append((sweep.counters.exchanges - before) / seconds)
+        before = sweep.counters.swaps
+        seconds = taken(lambda: sweep.advance(sweep.time + 0.02))
+        rates.append((sweep.counters.swaps - before) / seconds)
     return rates
 
 
 def short_calls(calls: int = 5_000, turns: int = 15) -> list[float]:
-    """Seconds of an `advance_arrays` in which nothing happens, turn by turn."""
+    """Seconds of an `advance` in which nothing happens, turn by turn."""
     sweep = Sweep([[0, 0], [4, 0]], [[1, 1], [5, 1]], velocity=0.0)
 
     def call() -> None:
         for _ in range(calls):
-            sweep.advance_arrays(sweep.time + 1e-3)
+            sweep.advance(sweep.time + 1e-3)
 
     return [taken(call) / calls for _ in range(turns)]
 
@@ -87,17 +87,17 @@ def main() -> None:
     print("| figure | asked for | median | best |\n| --- | --- | --- | --- |")
     sweep = crowd(10_000)
     row("exchanges a second, 10,000 boxes in 2D", "2 M", exchange_rates(sweep), 1e-6, "M", max)
-    row("bytes a body, the same", "under 400", [sweep.nbytes / len(sweep)], 1.0, "bytes", min)
-    row("bytes a body, 100,000 boxes in 2D", "under 400", [crowd(100_000).nbytes / 1e5], 1.0, "bytes", min)
-    row("`advance_arrays` in which nothing happens", "", short_calls(), 1e6, "µs", min)
+    row("bytes a body, the same", "under 400", [sweep.byte_count / len(sweep)], 1.0, "bytes", min)
+    row("bytes a body, 100,000 boxes in 2D", "under 400", [crowd(100_000).byte_count / 1e5], 1.0, "bytes", min)
+    row("`advance` in which nothing happens", "", short_calls(), 1e6, "µs", min)
     for share in (0.01, 0.02, 0.05, 0.10):
         times = matrix_runs(scenes.make("aleatorio", n=1_000, occupancy=share))
         for method, asked in zip(METHODS, ("50 ms", "", "", "500 ms"), strict=True):
             row(f"n = 1,000, occupancy {share:.0%}, {method}", asked, times[method], 1e3, "ms", min)
     gas = gas_of_disks()
-    gas.advance(1e9, most=1_000)
+    gas.advance(1e9, limit=1_000)
     energy = gas.energy()
-    rates = [100_000 / taken(lambda: gas.advance(1e9, most=100_000)) for _ in range(10)]
+    rates = [100_000 / taken(lambda: gas.advance(1e9, limit=100_000)) for _ in range(10)]
     row("collisions a second, 49 disks", "", rates, 1e-3, "k", max)
     drift = abs(gas.energy() / energy - 1)
     row("their energy off after a million collisions", "1e-12", [drift], 1.0, "", min)

@@ -20,21 +20,20 @@ sweep.bounce([0, 0], [100, 100])
 print(f"t = 0: {len(sweep.pairs())} overlapping pairs")
 
 # %%
-# Events come at their exact times. Within the loop the future may be planned again: here a
-# body is stopped.
-for number, event in enumerate(sweep.advance(until=100.0)):
-    print(f"{event.time:9.6f}  {event.kind}  {event.pair}")
-    if number == 4:
-        sweep.set_velocity([event.pair[0]], [[0, 0]])
-        break
+# Events have exact times. With ``stop`` the sweep halts at each of them, so that motions can
+# change there: here a body is stopped.
+for _ in range(40):
+    for event in sweep.advance(until=100.0, stop="event"):
+        print(f"{event.time:9.6f}  {event.kind}  {event.pair}")
+sweep.set_velocity([0], [[0, 0]])
 
 # %%
-# In bulk, at compiled speed.
-news = sweep.advance_arrays(until=100.0)
+# Without it, all events come at once, as arrays.
+events = sweep.advance(until=100.0)
 counters = sweep.counters
 print(
-    f"t = {sweep.time:g}: {len(news)} events, "
-    f"{counters.exchanges:,} exchanges, {counters.bounces:,} bounces"
+    f"t = {sweep.time:g}: {len(events)} events, "
+    f"{counters.swaps:,} exchanges, {sweep.audit().bounces:,} bounces"
 )
 assert np.array_equal(sweep.pairs(), choque.pairs(*sweep.boxes()))
 
@@ -51,16 +50,16 @@ print(
 # How long overlaps last: a film of 24 frames a second would miss some of them.
 starts = dict(
     zip(
-        map(tuple, news.pairs[news.began == 1].tolist()),
-        news.times[news.began == 1],
+        map(tuple, events.pairs[events.began].tolist()),
+        events.times[events.began],
         strict=False,
     )
 )
 lasted = [
     time - starts[pair]
     for time, pair in zip(
-        news.times[news.began == 0],
-        map(tuple, news.pairs[news.began == 0].tolist()),
+        events.times[~events.began],
+        map(tuple, events.pairs[~events.began].tolist()),
         strict=True,
     )
     if pair in starts and time > starts[pair]

@@ -30,9 +30,11 @@ energy = gas.energy()
 path = []
 for time in np.arange(0, 2.5, 0.01):
     gas.advance(until=time)
-    path.append(gas.center()[70])
-gas.advance(until=1e9, most=10_000)
-print(f"{gas.collisions:,} collisions and {gas.bounces:,} bounces in {gas.time:.4g} s")
+    path.append(gas.position[70])
+gas.advance(until=1e9, limit=10_000)
+print(
+    f"{gas.collision_count:,} collisions and {gas.bounce_count:,} bounces in {gas.time:.4g} s"
+)
 print(f"energy changed by {abs(gas.energy() / energy - 1):.0e} of itself")
 
 # %%
@@ -40,21 +42,21 @@ print(f"energy changed by {abs(gas.energy() / energy - 1):.0e} of itself")
 temperature = energy / len(gas)
 density = (len(gas) - 1) / (1 - 2 * radius) ** 2
 theory = len(gas) / 2 * density * 4 * radius * math.sqrt(math.pi * temperature)
-print(f"{gas.collisions / gas.time:.0f} collisions a second; theory says {theory:.0f}")
+print(f"{gas.collision_count / gas.time:.0f} collisions a second; theory says {theory:.0f}")
 
 # %%
 # The disks now, and the speeds beside the distribution of Maxwell.
 plt.rcParams.update(SETTINGS)
 figure, (room, chart) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
-for centre in gas.center():
+for centre in gas.position:
     room.add_patch(plt.Circle(centre, radius, facecolor=COLOURS[2]))
 room.plot(*np.array(path).T, color=COLOURS[1], linewidth=0.8)
 room.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xticks=[], yticks=[])
 room.set_title("The disks, and the path of one")
 speeds = []
 for _ in range(20):
-    gas.advance(until=1e9, most=300)
-    speeds.append(np.linalg.norm(gas.velocity(), axis=1))
+    gas.advance(until=1e9, limit=300)
+    speeds.append(np.linalg.norm(gas.velocity, axis=1))
 chart.hist(np.concatenate(speeds), bins=40, density=True, color="#bbbbbb")
 speed = np.linspace(0, 4, 100)
 maxwell = speed / temperature * np.exp(-(speed**2) / (2 * temperature))

@@ -2,7 +2,7 @@
 A list that stays sorted
 ========================
 
-Points on a line, each with its own motion. Between two neighbours stands a certificate,
+Points on a line, each with its own motion. Two neighbours have a certificate,
 "left is not behind right", with the time at which it fails. Keeping the list sorted costs as
 much as its order changes, and no more.
 """
@@ -23,20 +23,18 @@ for certificate in runners.certificates()[:3]:
     print(certificate)
 
 # %%
-# Each meeting at its time, as the order becomes another one.
+# All meetings until a time, as arrays; they iterate as single meetings.
 overtakings = []
 for meeting in runners.advance(until=6.0):
-    overtakings.append((meeting.time, runners.positions()[meeting.after[0]]))
+    overtakings.append((meeting.time, runners.position_at(meeting.time)[meeting.after[0]]))
     if len(overtakings) <= 3:
-        print(
-            f"t = {meeting.time:.4f}: {meeting.before} become {meeting.after}, "
-            f"order {runners.order.tolist()}"
-        )
-print(f"{runners.exchanges} exchanges until t = {runners.time:g}")
+        print(f"t = {meeting.time:.4f}: {meeting.before} become {meeting.after}")
+print(f"{runners.counters.swaps} exchanges until t = {runners.time:g}")
+print(f"final order {runners.order.tolist()}")
 
 # %%
-# What a kinetic data structure promises, counted: it is responsive, efficient, local and
-# compact.
+# The four criteria of a kinetic data structure as numbers: it is responsive, efficient,
+# local and compact.
 audit = runners.audit()
 print(
     f"{audit.responsive:.2f} certificates an exchange; "

@@ -3,8 +3,8 @@ A space-time diagram
 ====================
 
 The end points of three boxes on one axis over time. Each is a line; where two lines cross,
-their order changes, and that is an event. Between events the order is what it was, so
-nothing has to be looked at.
+their order changes, and that is an event. Between events the order stays the same, so
+there is nothing to compute.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,9 @@ print(sweep)
 # The meetings of end points, instant by instant. Three or more at one place and time are one
 # meeting.
 meetings = []
-for found, _ in sweep.advance_meetings(model.interval[1]):
-    meetings += found
+while sweep.next_time <= model.interval[1]:
+    sweep.advance(model.interval[1], stop="instant")
+    meetings += sweep.meetings
 for meeting in meetings[:4]:
     kind = "multiple" if meeting.is_multiple else "simple"
     print(

@@ -25,7 +25,8 @@ from choque.kinetic import Billiards, SortedList, Sweep, Trajectory, contacts, l
         (lambda: labels.synthetic_stack(frames=1.5), "frames is 1.5"),  # type: ignore[arg-type]
         (lambda: labels.synthetic_stack(seed=-1), "seed is -1"),
         (lambda: labels.write_stack("stack.png", np.zeros((1, 2, 2), np.uint16)), "must end in .tif"),
-        (lambda: Billiards([[0, 0]], [[1, 0]], 1.0).advance(1.0, 1.5), "most is 1.5"),  # type: ignore[arg-type]
+        (lambda: Billiards([[0, 0]], [[1, 0]], 1.0).advance(1.0, limit=1.5), "limit is 1.5"),  # type: ignore[arg-type]
+        (lambda: Billiards([[0, 0], [1]], [[0, 0]], 1), "position is not a rectangular array"),
         (lambda: SortedList([Trajectory("a")]), "not made of numbers"),
         (lambda: SortedList([Trajectory(0), 3]), "mixes trajectories and numbers"),  # type: ignore[list-item]
         (lambda: Sweep([[0, 0]], [[1, 1]], 0).bounce([[1], [1, 2]], [9, 9]), "lower of the walls"),

@@ -15,17 +15,17 @@ from choque.kinetic.broad_phase import SapKinetic
 
 assert numba.config.DISABLE_JIT
 sweep = scenes.make("tres-objetos").sweep()
-times, kinds, pairs = sweep.advance_arrays(10)
-assert times.tolist() == [2 / 3, 1.5, 1.6, 2.0, 5.5], times
-assert (sweep.counters.events, sweep.counters.exchanges, sweep.counters.multiple) == (17, 19, 1)
+events = sweep.advance(10)
+assert events.times.tolist() == [2 / 3, 1.5, 1.6, 2.0, 5.5], events
+assert (sweep.counters.events, sweep.counters.swaps, sweep.audit().multiple) == (17, 19, 1)
 points = SortedList([0, 5, 6], velocity=[1, 0, -1])
 assert [meeting.time for meeting in points.advance(10)] == [1.0, 3.0, 5.0]
-walled = Sweep([[0, 0], [4, 1]], [[1, 1], [5, 2]], [[1, 0.5], [-1, 0.25]], [[0, -1], [0, 0]])
+walled = Sweep([[0, 0], [4, 1]], [[1, 1], [5, 2]], [[1, 0.5], [-1, 0.25]], acceleration=[[0, -1], [0, 0]])
 walled.bounce([-1, -1], [6, 6])
-walled.advance_arrays(20)
-assert walled.audit().stale == 0 and walled.counters.bounces > 5
+walled.advance(20)
+assert walled.audit().stale == 0 and walled.audit().bounces > 5
 table = Billiards([[0, 0], [3, 0]], [[1, 0], [0, 0]], radius=0.5, lower=[-9, -9], upper=[9, 9])
-assert table.advance(40) == 3, table.collisions
+assert len(table.advance(40)) == 3, table.collision_count
 broad = SapKinetic(Boxes([[0, 0], [4, 0]], [[1, 1], [5, 1]]), closed=False)
 broad.update(Boxes([[3.5, 0], [4, 0]], [[4.5, 1], [5, 1]]))
 assert broad.began.tolist() == [[0, 1]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -25,15 +25,16 @@ def test_three_objects_of_the_thesis() -> None:
     sweep = Sweep(*THREE)
     assert sweep.pairs().tolist() == [[0, 2]]
     times, multiple = [], []
-    for meetings, _ in sweep.advance_meetings(10):
-        times += [(m.axis, m.time) for m in meetings]
-        multiple += [m for m in meetings if m.is_multiple]
+    while sweep.next_time <= 10:
+        sweep.advance(10, stop="instant")
+        times += [(m.axis, m.time) for m in sweep.meetings]
+        multiple += [m for m in sweep.meetings if m.is_multiple]
     assert len(times) == sweep.counters.events == 17
     assert [t for axis, t in times if axis == 0] == [2 / 3, 4 / 3, 2, 8 / 3, 3, 9 / 2, 11 / 2]
     assert [t for axis, t in times if axis == 1] == [1 / 2, 3 / 5, 4 / 5, 5 / 6, 1, 7 / 6, 3 / 2, 8 / 5, 4, 6]
     (only,) = multiple
     assert (only.time, only.axis, sorted(only.after)) == (2.0, 0, [1, 3, 4])  # q0, q1 and p2
-    assert (sweep.counters.simple, sweep.counters.multiple) == (16, 1)
+    assert (sweep.audit().simple, sweep.audit().multiple) == (16, 1)
 
 
 def test_begin_and_end_stream_of_the_three_objects() -> None:
@@ -60,18 +61,17 @@ def test_the_horizon_is_included_and_nothing_beyond_it_happens() -> None:
 def test_touch_of_one_instant(closed: bool) -> None:
     """Corners that meet: on X they come together at the moment at which they part on Y."""
     sweep = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[1, 1], [0, 0.5]], closed=closed)
-    crossing = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[1, 1], [0, 0.5]], closed=closed)
-    assert [(e.time, e.kind) for e in sweep.advance(9)] == ([(2.0, "began"), (2.0, "ended")] if closed else [])
-    times, kinds, pairs = crossing.advance_arrays(9)
-    assert times.tolist() == ([2.0, 2.0] if closed else [])
-    assert kinds.tolist() == (["began", "ended"] if closed else [])
-    assert pairs.tolist() == ([[0, 1], [0, 1]] if closed else [])
+    events = sweep.advance(9)
+    assert [(e.time, e.kind) for e in events] == ([(2.0, "began"), (2.0, "ended")] if closed else [])
+    assert events.times.tolist() == ([2.0, 2.0] if closed else [])
+    assert events.began.tolist() == ([True, False] if closed else [])
+    assert events.pairs.tolist() == ([[0, 1], [0, 1]] if closed else [])
 
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_ball_that_touches_at_its_highest_point(closed: bool) -> None:
     """Up to 5 under a shelf at 6, thrown at 10 with gravity −10: its upper end is at 1 + 10 t − 5 t²."""
-    sweep = Sweep([[0, 0], [0, 6]], [[1, 1], [1, 7]], [[0, 10], [0, 0]], [[0, -10], [0, 0]], closed=closed)
+    sweep = Sweep([[0, 0], [0, 6]], [[1, 1], [1, 7]], [[0, 10], [0, 0]], acceleration=[[0, -10], [0, 0]], closed=closed)
     assert [(e.time, e.kind) for e in sweep.advance(9)] == ([(1.0, "began"), (1.0, "ended")] if closed else [])
     assert sweep.audit().stale == 0
 
@@ -81,7 +81,7 @@ def test_bodies_that_touch_and_move_together(closed: bool) -> None:
     sweep = Sweep([[0, 0], [1, 0]], [[1, 1], [2, 1]], [[1, 0], [1, 0]], closed=closed)
     assert (len(sweep.pairs()), list(sweep.advance(9))) == (int(closed), [])
     parted = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[1, 0], [0, 0]], closed=closed)
-    parted.advance_arrays(2.0)  # they touch now
+    parted.advance(2.0)  # they touch now
     parted.set_velocity([0], [[0, 0]])
     assert [(e.time, e.kind) for e in parted.advance(9)] == ([] if closed else [(2.0, "ended")])
     assert len(parted.pairs()) == int(closed)
@@ -93,9 +93,9 @@ def test_accelerated_bodies_equal_direct_at_random_times(thorough: bool) -> None
         lower, upper, velocity = random_scene(seed, count=10, dimension=2 + seed % 2, grid=bool(seed % 3))
         acceleration = random.integers(-2, 3, lower.shape).astype(float)
         closed = bool(seed % 2)
-        sweep = Sweep(lower, upper, velocity, acceleration, closed=closed)
+        sweep = Sweep(lower, upper, velocity, acceleration=acceleration, closed=closed)
         for time in np.sort(random.uniform(0, 6, 12)).tolist():
-            sweep.advance_arrays(time)
+            sweep.advance(time)
             moved = velocity * time + acceleration * (time * time / 2)
             direct = choque.pairs(lower + moved, upper + moved, method="brute", closed=closed)
             assert sweep.pairs().tolist() == direct.tolist(), (seed, time)
@@ -108,7 +108,7 @@ def test_after_every_change_the_structure_equals_a_fresh_one(closed: bool, thoro
         random = np.random.default_rng(seed)
         sweep = Sweep(*random_scene(seed, count=8, dimension=2, grid=True), closed=closed)
         for step in range(8):
-            sweep.advance_arrays(sweep.time + int(random.integers(0, 4)) / 4)
+            sweep.advance(sweep.time + int(random.integers(0, 4)) / 4)
             some = random.permutation(sweep.ids)[:2]
             change = ("add", "remove", "set_velocity")[int(random.integers(0, 3))]
             if change == "add":
@@ -121,14 +121,14 @@ def test_after_every_change_the_structure_equals_a_fresh_one(closed: bool, thoro
 
 
 def _equals_fresh(sweep: Sweep) -> None:
-    fresh = Sweep(*sweep.boxes(), sweep.velocity(), closed=sweep.closed, time=sweep.time)
+    fresh = Sweep(*sweep.boxes(), sweep.velocity, closed=sweep.closed, time=sweep.time)
     own = sweep.copy()
     assert own.audit().stale == 0
     # A pair that touches now may have been told to end already; a fresh structure tells it again. Then they are alike.
-    own.advance_arrays(own.time)
-    fresh.advance_arrays(fresh.time)
+    own.advance(own.time)
+    fresh.advance(fresh.time)
     assert own.pairs().tolist() == own.ids[fresh.pairs()].tolist()
-    mine, other = own.advance_arrays(own.time + 5), fresh.advance_arrays(fresh.time + 5)
+    mine, other = own.advance(own.time + 5), fresh.advance(fresh.time + 5)
     assert _told(mine.times, mine.began, mine.pairs) == _told(other.times, other.began, own.ids[other.pairs])
 
 
@@ -137,15 +137,46 @@ def _told(times: Any, began: Any, pairs: Any) -> list[tuple[float, tuple[int, ..
     return sorted((round(time, 9), tuple(pair), not started) for time, pair, started in rows)
 
 
-def test_change_within_the_loop_plans_the_future_again() -> None:
+def test_change_at_an_event_changes_the_future() -> None:
     sweep = Sweep([[0, 0], [4, 0]], [[1, 1], [5, 1]], [[1, 0], [0, 0]])
     seen = []
-    for event in sweep.advance(20):
-        seen.append((event.time, event.kind))
-        if event.kind == "began":
-            sweep.set_velocity([0], [[-1, 0]])
+    while sweep.next_time <= 20:
+        for event in sweep.advance(20, stop="event"):
+            assert sweep.time == event.time
+            seen.append((event.time, event.kind))
+            if event.kind == "began":
+                sweep.set_velocity([0], [[-1, 0]])
     assert seen == [(3.0, "began"), (3.0, "ended")]
+    assert len(sweep.advance(20)) == 0
     assert sweep.time == 20.0
+
+
+def test_events_are_computed_by_the_call_and_changes_in_the_loop_do_not_touch_them() -> None:
+    sweep = Sweep([[0, 0], [2, 0], [2, 0]], [[1, 1], [3, 1], [3, 1]], [[1, 0], [0, 0], [0, 0]])
+    events = sweep.advance(1)
+    assert sweep.time == 1.0
+    seen = []
+    for event in events:
+        seen.append(event.pair)
+        if event.pair[0] in sweep.ids:
+            sweep.remove([event.pair[0]])
+    assert seen == [(0, 1), (0, 2)]
+    assert sweep.ids.tolist() == [1, 2]
+    assert len(sweep.meetings) == 0  # those of the latest instant named end points that are gone
+
+
+@pytest.mark.parametrize("stop", ["event", "instant", "multiple"])
+def test_stops_give_the_same_events_as_one_call(stop: Literal["event", "instant", "multiple"]) -> None:
+    corners = random_scene(4, count=30, dimension=2, grid=True)
+    whole, stepped = Sweep(*corners), Sweep(*corners)
+    found, calls = [], 0
+    while stepped.next_time <= 5:
+        found += stepped.advance(5, stop=stop)
+        calls += 1
+    stepped.advance(5)
+    assert found == list(whole.advance(5))
+    assert stepped.counters == whole.counters
+    assert calls > 3
 
 
 def test_ids_are_never_used_again() -> None:
@@ -164,14 +195,16 @@ def test_the_heap_holds_every_certificate_below_one_that_fails_no_later(walls: b
     sweep = Sweep(lower, upper, velocity)
     if walls:
         sweep.bounce([-16, -16], [16, 16])
-    sweep.advance_arrays(2.0)
+    sweep.advance(2.0)
     due, numbers = sweep.heap()
     assert sorted(numbers.tolist()) == list(range(2 * 12 + (2 * 6 if walls else 0)))
     assert due[0] == sweep.next_time
     assert all(due[(k - 1) // 2] <= due[k] for k in range(1, len(due)))
     listed = {divmod(number, 12): time for time, number in zip(due.tolist(), numbers.tolist(), strict=True)}
     failing = {place: time for place, time in listed.items() if np.isfinite(time) and place[0] < 2}
-    assert failing == sweep.certificates()
+    assert failing == {(each.axis, each.slot): each.time for each in sweep.certificates()}
+    for each in sweep.certificates():
+        assert sweep.order[each.axis, each.slot : each.slot + 2].tolist() == [each.left, each.right]
     due[:] = -1  # what is given is a copy
     assert sweep.next_time >= 2.0
 
@@ -183,7 +216,7 @@ def test_walls_reflect_and_pairs_stay_right(thorough: bool) -> None:
         sweep = Sweep(lower, upper, velocity)
         sweep.bounce(low, high)
         for time in np.sort(np.random.default_rng(seed).uniform(0, 60, 12)).tolist():
-            sweep.advance_arrays(time)
+            sweep.advance(time)
             room = high - low - (upper - lower)
             travelled = np.mod(lower - low + velocity * time, 2 * room)
             place = low + np.where(travelled > room, 2 * room - travelled, travelled)
@@ -194,11 +227,11 @@ def test_walls_reflect_and_pairs_stay_right(thorough: bool) -> None:
 
 
 def test_ball_under_gravity_bounces_for_ever_and_one_at_rest_stays() -> None:
-    sweep = Sweep([[0, 5], [3, 0]], [[1, 6], [4, 1]], [[0, 0], [0, 0]], [[0, -10], [0, -10]])
+    sweep = Sweep([[0, 5], [3, 0]], [[1, 6], [4, 1]], [[0, 0], [0, 0]], acceleration=[[0, -10], [0, -10]])
     sweep.bounce([-10, 0], [10, np.inf])
-    sweep.advance_arrays(10.0)
+    sweep.advance(10.0)
     np.testing.assert_allclose(sweep.boxes()[0], [[0, 5], [3, 0]], atol=1e-9)
-    assert sweep.counters.bounces == 6  # at 1, 3, 5, 7 and 9 s, and the one that came to rest at once
+    assert sweep.audit().bounces == 6  # at 1, 3, 5, 7 and 9 s, and the one that came to rest at once
 
 
 def test_fuzz_with_audits(thorough: bool) -> None:
@@ -212,7 +245,7 @@ def test_fuzz_with_audits(thorough: bool) -> None:
     while events < wanted:
         before = sweep.counters.events
         while sweep.counters.events < before + 1000:
-            sweep.advance_arrays(sweep.time + 0.25)
+            sweep.advance(sweep.time + 0.25)
         events = sweep.counters.events
         audit = sweep.audit()
         assert (audit.stale, audit.local <= 2, audit.disorder < 1e-9) == (0, True, True)
@@ -235,14 +268,22 @@ def test_infinite_extents_are_legal() -> None:
 def test_copies_and_pickles_go_their_own_way() -> None:
     sweep = Sweep(*THREE)
     twin = pickle.loads(pickle.dumps(sweep))
-    sweep.advance_arrays(9)
+    sweep.advance(9)
     assert [e.time for e in twin.advance(2)] == [2 / 3, 3 / 2, 8 / 5, 2.0]
 
 
 def test_memory_is_linear_and_small() -> None:
     for dimension in (2, 3):
         lower, upper, velocity = random_scene(0, count=4000, dimension=dimension, grid=False)
-        assert Sweep(lower, upper, velocity).nbytes < 400 * 4000
+        assert Sweep(lower, upper, velocity).byte_count < 400 * 4000
+
+
+def test_responsiveness_counts_what_exchanges_schedule() -> None:
+    sweep = Sweep(*random_scene(0, count=300, dimension=2, grid=False))
+    assert sweep.audit().responsive == 0.0
+    sweep.advance(1.0)
+    sweep.add([[0, 0]], [[1, 1]], [[1, 0]])
+    assert 0.0 < sweep.audit().responsive <= 2.0
 
 
 def test_events_before_a_change_are_kept_exact() -> None:
@@ -257,12 +298,14 @@ def test_events_before_a_change_are_kept_exact() -> None:
     [
         (lambda _: Sweep([[0, 0]], [[1, 1]], [[np.nan, 0]]), "Row 0 of velocity"),
         (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, np.inf]]), "Row 0 of velocity"),
-        (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, 0]], [[0, np.nan]]), "acceleration"),
+        (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, 0]], acceleration=[[0, np.nan]]), "acceleration"),
         (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, 0, 0]]), "velocity"),
         (lambda _: Sweep([[0, 0]], [[1, 1]], "fast"), "velocity"),
         (lambda _: Sweep([[2, 0]], [[1, 1]], [[0, 0]]), "lower > upper"),
         (lambda s: s.advance(0.5), "0.5, before the present time 1.0"),
-        (lambda s: s.advance_arrays(float("nan")), "nan"),
+        (lambda s: s.advance(float("nan")), "nan"),
+        (lambda s: s.advance(2.0, stop="never"), "no stop called 'never'"),
+        (lambda _: Sweep([[0, 0]], [[1, 1]], [[0, 0]], closed="half-open"), "closed is 'half-open'"),
         (lambda s: s.set_velocity([1], [[0, 0]]), "id 1"),
         (lambda s: s.set_velocity([0, 0], [[0, 0], [1, 1]]), "twice"),
         (lambda s: s.set_velocity([0], [[np.inf, 0]]), "velocity"),
@@ -271,14 +314,14 @@ def test_events_before_a_change_are_kept_exact() -> None:
         (lambda s: s.add([[0, 0, 0]], [[1, 1, 1]], [[0, 0, 0]]), "3D"),
         (lambda s: s.add([[0, 0]], [[1, 1]], [[0, np.nan]]), "velocity"),
         (lambda s: s.bounce([0, 0], [1, 1]), "row 0"),
-        (lambda s: s.bounce([0, 0], [0, 1]), "no room"),
+        (lambda s: s.bounce([0, 0], [0, 1]), "no space"),
         (lambda s: s.bounce([0], [1]), "2 numbers"),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(call: Any, named: str) -> None:
     sweep = Sweep(*THREE)
     sweep.remove([1])
-    sweep.advance_arrays(1.0)
+    sweep.advance(1.0)
     before = sweep._lists.paths.copy(), sweep._lists.failures.copy(), sweep.ids.tolist(), sweep.pairs().tolist()
     with pytest.raises(InvalidInput, match=named):
         call(sweep)

@@ -25,11 +25,13 @@ def test_exchanges_events_and_pairs_are_the_true_ones_where_everything_coincides
         corners = random_scene(seed, count=2 + seed % 9, dimension=dimension, grid=True)
         sweep, truth = Sweep(*corners, closed=closed), Scene(*corners, closed=closed)
         assert sweep.pairs().tolist() == truth.pairs(Fraction(0)), seed
-        news = sweep.advance_arrays(UNTIL)
-        assert (sweep.counters.exchanges, sweep.counters.events) == truth.exchanges(Fraction(UNTIL)), seed
+        events = sweep.advance(UNTIL)
+        assert (sweep.counters.swaps, sweep.counters.events) == truth.exchanges(Fraction(UNTIL)), seed
         found = [
             (time, tuple(pair), int(not began))
-            for time, began, pair in zip(news.times.tolist(), news.began.tolist(), news.pairs.tolist(), strict=True)
+            for time, began, pair in zip(
+                events.times.tolist(), events.began.tolist(), events.pairs.tolist(), strict=True
+            )
         ]
         assert found == [(float(time), pair, kind) for time, pair, kind in truth.events(Fraction(UNTIL))], seed
         audit = sweep.audit()
@@ -41,11 +43,11 @@ def test_exchanges_are_the_true_ones_for_any_floats(closed: bool, thorough: bool
     for seed in _seeds(thorough, 40):
         corners = random_scene(seed, count=3 + seed % 10, dimension=2 + seed % 2, grid=False)
         sweep, truth = Sweep(*corners, closed=closed), Scene(*corners, closed=closed)
-        news = sweep.advance_arrays(UNTIL)
-        assert sweep.counters.exchanges == truth.exchanges(Fraction(UNTIL))[0], seed
-        events = truth.events(Fraction(UNTIL))
-        np.testing.assert_allclose(news.times, [float(time) for time, _, _ in events], rtol=1e-12, atol=1e-13)
-        assert sorted(map(tuple, news.pairs.tolist())) == sorted(pair for _, pair, _ in events), seed
+        events = sweep.advance(UNTIL)
+        assert sweep.counters.swaps == truth.exchanges(Fraction(UNTIL))[0], seed
+        expected = truth.events(Fraction(UNTIL))
+        np.testing.assert_allclose(events.times, [float(time) for time, _, _ in expected], rtol=1e-12, atol=1e-13)
+        assert sorted(map(tuple, events.pairs.tolist())) == sorted(pair for _, pair, _ in expected), seed
 
 
 def test_exchanges_of_accelerated_bodies_are_the_true_ones(thorough: bool) -> None:
@@ -53,9 +55,9 @@ def test_exchanges_of_accelerated_bodies_are_the_true_ones(thorough: bool) -> No
     for seed in _seeds(thorough, 40):
         corners = random_scene(seed, count=2 + seed % 9, dimension=2 + seed % 2, grid=True)
         acceleration = np.random.default_rng(seed).integers(-2, 3, corners[0].shape).astype(float)
-        sweep = Sweep(*corners, acceleration)
-        sweep.advance_arrays(until)
-        assert sweep.counters.exchanges == accelerated_exchanges(*corners, acceleration, Fraction(until)), seed
+        sweep = Sweep(*corners, acceleration=acceleration)
+        sweep.advance(until)
+        assert sweep.counters.swaps == accelerated_exchanges(*corners, acceleration, Fraction(until)), seed
 
 
 @pytest.mark.parametrize("grid", [True, False])
@@ -67,39 +69,20 @@ def test_kinetic_equals_direct_at_random_times(grid: bool, thorough: bool) -> No
         # Odd multiples of 2⁻²⁰ are exact, and no meeting of the grid, whose slopes are at most 6, falls on them.
         times = np.unique(np.random.default_rng(seed).integers(0, 6 << 19, 1000 if thorough else 20)) * 2.0 + 1.0
         for time in (times * 2.0**-20).tolist():
-            sweep.advance_arrays(time)
+            sweep.advance(time)
             direct = choque.pairs(lower + velocity * time, upper + velocity * time, method="brute", closed=closed)
             assert sweep.pairs().tolist() == direct.tolist(), (seed, time)
 
 
-def test_iterator_bulk_and_single_steps_agree() -> None:
-    corners = random_scene(5, count=40, dimension=2, grid=True)
-    one, bulk, stepped = Sweep(*corners), Sweep(*corners), Sweep(*corners)
-    events = [(e.time, e.kind == "began", e.pair) for e in one.advance(UNTIL)]
-    news = bulk.advance_arrays(UNTIL)
-    assert events == [
-        (t, b, tuple(p)) for t, b, p in zip(news.times.tolist(), news.began.tolist(), news.pairs.tolist(), strict=True)
-    ]
-    apart = [event for _, list_ in stepped.advance_meetings(UNTIL) for event in list_]
-    assert [(e.time, e.kind == "began", e.pair) for e in apart] == events
-    assert one.counters == bulk.counters == stepped.counters
-    assert one.time == bulk.time == UNTIL
-
-
-def test_pairs_during_the_loop_are_those_just_after_the_event() -> None:
+def test_pairs_at_a_stop_are_those_just_after_the_event() -> None:
     corners = random_scene(8, count=12, dimension=2, grid=True)
     sweep = Sweep(*corners)
     held = set(map(tuple, sweep.pairs().tolist()))
-    pending: list[tuple[float, str, tuple[int, int]]] = []
-    for event in sweep.advance(UNTIL):
-        assert sweep.time == event.time
-        if pending and pending[-1][0] != event.time:
-            pending = []
-        pending.append((event.time, event.kind, event.pair))
-        (held.add if event.kind == "began" else held.remove)(event.pair)
-        if event.time != sweep.next_time and {tuple(p) for p in sweep.pairs().tolist()} == held:
-            pending = []
-    assert held == set(map(tuple, sweep.pairs().tolist()))
+    while sweep.next_time <= UNTIL:
+        for event in sweep.advance(UNTIL, stop="event"):
+            assert sweep.time == event.time
+            (held.add if event.kind == "began" else held.remove)(event.pair)
+        assert held == set(map(tuple, sweep.pairs().tolist()))
 
 
 def test_buffers_grow_and_nothing_is_dropped() -> None:
@@ -109,12 +92,12 @@ def test_buffers_grow_and_nothing_is_dropped() -> None:
     velocity = -position
     corners = position, position, velocity
     sweep = Sweep(*corners)
-    news = sweep.advance_arrays(2.0)
+    events = sweep.advance(2.0)
     inversions = count * (count - 1) // 2
-    assert sweep.counters.exchanges == 4 * inversions
-    assert sweep.counters.events == sweep.counters.multiple == 1
-    assert len(news) == 2 * inversions  # every two points touch for an instant
-    assert (news.times == 1.0).all()
+    assert sweep.counters.swaps == 4 * inversions
+    assert sweep.counters.events == sweep.audit().multiple == 1
+    assert len(events) == 2 * inversions  # every two points touch for an instant
+    assert (events.times == 1.0).all()
     half_open = Sweep(*corners, closed=False)
-    assert len(half_open.advance_arrays(2.0)) == 0
-    assert half_open.counters.exchanges == 4 * inversions
+    assert len(half_open.advance(2.0)) == 0
+    assert half_open.counters.swaps == 4 * inversions

@@ -25,15 +25,13 @@ def kinetic_sweep() -> Figure:
     """Space and time: what is planned at the start, and what comes to pass."""
     lower, upper, velocity = five_boxes()
     sweep = choque.kinetic.Sweep(lower, upper, velocity)
-    planned = {slot: time for (axis, slot), time in sweep.certificates().items() if axis == 0}
-    order = sweep.order()[0].tolist()
+    planned = {each.slot: each.time for each in sweep.certificates() if each.axis == 0}
+    order = sweep.order[0].tolist()
     end = 8.0
-    events = [
-        (meeting.time, meeting.after)
-        for found, _ in sweep.advance_meetings(end)
-        for meeting in found
-        if meeting.axis == 0
-    ]
+    events = []
+    while sweep.next_time <= end:
+        sweep.advance(end, stop="instant")
+        events += [(meeting.time, meeting.after) for meeting in sweep.meetings if meeting.axis == 0]
     sides, times = (lower[:, 0], upper[:, 0]), np.array([0.0, end])
 
     def place(number: int, time: float) -> float:

@@ -14,7 +14,7 @@ from choque.cli._json import AsJson, print_json
 from choque.cli._options import Settings, read_settings
 
 if TYPE_CHECKING:
-    from choque.kinetic import Contact
+    from choque.kinetic import ContactSpan
     from choque.theses.kinetic import Model
     from choque.theses.kinetic.statistics import Statistics
 
@@ -161,13 +161,13 @@ def _rehearse(method: str) -> None:
         create_simulation(scenes.make("incremental-sp"), method).run()
 
 
-def _contacts(model: Model) -> list[Contact]:
+def _contacts(model: Model) -> list[ContactSpan]:
     from choque.kinetic import contacts
 
     return contacts(model.polygons, model.velocity, model.interval[1], start=model.interval[0])
 
 
-def _record(model: Model, result: Statistics, touching: list[Contact] | None) -> dict[str, Any]:
+def _record(model: Model, result: Statistics, touching: list[ContactSpan] | None) -> dict[str, Any]:
     record = {
         "method": result.method,
         "objects": len(model),
@@ -180,7 +180,9 @@ def _record(model: Model, result: Statistics, touching: list[Contact] | None) ->
     return record if touching is None else {**record, "contacts": touching}
 
 
-def _print(model: Model, result: Statistics, touching: list[Contact], compiled_late: int, *, with_events: bool) -> None:
+def _print(
+    model: Model, result: Statistics, touching: list[ContactSpan], compiled_late: int, *, with_events: bool
+) -> None:
     from choque.cli._terminal import compiled_sentence
     from choque.lab.table import duration
 

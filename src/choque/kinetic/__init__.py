@@ -1,31 +1,52 @@
-"""Motion as a function of time: trajectories, the kinetic sorted list, the kinetic sweep, and what is built on them."""
+"""Motion as a function of time: the kinetic sorted list, the kinetic sweep, contacts of polygons, and billiards.
+
+`choque.kinetic.labels` makes contact tables of labelled images.
+"""
 
 from __future__ import annotations
 
-from choque.kinetic._audit import Audit
-from choque.kinetic._billiards import Billiards, Collision
-from choque.kinetic._contacts import Contact, contacts
-from choque.kinetic._lists import News
-from choque.kinetic._meetings import Meeting
-from choque.kinetic._sorted_list import Certificate, SortedList
-from choque.kinetic._sweep import Counters, Event, Sweep
-from choque.kinetic._trajectories import Trajectory, constant, linear, quadratic
+from typing import TYPE_CHECKING
+
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.kinetic._billiards import Billiards
+    from choque.kinetic._contacts import ContactSpan, contacts
+    from choque.kinetic._lists import Audit
+    from choque.kinetic._results import Collisions, Event, Events, Meeting, Meetings
+    from choque.kinetic._sorted_list import Certificate, SortedList, Trajectory
+    from choque.kinetic._sweep import Sweep
 
 __all__ = [
     "Audit",
     "Billiards",
     "Certificate",
-    "Collision",
-    "Contact",
-    "Counters",
+    "Collisions",
+    "ContactSpan",
     "Event",
+    "Events",
     "Meeting",
-    "News",
+    "Meetings",
     "SortedList",
     "Sweep",
     "Trajectory",
-    "constant",
     "contacts",
-    "linear",
-    "quadratic",
 ]
+
+_HOMES = {
+    "Audit": "_lists",
+    "Billiards": "_billiards",
+    "Certificate": "_sorted_list",
+    "Collisions": "_results",
+    "ContactSpan": "_contacts",
+    "Event": "_results",
+    "Events": "_results",
+    "Meeting": "_results",
+    "Meetings": "_results",
+    "SortedList": "_sorted_list",
+    "Sweep": "_sweep",
+    "Trajectory": "_sorted_list",
+    "contacts": "_contacts",
+}
+
+__getattr__ = exporting(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})

@@ -1,52 +1,68 @@
-"""Hard disks and spheres that collide without loss, from collision to collision, on top of the kinetic sweep."""
+"""Hard disks and spheres that collide without loss, from collision to collision, on top of the kinetic sweep.
+
+The sweep reports boxes that meet; the balls in them say when they collide. Candidates, the pairs of balls whose boxes
+overlap, are few, and what changes them (a box that meets or leaves another, a bounce, a collision) is far rarer than an
+exchange of end points. So they are kept in a plain list with the times of their collisions. An indexed heap of these
+times was measured: 6 % slower for 49 disks, 5 % faster for 400.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
+from choque._core.counters import Counters
+from choque._core.kernel import helper
+from choque._core.types import Index
 from choque.errors import InvalidInput
-from choque.kinetic import _billiards_kernels as _kernels
 from choque.kinetic import _events
-from choque.kinetic._checks import as_count, as_table, as_time
-from choque.kinetic._lists import events_of
+from choque.kinetic._certificates import Motion, Paths, certify_ends
+from choque.kinetic._events import EventBuffer, Journal, advance
+from choque.kinetic._heap import Numbers, Times
+from choque.kinetic._lists import Lists, as_time, event_buffer
+from choque.kinetic._results import Collisions
 from choque.kinetic._sweep import Sweep
 
-_OVERLAP_MOST = 1e-9
-"""How deep balls may overlap at the start, in radii: rounding, not a mistake."""
-_WITHOUT_LIMIT = np.iinfo(np.int64).max
+_MAX_OVERLAP = 1e-9
+"""How deep balls may overlap at the start [radii]: rounding, not a mistake."""
+_NO_LIMIT = np.iinfo(np.int64).max
+_FIRST_CANDIDATES = 1024
+_FIRST_EVENTS = 256
+_FIRST_COLLISIONS = 256
 
+_DONE, _CANDIDATES_FULL, _COLLISIONS_FULL = 10, 11, 12
+"""What `_play` returns beside the values of `choque.kinetic._events.advance`."""
 
-@dataclass(frozen=True)
-class Collision:
-    """Two balls that touch and part."""
+_CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)
+"""Places in ``tally``."""
 
-    time: float
-    pair: tuple[int, int]
+_STOPPED, _REACHED, _EACH_EVENT = _events.STOPPED, _events.REACHED, _events.EACH_EVENT
+_EVENT_ROWS, _ROWS = _events.EVENT_ROWS, _events.ROWS
 
 
 class Billiards:
-    """Balls in a box of walls, or in the open.
+    """Balls between walls, or in open space.
 
     Parameters
     ----------
-    center, velocity
+    position, velocity
         (n, 2) disks or (n, 3) spheres.
     radius, mass
         (n,) or one number for all.
     lower, upper
-        (d,) the walls, from which balls bounce without loss; infinite where there is none, as by default.
+        (d,) the walls, from which balls bounce without loss; infinite for no wall, the default.
     acceleration
         (d,) the same for all, such as gravity.
 
     Notes
     -----
     Guarantees: no time step; collision times in closed form, in float64; energy is kept to rounding: no drift, a random
-    walk of some 1e-16 a collision. O(log n) an exchange of end points, of which there are O(n) a ball and crossing of
-    the box.
+    walk of about 1e-16 for each collision. O(log n) for an exchange of end points, of which there are O(n) for each
+    ball and crossing of the box.
 
     Event-driven molecular dynamics goes back to Alder and Wainwright, "Studies in Molecular Dynamics. I. General
     Method", 1959.
@@ -54,47 +70,46 @@ class Billiards:
     Examples
     --------
     >>> table = Billiards([[0, 0], [3, 0]], [[1, 0], [0, 0]], radius=0.5)
-    >>> [(collision.time, collision.pair) for collision in table.collide(until=10)]
+    >>> [(collision.time, collision.pair) for collision in table.advance(until=10)]
     [(2.0, (0, 1))]
-    >>> table.velocity().tolist()
+    >>> table.velocity.tolist()
     [[0.0, 0.0], [1.0, 0.0]]
     """
 
     def __init__(
         self,
-        center: ArrayLike,
+        position: ArrayLike,
         velocity: ArrayLike,
         radius: ArrayLike,
-        mass: ArrayLike = 1.0,
         *,
+        mass: ArrayLike = 1.0,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
     ) -> None:
-        given = np.asarray(center)
-        if given.ndim != 2 or given.shape[1] not in (2, 3):
-            raise InvalidInput(f"center has the shape {given.shape}; it must be (n, 2) or (n, 3).")
-        places = as_table(given, "center", given.shape)
-        self._radius = _positive(radius, "radius", len(places))
-        self._mass = _positive(mass, "mass", len(places))
-        self._pull = as_table(0.0 if acceleration is None else acceleration, "acceleration", (given.shape[1],))
+        given = check.coordinates(position, "position")
+        count, dimension = given.shape
+        places = check.table(given, "position", given.shape)
+        self._radius = check.table(radius, "radius", (count,), above=0)
+        self._mass = check.table(mass, "mass", (count,), above=0)
+        self._pull = check.table(0.0 if acceleration is None else acceleration, "acceleration", (dimension,))
         reach = self._radius[:, None]
-        self._sweep = Sweep(places - reach, places + reach, velocity, self._pull[None])
+        self._sweep = Sweep(places - reach, places + reach, velocity, acceleration=self._pull[None])
         touching = self._sweep.pairs()
         _check_apart(places, self._radius, touching)
         if lower is not None or upper is not None:
-            open_side = np.full(given.shape[1], np.inf)
+            open_side = np.full(dimension, np.inf)
             self._sweep.bounce(-open_side if lower is None else lower, open_side if upper is None else upper)
-        self._tally = np.array([len(touching), 0, -1], np.int64)
-        self._who: NDArray[np.int32] = np.empty((len(touching) + 1024, 2), np.int32)
-        self._who[: len(touching)] = touching
-        self._when = np.full(len(self._who), np.inf)
+        self._lists: Lists = self._sweep._lists
+        self._tally = np.array([len(touching), 0, 0, -1], np.int64)
+        self._candidates: NDArray[np.int32] = np.empty((len(touching) + _FIRST_CANDIDATES, 2), np.int32)
+        self._candidates[: len(touching)] = touching
+        self._due = np.full(len(self._candidates), np.inf)
         for row, (a, b) in enumerate(touching.tolist()):
-            self._when[row] = _kernels.collision_time(a, b, self._radius, self._sweep._lists.paths, 0.0)
-        if len(touching) and np.isfinite(self._when.min()):
-            self._tally[_kernels.NEXT] = int(np.argmin(self._when))
+            self._due[row] = _collision_time(a, b, self._radius, self._lists.paths, 0.0)
+        _choose(self._due, self._tally)
         self._struck = np.empty(4, np.int64)
-        self._event_room = 256
+        self._event_capacity = _FIRST_EVENTS
 
     def __len__(self) -> int:
         return len(self._sweep)
@@ -105,86 +120,253 @@ class Billiards:
         return self._sweep.time
 
     @property
-    def collisions(self) -> int:
-        """How many collisions of two balls there were."""
-        return int(self._tally[_kernels.COLLISIONS])
+    def collision_count(self) -> int:
+        """How many collisions of two balls happened so far."""
+        return int(self._tally[_COLLISIONS])
 
     @property
-    def bounces(self) -> int:
-        """How often a ball has bounced from a wall."""
-        return self._sweep.counters.bounces
+    def bounce_count(self) -> int:
+        """How many reflections at walls happened so far."""
+        return int(self._lists.totals[_events.BOUNCES])
 
     @property
-    def exchanges(self) -> int:
-        """How many end points have changed their order in the sweep beneath."""
-        return self._sweep.counters.exchanges
+    def counters(self) -> Counters:
+        """The totals of the kinetic sweep below; a copy."""
+        return self._sweep.counters
 
-    def center(self) -> NDArray[np.float64]:
-        """(n, d) where the balls are now."""
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """(n, d) the present centers of the balls."""
         lower, upper = self._sweep.boxes()
         return (lower + upper) / 2.0
 
+    @property
     def velocity(self) -> NDArray[np.float64]:
-        """(n, d) how they move now."""
-        return self._sweep.velocity()
+        """(n, d) the present velocities."""
+        return self._sweep.velocity
 
     def energy(self) -> float:
-        """The kinetic energy and, where there is an acceleration, that of position."""
-        kinetic = 0.5 * float(np.sum(self._mass * np.sum(self.velocity() ** 2, axis=1)))
+        """Return the kinetic energy and, with an acceleration, the potential energy."""
+        kinetic = 0.5 * float(np.sum(self._mass * np.sum(self.velocity**2, axis=1)))
         if not self._pull.any():
             return kinetic
-        return kinetic - float(np.sum(self._mass * (self.center() @ self._pull)))
+        return kinetic - float(np.sum(self._mass * (self.position @ self._pull)))
 
-    def advance(self, until: float, most: int | None = None) -> int:
-        """Go to ``until``, or to the ``most``-th collision from now if that comes first; how many there were."""
+    def advance(self, until: float, *, limit: int | None = None) -> Collisions:
+        """Go to ``until`` and return the collisions on the way as arrays, which iterate as `Event`.
+
+        With ``limit``, stop at that many collisions if they happen before ``until``.
+        """
         end = as_time(until, "until", self.time)
-        if most is not None:
-            as_count(most, "most")
-        before = self.collisions
-        self._play(end, _WITHOUT_LIMIT if most is None else before + most)
-        return self.collisions - before
-
-    def collide(self, until: float) -> Iterator[Collision]:
-        """Go to ``until`` collision by collision."""
-        end = as_time(until, "until", self.time)
-        while True:
-            before = self.collisions
-            self._play(max(end, self.time), before + 1)
-            if self.collisions == before:
-                return
-            yield Collision(self.time, (int(self._struck[0]) // 2, int(self._struck[2]) // 2))
-
-    def _play(self, until: float, most: int) -> None:
-        lists = self._sweep._lists
-        while True:
-            lists.totals[_events.EVENT_ROWS] = 0
-            balls = _kernels.Balls(self._radius, self._mass, self._who, self._when, self._tally, self._struck)
-            events = events_of(self._event_room)
-            status = _kernels.play(until, most, balls, lists.tolerance, lists.motion, lists.journal, events)
-            if status == _kernels.DONE:
-                return
+        target = _NO_LIMIT
+        if limit is not None:
+            target = self.collision_count + check.whole_number(limit, "limit", 0, otherwise="None for no limit")
+        lists, chunks = self._lists, []
+        capacity = _FIRST_COLLISIONS
+        log = self._new_log(capacity)
+        status = _COLLISIONS_FULL
+        while status != _DONE:
+            lists.totals[_EVENT_ROWS] = 0
+            balls = Balls(self._radius, self._mass, self._candidates, self._due, self._tally, self._struck, *log)
+            events = event_buffer(self._event_capacity)
+            status = _play(end, target, balls, lists.tolerance, lists.motion, lists.journal, events)
             if status == _events.INSTANT_FULL:
                 lists.grow_instant()
             elif status == _events.EVENTS_FULL:
-                self._event_room = 4 * int(lists.totals[_events.ROWS])
+                self._event_capacity = 4 * int(lists.totals[_ROWS])
+            elif status == _CANDIDATES_FULL:
+                self._grow_candidates()
             else:
-                more = len(self._when) + self._event_room
-                self._who = np.concatenate((self._who, np.empty((more, 2), np.int32)))
-                self._when = np.concatenate((self._when, np.full(more, np.inf)))
+                written = int(self._tally[_LOGGED])
+                chunks.append((log[0][:written], log[1][:written]))
+                capacity *= 2
+                log = self._new_log(capacity if status == _COLLISIONS_FULL else 0)
+        times, pairs = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
+        return Collisions(times, pairs)
+
+    def _new_log(self, capacity: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        self._tally[_LOGGED] = 0
+        return np.empty(capacity), np.empty((capacity, 2), np.int32)
+
+    def _grow_candidates(self) -> None:
+        more = len(self._due) + self._event_capacity
+        self._candidates = np.concatenate((self._candidates, np.empty((more, 2), np.int32)))
+        self._due = np.concatenate((self._due, np.full(more, np.inf)))
 
 
-def _positive(values: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
-    numbers = as_table(values, name, (count,))
-    if not (numbers > 0.0).all():
-        row = int(np.flatnonzero(~(numbers > 0.0))[0])
-        raise InvalidInput(f"Row {row} of {name} is {numbers[row]}; it must be above 0.")
-    return numbers
-
-
-def _check_apart(centres: NDArray[np.float64], radius: NDArray[np.float64], pairs: NDArray[np.int32]) -> None:
+def _check_apart(centers: NDArray[np.float64], radius: NDArray[np.float64], pairs: NDArray[np.int32]) -> None:
     a, b = pairs[:, 0], pairs[:, 1]
     reach = radius[a] + radius[b]
-    deep = np.linalg.norm(centres[a] - centres[b], axis=1) < reach - _OVERLAP_MOST * np.minimum(radius[a], radius[b])
+    deep = np.linalg.norm(centers[a] - centers[b], axis=1) < reach - _MAX_OVERLAP * np.minimum(radius[a], radius[b])
     if deep.any():
         first = pairs[int(np.flatnonzero(deep)[0])].tolist()
-        raise InvalidInput(f"The balls {first[0]} and {first[1]} overlap at the start; hard balls may only touch.")
+        raise InvalidInput(
+            f"The balls {first[0]} and {first[1]} overlap at the start; they may only touch. Move them apart."
+        )
+
+
+class Balls(NamedTuple):
+    """The balls, their candidates for collisions, and the log of collisions."""
+
+    radius: Times
+    mass: Times
+    candidates: Numbers
+    """(capacity, 2) pairs of balls whose boxes overlap."""
+    due: Times
+    """(capacity,) the collision times of the candidates; infinity for never."""
+    tally: NDArray[np.int64]
+    """How many candidates there are, how many collisions happened, how many are in the log, and which candidate
+    collides first (−1: none)."""
+    struck: NDArray[np.int64]
+    """(4,) scratch: the end points of two balls that collide."""
+    times: Times
+    """(k,) log: the times of collisions."""
+    pairs: Numbers
+    """(k, 2) log: the balls that collided."""
+
+
+@helper
+def _play(
+    until: float, limit: int, balls: Balls, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer
+) -> int:
+    """Advance to ``until``, or until ``limit`` collisions have happened in all."""
+    tally, struck = balls.tally, balls.struck
+    clock, totals, instant = journal.clock, journal.totals, journal.instant
+    slots = motion.order.size
+    while tally[_COLLISIONS] < limit:
+        if tally[_CANDIDATES] + events.times.size > balls.candidates.shape[0]:
+            return _CANDIDATES_FULL
+        if tally[_LOGGED] == balls.times.size:
+            return _COLLISIONS_FULL
+        following = tally[_NEXT]
+        due = balls.due[following] if following >= 0 else math.inf
+        target = until if due > until else due
+        status = advance(target, np.int64(_EACH_EVENT), tolerance, motion, journal, events)
+        if status == _STOPPED:
+            for row in range(totals[_EVENT_ROWS]):
+                a, b = np.int64(events.pairs[row, 0]), np.int64(events.pairs[row, 1])
+                if events.kinds[row] == 1:
+                    _enter(a, b, balls, motion.paths, clock[0])
+                else:
+                    _leave(a, b, balls)
+            totals[_EVENT_ROWS] = 0
+            for row in range(totals[_ROWS]):
+                if instant[row, 0] >= slots:
+                    _predict(instant[row, 1] >> 1, instant[row, 1] >> 1, balls, motion.paths, clock[0])
+            _choose(balls.due, tally)
+        elif status != _REACHED:
+            return status
+        elif due <= until:
+            a, b = np.int64(balls.candidates[following, 0]), np.int64(balls.candidates[following, 1])
+            _collide(a, b, balls, motion.paths, clock[0])
+            struck[0], struck[1], struck[2], struck[3] = 2 * a, 2 * a + 1, 2 * b, 2 * b + 1
+            certify_ends(struck, motion, clock[0])
+            _predict(a, b, balls, motion.paths, clock[0])
+            _choose(balls.due, tally)
+            place = tally[_LOGGED]
+            balls.times[place], balls.pairs[place, 0], balls.pairs[place, 1] = clock[0], a, b
+            tally[_LOGGED] += 1
+            tally[_COLLISIONS] += 1
+        else:
+            return _DONE
+    return _DONE
+
+
+@helper
+def _collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) -> float:
+    """Return when two balls touch while they approach; at least ``now``, infinity if never."""
+    reach = radius[a] + radius[b]
+    gap = -reach * reach
+    closing = speed = 0.0
+    for axis in range(paths.shape[0]):
+        place = _center(paths, axis, b, now) - _center(paths, axis, a, now)
+        rate = _speed(paths, axis, b, now) - _speed(paths, axis, a, now)
+        gap += place * place
+        closing += place * rate
+        speed += rate * rate
+    if closing >= 0.0:
+        return math.inf
+    square = closing * closing - speed * gap
+    if square < 0.0:
+        return math.inf
+    wait = float(gap / (math.sqrt(square) - closing))
+    return now + max(wait, 0.0)
+
+
+@helper
+def _collide(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
+    """Exchange momentum along the line of centers, without loss, and start new paths for both."""
+    radius, mass = balls.radius, balls.mass
+    length = approach = 0.0
+    for axis in range(paths.shape[0]):
+        across = _center(paths, axis, b, now) - _center(paths, axis, a, now)
+        length += across * across
+        approach += across * (_speed(paths, axis, b, now) - _speed(paths, axis, a, now))
+    impulse = 2.0 * mass[a] * mass[b] / (mass[a] + mass[b]) * approach / length
+    for axis in range(paths.shape[0]):
+        across = _center(paths, axis, b, now) - _center(paths, axis, a, now)
+        for body in (a, b):
+            center, speed = _center(paths, axis, body, now), _speed(paths, axis, body, now)
+            share = float(impulse / mass[body] * across)
+            speed += share if body == a else -share
+            for side in range(2):
+                paths[axis, 2 * body + side, 0] = center + (2 * side - 1) * radius[body]
+                paths[axis, 2 * body + side, 1] = speed
+                paths[axis, 2 * body + side, 3] = now
+
+
+@helper
+def _center(paths: Paths, axis: Index, body: Index, now: float) -> float:
+    step = now - paths[axis, 2 * body, 3]
+    middle = 0.5 * (paths[axis, 2 * body, 0] + paths[axis, 2 * body + 1, 0])
+    place: float = middle + (paths[axis, 2 * body, 1] + paths[axis, 2 * body, 2] * step) * step
+    return place
+
+
+@helper
+def _speed(paths: Paths, axis: Index, body: Index, now: float) -> float:
+    speed: float = paths[axis, 2 * body, 1] + 2.0 * paths[axis, 2 * body, 2] * (now - paths[axis, 2 * body, 3])
+    return speed
+
+
+@helper
+def _enter(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
+    """Add a candidate."""
+    last = balls.tally[_CANDIDATES]
+    balls.candidates[last, 0], balls.candidates[last, 1] = a, b
+    balls.due[last] = _collision_time(a, b, balls.radius, paths, now)
+    balls.tally[_CANDIDATES] += 1
+
+
+@helper
+def _leave(a: Index, b: Index, balls: Balls) -> None:
+    """Remove a candidate; the last one takes its row."""
+    candidates, due, tally = balls.candidates, balls.due, balls.tally
+    last = tally[_CANDIDATES] - 1
+    for row in range(last + 1):
+        if candidates[row, 0] == a and candidates[row, 1] == b:
+            candidates[row, 0], candidates[row, 1] = candidates[last, 0], candidates[last, 1]
+            due[row] = due[last]
+            tally[_CANDIDATES] = last
+            return
+
+
+@helper
+def _predict(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
+    """Predict the collisions of all candidates in which ``a`` or ``b`` takes part."""
+    candidates = balls.candidates
+    for row in range(balls.tally[_CANDIDATES]):
+        first, second = np.int64(candidates[row, 0]), np.int64(candidates[row, 1])
+        if (first == a) | (second == a) | (first == b) | (second == b):
+            balls.due[row] = _collision_time(first, second, balls.radius, paths, now)
+
+
+@helper
+def _choose(due: Times, tally: NDArray[np.int64]) -> None:
+    """Find the candidate that collides first."""
+    best = -1
+    earliest = math.inf
+    for row in range(tally[_CANDIDATES]):
+        if due[row] < earliest:
+            best, earliest = row, due[row]
+    tally[_NEXT] = best

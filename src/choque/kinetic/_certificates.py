@@ -1,13 +1,18 @@
-"""When a certificate fails: two neighbours on a line change their order, or a body meets a wall.
+"""Failure times of certificates: two neighbours on a line change their order, or a body meets a wall.
 
-``paths[axis, end]`` is (position, velocity, half the acceleration, since): the end point is at p + v·s + c·s² with s =
-t − since. Ends of bodies come in twos, 2·row the lower one and 2·row + 1 the upper one.
+``paths[axis, end]`` is (position, velocity, half the acceleration, since): the end point is at p + v·s + c·s² with
+s = t − since. The ends of the body in row r are 2·r, the lower one, and 2·r + 1, the upper one: body and side of an end
+are known without the number of bodies, and stay the same when bodies are added. (`choque.broad` numbers them r and
+n + r, because its kernels sort the lower and upper sides as two contiguous columns.)
 
-Which way two end points go is read off derivatives, never off positions a little later: neighbours that move apart are
-never scheduled, however they are rounded. So each pair of linear motions is exchanged at most once and each pair of
-quadratic motions at most twice, and a run always ends. While all bodies have kept the plans they were given, the
-difference of positions is divided once: a linear failure time is the true one, rounded, whenever the differences are
-exact.
+The direction in which two end points move is taken from derivatives, never from positions a little later: neighbours
+that move apart are never scheduled, whatever the rounding. So each pair of linear motions is exchanged at most once,
+each pair of quadratic motions at most twice, and every run ends. While all bodies follow their first paths, the
+difference of positions is divided once: a linear failure time is the true one, rounded, if the differences are exact.
+
+Twins. Three functions exist twice, for the compiler: ``f_inline`` is pasted into the loop that runs for every exchange,
+`f` is a call of the same code for all other places, which then compile faster (`failure_time`, `certify`);
+`choque.kinetic._events.advance_plain` is `advance` for calls from Python.
 """
 
 from __future__ import annotations
@@ -27,10 +32,9 @@ Paths = NDArray[np.float64]
 
 
 class Motion(NamedTuple):
-    """End points that move, their order on every axis, and when it fails.
+    """Moving end points, their order on every axis, and the failure times of that order.
 
-    The kernels that it is handed to are parts, which borrow: counting references to its arrays would cost as much as
-    the exchanges.
+    Pass it to helpers only, which borrow it: counting references to its arrays would cost as much as the exchanges.
     """
 
     paths: Paths
@@ -39,22 +43,22 @@ class Motion(NamedTuple):
     rank: Numbers
     """(axes, ends) the slot of each end point in ``order``."""
     walls: Times
-    """(2, axes) the walls that bodies bounce from; of no size where there are none."""
+    """(2, axes) the walls that bodies bounce from; empty if there are none."""
     queue: Queue
     """A certificate for each slot of each axis and, where there are walls, one for each body and axis."""
     closed: bool
     """The topology: boxes that touch overlap."""
     paired: bool
-    """Whether the ends come in twos, as those of bodies."""
+    """Whether the ends belong to bodies, two each."""
     curved: bool
     """Whether any end point has an acceleration."""
 
 
 @helper
 def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
-    """When gap + slope·s + curve·s² passes from positive to negative; infinity if never after ``elapsed``.
+    """Return when gap + slope·s + curve·s² passes from positive to negative; infinity if never after ``elapsed``.
 
-    A time before ``elapsed`` means that it is negative already and does not recover on its own: at once.
+    A time before ``elapsed`` means that it is negative already and stays so.
     """
     if not gap < math.inf:
         return math.inf  # also where both lie at the same infinity
@@ -73,10 +77,10 @@ def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
 
 
 @inline
-def _failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
-    """When ``right`` falls behind ``left``, its neighbour on the line; at least ``now``, infinity if never.
+def failure_time_inline(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
+    """Return when ``right`` falls behind ``left``, its neighbour; at least ``now``, infinity if never.
 
-    Two ends that share one path for ever keep the order of the topology: closed, lower before upper; half-open, the
+    Two ends that share one path forever keep the order of the topology: closed, lower before upper; half-open, the
     reverse.
     """
     paths = motion.paths
@@ -102,13 +106,13 @@ def _failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: f
 
 @helper
 def failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
-    """The same, called and not pasted: for the places that are seldom reached, which so compile faster."""
-    return _failure_time(motion, axis, left, right, now)
+    """`failure_time_inline` as a call."""
+    return failure_time_inline(motion, axis, left, right, now)
 
 
 @helper
 def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float) -> float:
-    """When an upper end and the lower end next to it touch and part without passing; infinity if not after ``now``."""
+    """Return when an upper end and the lower end next to it touch without passing; infinity if not after ``now``."""
     if left & 1 == 0 or right & 1 == 1 or left >> 1 == right >> 1:
         return math.inf
     since = max(paths[axis, left, 3], paths[axis, right, 3])
@@ -129,16 +133,16 @@ def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float)
 
 @inline
 def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
-    """When something happens between two neighbours: they pass each other, or touch so that closed boxes meet."""
-    time = _failure_time(motion, axis, left, right, now)
+    """Return when two neighbours pass each other, or touch so that closed boxes meet."""
+    time = failure_time_inline(motion, axis, left, right, now)
     if motion.curved and motion.paired and motion.closed and time == math.inf:
         time = graze_time(motion.paths, axis, left, right, now)
     return time
 
 
 @inline
-def certify_pasted(motion: Motion, axis: Index, slot: Index, now: float) -> int:
-    """Schedule the certificate of one slot, for its two neighbours as they are now; 1 if it fails some day."""
+def certify_inline(motion: Motion, axis: Index, slot: Index, now: float) -> int:
+    """Schedule the certificate of one slot, for its present two neighbours. Return 1 if it ever fails, else 0."""
     order = motion.order
     count = order.shape[1]
     if slot < 0 or slot + 1 >= count:
@@ -150,20 +154,21 @@ def certify_pasted(motion: Motion, axis: Index, slot: Index, now: float) -> int:
 
 @helper
 def certify(motion: Motion, axis: Index, slot: Index, now: float) -> int:
-    """The same, called and not pasted."""
-    return certify_pasted(motion, axis, slot, now)
+    """`certify_inline` as a call."""
+    return certify_inline(motion, axis, slot, now)
 
 
 @helper
-def certify_around(motion: Motion, axis: Index, end: Index, now: float) -> int:
-    """Schedule the certificates on both sides of an end point; how many fail some day."""
+def certify_around(motion: Motion, axis: Index, end: Index, now: float) -> None:
+    """Schedule the certificates on both sides of an end point."""
     slot = np.int64(motion.rank[axis, end])
-    return certify(motion, axis, slot - 1, now) + certify(motion, axis, slot, now)
+    certify(motion, axis, slot - 1, now)
+    certify(motion, axis, slot, now)
 
 
 @helper
 def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -> float:
-    """When a body meets the wall it heads for; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
+    """Return when a body meets the wall ahead of it; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
     p, v, c, since = paths[axis, 2 * row, 0], paths[axis, 2 * row, 1], paths[axis, 2 * row, 2], paths[axis, 2 * row, 3]
     upper = paths[axis, 2 * row + 1, 0]
     first = descent(p - walls[0, axis], v, c, now - since)
@@ -173,11 +178,10 @@ def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -
 
 
 @helper
-def certify_all(motion: Motion, now: float) -> int:
-    """Schedule every slot and, where there are walls, every body; how many certificates fail some day."""
+def certify_all(motion: Motion, now: float) -> None:
+    """Schedule every slot and, if there are walls, every body."""
     order, due = motion.order, motion.queue.due
     axes, count = order.shape
-    scheduled = 0
     for axis in range(axes):
         for slot in range(count):
             time = math.inf
@@ -185,25 +189,21 @@ def certify_all(motion: Motion, now: float) -> int:
                 left, right = np.int64(order[axis, slot]), np.int64(order[axis, slot + 1])
                 time = _slot_time(motion, axis, left, right, now)
             due[axis * count + slot] = time
-            scheduled += time < math.inf
     if motion.walls.size > 0:
         for axis in range(axes):
             for row in range(count // 2):
                 due[axes * count + axis * (count // 2) + row] = wall_time(motion.paths, axis, row, motion.walls, now)
     build(motion.queue)
-    return scheduled
 
 
 @helper
-def certify_ends(ends: NDArray[np.int64], motion: Motion, now: float) -> int:
-    """Schedule again every certificate of some end points that have new paths on all axes; how many fail some day."""
+def certify_ends(ends: NDArray[np.int64], motion: Motion, now: float) -> None:
+    """Reschedule the certificates of end points that have new paths on all axes."""
     axes, count = motion.order.shape
-    scheduled = 0
     for k in range(ends.size):
         for axis in range(axes):
-            scheduled += certify_around(motion, axis, ends[k], now)
+            certify_around(motion, axis, ends[k], now)
             if motion.walls.size > 0:
                 row = ends[k] >> 1
                 wall = axes * count + axis * (count // 2) + row
                 reschedule(motion.queue, wall, wall_time(motion.paths, axis, row, motion.walls, now))
-    return scheduled

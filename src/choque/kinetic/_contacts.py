@@ -1,6 +1,6 @@
-"""When moving polygons really touch: the kinetic sweep finds whose boxes meet and when, the outlines decide.
+"""Contacts of moving polygons: the kinetic sweep finds the boxes that meet, the outlines decide.
 
-Seen from the first polygon the second one moves at the difference of their velocities. Two edges, of which one moves,
+Relative to the first polygon the second one moves at the difference of their velocities. Two edges, one of them moving,
 have a common point during one span of time: both parameters of their crossing are linear in time, so each of the four
 bounds 0 ≤ s ≤ 1, 0 ≤ r ≤ 1 is a half-line. The outlines touch during the union of the spans of all edges. In a gap
 between two spans one polygon may still be inside the other; one point decides for the whole gap.
@@ -15,32 +15,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput
-from choque.kinetic._checks import as_table, as_time
+from choque.kinetic._lists import as_time
 from choque.kinetic._sweep import Sweep
 from choque.narrow.polygons import as_polygon, contains
 
 
 @dataclass(frozen=True)
-class Contact:
-    """Two polygons that touch or lie in each other, from when to when."""
+class ContactSpan:
+    """The time span in which two polygons touch, or one lies inside the other."""
 
     pair: tuple[int, int]
     began: float
-    """When; the start of the time looked at if they were in contact then."""
+    """Start of the contact; the start of the interval if they were in contact then."""
     ended: float
-    """When; the end of the time looked at if they still are."""
+    """End of the contact; the end of the interval if they still are in contact."""
     inside: tuple[tuple[float, float], ...] = ()
-    """The parts of it during which one lies inside the other and the outlines do not touch."""
+    """The spans within it in which one lies inside the other and the outlines do not touch."""
 
 
-def contacts(polygons: Sequence[ArrayLike], velocity: ArrayLike, until: float, *, start: float = 0.0) -> list[Contact]:
-    """All contacts of polygons that move at constant velocity, from ``start`` to ``until``, both included.
+def contacts(
+    polygons: Sequence[ArrayLike], velocity: ArrayLike, until: float, *, start: float = 0.0
+) -> list[ContactSpan]:
+    """Return all contacts of polygons that move at constant velocity, from ``start`` to ``until``, both included.
 
     Parameters
     ----------
     polygons
-        (k, 2) vertices of each at ``start``, convex or not, without crossing itself.
+        (k, 2) vertices of each at ``start``; simple polygons, convex or not.
     velocity
         (n, 2).
 
@@ -67,27 +70,27 @@ def contacts(polygons: Sequence[ArrayLike], velocity: ArrayLike, until: float, *
     if not isinstance(polygons, Iterable):
         raise InvalidInput(f"polygons is {polygons!r}; it must be a list of polygons, each (k, 2) vertices.")
     outlines = [as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(polygons)]
-    speed = as_table(velocity, "velocity", (len(outlines), 2))
+    speed = check.table(velocity, "velocity", (len(outlines), 2))
     if not outlines:
         return []
     sweep = Sweep([p.min(axis=0) for p in outlines], [p.max(axis=0) for p in outlines], speed, time=begin)
     met = {(a, b) for a, b in sweep.pairs().tolist()}
-    news = sweep.advance_arrays(end)
-    met.update((a, b) for a, b in news.pairs[news.began].tolist())
+    events = sweep.advance(end)
+    met.update((a, b) for a, b in events.pairs[events.began].tolist())
     found = []
     for a, b in met:
         for span in contact_spans(outlines[a], outlines[b], speed[b] - speed[a], end - begin):
             inside = tuple((begin + float(low), begin + float(high)) for low, high in span[2])
-            found.append(Contact((a, b), begin + float(span[0]), begin + float(span[1]), inside))
+            found.append(ContactSpan((a, b), begin + float(span[0]), begin + float(span[1]), inside))
     return sorted(found, key=lambda each: (each.began, each.pair))
 
 
 def contact_spans(
     first: NDArray[Any], second: NDArray[Any], velocity: NDArray[Any], duration: Any
 ) -> list[tuple[Any, Any, list[tuple[Any, Any]]]]:
-    """(began, ended, inside) of every contact of ``first``, at rest, with ``second``, from 0 to ``duration``.
+    """Return (began, ended, inside) of every contact of ``first``, at rest, with ``second``, from 0 to ``duration``.
 
-    Computes with the numbers it is given: arrays of `fractions.Fraction` (``dtype=object``) give exact times.
+    Computes with the numbers given: arrays of `fractions.Fraction` (``dtype=object``) give exact times.
     """
     low, high = edge_spans(first, second, velocity)
     if len(low):
@@ -113,7 +116,7 @@ def contact_spans(
 
 
 def edge_spans(first: NDArray[Any], second: NDArray[Any], velocity: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(from, to) of the times at which an edge of ``first`` and one of the moving ``second`` have a common point."""
+    """Return (from, to) of the times at which an edge of ``first`` and one of the moving ``second`` share a point."""
     i, j = (index.ravel() for index in np.indices((len(first), len(second))))
     p, u = first[i], np.roll(first, -1, axis=0)[i] - first[i]
     q, z = second[j], np.roll(second, -1, axis=0)[j] - second[j]
@@ -161,7 +164,7 @@ def _unbounded(count: int, like: NDArray[Any]) -> tuple[NDArray[Any], NDArray[An
 
 
 def _parallel_span(offset: NDArray[Any], u: NDArray[Any], z: NDArray[Any], w: NDArray[Any]) -> tuple[Any, Any] | None:
-    """When two parallel edges, from 0 to u and from offset + w·t on along z, share a point; None if never."""
+    """Return when two parallel edges, from 0 to u and from offset + w·t along z, share a point; None if never."""
     direction = u if (u != 0).any() else z
     if not (direction != 0).any():
         # Two points: a polygon with the same vertex twice. Its neighbouring edges have the same point.

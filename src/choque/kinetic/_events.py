@@ -1,12 +1,12 @@
-"""The loop of a kinetic structure: take the first instant, exchange what must be, say what began and ended.
+"""The event loop of a kinetic structure: take the next instant, exchange end points, report pairs.
 
-All that happens at one time is one instant. While it is open, certificates that fail at its time are taken one after
-the other, also those that arise on the way, until the order just after it is reached; a meeting of many end points so
-becomes the exchange of every inverted pair, each once. When it closes, the pairs of bodies whose ends were exchanged
-are judged by what they were before and are after: the rank test of all axes. Closed boxes that overlap at the instant
-alone began and ended at once.
+Everything that happens at one time is one instant. While it is open, certificates that fail at its time are handled one
+after the other, including those that are scheduled on the way, until the order just after the instant is reached. A
+meeting of many end points so becomes the exchange of every inverted pair, each once. When the instant closes, each pair
+of bodies whose ends were exchanged is judged by the rank test on all axes before and after. Closed boxes that overlap
+only at the instant began and ended at once.
 
-`advance` is resumable: whenever a buffer is full it returns with the instant still open and goes on from there.
+`advance` is resumable: when a buffer is full it returns with the instant still open, and continues with the next call.
 """
 
 from __future__ import annotations
@@ -19,44 +19,55 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
 from choque._core.types import Index
-from choque.kinetic._certificates import Motion, certify_around, certify_pasted, failure_time, wall_time
+from choque.kinetic._certificates import Motion, certify_around, certify_inline, failure_time, wall_time
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
 
-REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = 0, 1, 2, 3
-"""What `advance` returns."""
+REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED, LOG_FULL = range(5)
+"""What `advance` and `advance_logging` return."""
 
-TO_THE_END, EACH_INSTANT, EACH_NEWS, EACH_MULTIPLE = 0, 1, 2, 3
-"""Where `advance` stops: at the end; after each instant; after each in which a pair began or ended or a body bounced;
-after each with a multiple meeting."""
+TO_THE_END, EACH_INSTANT, EACH_EVENT, EACH_MULTIPLE = 0, 1, 2, 3
+"""Where `advance` stops: at the end; after each instant; after each instant at which a pair began or ended or a body
+bounced; after each instant with a multiple meeting."""
 
-OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, SCHEDULED, TOTALS = range(11)
+OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, SCHEDULED, LOGGED, UNLOGGED, TOTALS = (
+    range(13)
+)
 """Places in ``totals``."""
 
 
 class Journal(NamedTuple):
-    """What time it is, what has been counted, and what has happened at the latest instant."""
+    """The time, the totals, and what happened at the latest instant."""
 
     clock: Times
-    """(now, the instant that is open)."""
+    """(present time, time of the open instant)."""
     totals: NDArray[np.int64]
+    """See `OPEN` and the other places."""
     instant: NDArray[np.int64]
     """(k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
-    the two of c touched without passing; one beyond the slots is that of a wall, its ends those of the body."""
+    the two ends of c touched without passing; one beyond the slots is that of a wall, with the ends of the body."""
     picks: NDArray[np.int64]
-    """(k,) working space: rows of ``instant``."""
+    """(k,) scratch: rows of ``instant``."""
 
 
-class Events(NamedTuple):
-    """Where pairs of bodies that began (1) and ended (0) are written."""
+class EventBuffer(NamedTuple):
+    """Output of `advance`: pairs of bodies that began (1) and ended (0)."""
 
     times: Times
     kinds: NDArray[np.uint8]
     pairs: Numbers
 
 
+class Log(NamedTuple):
+    """Output of `advance_logging`: every exchange."""
+
+    times: Times
+    rows: NDArray[np.int64]
+    """(k, 3) certificate, left end and right end before the exchange."""
+
+
 @helper
-def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal: Journal, events: Events) -> int:
-    """Handle all that fails up to ``until``."""
+def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer) -> int:
+    """Handle every certificate that fails up to ``until``, or up to where ``mode`` stops."""
     clock, totals = journal.clock, journal.totals
     due, heap = motion.queue.due, motion.queue.heap
     slots = motion.order.size
@@ -80,7 +91,7 @@ def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal
             totals[OPEN] = 0
             if (
                 mode == EACH_INSTANT
-                or (mode == EACH_NEWS and (bounced or totals[EVENT_ROWS] > reported))
+                or (mode == EACH_EVENT and (bounced or totals[EVENT_ROWS] > reported))
                 or (mode == EACH_MULTIPLE and totals[MULTIPLE] > multiple)
             ):
                 return STOPPED
@@ -101,9 +112,9 @@ def advance_plain(
     journal: tuple[Any, ...],
     events: tuple[Any, ...],
 ) -> int:
-    """`advance` for callers outside of kernels: the fields of its state as plain tuples, the queue's among them.
+    """`advance` for calls from Python: the fields of its state, and of the queue, as plain tuples.
 
-    Of a named tuple Numba asks every field for its type at every call, which takes longer than an `advance` in which
+    Numba looks up the type of every field of a named tuple at every call, which takes longer than an `advance` in which
     nothing happens.
     """
     paths, order, rank, walls, queue, closed, paired, curved = motion
@@ -116,8 +127,33 @@ def advance_plain(
         tolerance,
         Motion(paths, order, rank, walls, Queue(due, heap, place), closed, paired, curved),
         Journal(clock, totals, instant, picks),
-        Events(times, kinds, pairs),
+        EventBuffer(times, kinds, pairs),
     )
+
+
+@helper
+def advance_logging(
+    until: float, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer, log: Log
+) -> int:
+    """Handle every certificate that fails up to ``until`` and log every exchange."""
+    totals, instant = journal.totals, journal.instant
+    slots = motion.order.size
+    while True:
+        if totals[UNLOGGED] == 1:
+            if totals[LOGGED] + totals[ROWS] > log.times.size:
+                return LOG_FULL
+            for row in range(totals[ROWS]):
+                if 0 <= instant[row, 0] < slots:
+                    place = totals[LOGGED]
+                    log.times[place] = journal.clock[1]
+                    for column in range(3):
+                        log.rows[place, column] = instant[row, column]
+                    totals[LOGGED] += 1
+            totals[UNLOGGED] = 0
+        status = advance(until, np.int64(EACH_INSTANT), tolerance, motion, journal, events)
+        if status != STOPPED:
+            return status
+        totals[UNLOGGED] = 1
 
 
 @inline
@@ -146,8 +182,8 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     order[axis, slot], order[axis, slot + 1] = right, left
     rank[axis, right], rank[axis, left] = slot, slot + 1
     reschedule(queue, certificate, again)
-    scheduled = certify_pasted(motion, axis, slot - 1, now)
-    scheduled += certify_pasted(motion, axis, slot + 1, now)
+    scheduled = certify_inline(motion, axis, slot - 1, now)
+    scheduled += certify_inline(motion, axis, slot + 1, now)
     totals[SCHEDULED] += scheduled + (again < math.inf)
     totals[EXCHANGES] += 1
     totals[MIXED] += mixed
@@ -155,7 +191,7 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
 
 @helper
 def _bounce(motion: Motion, journal: Journal, now: float) -> None:
-    """Turn the body that reaches a wall first back from it and schedule all that this changes."""
+    """Reflect the body that reaches a wall first and schedule every certificate that this changes."""
     paths, totals, instant = motion.paths, journal.totals, journal.instant
     axes, count = motion.order.shape
     certificate = np.int64(motion.queue.heap[0])
@@ -171,7 +207,7 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
         paths[axis, end, 3] = now
     time = wall_time(paths, axis, row, motion.walls, now)
     if time <= now:
-        # It is pushed into the wall and cannot leave it: it rests there.
+        # Its acceleration presses it against the wall: it rests there.
         for end in range(2 * row, 2 * row + 2):
             paths[axis, end, 1] = paths[axis, end, 2] = 0.0
         time = math.inf
@@ -181,8 +217,8 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
 
 
 @helper
-def _close(motion: Motion, journal: Journal, events: Events) -> bool:
-    """Judge an instant: count its meetings, write the pairs that began and ended; whether a body bounced."""
+def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
+    """Close an instant: count its meetings and write the pairs that began and ended. Return whether a body bounced."""
     rank, totals, instant, picks = motion.rank, journal.totals, journal.instant, journal.picks
     count, slots = motion.order.shape[1], motion.order.size
     time = journal.clock[1]
@@ -197,7 +233,7 @@ def _close(motion: Motion, journal: Journal, events: Events) -> bool:
             upper, lower = (instant[0, 1], instant[0, 2]) if instant[0, 1] & 1 == 1 else (instant[0, 2], instant[0, 1])
             for axis in range(rank.shape[0]):
                 if axis == own:
-                    # The ends that stayed must be in order, too: half-open boxes of no size are not, by themselves.
+                    # The other two ends must be in order, too: those of half-open boxes of size zero may not be.
                     if rank[axis, upper - 1] > rank[axis, lower + 1]:
                         return False
                 elif not _overlap(rank, axis, a, b):
@@ -223,11 +259,11 @@ def _close(motion: Motion, journal: Journal, events: Events) -> bool:
 
 @helper
 def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
-    """Join the exchanges of an instant that share an end point into meetings and count them; whether a body bounced."""
+    """Count the meetings, which are the exchanges that share end points. Return whether a body bounced."""
     totals, instant, picks = journal.totals, journal.instant, journal.picks
     rows = totals[ROWS]
     bounced = False
-    # Typed numbers throughout: a kernel would be compiled once more for each literal that it is called with.
+    # Typed numbers: a kernel is compiled once more for each literal that it is called with.
     chosen = np.int64(0)
     for row in range(rows):
         if instant[row, 0] >= slots:
@@ -255,8 +291,8 @@ def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
 
 
 @helper
-def _report(first: Index, last: Index, motion: Motion, journal: Journal, events: Events) -> None:
-    """Say what happened to the one pair of bodies that the exchanges ``picks[first:last]`` are about."""
+def _report(first: Index, last: Index, motion: Motion, journal: Journal, events: EventBuffer) -> None:
+    """Report the pair of bodies that the exchanges ``picks[first:last]`` belong to, if it began or ended."""
     rank, instant, picks = motion.rank, journal.instant, journal.picks
     count, time = rank.shape[1], journal.clock[1]
     pair = instant[picks[first], 3]
@@ -273,8 +309,8 @@ def _report(first: Index, last: Index, motion: Motion, journal: Journal, events:
                 continue
             met = True
             if certificate >= 0:
-                # Two statements make an overlap: a's lower end before b's upper end, and the reverse. Back through the
-                # exchanges, each tells what the statement about its two ends was before.
+                # Bodies overlap if a's lower end is before b's upper end, and the reverse. Going back through the
+                # exchanges, each restores the order of its two ends.
                 left, right = instant[row, 1], instant[row, 2]
                 if (left if left & 1 == 0 else right) >> 1 == a:
                     was_a = left & 1 == 0
@@ -297,7 +333,7 @@ def _overlap(rank: Numbers, axis: Index, a: Index, b: Index) -> bool:
 
 
 @helper
-def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: Events) -> None:
+def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: EventBuffer) -> None:
     place = totals[EVENT_ROWS]
     events.times[place], events.kinds[place] = time, kind
     events.pairs[place, 0], events.pairs[place, 1] = a, b
@@ -306,7 +342,7 @@ def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int6
 
 @helper
 def _sort(picks: NDArray[np.int64], count: Index, instant: NDArray[np.int64], column: Index) -> None:
-    """Sort row numbers by a column, equal ones by themselves (Shell, "A high-speed sorting procedure", 1959)."""
+    """Sort row numbers by a column, then by number (Shell, "A high-speed sorting procedure", 1959)."""
     step = 1
     while step < count // 3:
         step = 3 * step + 1

@@ -1,11 +1,11 @@
 """An indexed binary heap of certificates, as arrays.
 
-Every certificate is in the heap all the time, those that never fail with the time infinity; so a certificate is found
-by its number, its time changes in place, and there is never a stale entry. Times lie in heap order, so that the two
-children of a place share a cache line. Equal times are ordered by the number of the certificate, which is
-axis × slots + slot: ties go by axis, then by slot, and no run depends on how the heap was built.
+Every certificate is always in the heap, those that never fail with the time infinity. So a certificate is found by its
+number, its time changes in place, and there are no stale entries. Times are stored in heap order: the two children of a
+place share a cache line. Equal times are ordered by the number of the certificate, axis × slots + slot: ties go by
+axis, then by slot, and no result depends on how the heap was built.
 
-Guarantees: O(log n) per change of a time, O(n) to build, 16 bytes a certificate.
+Guarantees: O(log n) for a change of a time, O(n) to build, 16 bytes for each certificate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Times: TypeAlias = NDArray[np.float64]
 
 
 class Queue(NamedTuple):
-    """All certificates, the one that fails first at place 0."""
+    """All certificates; the one that fails first is at place 0."""
 
     due: Times
     """The failure time at each place of the heap."""
@@ -35,7 +35,7 @@ class Queue(NamedTuple):
 
 @helper
 def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
-    """Put a certificate at the place ``at``, which is free, or above it where it belongs."""
+    """Put a certificate at the free place ``at``, or at a place above it, as its time requires."""
     due, heap, place = queue
     while at > 0:
         parent = (at - 1) >> 1
@@ -54,13 +54,13 @@ def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
 
 @helper
 def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
-    """Put a certificate at the place ``at``, which is free, or below it where it belongs."""
+    """Put a certificate at the free place ``at``, or at a place below it, as its time requires."""
     due, heap, place = queue
     count = heap.size
     child = 2 * at + 1
     while child < count:
         if child + 1 < count:
-            # Without a branch: which of the two is earlier cannot be predicted.
+            # No branch: which of the two is earlier is unpredictable.
             first, second = due[child], due[child + 1]
             child += (second < first) | ((second == first) & (heap[child + 1] < heap[child]))
         earlier = due[child]
@@ -80,7 +80,7 @@ def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
 
 @inline
 def reschedule(queue: Queue, certificate: Index, time: float) -> None:
-    """Give a certificate another failure time."""
+    """Change the failure time of a certificate."""
     at = queue.place[certificate]
     previous = queue.due[at]
     if time < previous:
@@ -91,7 +91,7 @@ def reschedule(queue: Queue, certificate: Index, time: float) -> None:
 
 @helper
 def build(queue: Queue) -> None:
-    """Make a heap of all certificates, whose failure times are in ``due`` in the order of their numbers."""
+    """Make a heap of all certificates, whose failure times are in ``due`` by number."""
     due, heap, place = queue
     for certificate in range(heap.size):
         heap[certificate] = certificate

@@ -2,70 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
+from choque._core.counters import Counters
+from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_all, certify_ends
 from choque.kinetic._heap import Queue
+from choque.kinetic._results import NO_EVENTS, Events, Meeting, Meetings, join_exchanges
 
 _FIRST_EVENTS = 1 << 8
+"""Size of the first buffer of events, and of the first log of exchanges."""
 _FIRST_ROWS = 1 << 6
+"""Size of the first buffer of the exchanges of one instant."""
 
 
 @dataclass(frozen=True)
-class News:
-    """What began and ended, in the order of time; within one instant by pair.
+class Audit:
+    """Cost and soundness of a kinetic structure: the four criteria of such structures, totals, and checks.
 
-    It can be taken apart: ``times, kinds, pairs = news``.
+    After Basch, Guibas and Hershberger, "Data structures for mobile data", 1999.
     """
 
-    times: NDArray[np.float64]
-    """(k,) when."""
-    began: NDArray[np.bool_]
-    """(k,) True for a pair that began, False for one that ended."""
-    pairs: NDArray[np.int32]
-    """(k, 2) who, smaller number first."""
-
-    @property
-    def kinds(self) -> NDArray[np.str_]:
-        """(k,) "began" or "ended"."""
-        return np.where(self.began, "began", "ended")
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    def __iter__(self) -> Iterator[NDArray[Any]]:
-        return iter((self.times, self.kinds, self.pairs))
-
-
-NO_NEWS = News(np.empty(0), np.empty(0, np.bool_), np.empty((0, 2), np.int32))
+    responsive: float
+    """Certificates scheduled by an exchange, on average; at most 2 for linear motions."""
+    efficient: float
+    """The share of exchanges that changed what is kept: the order of a list, the overlap of two bodies on an axis."""
+    local: int
+    """The maximum number of certificates in which one element of a list takes part; at most 2."""
+    compact: int
+    """Certificates that ever fail; fewer than one for each end point and axis."""
+    stale: int
+    """Certificates that are not those of the present neighbours; 0 if the structure is sound."""
+    disorder: float
+    """The maximum distance by which a left neighbour is beyond its right one now: 0, or rounding."""
+    simple: int
+    """Meetings of two end points so far."""
+    multiple: int
+    """Meetings of three or more end points at one coordinate and time so far."""
+    external: int
+    """Exchanges so far of a lower and an upper end of two bodies, whose overlap on the axis changed with them."""
+    bounces: int
+    """Reflections at walls so far, each axis counted on its own."""
 
 
 class Lists:
-    """The order of moving end points on every axis, kept through certificates.
+    """The order of moving end points on every axis, kept by certificates.
 
     Parameters
     ----------
     paths
         (axes, ends, 4) position, velocity, half the acceleration and the time since which they hold.
     closed, paired
-        The topology; whether the ends come in twos, as the lower and upper ends of bodies.
+        The topology; whether the ends are the lower and upper ends of bodies, two each.
     now
         The time to begin at.
     tolerance
-        Failures that come at most so long after the first of an instant belong to it.
+        Failures at most this much later than the first one of an instant belong to it.
     order
-        (axes, ends) the order that they have, if it is known.
+        (axes, ends) the present order, if it is known.
 
     Notes
     -----
-    Guarantees: each slot has one certificate, which is always the one of its present neighbours; 56 bytes an end point.
-    An exchange costs O(log n).
+    Guarantees: each slot has one certificate, always that of its present neighbours; 56 bytes for each end point. An
+    exchange costs O(log n).
     """
 
     def __init__(
@@ -84,43 +89,46 @@ class Lists:
         self.walls: NDArray[np.float64] = np.empty((0, 0))
         self.instant: NDArray[np.int64] = np.empty((_FIRST_ROWS, 4), np.int64)
         self.picks: NDArray[np.int64] = np.empty(_FIRST_ROWS, np.int64)
-        self.take(paths, initial_order(paths, closed, now) if order is None else order)
+        self.peak_bytes = 0
+        self.replace(paths, initial_order(paths, closed, now) if order is None else order)
 
-    def take(self, paths: Paths, order: NDArray[np.int32]) -> None:
-        """Go on with other end points, in the ``order`` (axes, ends) that they have now."""
+    def replace(self, paths: Paths, order: NDArray[np.int32]) -> None:
+        """Continue with other end points, in their present ``order`` (axes, ends)."""
         self.paths, self.order = paths, np.ascontiguousarray(order)
         self.rank = np.empty_like(self.order)
         places = np.arange(order.shape[1], dtype=np.int32)
         for axis, line in enumerate(self.order):
             self.rank[axis, line] = places
+        self.totals[_events.ROWS] = 0  # the latest instant was about other end points
         self.schedule_all()
 
     def schedule_all(self) -> None:
-        """Make every certificate anew."""
+        """Schedule every certificate."""
         self.curved = bool(self.paths[:, :, 2].any())
         certificates = max(self.order.size + (self.order.size // 2 if self.walls.size else 0), 1)
         heap, place = np.empty(certificates, np.int32), np.empty(certificates, np.int32)
         self.queue = Queue(np.full(certificates, np.inf), heap, place)
-        self.totals[_events.SCHEDULED] += certify_all(self.motion, self.now)
+        self.peak_bytes = max(self.peak_bytes, self.byte_count)
+        certify_all(self.motion, self.now)
 
     def schedule(self, ends: NDArray[np.int64]) -> None:
-        """Make the certificates of these end points anew: they have new paths, and the places they had."""
+        """Schedule the certificates of these end points, which have new paths from their present positions on."""
         self.curved = self.curved or bool(self.paths[:, ends, 2].any())
-        self.totals[_events.SCHEDULED] += certify_ends(ends, self.motion, self.now)
+        certify_ends(ends, self.motion, self.now)
 
     @property
     def motion(self) -> Motion:
-        """All that a kernel needs to know about the end points."""
+        """The end points, as kernels take them."""
         return Motion(self.paths, self.order, self.rank, self.walls, self.queue, self.closed, self.paired, self.curved)
 
     @property
     def journal(self) -> _events.Journal:
-        """What a kernel writes down as it goes on."""
+        """The time, the totals and the latest instant, as kernels take them."""
         return _events.Journal(self.clock, self.totals, self.instant, self.picks)
 
     @property
     def failures(self) -> NDArray[np.float64]:
-        """The failure times of all certificates, by number: axis × ends + slot, then axis × bodies + row for walls."""
+        """The failure times of all certificates by number: axis × ends + slot, then axis × bodies + row for walls."""
         return self.queue.due[self.queue.place] if self.order.size else self.queue.due
 
     @property
@@ -128,29 +136,43 @@ class Lists:
         """The present time."""
         return float(self.clock[0])
 
-    def run(self, until: float, mode: int = _events.TO_THE_END) -> tuple[News, int]:
-        """Advance to ``until``, or to where ``mode`` says to stop; what happened, and whether the end was reached."""
-        chunks: list[News] = []
+    @property
+    def next_time(self) -> float:
+        """The time of the next instant; infinity if there is none."""
+        return float(self.queue.due[0])
+
+    @property
+    def counters(self) -> Counters:
+        """The totals so far."""
+        return Counters(
+            events=int(self.totals[_events.INSTANTS]),
+            swaps=int(self.totals[_events.EXCHANGES]),
+            peak_bytes=self.peak_bytes,
+        )
+
+    def run(self, until: float, mode: int = _events.TO_THE_END) -> tuple[Events, int]:
+        """Advance to ``until``, or to where ``mode`` stops. Return the events and the status of the kernel."""
+        chunks: list[Events] = []
         size = _FIRST_EVENTS
         while True:
-            events = events_of(size)
+            events = event_buffer(size)
             self.totals[_events.EVENT_ROWS] = 0
             status = self._advance(until, mode, events)
             if written := int(self.totals[_events.EVENT_ROWS]):
                 times, kinds, pairs = events
-                chunks.append(News(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
+                chunks.append(Events(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
             if status != _events.EVENTS_FULL:
                 break
             size = max(2 * size, 4 * int(self.totals[_events.ROWS]))
         if len(chunks) < 2:
-            return chunks[0] if chunks else NO_NEWS, status
-        return News(
+            return chunks[0] if chunks else NO_EVENTS, status
+        return Events(
             np.concatenate([chunk.times for chunk in chunks]),
             np.concatenate([chunk.began for chunk in chunks]),
             np.concatenate([chunk.pairs for chunk in chunks]),
         ), status
 
-    def _advance(self, until: float, mode: int, events: _events.Events) -> int:
+    def _advance(self, until: float, mode: int, events: _events.EventBuffer) -> int:
         queue = tuple(self.queue)
         while True:
             motion = (self.paths, self.order, self.rank, self.walls, queue, self.closed, self.paired, self.curved)
@@ -160,43 +182,130 @@ class Lists:
                 return status
             self.grow_instant()
 
-    def grow_instant(self) -> None:
-        """Make room for an instant at which more happens than ever before."""
-        self.instant = np.concatenate((self.instant, np.empty_like(self.instant)))
-        self.picks = np.empty(len(self.instant), np.int64)
+    def run_logging(self, until: float) -> Meetings:
+        """Advance to ``until``. Return all meetings on the way."""
+        chunks: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+        size = event_size = _FIRST_EVENTS
+        log = self._new_log(size)
+        status = _events.LOG_FULL
+        while status != _events.REACHED:
+            self.totals[_events.EVENT_ROWS] = 0
+            events = event_buffer(event_size)
+            status = _events.advance_logging(until, self.tolerance, self.motion, self.journal, events, log)
+            if status == _events.INSTANT_FULL:
+                self.grow_instant()
+            elif status == _events.EVENTS_FULL:
+                event_size = 4 * int(self.totals[_events.ROWS])
+            else:
+                written = int(self.totals[_events.LOGGED])
+                chunks.append((log.times[:written], log.rows[:written]))
+                size = max(2 * size, 2 * int(self.totals[_events.ROWS]))
+                log = self._new_log(size if status == _events.LOG_FULL else 0)
+        times, rows = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
+        return join_exchanges(times, rows, self.order.shape[1])
 
-    def positions(self, time: float | None = None) -> NDArray[np.float64]:
-        """(axes, ends) where the end points are at ``time``, now unless given."""
-        return places_at(self.paths, self.now if time is None else time)
+    def _new_log(self, size: int) -> _events.Log:
+        self.totals[_events.LOGGED] = 0
+        return _events.Log(np.empty(size), np.empty((size, 3), np.int64))
 
     @property
-    def nbytes(self) -> int:
-        """The bytes of all arrays that are kept."""
+    def latest_meetings(self) -> Meetings:
+        """The meetings of the latest instant: exchanges of one axis whose slots are neighbours."""
+        rows = self.instant[: self.totals[_events.ROWS], :3]
+        rows = rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)]
+        return join_exchanges(np.full(len(rows), self.clock[1]), rows, self.order.shape[1])
+
+    def coordinate_run(self, meeting: Meeting, tolerance: float = 0.0) -> tuple[int, int]:
+        """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
+
+        A second test for multiple meetings, independent of the exchanges. Both agree except for neighbours that touch
+        without passing, and for rounding, which ``tolerance`` covers.
+        """
+        line = self.order[meeting.axis]
+        places = self.positions(meeting.time)[meeting.axis]
+        here = places[meeting.after[0]]
+        first, last = meeting.first, meeting.last
+        while first > 0 and abs(places[line[first - 1]] - here) <= tolerance:
+            first -= 1
+        while last + 1 < len(line) and abs(places[line[last + 1]] - here) <= tolerance:
+            last += 1
+        return first, last
+
+    def grow_instant(self) -> None:
+        """Double the buffer of the exchanges of one instant."""
+        self.instant = np.concatenate((self.instant, np.empty_like(self.instant)))
+        self.picks = np.empty(len(self.instant), np.int64)
+        self.peak_bytes = max(self.peak_bytes, self.byte_count)
+
+    def positions(self, time: float | None = None) -> NDArray[np.float64]:
+        """Return the positions (axes, ends) of the end points at ``time``, by default now."""
+        return positions_at(self.paths, self.now if time is None else time)
+
+    @property
+    def byte_count(self) -> int:
+        """The size of all arrays [bytes]."""
         return sum(value.nbytes for value in (*vars(self).values(), *self.queue) if isinstance(value, np.ndarray))
 
+    def audit(self) -> Audit:
+        """Examine the lists at the present time. O(n)."""
+        axes, count = self.order.shape
+        exchanges = int(self.totals[_events.EXCHANGES])
+        changing = int(self.totals[_events.MIXED]) if self.paired else exchanges
+        scheduled = np.isfinite(self.failures[: axes * count]).reshape(axes, count)
+        beside = scheduled.astype(np.int64)
+        beside[:, 1:] += scheduled[:, :-1]
+        due, heap, place = self.queue
+        fresh = Queue(np.full(due.size, np.inf), np.empty_like(heap), np.empty_like(place))
+        certify_all(self.motion._replace(queue=fresh), self.now)
+        with np.errstate(invalid="ignore"):
+            places = np.take_along_axis(self.positions(), self.order.astype(np.int64), axis=1)
+            beyond = places[:, :-1] - places[:, 1:]
+        return Audit(
+            responsive=int(self.totals[_events.SCHEDULED]) / max(exchanges, 1),
+            efficient=changing / max(exchanges, 1),
+            local=int(beside.max(initial=0)),
+            compact=int(scheduled.sum()),
+            stale=int((fresh.due[fresh.place] != np.maximum(self.failures, self.now)).sum()) if count else 0,
+            disorder=float(np.nanmax(beyond, initial=0.0)),
+            simple=int(self.totals[_events.SIMPLE]),
+            multiple=int(self.totals[_events.MULTIPLE]),
+            external=int(self.totals[_events.MIXED]),
+            bounces=int(self.totals[_events.BOUNCES]),
+        )
 
-def events_of(size: int) -> _events.Events:
-    """Room for so many events."""
-    return _events.Events(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))
+
+def event_buffer(size: int) -> _events.EventBuffer:
+    """Return an empty buffer for ``size`` events."""
+    return _events.EventBuffer(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))
 
 
-def places_at(paths: Paths, time: float) -> NDArray[np.float64]:
-    """(axes, ends) where the end points are at ``time``."""
+def positions_at(paths: Paths, time: float) -> NDArray[np.float64]:
+    """Return the positions (axes, ends) of the end points at ``time``."""
     step = time - paths[:, :, 3]
     places: NDArray[np.float64] = paths[:, :, 0] + (paths[:, :, 1] + paths[:, :, 2] * step) * step
     return places
 
 
-def speeds_at(paths: Paths, time: float) -> NDArray[np.float64]:
-    """(axes, ends) how fast the end points move at ``time``."""
+def velocities_at(paths: Paths, time: float) -> NDArray[np.float64]:
+    """Return the velocities (axes, ends) of the end points at ``time``."""
     speeds: NDArray[np.float64] = paths[:, :, 1] + 2.0 * paths[:, :, 2] * (time - paths[:, :, 3])
     return speeds
 
 
 def initial_order(paths: Paths, closed: bool, now: float) -> NDArray[np.int32]:
-    """(axes, ends) the order at ``now``: by place, then as the topology says, then by velocity and acceleration."""
-    places, speeds = places_at(paths, now), speeds_at(paths, now)
+    """Return the order (axes, ends) at ``now``: by position, topology, velocity and acceleration."""
+    places, speeds = positions_at(paths, now), velocities_at(paths, now)
     side = np.arange(paths.shape[1]) & 1
     side = side if closed else 1 - side
     order = [np.lexsort((paths[axis, :, 2], speeds[axis], side, places[axis])) for axis in range(len(paths))]
     return np.array(order, np.int32).reshape(paths.shape[:2])
+
+
+def as_time(value: Any, name: str, earliest: float | None = None) -> float:
+    """Return ``value`` as a finite time, not before ``earliest``."""
+    time = check.number(value, name)
+    if earliest is not None and time < earliest:
+        raise InvalidInput(
+            f"{name} is {time!r}, before the present time {earliest!r}; kinetic structures only go forward."
+        )
+    return time

@@ -1,52 +1,115 @@
-"""The kinetic sorted list: points that move on a line, always in order, at the cost of the order changes alone."""
+"""The kinetic sorted list: points that move on a line, kept in order at the cost of the order changes alone."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
+from choque._core.counters import Counters
 from choque.errors import InvalidInput
 from choque.kinetic import _events
-from choque.kinetic._audit import Audit, audit
-from choque.kinetic._checks import as_numbers, as_table, as_time, as_tolerance
-from choque.kinetic._lists import Lists
-from choque.kinetic._meetings import Meeting, meetings_of
-from choque.kinetic._trajectories import Trajectory
+from choque.kinetic._lists import Audit, Lists, as_time
+from choque.kinetic._results import Meetings
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """The motion of a point on a line: position + velocity·t + acceleration·t²/2, with t = 0 at the start.
+
+    For single points and for checks: it computes with the numbers it is given, so that constant and linear motions of
+    `fractions.Fraction` have exact meetings. Structures hold many motions as arrays.
+    """
+
+    position: Any
+    velocity: Any = 0
+    acceleration: Any = 0
+
+    def at(self, time: Any) -> Any:
+        """Return the position at ``time``."""
+        return self.position + self.velocity * time + self.acceleration * time * time / 2
+
+    def velocity_at(self, time: Any) -> Any:
+        """Return the velocity at ``time``."""
+        return self.velocity + self.acceleration * time
+
+    def meetings(self, other: Trajectory) -> tuple[Any, ...]:
+        """Return all times, ascending, at which both are at one position; empty if they always are."""
+        gap, slope = other.position - self.position, other.velocity - self.velocity
+        curve = other.acceleration - self.acceleration
+        if curve == 0:
+            return () if slope == 0 else (-gap / slope,)
+        square = slope * slope - 2 * curve * gap
+        if square < 0:
+            return ()
+        if square == 0:
+            return (-slope / curve,)
+        # The root of larger size first, the other by Vieta: no difference of nearly equal numbers.
+        larger = -(slope + math.copysign(math.sqrt(square), slope))
+        first, second = larger / curve, 2 * gap / larger if larger else 0.0
+        return (first, second) if first < second else (second, first)
+
+    def failure(self, right: Trajectory, now: Any = 0) -> Any | None:
+        """Return when the certificate "``self`` is at most ``right``", true at ``now``, fails; None if never.
+
+        It fails where they meet and ``right`` is the slower one.
+        """
+        for time in self.meetings(right):
+            slope = right.velocity_at(time) - self.velocity_at(time)
+            if time >= now and slope < 0:
+                return time
+        return None
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The statement that two neighbours are in order, and when it ceases to be true."""
+    """The statement that two neighbours are in order, and the time at which it ceases to be true."""
 
+    axis: int
     slot: int
     left: int
+    """The end point, or point, in ``slot``."""
     right: int
+    """The end point, or point, in ``slot + 1``."""
     time: float
 
 
+def failing_certificates(lists: Lists) -> list[Certificate]:
+    """Return all certificates that ever fail, by axis and slot."""
+    axes, count = lists.order.shape
+    failures = lists.failures[: axes * count]
+    found = []
+    for number in np.flatnonzero(np.isfinite(failures)).tolist():
+        axis, slot = divmod(number, count)
+        left, right = lists.order[axis, slot : slot + 2].tolist()
+        found.append(Certificate(axis, slot, left, right, float(failures[number])))
+    return found
+
+
 class SortedList:
-    """Points on a line in ascending order, kept through certificates.
+    """Points on a line in ascending order, kept by certificates.
 
     Parameters
     ----------
-    positions, velocity, acceleration
-        (n,) numbers at ``time``; a single number stands for all. Or ``positions`` is a list of `Trajectory`, whose
-        clock starts at 0.
+    position, velocity, acceleration
+        (n,) numbers at ``time``; a single number counts for all. Or ``position`` is a list of `Trajectory`, whose clock
+        starts at 0.
     time
         The present time.
     tolerance
-        Failures at most this much later than the first of an instant belong to it.
+        Failures at most this much later than the first one of an instant belong to it.
 
     Notes
     -----
     Guarantees: one certificate for each pair of neighbours, never a stale one; failure times in closed form, in
-    float64; points that meet many at once leave in the order of their velocities, then of their accelerations. O(log n)
-    an exchange, 56 bytes a point.
+    float64; points that meet at once leave in the order of their velocities, then of their accelerations. O(log n) for
+    an exchange, 56 bytes for each point.
 
     After Basch, Guibas and Hershberger, "Data structures for mobile data", 1999, and Coming and Staadt, "Kinetic Sweep
     and Prune for Multi-body Continuous Motion", 2006.
@@ -60,31 +123,32 @@ class SortedList:
 
     def __init__(
         self,
-        positions: ArrayLike | Sequence[Trajectory],
+        position: ArrayLike | Sequence[Trajectory],
         velocity: ArrayLike = 0.0,
-        acceleration: ArrayLike = 0.0,
         *,
+        acceleration: ArrayLike = 0.0,
         time: float = 0.0,
         tolerance: float = 0.0,
     ) -> None:
         now = as_time(time, "time")
-        if isinstance(positions, Sequence) and len(positions) and isinstance(positions[0], Trajectory):
-            known = [each for each in positions if isinstance(each, Trajectory)]
-            if len(known) < len(positions):
-                raise InvalidInput("positions mixes trajectories and numbers; give one or the other.")
+        if isinstance(position, Sequence) and len(position) and isinstance(position[0], Trajectory):
+            known = [each for each in position if isinstance(each, Trajectory)]
+            if len(known) < len(position):
+                raise InvalidInput("position mixes trajectories and numbers; give one or the other.")
             try:
                 rows = [(each.at(now), each.velocity_at(now), each.acceleration) for each in known]
-                positions, velocity, acceleration = np.array(rows, np.float64).T
+                position, velocity, acceleration = np.array(rows, np.float64).T
             except (TypeError, ValueError):
-                raise InvalidInput("A trajectory of positions is not made of numbers; it must be.") from None
-        places: ArrayLike = np.asarray(positions)
+                raise InvalidInput("A trajectory of position is not made of numbers; it must be.") from None
+        places: ArrayLike = np.asarray(position)
         count = np.size(places)
         paths = np.empty((1, count, 4))
-        paths[0, :, 0] = as_table(places, "positions", (count,))
-        paths[0, :, 1] = as_table(velocity, "velocity", (count,))
-        paths[0, :, 2] = as_table(acceleration, "acceleration", (count,)) / 2.0
+        paths[0, :, 0] = check.table(places, "position", (count,))
+        paths[0, :, 1] = check.table(velocity, "velocity", (count,))
+        paths[0, :, 2] = check.table(acceleration, "acceleration", (count,)) / 2.0
         paths[0, :, 3] = now
-        self._lists = Lists(paths, closed=True, paired=False, now=now, tolerance=as_tolerance(tolerance))
+        joining = check.number(tolerance, "tolerance", 0)
+        self._lists = Lists(paths, closed=True, paired=False, now=now, tolerance=joining)
 
     def __len__(self) -> int:
         return int(self._lists.order.shape[1])
@@ -95,59 +159,65 @@ class SortedList:
         return self._lists.now
 
     @property
+    def next_time(self) -> float:
+        """When the order changes next; infinity if never."""
+        return self._lists.next_time
+
+    @property
     def order(self) -> NDArray[np.int32]:
         """(n,) the points in ascending order."""
         return np.array(self._lists.order[0])
 
-    def positions(self, time: float | None = None) -> NDArray[np.float64]:
-        """(n,) where the points are, by number; at another ``time`` on their present trajectories if given."""
-        return np.array(self._lists.positions(time)[0])
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """(n,) the present positions of the points."""
+        return self.position_at(self.time)
 
     @property
-    def exchanges(self) -> int:
-        """How many pairs have changed their order so far."""
-        return int(self._lists.totals[_events.EXCHANGES])
+    def counters(self) -> Counters:
+        """Totals so far; a copy. ``events`` are the times at which the order changed."""
+        return self._lists.counters
+
+    def position_at(self, time: float) -> NDArray[np.float64]:
+        """Return the positions (n,) of the points at another ``time`` of their present trajectories."""
+        return np.array(self._lists.positions(as_time(time, "time"))[0])
 
     def certificates(self) -> list[Certificate]:
-        """All certificates that fail some day, by slot."""
-        order, key = self._lists.order[0], self._lists.failures[: len(self)]
-        due = np.flatnonzero(np.isfinite(key))
-        return [Certificate(int(k), int(order[k]), int(order[k + 1]), float(key[k])) for k in due]
+        """Return all certificates that ever fail, by slot."""
+        return failing_certificates(self._lists)
 
-    def advance(self, until: float) -> Iterator[Meeting]:
-        """Go to ``until``, giving each meeting at its time; those of one instant by their place."""
-        return self._advance(as_time(until, "until", self.time))
+    def advance(self, until: float, *, stop: Literal["instant"] | None = None) -> Meetings:
+        """Go to ``until`` and return the meetings on the way as arrays, which iterate as `Meeting`.
 
-    def _advance(self, until: float) -> Iterator[Meeting]:
-        status = _events.STOPPED
-        while status != _events.REACHED:
-            _, status = self._lists.run(max(until, self.time), _events.EACH_INSTANT)
-            if status == _events.STOPPED:
-                yield from meetings_of(self._lists)
+        With ``stop="instant"`` go only to the next time at which the order changes: call it while
+        ``points.next_time <= until`` to look at every order, or to change motions on the way.
+        """
+        end = as_time(until, "until", self.time)
+        if stop is None:
+            return self._lists.run_logging(end)
+        check.choice(stop, "stop", ["instant"])
+        _, status = self._lists.run(end, _events.EACH_INSTANT)
+        if status == _events.REACHED:
+            self._lists.totals[_events.ROWS] = 0
+        return self._lists.latest_meetings
 
-    def advance_all(self, until: float) -> int:
-        """Go to ``until`` at compiled speed and return how many exchanges that took."""
-        before = self.exchanges
-        self._lists.run(as_time(until, "until", self.time))
-        return self.exchanges - before
-
-    def set_motion(self, points: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike = 0.0) -> None:
-        """Give some points another velocity and acceleration from now on."""
-        chosen = as_numbers(points, "points")
+    def set_motion(self, points: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike = 0.0) -> None:
+        """Change the velocity and acceleration of ``points`` from now on. O(log n) each."""
+        chosen = check.ids(points, "points")
         if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(self)):
             wrong = chosen[(chosen < 0) | (chosen >= len(self))][0]
             raise InvalidInput(f"There is no point {wrong}; this list has {len(self)} points, from 0 on.")
-        speed = as_table(velocity, "velocity", (chosen.size,))
-        curve = as_table(acceleration, "acceleration", (chosen.size,)) / 2.0
+        speed = check.table(velocity, "velocity", (chosen.size,))
+        curve = check.table(acceleration, "acceleration", (chosen.size,)) / 2.0
         path = self._lists.paths[0]
-        path[chosen, 0] = self.positions()[chosen]
+        path[chosen, 0] = self.position[chosen]
         path[chosen, 1], path[chosen, 2], path[chosen, 3] = speed, curve, self.time
         self._lists.schedule(chosen)
 
     def audit(self) -> Audit:
-        """The four criteria of kinetic data structures, as numbers, and whether the list is sound now."""
-        return audit(self._lists)
+        """Return the four criteria of kinetic data structures as numbers, and whether the list is sound. O(n)."""
+        return self._lists.audit()
 
     def copy(self) -> Self:
-        """An independent copy."""
+        """Return an independent copy."""
         return copy.deepcopy(self)

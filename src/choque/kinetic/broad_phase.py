@@ -63,11 +63,13 @@ class SapKinetic(SapIncremental):
             paths[:, side::2, 0], paths[:, side::2, 1] = old[:, columns].T, motion[:, columns].T
         order = np.where(self._ends < count, 2 * self._ends, 2 * (self._ends - np.uint32(count)) + 1).astype(np.int32)
         lists = Lists(paths, closed=True, paired=True, now=0.0, order=order)
-        news, _ = lists.run(_ARRIVAL)
+        events, _ = lists.run(_ARRIVAL)
         self._ends[:] = (lists.order >> 1) + (lists.order & 1) * count
-        self._note_bytes(lists.nbytes)
+        self._note_bytes(lists.byte_count)
         self.counters.events += int(lists.totals[_events.INSTANTS])
-        log = self._net_changes(np.unique(pack_pairs(news.pairs)), previous) if len(news) else np.empty(0, np.uint64)
+        log = (
+            self._net_changes(np.unique(pack_pairs(events.pairs)), previous) if len(events) else np.empty(0, np.uint64)
+        )
         return [log], int(lists.totals[_events.EXCHANGES]), 2 * len(log)
 
     def _net_changes(self, keys: Keys, previous: Floats) -> Keys:

@@ -1,4 +1,4 @@
-"""From images to contacts: which labelled objects of a stack of 2D frames touch, from when to when, along which length.
+"""Contacts of labelled objects in a stack of 2D frames: which touch, from when to when, and along which length.
 
 Objects keep their label from frame to frame; 0 is background. Two objects touch in a frame where a pixel of one and a
 pixel of the other share an edge; the length of their contact is the sum of the edges they share.
@@ -14,14 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput, require
 from choque.files import scan_tiff
 from choque.files.atomic import replacing
 from choque.files.csv_table import write_rows
-from choque.kinetic._checks import as_count, as_size
 
 _HALF = np.int64(32)
-_LABEL_MOST = 2**31 - 1
+_MAX_LABEL = 2**31 - 1
 
 Polygon: TypeAlias = NDArray[np.float64]
 """(k, 2) vertices in order."""
@@ -32,7 +32,7 @@ PixelSize: TypeAlias = tuple[float, float] | float
 
 @dataclass(frozen=True)
 class LabelContact:
-    """Two objects that touch without a break."""
+    """A contact of two objects in consecutive frames."""
 
     first_label: int
     second_label: int
@@ -43,7 +43,7 @@ class LabelContact:
     ended: float
     """The time of the last frame in which they touch."""
     mean_length: float
-    """Over the frames of the contact, in units of the pixel size."""
+    """Mean over the frames of the contact, in units of the pixel size."""
     greatest_length: float
 
 
@@ -54,16 +54,16 @@ class FrameContacts:
     pairs: NDArray[np.int64]
     """(k, 2) labels, smaller one first, sorted."""
     lengths: NDArray[np.float64]
-    """(k,) along which length they touch."""
+    """(k,) the lengths of the contacts."""
 
 
 def read_frames(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
-    """The frames of a TIFF stack one after the other, so that one frame is in memory at a time."""
+    """Iterate over the frames of a TIFF stack, with one frame in memory at a time."""
     return scan_tiff.read_stack(path)
 
 
 def frame_contacts(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> FrameContacts:
-    """Which objects of one labelled frame touch, and along which length.
+    """Return which objects of one labelled frame touch, and along which length.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def frame_contacts(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> 
 def label_contacts(
     frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0), frame_interval: float = 1.0
 ) -> list[LabelContact]:
-    """All contacts of a stack of labelled frames, sorted by when they began, then by labels.
+    """Return all contacts of a stack of labelled frames, sorted by when they began, then by labels.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def label_contacts(
     frame_interval
         The time between two frames.
     """
-    sides, interval = _sides(pixel_size), as_size(frame_interval, "frame_interval")
+    sides, interval = _sides(pixel_size), check.positive(frame_interval, "frame_interval")
     shape: tuple[int, ...] | None = None
     keys: list[NDArray[np.int64]] = []
     lengths: list[NDArray[np.float64]] = []
@@ -127,7 +127,7 @@ def label_contacts(
 
 
 def _joined(keys: list[NDArray[np.int64]], lengths: list[NDArray[np.float64]], interval: float) -> list[LabelContact]:
-    """Contacts of consecutive frames as one."""
+    """Join the contacts of consecutive frames."""
     if not keys:
         return []
     pair = np.concatenate(keys)
@@ -150,10 +150,10 @@ def _joined(keys: list[NDArray[np.int64]], lengths: list[NDArray[np.float64]], i
 
 
 def outlines(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> dict[int, Polygon]:
-    """The outer outline of every object of one frame: label to (k, 2) points (x, y), y pointing down as rows do.
+    """Return the outer outline of every object of one frame: label to (k, 2) points (x, y), y pointing down as rows do.
 
-    Outlines run halfway between the pixels of an object and those around it (scikit-image's marching squares); of an
-    object in several pieces the longest outline is given.
+    Outlines run halfway between the pixels of an object and those around it (scikit-image's marching squares); an
+    object in several pieces gets its longest outline.
     """
     measure = require("skimage.measure", extra="images", purpose="to trace outlines")
     frame, sides = _checked(labels), _sides(pixel_size)
@@ -169,7 +169,7 @@ def outlines(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> dict[i
 def write_outlines(
     path: str | os.PathLike[str], frames: Iterable[ArrayLike], *, pixel_size: PixelSize = (1.0, 1.0)
 ) -> int:
-    """Trace every object of every frame into an .npz file of arrays called ``frame_label``; how many there are."""
+    """Trace every object of every frame into an .npz file of arrays ``frame_label``. Return how many there are."""
     traced = {
         f"{number}_{label}": outline
         for number, frame in enumerate(_each(frames))
@@ -188,10 +188,10 @@ def motion(
     A velocity is the step of the centroid to the second frame over ``frame_interval``; an object that is missing there
     is at rest. `choque.kinetic.contacts` takes both.
     """
-    sides, interval = _sides(pixel_size), as_size(frame_interval, "frame_interval")
-    some = iter(_each(frames))
-    first = _checked(next(some, np.zeros((1, 1), np.int64)))
-    second = _checked(next(some, first), 1)
+    sides, interval = _sides(pixel_size), check.positive(frame_interval, "frame_interval")
+    remaining = iter(_each(frames))
+    first = _checked(next(remaining, np.zeros((1, 1), np.int64)))
+    second = _checked(next(remaining, first), 1)
     before, after = (_centroids(frame, sides) for frame in (first, second))
     traced = outlines(first, pixel_size=sides)
     velocity = [np.subtract(after.get(label, before[label]), before[label]) / interval for label in traced]
@@ -207,23 +207,23 @@ def _centroids(frame: NDArray[Any], pixel_size: tuple[float, float]) -> dict[int
 
 
 def write_table(path: str | os.PathLike[str], contacts: Iterable[LabelContact]) -> None:
-    """Write contacts as CSV, whole or not at all."""
+    """Write contacts as CSV; an interrupted write leaves no file."""
     write_rows(path, [each.name for each in fields(LabelContact)], map(astuple, contacts))
 
 
 def synthetic_stack(
     *, frames: int = 20, size: int = 256, objects: int = 30, radius: float | None = None, seed: int = 0
 ) -> NDArray[np.uint16]:
-    """A stack (frames, size, size) of round cells that drift, push into each other and share straight borders there.
+    """Return a stack (frames, size, size) of round cells that drift and share straight borders where they overlap.
 
     Each pixel belongs to the nearest cell that reaches it. The same arguments give the same stack.
     """
     for name, value in (("frames", frames), ("size", size), ("objects", objects)):
-        as_count(value, name, 1)
+        check.whole_number(value, name, 1)
     if objects > np.iinfo(np.uint16).max:
         raise InvalidInput(f"objects is {objects}; at most {np.iinfo(np.uint16).max} labels fit into 16 bits.")
-    random = np.random.default_rng(as_count(seed, "seed"))
-    reach = 0.55 * size / np.sqrt(objects) if radius is None else as_size(radius, "radius")
+    random = np.random.default_rng(check.whole_number(seed, "seed", 0))
+    reach = 0.55 * size / np.sqrt(objects) if radius is None else check.positive(radius, "radius")
     start = random.uniform(0, size, (objects, 2))
     drift = random.normal(size=(objects, 2)) * reach / 6
     stack = np.zeros((frames, size, size), np.uint16)
@@ -244,18 +244,18 @@ def synthetic_stack(
 
 
 def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
-    """Write a stack (frames, height, width) as a TIFF file, whole or not at all."""
+    """Write a stack (frames, height, width) as a TIFF file; an interrupted write leaves no file."""
     if not os.fspath(path).lower().endswith((".tif", ".tiff")):
         raise InvalidInput(f"The stack {path} must end in .tif or .tiff.")
     scan_tiff.write_stack(path, stack)
 
 
 def _sides(pixel_size: PixelSize) -> tuple[float, float]:
-    """The height and the width of a pixel."""
+    """Return the height and the width of a pixel."""
     given = tuple(np.atleast_1d(np.asarray(pixel_size, object)))
     if len(given) not in (1, 2):
         raise InvalidInput(f"pixel_size is {pixel_size!r}; it must be (height, width), or one number for both.")
-    return as_size(given[0], "pixel_size"), as_size(given[-1], "pixel_size")
+    return check.positive(given[0], "pixel_size"), check.positive(given[-1], "pixel_size")
 
 
 def _each(frames: Iterable[ArrayLike]) -> Iterable[ArrayLike]:
@@ -279,8 +279,8 @@ def _checked(labels: ArrayLike, number: int = 0) -> NDArray[Any]:
         raise InvalidInput(f"Frame {number} has the shape {frame.shape}; it must be (height, width).")
     if frame.size and (frame.dtype.kind == "i" or frame.dtype.itemsize > 2):
         low, high = int(frame.min()), int(frame.max())
-        if low < 0 or high > _LABEL_MOST:
+        if low < 0 or high > _MAX_LABEL:
             raise InvalidInput(
-                f"Frame {number} holds the label {low if low < 0 else high}; labels go from 0 to {_LABEL_MOST}."
+                f"Frame {number} holds the label {low if low < 0 else high}; labels go from 0 to {_MAX_LABEL}."
             )
     return frame

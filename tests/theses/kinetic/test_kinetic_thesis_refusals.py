@@ -25,7 +25,7 @@ NOTHING = np.empty((0, 2))
     [
         (lambda: Model((), NOTHING, interval=3), "interval is 3; it must have two parts"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, frame=(1, 2)), "a side of frame is 1"),  # type: ignore[arg-type]
-        (lambda: Model((), NOTHING, frame=(("a", "b"), (1, 2))), "must hold numbers"),  # type: ignore[arg-type]
+        (lambda: Model((), NOTHING, frame=(("a", "b"), (1, 2))), "a side of frame has the element type"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, frames_per_second="x"), "frames_per_second is 'x'"),  # type: ignore[arg-type]
         (lambda: shapes.regular(3.5), "vertex_count is 3.5"),  # type: ignore[arg-type]
         (lambda: shapes.shape("square", size=np.inf), "size is inf"),

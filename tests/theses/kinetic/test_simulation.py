@@ -48,7 +48,7 @@ def test_all_methods_find_the_same_pairs_at_every_frame(scene: str) -> None:
             assert runs[method].frames[number][1].tolist() == pairs.tolist(), (method, number)
         held = _held(model.sweep().pairs(), kinetic.events, time)
         instant = {event[0] for event in kinetic.events}
-        sweep.advance_arrays(time)
+        sweep.advance(time)
         assert {tuple(pair) for pair in sweep.pairs().tolist()} == held
         if not any(abs(time - at) < 1e-9 for at in instant):
             assert {tuple(pair) for pair in pairs.tolist()} == held
@@ -69,9 +69,9 @@ def test_recompute_runs_only_when_the_order_changed() -> None:
     run = create_simulation(moving, "incremental-recompute").run()
     changed, sweep = 0, moving.sweep()
     for time in create_simulation(moving, "direct").times().tolist():  # type: ignore[attr-defined]
-        before = sweep.counters.exchanges
-        sweep.advance_arrays(time)
-        changed += sweep.counters.exchanges > before
+        before = sweep.counters.swaps
+        sweep.advance(time)
+        changed += sweep.counters.swaps > before
     assert run.counts["recomputations"] == changed
 
 

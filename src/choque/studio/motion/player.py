@@ -92,7 +92,7 @@ class MotionPlayer:
         self.latest = None
         if wanted < self.time:
             self.sweep = self.model.sweep()
-        self.sweep.advance_arrays(wanted)
+        self.sweep.advance(wanted)
 
     def to_frame(self, frame: int) -> None:
         """Go to a frame; numbers beyond the ends stop there."""
@@ -118,7 +118,7 @@ class MotionPlayer:
             sweep = self.model.sweep()
             if now - stretch <= begin:
                 break
-            sweep.advance_arrays(now - stretch)
+            sweep.advance(now - stretch)
             if sweep.next_time < now:
                 break
             stretch *= 4.0
@@ -132,5 +132,5 @@ class MotionPlayer:
         return found
 
     def _step(self, sweep: Sweep) -> Instant:
-        meetings, events = next(sweep.advance_meetings(sweep.next_time))
-        return Instant(sweep.time, meetings, events)
+        events = sweep.advance(sweep.next_time, stop="instant")
+        return Instant(sweep.time, list(sweep.meetings), list(events))

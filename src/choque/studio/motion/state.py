@@ -89,12 +89,12 @@ class MotionState:
 def state_of(model: Model, sweep: Sweep) -> MotionState:
     """Read the state of ``sweep``, which runs over ``model``. O(n log n)."""
     lower, upper = sweep.boxes()
-    velocity = sweep.velocity()
-    orders = sweep.order()
+    velocity = sweep.velocity
+    orders = sweep.order
     count = 2 * len(model)
     due = np.full((len(orders), count), np.inf)
-    for (axis, slot), time in sweep.certificates().items():
-        due[axis, slot] = time
+    for certificate in sweep.certificates():
+        due[certificate.axis, certificate.slot] = certificate.time
     position = np.stack((lower, upper), axis=1).reshape(count, len(orders))
     speed = np.repeat(velocity, 2, axis=0)
     lists = tuple(

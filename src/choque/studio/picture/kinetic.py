@@ -69,8 +69,9 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
         axes.plot([begin, end], high, color=UPPER, linewidth=1.0)
     _number(axes, begin, (lower[:, axis] + upper[:, axis]) / 2)
     sweep = model.sweep()
-    for meetings, _ in sweep.advance_meetings(end):
-        for meeting in meetings:
+    while sweep.next_time <= end:
+        sweep.advance(end, stop="instant")
+        for meeting in sweep.meetings:
             if meeting.axis != axis:
                 continue
             body, side = divmod(meeting.after[0], 2)
@@ -118,7 +119,7 @@ def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60
     )
     with beside(path) as partial, writer.saving(figure, str(partial), 100):
         for time in np.linspace(*model.interval, frame_count).tolist():
-            sweep.advance_arrays(time)
+            sweep.advance(time)
             axes.clear()
             paint(axes, model, time, sweep)
             writer.grab_frame()
@@ -126,7 +127,7 @@ def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60
 
 def _sweep_at(model: Model, time: float) -> Sweep:
     sweep = model.sweep()
-    sweep.advance_arrays(time)
+    sweep.advance(time)
     return sweep
 
 

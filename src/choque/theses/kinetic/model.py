@@ -26,10 +26,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.kinetic import Sweep, labels
-from choque.kinetic._checks import as_size, as_table, as_time
 from choque.narrow.polygons import as_polygon
 from choque.theses.kinetic.shapes import Polygon, area
 
@@ -58,15 +58,15 @@ class Model:
     def __post_init__(self) -> None:
         polygons = tuple(as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(self.polygons))
         object.__setattr__(self, "polygons", polygons)
-        object.__setattr__(self, "velocity", as_table(self.velocity, "velocity", (len(polygons), 2)))
-        begin, end = (as_time(value, "a bound of interval") for value in _two(self.interval, "interval"))
+        object.__setattr__(self, "velocity", check.table(self.velocity, "velocity", (len(polygons), 2)))
+        begin, end = (check.number(value, "a bound of interval") for value in _two(self.interval, "interval"))
         if end < begin:
             raise InvalidInput(f"The interval runs from {begin} to {end}; it must not end before it begins.")
         for side in _two(self.frame, "frame"):
-            low, high = as_table(_two(side, "a side of frame"), "a side of frame", (2,))
+            low, high = check.table(_two(side, "a side of frame"), "a side of frame", (2,))
             if low >= high:
                 raise InvalidInput(f"The frame {self.frame} is not a rectangle; give ((left, right), (bottom, top)).")
-        as_size(self.frames_per_second, "frames_per_second")
+        check.positive(self.frames_per_second, "frames_per_second")
 
     def __len__(self) -> int:
         return len(self.polygons)

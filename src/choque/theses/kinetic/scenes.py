@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from choque._core import check
 from choque.errors import InvalidInput, UnknownName
-from choque.kinetic._checks import as_count, as_size
 from choque.theses.kinetic import shapes
 from choque.theses.kinetic.model import Model
 
@@ -46,7 +46,7 @@ def direct_pair(*, case: int = 0) -> Model:
 
 def concentric(*, count: int = 8) -> Model:
     """TestIncrementalSP: concentric rhombi that move left and right in turn; 1 s at 10 frames a second."""
-    as_count(count, "count")
+    check.whole_number(count, "count", 0)
     rhombus = shapes.regular(4)
     polygons = tuple(rhombus * (row + 1.0) for row in range(count))
     velocity = np.array([[(-1.0) ** row * (row + 1.0) * 2.0, 0.0] for row in range(count)]).reshape(-1, 2)
@@ -55,8 +55,8 @@ def concentric(*, count: int = 8) -> Model:
 
 def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
     """TestEquidistribucion: equal triangles on a grid that move slowly for 1 s; nothing ever meets."""
-    as_count(side, "side", 1)
-    random = np.random.default_rng(as_count(seed, "seed"))
+    check.whole_number(side, "side", 1)
+    random = np.random.default_rng(check.whole_number(seed, "seed", 0))
     spacing = 20.0 / side
     triangle = shapes.placed(shapes.regular(3), size=(spacing * 0.25) ** 2)
     centres = (np.indices((side, side)).reshape(2, -1).T + 0.5) * spacing - 10.0
@@ -91,12 +91,12 @@ def random_objects(
     ``speed`` is ``"side"`` (0.3 to 3.5 times the smaller side of the box, a second) or ``"radius"`` (0.5 to 3.5 radii).
     Objects may overlap at the start.
     """
-    as_count(n, "n")
-    as_size(occupancy, "occupancy")
-    as_size(frame, "frame")
+    check.whole_number(n, "n", 0)
+    check.positive(occupancy, "occupancy")
+    check.positive(frame, "frame")
     if speed not in ("side", "radius"):
         raise UnknownName("speed rule", str(speed), ("side", "radius"))
-    random = np.random.default_rng(as_count(seed, "seed"))
+    random = np.random.default_rng(check.whole_number(seed, "seed", 0))
     wanted = occupancy * frame * frame / max(n, 1)
     half = frame / 2.0
     polygons, velocity = [], np.empty((n, 2))

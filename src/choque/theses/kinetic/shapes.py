@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput, UnknownName
-from choque.kinetic._checks import as_count, as_size, as_table, as_time
 from choque.narrow.polygons import as_polygon
 
 Polygon = NDArray[np.float64]
@@ -20,14 +20,14 @@ VERTICES_MOST = 20
 
 def regular(vertex_count: int) -> Polygon:
     """The regular polygon on the unit circle; its area is (m/2)·sin(2π/m)."""
-    return _on_circle(np.ones(as_count(vertex_count, "vertex_count", 3)))
+    return _on_circle(np.ones(check.whole_number(vertex_count, "vertex_count", 3)))
 
 
 def star(point_count: int, inner_radius: float = 0.5) -> Polygon:
     """A star of m points with its notches at ``inner_radius``; its area is m·r·sin(π/m)."""
-    if as_size(inner_radius, "inner_radius") > 1.0:
+    if check.positive(inner_radius, "inner_radius") > 1.0:
         raise InvalidInput(f"inner_radius is {inner_radius}; it must be at most 1, where the points are.")
-    return _on_circle(np.tile([1.0, inner_radius], as_count(point_count, "point_count", 2)))
+    return _on_circle(np.tile([1.0, inner_radius], check.whole_number(point_count, "point_count", 2)))
 
 
 def boomerang() -> Polygon:
@@ -42,7 +42,7 @@ def arrow_head() -> Polygon:
 
 def rectangle(width: float = 1.6, height: float = 1.2) -> Polygon:
     """A rectangle around the origin; the default one is inscribed in the unit circle."""
-    x, y = as_size(width, "width") / 2.0, as_size(height, "height") / 2.0
+    x, y = check.positive(width, "width") / 2.0, check.positive(height, "height") / 2.0
     return np.array([[-x, -y], [x, -y], [x, y], [-x, y]])
 
 
@@ -84,10 +84,10 @@ def placed(
         present = abs(area(vertices))
         if not present > 0.0:
             raise InvalidInput(f"A polygon of area {present} cannot be scaled to the area {size}; it has no inside.")
-        vertices = vertices * math.sqrt(as_size(size, "size") / present)
-    angle = as_time(turned, "turned")
+        vertices = vertices * math.sqrt(check.positive(size, "size") / present)
+    angle = check.number(turned, "turned")
     cosine, sine = math.cos(angle), math.sin(angle)
-    result: Polygon = vertices @ np.array([[cosine, sine], [-sine, cosine]]) + as_table(at, "at", (2,))
+    result: Polygon = vertices @ np.array([[cosine, sine], [-sine, cosine]]) + check.table(at, "at", (2,))
     return result
 
 

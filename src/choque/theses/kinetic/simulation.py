@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from choque.bounds import Boxes
 from choque.broad import BroadPhase, create
 from choque.errors import UnknownName
-from choque.kinetic._meetings import Meeting
-from choque.kinetic._sweep import Event, Sweep
+from choque.kinetic import Certificate, Event, Meeting, Sweep
 from choque.theses.kinetic.direct import ThesisDirect
 from choque.theses.kinetic.model import Model
 from choque.theses.kinetic.selector import recommend
@@ -238,8 +237,11 @@ class KineticSimulation(Simulation):
 
     def _step(self, sweep: Sweep, statistics: Statistics) -> None:
         watched = bool(self.observers) or self.trace is not None
-        planned = sweep.certificates() if self.trace is not None else {}
-        for meetings, events in sweep.advance_meetings(self.model.interval[1], multiple=not watched):
+        planned = sweep.certificates() if self.trace is not None else []
+        end = self.model.interval[1]
+        while sweep.next_time <= end:
+            events = list(sweep.advance(end, stop="instant" if watched else "multiple"))
+            meetings = list(sweep.meetings)
             statistics.multiple += [(m.time, m.axis, m.first, m.last) for m in meetings if m.is_multiple]
             statistics.events += [(event.time, event.kind, event.pair) for event in events]
             if not watched:
@@ -250,10 +252,11 @@ class KineticSimulation(Simulation):
                 self._tell(event.kind, event.time, event)
             if self.trace is not None:
                 planned = self._trace(sweep, meetings, events, planned)
+        sweep.advance(end)
 
     def _trace(
-        self, sweep: Sweep, meetings: list[Meeting], events: list[Event], planned: dict[tuple[int, int], float]
-    ) -> dict[tuple[int, int], float]:
+        self, sweep: Sweep, meetings: list[Meeting], events: list[Event], planned: list[Certificate]
+    ) -> list[Certificate]:
         following = sweep.certificates()
         for line in trace_instant(meetings, events, planned, following):
             if self.trace is not None:
@@ -261,20 +264,20 @@ class KineticSimulation(Simulation):
         return following
 
     def _conclude(self, sweep: Sweep, statistics: Statistics) -> None:
-        counters = sweep.counters
+        counters, audit = sweep.counters, sweep.audit()
         statistics.counts.update(
             {
                 "events": counters.events,
-                "simple events": counters.simple,
-                "multiple events": counters.multiple,
-                "exchanges": counters.exchanges,
-                "external exchanges": counters.external,
-                "internal exchanges": counters.exchanges - counters.external,
+                "simple events": audit.simple,
+                "multiple events": audit.multiple,
+                "exchanges": counters.swaps,
+                "external exchanges": audit.external,
+                "internal exchanges": counters.swaps - audit.external,
                 "began": sum(kind == "began" for _, kind, _ in statistics.events),
                 "ended": sum(kind == "ended" for _, kind, _ in statistics.events),
             }
         )
-        statistics.peak_bytes = sweep.nbytes
+        statistics.peak_bytes = sweep.byte_count
 
 
 METHODS: dict[str, type[Simulation]] = {

@@ -215,16 +215,16 @@ class Following(Trial):
 
         sweep = Sweep(self._lower, self._upper, self._velocity)
         watch.lap("init")
-        sweep.advance_arrays(self._duration)
+        sweep.advance(self._duration)
         watch.lap("follow")  # not "events", which are counted
         self._end, self._answer = self._duration, sweep.pairs()
-        counters = sweep.counters
+        counters, audit = sweep.counters, sweep.audit()
         self._counters = {
             "events": counters.events,
-            "exchanges": counters.exchanges,
-            "external": counters.external,
-            "multiple": counters.multiple,
-            "peak_bytes": sweep.nbytes,
+            "exchanges": counters.swaps,
+            "external": audit.external,
+            "multiple": audit.multiple,
+            "peak_bytes": sweep.byte_count,
         }
         watch.skip()
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from choque.kinetic._meetings import Meeting
-from choque.kinetic._sweep import Event, Sweep
+from choque.kinetic import Certificate, Event, Meeting, Sweep
 
 _AXES = "xyz"
 
@@ -13,17 +12,17 @@ _AXES = "xyz"
 def trace_initial(sweep: Sweep) -> Iterator[str]:
     """The state before anything happens."""
     yield f"t={sweep.time:g} start: {len(sweep)} objects, pairs: {_pairs(sweep)}"
-    for (axis, slot), time in sorted(sweep.certificates().items(), key=lambda entry: (entry[1], entry[0])):
-        yield f"  planned {_AXES[axis]} slot {slot}-{slot + 1} at t={time:.12g}"
+    for certificate in sorted(sweep.certificates(), key=lambda each: (each.time, each.axis, each.slot)):
+        yield _planned(certificate)
 
 
 def trace_instant(
     meetings: Sequence[Meeting],
     events: Sequence[Event],
-    before: Mapping[tuple[int, int], float],
-    after: Mapping[tuple[int, int], float],
+    before: Sequence[Certificate],
+    after: Sequence[Certificate],
 ) -> Iterator[str]:
-    """One instant; ``before`` and ``after`` are the certificates by (axis, slot)."""
+    """One instant; ``before`` and ``after`` are the certificates by axis and slot."""
     for meeting in meetings:
         kind = "multiple" if meeting.is_multiple else "simple"
         yield f"t={meeting.time:.12g} {kind} event on {_AXES[meeting.axis]}, slots {meeting.first}-{meeting.last}"
@@ -31,9 +30,15 @@ def trace_instant(
             yield f"  swap {end_name(left)} and {end_name(right)}{_effect(left, right)}"
     for event in events:
         yield f"  pair {event.pair[0]}-{event.pair[1]} {event.kind}"
-    for axis, slot in sorted(after.keys() | before.keys()):
-        if before.get((axis, slot)) != after.get((axis, slot)) and (axis, slot) in after:
-            yield f"  planned {_AXES[axis]} slot {slot}-{slot + 1} at t={after[axis, slot]:.12g}"
+    known = {(each.axis, each.slot): each.time for each in before}
+    for certificate in after:
+        if known.get((certificate.axis, certificate.slot)) != certificate.time:
+            yield _planned(certificate)
+
+
+def _planned(certificate: Certificate) -> str:
+    slot = certificate.slot
+    return f"  planned {_AXES[certificate.axis]} slot {slot}-{slot + 1} at t={certificate.time:.12g}"
 
 
 def end_name(end: int) -> str:
