@@ -43,7 +43,7 @@ def test_memory_is_used_again_when_its_last_view_is_gone(monkeypatch: pytest.Mon
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_kept", {})
     monkeypatch.setattr(memory, "_kept_bytes", 0)
-    monkeypatch.setattr(memory, "KEPT_MOST", 1 << 20)
+    monkeypatch.setattr(memory, "MAX_KEPT_BYTES", 1 << 20)
     for _ in range(5):
         arrays = [memory.empty(400_000, np.uint8) for _ in range(10)]
         del arrays

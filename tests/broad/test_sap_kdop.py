@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque._core.jacobi import symmetric_eigen
-from choque._core.principal import nearest_direction, principal_direction, spread_share
+from choque._core.sweep_axis import nearest_direction, principal_direction, spread_share
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.broad import create
 from choque.broad._sap_kdop_frame import Frame

@@ -10,7 +10,7 @@ from dynamics_oracles import random_state, turned_by
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.rotation import straightened
+from choque._core.rotation import orthonormalised
 from choque.dynamics.mechanics import integrate
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -92,10 +92,10 @@ def test_straightening_finds_the_nearest_rotation(seed: int) -> None:
     random = np.random.default_rng(seed)
     rotation = random_state(random, 5).rotation
     crooked = rotation + random.uniform(-3e-5, 3e-5, rotation.shape)
-    straight = straightened(crooked)
+    straight = orthonormalised(crooked)
     np.testing.assert_allclose(
         straight @ straight.transpose(0, 2, 1), np.broadcast_to(np.eye(3), (5, 3, 3)), atol=1e-15
     )
     left, _, right = np.linalg.svd(crooked)
     np.testing.assert_allclose(straight, left @ right, atol=1e-14)
-    np.testing.assert_array_equal(straightened(np.eye(3)[np.newaxis]), np.eye(3)[np.newaxis])
+    np.testing.assert_array_equal(orthonormalised(np.eye(3)[np.newaxis]), np.eye(3)[np.newaxis])

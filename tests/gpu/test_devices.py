@@ -16,6 +16,7 @@ from choque import gpu
 from choque.bounds import Boxes
 from choque.errors import InvalidInput, MissingExtra, UnknownName
 from choque.gpu import devices as _devices
+from choque.gpu.session import Session
 
 LOWER = np.array([[0.0, 0, 0], [1, 1, 1], [5, 5, 5]])
 UPPER = LOWER + 2
@@ -107,11 +108,11 @@ def test_a_method_without_kernels_for_a_card_is_a_sentence() -> None:
 
 
 def test_a_session_needs_a_device_of_warp(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InvalidInput, match="Take 'warp-cpu'"):
-        gpu.Session("cpu")
+    with pytest.raises(InvalidInput, match="Use 'warp-cpu'"):
+        Session("cpu")
     cards(monkeypatch, 0)
     with pytest.warns(gpu.DeviceNote), pytest.raises(InvalidInput, match="No CUDA card"):
-        gpu.Session("cuda")
+        Session("cuda")
 
 
 def test_warp_is_imported_only_when_a_device_is_asked_for() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from choque.broad._sap_kdop import SapKdop
 from choque.errors import InvalidInput
-from choque.gpu._bodies import DeviceBodies
+from choque.gpu.bodies import DeviceBodies
 from choque.gpu.devices import resolve
 from choque.narrow.extents import slack_of
 from choque.world import World

@@ -9,8 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 import choque
-from choque._core.principal import principal_direction
+from choque._core.pair_keys import unpack_pairs
 from choque._core.records import pack_records
+from choque._core.sweep_axis import principal_direction
+from choque.theses.kdop.sorts import library_order
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, PALE, RED, TEAL, VIOLET, drawn, panels, plain
 
@@ -174,9 +176,9 @@ def gpu_sweep() -> Figure:
     random = np.random.default_rng(9)
     lower = random.uniform(0, 9, (14, 3)) * [1, 0.3, 0.3]
     upper = lower + random.uniform(0.8, 2.4, (14, 3))
-    order = np.asarray(choque.gpu.library_order(lower[:, 0], "warp-cpu")).astype(int)
+    order = np.asarray(library_order(lower[:, 0], "warp-cpu")).astype(int)
     keys, tests = choque.gpu.sweep_slabs(np.concatenate((lower, upper), axis=1), 0, "warp-cpu")
-    pairs = np.stack(((keys >> np.uint64(32)).astype(int), (keys & np.uint64(0xFFFFFFFF)).astype(int)), axis=1)
+    pairs = unpack_pairs(keys)
     place = np.argsort(order)
     counts = np.bincount(place[pairs].min(axis=1), minlength=14)
     sums = np.concatenate(([0], np.cumsum(counts)))

@@ -1,7 +1,7 @@
-"""When a kernel on disk is out of date: when its own file has changed, or that of anything it is compiled from.
+"""Detect kernels on disk that are out of date because a file that they are compiled from has changed.
 
-Numba looks at the kernel's own file alone. What a kernel calls becomes part of it, though, and so do the constants that
-it names: after an upgrade that changed only those, it would go on as before, and nobody would know.
+Numba checks the kernel's own file alone. The functions that a kernel calls and the constants that it names are compiled
+into it, too: after an upgrade that changed only those, an old kernel would run unnoticed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]+)", re.MULTILINE)
 
 
 def follow_sources(compiled: Any) -> None:
-    """Let a dispatcher of Numba take what it keeps on disk for stale when any of its sources has changed.
+    """Make a dispatcher of Numba treat its kernels on disk as stale when any of its sources has changed.
 
-    A version of Numba that keeps its stamps elsewhere, or a function that is not compiled, is left as it is.
+    No effect on a function that is not compiled, or if a version of Numba keeps its stamps elsewhere.
     """
     file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
@@ -29,14 +29,14 @@ def follow_sources(compiled: Any) -> None:
 
 
 class Stamp:
-    """What a function is compiled from, as one word; looked for when it is first asked, for then all is imported."""
+    """A hash of the sources of a function, computed on first use, when everything is imported."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
     @cached_property
     def word(self) -> str:
-        """A hash of all source files."""
+        """Hash of all source files."""
         digest = hashlib.sha256()
         for path in sorted(sources_of(self._function)):
             digest.update(hashlib.sha256(_content(path)).digest())
@@ -55,7 +55,7 @@ class Stamp:
 
 
 def sources_of(function: Callable[..., Any]) -> set[str]:
-    """The files that ``function`` is compiled from: its own, those of all that it calls, and of constants it names."""
+    """Return the files that ``function`` is compiled from: its own, and those of functions and constants it names."""
     files: set[str] = set()
     waiting, seen = [function], {function}
     while waiting:
@@ -72,7 +72,7 @@ def sources_of(function: Callable[..., Any]) -> set[str]:
 
 
 def _named(function: Any) -> Iterator[tuple[Any, str | None]]:
-    """What a function names, and the file of its package that a constant was imported from."""
+    """Yield the values that a function names, and the file that a constant of its package was imported from."""
     package = function.__module__.partition(".")[0]
     imported = _imports(function.__code__.co_filename)
     names = set(_names(function.__code__))
@@ -97,7 +97,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 @cache
 def _imports(path: str) -> dict[str, str]:
-    """The module that each name of a file was imported from."""
+    """Return the module that each name of a file was imported from."""
     return {
         part.split()[-1]: module
         for module, names in _IMPORT.findall(_content(path).decode("utf-8", "replace"))
@@ -110,5 +110,5 @@ def _imports(path: str) -> dict[str, str]:
 def _content(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
-    except OSError:  # within an archive, which is replaced as a whole
+    except OSError:  # inside an archive, which is replaced as a whole
         return b""

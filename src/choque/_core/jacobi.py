@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors of symmetric 3 × 3 matrices by Jacobi's rotations."""
+"""Eigenvalues and eigenvectors of symmetric 3 × 3 matrices by Jacobi rotations, accurate to the last few bits."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from choque.errors import InvalidInput
 
 Vector: TypeAlias = tuple[float, float, float]
 
-ROTATION_LIMIT = 50
-"""Convergence is quadratic: about six rotations reach it, and a matrix that needs more than this holds no numbers."""
+MAX_ROTATIONS = 50
+"""Convergence is quadratic and takes about six rotations; only a matrix that is not finite reaches the limit."""
 
 DIAGONAL_TOLERANCE = 1e-24
-"""A matrix is diagonal when the squares beside the diagonal are below this share of those on it."""
+"""A matrix counts as diagonal when the squares off the diagonal are below this fraction of those on it."""
 
 SMALLEST, LARGEST = 1e-100, 1e100
-"""Matrices whose largest entry is beyond these are scaled: their squares would be no ordinary numbers."""
+"""Matrices whose largest entry is outside this range are scaled, since squares would overflow or underflow."""
 
 
 @kernel
 def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: NDArray[np.float64]) -> bool:
     """Write the eigenvalues (3,) and, as rows, the unit eigenvectors (3, 3) of the upper half of ``matrix``.
 
-    Classical Jacobi: each rotation clears the largest element beside the diagonal. The values come in the order in
-    which they end on the diagonal. False, with whatever was reached, when the matrix is not finite.
+    Classical Jacobi: each rotation clears the largest element off the diagonal. The values come in the order of the
+    diagonal. Return False, with unspecified values, if the matrix is not finite.
     """
     a, b, c = matrix[0, 0], matrix[1, 1], matrix[2, 2]
     ab, ac, bc = matrix[0, 1], matrix[0, 2], matrix[1, 2]
@@ -39,7 +39,7 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
         a, b, c, ab, ac, bc = a / unit, b / unit, c / unit, ab / unit, ac / unit, bc / unit
     first, second, third = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     converged = False
-    for _ in range(ROTATION_LIMIT):
+    for _ in range(MAX_ROTATIONS):
         beside = ab * ab + ac * ac + bc * bc
         if beside <= DIAGONAL_TOLERANCE * (a * a + b * b + c * c):
             converged = True
@@ -64,7 +64,7 @@ def jacobi(matrix: NDArray[np.float64], values: NDArray[np.float64], vectors: ND
 
 
 def symmetric_eigen(matrix: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The eigenvalues (3,), ascending, and the unit eigenvectors (3, 3), one in each row, of a symmetric matrix.
+    """Return the eigenvalues (3,), ascending, and the unit eigenvectors (3, 3), one in each row, of a symmetric matrix.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def symmetric_eigen(matrix: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def as_symmetric(matrix: ArrayLike) -> NDArray[np.float64]:
-    """The ``matrix`` as (3, 3) finite float64, or `InvalidInput`: symmetric within a billionth of its largest entry."""
+    """Return ``matrix`` as (3, 3) finite float64; it must be symmetric within a billionth of its largest entry."""
     try:
         given = np.ascontiguousarray(matrix, np.float64)
     except (TypeError, ValueError) as problem:
@@ -90,13 +90,13 @@ def as_symmetric(matrix: ArrayLike) -> NDArray[np.float64]:
     if not np.isfinite(given).all():
         raise InvalidInput(f"The matrix is {given.tolist()}; it must hold finite numbers.")
     if np.abs(given - given.T).max() > 1e-9 * np.abs(given).max():
-        raise InvalidInput(f"The matrix {given.tolist()} is not symmetric.")
+        raise InvalidInput(f"The matrix {given.tolist()} is not symmetric; give a symmetric one.")
     return given
 
 
 @kernel
 def _clear(p: float, q: float, pq: float) -> tuple[float, float, float, float]:
-    """The two diagonal elements after the rotation that clears ``pq`` between them, and its cosine and sine."""
+    """Return the two diagonal elements after the rotation that clears ``pq`` between them, and its cosine and sine."""
     difference, twice = q - p, 2.0 * pq
     tangent = twice / (difference + math.copysign(math.sqrt(difference * difference + twice * twice), difference))
     cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
@@ -105,7 +105,7 @@ def _clear(p: float, q: float, pq: float) -> tuple[float, float, float, float]:
 
 @kernel
 def _turn(one: Vector, other: Vector, cosine: float, sine: float) -> tuple[Vector, Vector]:
-    """The two eigenvectors to be, after the same rotation."""
+    """Return two rows of the eigenvector matrix after the same rotation."""
     return (
         (cosine * one[0] - sine * other[0], cosine * one[1] - sine * other[1], cosine * one[2] - sine * other[2]),
         (sine * one[0] + cosine * other[0], sine * one[1] + cosine * other[1], sine * one[2] + cosine * other[2]),

@@ -1,7 +1,7 @@
-"""Working arrays on memory that was used before: fresh pages often cost more than the work on them.
+"""Working arrays on reused memory: new pages often cost more than the work on them.
 
-A page that the system hands out for the first time is cleared and mapped, which took a quarter of the time of a search
-among 100,000 boxes. Blocks up to `KEPT_MOST` bytes in all are therefore kept when the last array on them dies.
+A new page is cleared and mapped by the system, which took a quarter of the time of a search among 100,000 boxes. Blocks
+of up to `MAX_KEPT_BYTES` in all are therefore kept when the last array on them is gone.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 SMALLEST = 1 << 16
-"""Smaller arrays come from the ordinary allocator, which keeps pages itself."""
+"""Smaller arrays come from the ordinary allocator, which reuses pages itself."""
 
-KEPT_MOST = 1 << 26
-"""Bytes of unused blocks kept for later, at most: 64 MiB."""
+MAX_KEPT_BYTES = 1 << 26
+"""Limit of the unused blocks kept for later: 64 MiB."""
 
 _kept: dict[int, list[NDArray[np.uint8]]] = {}
 _kept_bytes = 0
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Like `numpy.empty`, on memory that may have been used before and is kept when the last view of it is gone."""
+    """Return an uninitialised array, like `numpy.empty`, on a block that is kept when the last view of it is gone."""
     number = np.dtype(dtype)
     dimensions = (shape,) if isinstance(shape, int) else shape
     byte_count = math.prod(dimensions) * number.itemsize
@@ -34,19 +34,19 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 class _Lease:
-    """Lends a block to NumPy, which keeps the lease as the base of every view: it dies with the last of them."""
+    """Owner of a block, which NumPy keeps as the base of every view; gives the block back with the last of them."""
 
     def __init__(self, block: NDArray[np.uint8]) -> None:
         self._block = block
         self.__array_interface__ = block.__array_interface__
 
     def __del__(self) -> None:
-        if _give_back is not None:  # while the interpreter shuts down, names go before objects do
+        if _give_back is not None:  # at interpreter shutdown, globals may be gone before objects
             _give_back(self._block)
 
 
 def _block_size(byte_count: int) -> int:
-    """The next of eight sizes between two powers of two: blocks fit again, at most an eighth is wasted."""
+    """Round up to one of eight sizes between two powers of two: blocks are reusable, at most an eighth is unused."""
     step = 1 << max(byte_count.bit_length() - 4, 12)
     return -(-byte_count // step) * step
 
@@ -54,7 +54,7 @@ def _block_size(byte_count: int) -> int:
 def _take(size: int) -> NDArray[np.uint8]:
     global _kept_bytes
     try:
-        block = _kept[size].pop()  # one step for the interpreter: no lock, which a finaliser might wait for for ever
+        block = _kept[size].pop()  # atomic: no lock, on which a finaliser might wait for ever
     except (KeyError, IndexError):
         return np.empty(size, np.uint8)
     _kept_bytes -= size
@@ -63,6 +63,6 @@ def _take(size: int) -> NDArray[np.uint8]:
 
 def _give_back(block: NDArray[np.uint8]) -> None:
     global _kept_bytes
-    if _kept_bytes + block.size <= KEPT_MOST:
+    if _kept_bytes + block.size <= MAX_KEPT_BYTES:
         _kept_bytes += block.size
         _kept.setdefault(block.size, []).append(block)

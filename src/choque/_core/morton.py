@@ -1,7 +1,7 @@
-"""Boxes along a Z-order curve: what is near on the curve is near in space.
+"""The order of boxes along a Z-order curve: neighbours on the curve are near in space.
 
-The 32 bits of a code are given to the axes by need, always the next one to the axis whose cells are longest, so that
-a flat or long scene is not cut where it has no extent. Morton, "A computer oriented geodetic data base", 1966; the
+Each of the 32 bits of a code goes to the axis whose cells are longest so far, so that no bits are spent on an axis
+along which a scene has no extent. Morton, "A computer oriented geodetic data base", 1966; the
 use for trees: Lauterbach et al., "Fast BVH construction on GPUs", 2009.
 """
 
@@ -21,10 +21,11 @@ from choque._core.types import Floats, Keys
 
 BITS = 32
 _TABLE_BITS = 11
+_TABLE_MASK = (1 << _TABLE_BITS) - 1
 
 
 def morton_order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
-    """The rows of ``records`` in the order of their centres along the curve; equal codes keep the order of rows."""
+    """Return the rows of ``records`` in the order of their centres along the curve; equal codes by row."""
     extremes = np.array(threads.over_ranges(_centre_extremes, len(records), thread_count, records))
     lowest, highest = extremes[:, :3].min(axis=0), extremes[:, 3:].max(axis=0)
     extents = [max(0.0, high - low) for low, high in zip(lowest.tolist(), highest.tolist(), strict=True)]
@@ -41,7 +42,7 @@ def morton_order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
 
 
 def _axis_sequence(*extents: float) -> tuple[int, ...]:
-    """Which axis each bit of a code belongs to, the highest bit first."""
+    """Return the axis of each bit of a code, the highest bit first."""
     cells = [extent if extent < math.inf else 0.0 for extent in extents]
     sequence = []
     for _ in range(BITS):
@@ -53,7 +54,7 @@ def _axis_sequence(*extents: float) -> tuple[int, ...]:
 
 @lru_cache(maxsize=8)
 def _spread_tables(sequence: tuple[int, ...]) -> NDArray[np.uint32]:
-    """(3, 3, 2048) tables: the code bits of the low, middle and high 11 bits of a coordinate on each axis."""
+    """Return tables (3, 3, 2048): the code bits of the low, middle and high 11 bits of a coordinate on each axis."""
     tables = np.zeros((3, 3, 1 << _TABLE_BITS), np.uint32)
     values = np.arange(1 << _TABLE_BITS, dtype=np.uint32)
     for axis in range(3):
@@ -66,7 +67,7 @@ def _spread_tables(sequence: tuple[int, ...]) -> NDArray[np.uint32]:
 
 @kernel
 def _centre(low: float, high: float) -> float:
-    """The middle of an interval; one that is infinite on both sides has it at 0."""
+    """Return the middle of an interval; 0 if it is infinite on both sides."""
     middle = 0.5 * np.float64(low) + 0.5 * np.float64(high)
     return middle if middle == middle else 0.0
 
@@ -104,8 +105,10 @@ def _encode(
         for axis in range(3):
             centre = _centre(records[i, axis], records[i, axis + 3])
             place = (centre - lowest[axis]) * scale[axis]
-            if not place > 0.0:  # also where infinity meets a scale of zero
+            if not place > 0.0:  # also for NaN: infinity times a scale of 0
                 place = 0.0
             bits = np.int64(min(place, limits[axis]))
-            code |= tables[axis, 0, bits & 2047] | tables[axis, 1, (bits >> 11) & 2047] | tables[axis, 2, bits >> 22]
+            code |= tables[axis, 0, bits & _TABLE_MASK]
+            code |= tables[axis, 1, (bits >> _TABLE_BITS) & _TABLE_MASK]
+            code |= tables[axis, 2, bits >> 2 * _TABLE_BITS]
         keys[i] = (np.uint64(code) << np.uint64(32)) | np.uint64(i)

@@ -1,4 +1,4 @@
-"""Rotation matrices that stay rotations."""
+"""Rotation matrices: restore orthonormality, and turn by a rotation vector without drift."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import inline
 
-STRAIGHTENING_STEPS = 3
-"""Each squares the error: 1e-4, which input may have, becomes 1e-32."""
+NEWTON_STEPS = 3
+"""Each step squares the error: the tolerance of input, 1e-4, becomes 1e-32."""
 
 
-def straightened(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest rotations to nearly orthonormal matrices (n, 3, 3); what is orthonormal exactly stays as it is."""
-    for _ in range(STRAIGHTENING_STEPS):
+def orthonormalised(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rotations nearest to nearly orthonormal matrices (n, 3, 3); exact ones are unchanged."""
+    for _ in range(NEWTON_STEPS):
         rotation = rotation @ (1.5 * np.eye(3) - 0.5 * (rotation.transpose(0, 2, 1) @ rotation))
     return rotation
 
 
 @inline
 def turn(rotation: Any, row: Any, x: float, y: float, z: float) -> None:
-    """Turn matrix ``row`` by the rotation vector (x, y, z), radians about the axes of the world, and straighten it.
+    """Turn matrix ``row`` by the rotation vector (x, y, z), radians about the axes of the world, and orthonormalise it.
 
     The turn is exact for a constant angular velocity (Rodrigues' formula). One Newton step toward the nearest
     orthonormal matrix (Higham, "Computing the Polar Decomposition", 1986) keeps it a rotation to the last bits.
     """
     squared = x * x + y * y + z * z
     if squared < 1e-8:
-        # The series, exact to the last bit here; the formula would divide by nearly nothing.
+        # The series, exact to the last bit here; the formula would divide by almost 0.
         first = 1.0 - squared / 6.0
         second = 0.5 - squared / 24.0
     else:

@@ -1,4 +1,4 @@
-"""Order: packed pairs to a sorted (m, 2) array, and sort keys to an order, both by counting, in linear time."""
+"""Radix sort of packed pairs and keys, in linear time; the result does not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -11,27 +11,23 @@ from choque._core.pair_keys import unpack_range
 from choque._core.types import Keys, Pairs
 
 LIBRARY_BELOW = 200_000
-"""Fewer keys than this are sorted faster by NumPy, on one thread: 14,331 took it 0.2 ms against 0.5, 146,306 2.5
-against 3.2.
-"""
+"""Below this, NumPy sorts faster on one thread: 0.2 ms against 0.5 for 14,331 keys, 2.5 against 3.2 for 146,306."""
 
 LIBRARY_BELOW_IN_ONE_PASS = 20_000
-"""The same where both numbers have few bits, so that each is sorted in one pass: 73,000 keys took NumPy 0.8 ms against
-0.5.
-"""
+"""The same if both numbers of a pair are sorted in one pass each: NumPy took 0.8 ms against 0.5 for 73,000 keys."""
 
 _DIGIT_BITS = 11
 
 
 def sorted_pairs(chunks: list[Keys], row_count: int, thread_count: int, partner_count: int | None = None) -> Pairs:
-    """All packed pairs of ``chunks`` as one sorted (m, 2) array; equal pairs stay, next to each other.
+    """Return all packed pairs of ``chunks`` as one sorted (m, 2) array; duplicates are kept.
 
     First numbers are below ``row_count``, second ones below ``partner_count`` or, if that is None, ``row_count`` too.
-    ``chunks`` is emptied, so that its memory can be used again.
+    ``chunks`` is emptied, so that its memory can be reused.
 
-    Few keys are sorted by NumPy. Many by a radix sort, by the second, then by the first number: it is shared by all
-    threads, and no branch depends on the data, which beats sorting each row on its own. The result does not depend on
-    the number of threads. O(m) time; 16 bytes a pair beside the answer.
+    NumPy sorts few keys. Many are sorted by radix, by the second and then by the first number: all threads share the
+    work, and no branch depends on the data, which is faster than sorting each row. O(m) time; 16 bytes a pair beside
+    the answer.
     """
     keys: Keys = memory.empty(sum(chunk.size for chunk in chunks), np.uint64)
     if keys.size:
@@ -50,12 +46,12 @@ def sorted_pairs(chunks: list[Keys], row_count: int, thread_count: int, partner_
 
 
 def _bits_below(count: int) -> int:
-    """How many bits the numbers below ``count`` have."""
+    """Return the number of bits of the numbers below ``count``."""
     return max(1, (count - 1).bit_length())
 
 
 def to_places(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Turn (parts, digits) counts into where each part's items of a digit go, in place; where each digit starts."""
+    """Replace counts (parts, digits) by the first place of each part and digit; return where each digit starts."""
     by_digit = np.ascontiguousarray(counts.T).ravel()
     places = (by_digit.cumsum() - by_digit).reshape(counts.shape[1], counts.shape[0])
     counts[:] = places.T
@@ -63,16 +59,16 @@ def to_places(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def without_duplicates(pairs: Pairs) -> Pairs:
-    """The distinct rows of sorted ``pairs``; the same array when all are distinct."""
+    """Return the distinct rows of sorted ``pairs``; the same array if all are distinct."""
     kept = _compact_distinct(pairs)
     return pairs if kept == len(pairs) else pairs[:kept].copy()
 
 
 def radix_sort(keys: Keys, lowest_bit: int, bit_count: int, thread_count: int) -> Keys:
-    """``keys`` sorted by ``bit_count`` bits from ``lowest_bit`` on; equal ones keep their order. May reuse ``keys``.
+    """Return ``keys`` sorted by ``bit_count`` bits from ``lowest_bit`` on, stably. May overwrite ``keys``.
 
-    Least significant digit first, the digits as wide as makes the passes fewest at no more than 11 bits; each
-    thread counts and places its own share. O(passes · n) time and one further array of keys.
+    Least significant digit first, in as few passes as digits of at most 11 bits allow; each thread counts and places
+    its own share. O(passes · n) time and one further array of keys.
     """
     pass_count = max(1, -(-bit_count // _DIGIT_BITS))
     width = -(-bit_count // pass_count)

@@ -1,7 +1,7 @@
-"""The only module that knows about threads: serial, GIL-free kernels run over ranges on a small pool that sleeps.
+"""The thread pool: serial kernels without the GIL run over ranges, on workers that sleep when idle.
 
-The pool is shared by the whole process, is made when first needed and made again after a fork. Tasks never wait for
-other tasks, so any number of callers may use it at once.
+The process has one pool, made on first use and again after a fork. Tasks never wait for other tasks, so any number of
+callers may use it at once. Results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from choque.errors import InvalidInput
 Result = TypeVar("Result")
 
 SERIAL_BELOW = 4_000
-"""Fewer bodies than this are handled by the calling thread alone: waking another costs more than it gains."""
+"""Fewer bodies than this are handled by the calling thread: waking another one costs more than it gains."""
 
 STREAM_SERIAL_BELOW = 50_000
-"""The same for a pass that only reads and writes each item once, a few nanoseconds of work apiece."""
+"""The same for a pass with a few nanoseconds of work for each item."""
 
 _lock = threading.Lock()
 _pool: tuple[int, ThreadPoolExecutor] | None = None  # worker count, executor
 
 
 def available_count() -> int:
-    """How many processors this process may use; the variable ``CHOQUE_THREADS`` lowers or raises it."""
+    """Return the number of processors this process may use; the variable ``CHOQUE_THREADS`` overrides it."""
     wanted = os.environ.get("CHOQUE_THREADS", "").strip()
     if wanted:
         if not wanted.isdecimal() or int(wanted) < 1:
@@ -43,7 +43,7 @@ def available_count() -> int:
 
 
 def resolve_count(requested: int | None, work: int) -> int:
-    """The number of threads for ``work`` bodies: what was ``requested``, all when None, one for little work."""
+    """Return the number of threads for ``work`` bodies: as ``requested``, all if None, one for little work."""
     if requested is not None:
         requested = check.whole_number(requested, "threads", 1, otherwise="None for all")
     if work < SERIAL_BELOW:
@@ -58,9 +58,9 @@ def ranges(total: int, parts: int) -> list[tuple[int, int]]:
 
 
 def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
-    """Call ``task(0) … task(thread_count - 1)`` side by side and return the results in that order.
+    """Call ``task(0) … task(thread_count - 1)`` in parallel and return the results in that order.
 
-    The caller's own thread takes the last one; with one thread nothing else is touched.
+    The calling thread takes the last one; with one thread the pool is not used.
     """
     if thread_count == 1:
         return [task(0)]
@@ -68,7 +68,7 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
     try:
         own = task(thread_count - 1)
     finally:
-        # Even when the caller's share fails, the arrays must outlive the workers that still write to them.
+        # Even if the caller's share fails, the arrays must outlive the workers that still write to them.
         done = [future.exception() for future in pending]
     for problem in done:
         if problem is not None:
@@ -77,15 +77,15 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
 
 
 def aside(name: str) -> ThreadPoolExecutor:
-    """A thread of its own that does what it is handed, in order, while the caller goes on; shut it down in the end.
+    """Return an executor with one thread of its own, for work that waits for a disk; shut it down in the end.
 
-    For work that waits for a disk. The shared pool is not for it: a kernel would wait for its share behind the disk.
+    On the shared pool, kernels would have to wait for the disk.
     """
     return ThreadPoolExecutor(1, thread_name_prefix=f"choque-{name}")
 
 
 def streams(thread_count: int, total: int) -> int:
-    """How many of ``thread_count`` threads are worth waking for one light pass over ``total`` items."""
+    """Return how many of ``thread_count`` threads pay for one light pass over ``total`` items."""
     return thread_count if total >= STREAM_SERIAL_BELOW else 1
 
 
@@ -96,7 +96,7 @@ def over_ranges(kernel: Callable[..., Result], total: int, thread_count: int, *a
 
 
 def block_supply(total: int, block: int) -> Callable[[], tuple[int, int] | None]:
-    """A supply of (first, last) blocks of ``range(total)`` that several threads may draw from until it is empty."""
+    """Return a function that gives the next (first, last) block of ``range(total)``, then None; safe for threads."""
     numbers = count()  # next() on it is atomic: it runs in one bytecode-level call into C
 
     def draw() -> tuple[int, int] | None:
@@ -107,7 +107,7 @@ def block_supply(total: int, block: int) -> Callable[[], tuple[int, int] | None]
 
 
 def _forget_pool() -> None:
-    """After a fork the child has neither the workers nor whoever held the lock."""
+    """Drop the pool in a forked child, which has neither the workers nor the thread that held the lock."""
     global _lock, _pool
     _lock, _pool = threading.Lock(), None
 

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from choque.bounds._spheres import Spheres
 
 _MODULES = {
-    "BodyPoints": "_body_points",
-    "Bounds": "_bounds",
-    "Boxes": "_boxes",
-    "KDops": "_kdops",
-    "OrientedBoxes": "_oriented",
-    "Spheres": "_spheres",
-    "directions": "_kdops",
+    "BodyPoints": "choque.bounds._body_points",
+    "Bounds": "choque.bounds._bounds",
+    "Boxes": "choque.bounds._boxes",
+    "KDops": "choque.bounds._kdops",
+    "OrientedBoxes": "choque.bounds._oriented",
+    "Spheres": "choque.bounds._spheres",
+    "directions": "choque.bounds._kdops",
 }
 
 __all__ = ["BodyPoints", "Bounds", "Boxes", "KDops", "OrientedBoxes", "Spheres", "directions"]
 
-__getattr__ = exporting("choque.bounds", {name: f"choque.bounds.{home}" for name, home in _MODULES.items()})
+__getattr__ = exporting("choque.bounds", _MODULES)

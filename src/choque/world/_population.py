@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.ids import Identities
-from choque._core.rotation import straightened
+from choque._core.rotation import orthonormalised
 from choque._core.types import Floats, Rows
 from choque.dynamics import Response
 from choque.dynamics.mechanics import capsule_inertia, limit_speeds, sphere_inertia
@@ -385,7 +385,7 @@ class _Columns:
             raise InvalidInput(f"Row {int(mirrored[0])} of rotation is a mirror image; its determinant must be +1.")
         if frame is not None:
             turned = turned @ frame
-        return straightened(turned) if orthonormalise else turned
+        return orthonormalised(turned) if orthonormalise else turned
 
     def _color(self) -> NDArray[np.uint8]:
         array = np.asarray(self._options["color"])

@@ -14,10 +14,10 @@ from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Pairs
 from choque.bounds import directions
 from choque.broad import PairFilter
-from choque.gpu._bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu._served_sweep import ServedSweep
-from choque.gpu._session import Traffic
+from choque.gpu.bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
 from choque.gpu.devices import Served, resolve
+from choque.gpu.session import Traffic
 from choque.narrow.extents import slack_of
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world._settings import Settings

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from choque._core.pair_keys import unpack_pairs
 from choque.bounds import BodyPoints, KDops, Spheres, directions
 from choque.errors import InvalidInput, UnknownName
-from choque.theses.kdop.pipeline import BOUNDS, Pipeline
+from choque.gpu import sweep_slabs
+from choque.theses.kdop.pipeline import BOUNDS, Pipeline, sweep_spheres
+from choque.theses.kdop.sorts import SORTS
 
 KDOPS = ("box", "6-dop", "14-dop", "18-dop", "26-dop")
 TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
@@ -170,12 +173,13 @@ def test_only_transforms_go_up_and_only_pairs_come_down(device: str) -> None:
 
 def test_kernels_are_compiled_once_for_a_device(device: str) -> None:
     """F-002-25: no module is loaded again in the loop."""
-    from choque.gpu import _kernels_bounds, _kernels_sort, _kernels_sweep
+    from choque.gpu import kernels_sweep
+    from choque.theses.kdop import kernels
 
     warp = __import__("warp")
     pipeline = Pipeline([rounded_cube()], groups=np.zeros(20, int), device=device)
     pipeline.pairs(*poses(20, 30))
-    modules = [warp.get_module(each.__name__) for each in (_kernels_bounds, _kernels_sort, _kernels_sweep)]
+    modules = [warp.get_module(each.__name__) for each in (kernels, kernels_sweep)]
     before = [{key: id(execution) for key, execution in module.execs.items()} for module in modules]
     for bounds, sort in itertools.product(("sphere", "14-dop", "box"), ("library", "decimal", "bitonic")):
         pipeline.bounds, pipeline.sort = bounds, sort
@@ -242,3 +246,43 @@ def test_an_unknown_kind_changes_nothing() -> None:
         pipeline.bounds = "ball"
     assert pipeline.bounds == "18-dop"
     assert pipeline.device == "warp-cpu"
+
+
+@pytest.mark.parametrize("direction", [(1, 0, 0), (1, 1, 0), (0, 1, -1), (1, -1, 1)])
+@pytest.mark.parametrize("closed", [True, False])
+def test_spheres_are_swept_along_any_direction(direction: Any, closed: bool, device: str) -> None:
+    random = np.random.default_rng(2)
+    spheres = Spheres(random.integers(0, 9, (150, 3)).astype(np.float32), random.integers(0, 3, 150).astype(np.float32))
+    keys, _ = sweep_spheres(spheres.center, spheres.radius, direction, device, closed=closed)
+    every = np.stack(np.triu_indices(150, 1), axis=1).astype(np.int32)
+    np.testing.assert_array_equal(unpack_pairs(keys), every[spheres.overlap(every, closed=closed)])
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_no_sphere_and_one_alone_have_no_pairs(count: int, device: str) -> None:
+    assert sweep_spheres(np.zeros((count, 3)), np.zeros(count), (1, 0, 0), device)[0].size == 0
+
+
+@pytest.mark.parametrize(
+    ("radius", "direction", "message"),
+    [(np.zeros(2), (1, 0, 0), r"\(n, 3\) and \(n,\)"), (np.zeros(3), (0, 0, 0), "not all 0")],
+)
+def test_invalid_spheres_are_refused(radius: Any, direction: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        sweep_spheres(np.zeros((3, 3)), radius, direction, "warp-cpu")
+
+
+@pytest.mark.parametrize("sort", sorted(SORTS))
+@pytest.mark.parametrize("slab", range(9))
+def test_every_sort_gives_the_same_pairs(sort: str, slab: int, device: str) -> None:
+    random = np.random.default_rng(1)
+    volumes = KDops.fit(random.normal(size=(200, 4, 3)) + random.random((200, 1, 3)) * 12, k=18)
+    slabs = np.concatenate((volumes.lower, volumes.upper), axis=1)
+    keys, tests = sweep_slabs(slabs, slab, device, sort=SORTS[sort])
+    every = np.stack(np.triu_indices(200, 1), axis=1).astype(np.int32)
+    np.testing.assert_array_equal(unpack_pairs(keys), every[volumes.overlap(every)])
+    along = np.sort(volumes.lower[:, slab])
+    meeting = sum(int(np.searchsorted(along, high, side="right")) for high in volumes.upper[:, slab]) - sum(
+        range(1, 201)
+    )
+    assert tests == meeting if sort != "decimal" else tests >= meeting

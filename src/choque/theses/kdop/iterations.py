@@ -1,26 +1,25 @@
-"""How many iterations GJK and EPA take on random pairs of one solid."""
+"""Iterations of GJK and EPA on random pairs of one solid, as the k-DOP thesis counts them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.threads import resolve_count
-from choque.errors import InvalidInput
 from choque.narrow.convex.cores import cores_of_hulls
 from choque.narrow.convex.probe import DEPTH, VERDICT, probe_pairs
 from choque.narrow.hulls import Hulls
 
 BATCH = 50_000
-"""Pairs at a time: about 60 MB."""
+"""Pairs in one batch: about 60 MB."""
 
 
 @dataclass(frozen=True)
 class IterationStatistics:
-    """Of many runs. GJK stops at its verdict; EPA runs where bodies meet."""
+    """Means and maxima over many runs. GJK stops at its verdict; EPA runs if the bodies overlap."""
 
     runs: int
     collisions: int
@@ -41,18 +40,17 @@ def iteration_statistics(
     """Run GJK and EPA on random pairs and count their iterations, without a limit on either.
 
     Both bodies are ``solid`` at the ``scale``, a number or (3,), in uniformly random orientations; the second centre is
-    uniform in the ball in which the bodies' spheres meet. A pair counts one iteration for each point that GJK or EPA
-    asks both bodies for. The same numbers for the same ``seed``.
+    uniform in the ball in which the bodies' spheres overlap. A pair counts one iteration for each support point of both
+    bodies that GJK or EPA computes. The same ``seed`` gives the same numbers.
     """
-    if isinstance(runs, bool) or not isinstance(runs, Integral) or runs < 1:
-        raise InvalidInput(f"runs is {runs!r}; it must be a whole number of at least 1.")
+    runs = check.whole_number(runs, "runs", 1)
     hulls = Hulls.solids(solid)
     radius = float(np.linalg.norm(hulls.at((0, 0, 0), scale=scale).scale[0] * hulls.points, axis=1).max())
     random = np.random.default_rng(seed)
     collisions = 0
     sums, maxima = np.zeros(2), np.zeros(2, np.int64)
-    for start in range(0, int(runs), BATCH):
-        count = min(BATCH, int(runs) - start)
+    for start in range(0, runs, BATCH):
+        count = min(BATCH, runs - start)
         direction = random.normal(size=(count, 3))
         distance = 2 * radius * random.random((count, 1)) ** (1 / 3)
         position = np.zeros((2 * count, 3))
@@ -68,7 +66,7 @@ def iteration_statistics(
             sums[place] += iterations.sum()
             maxima[place] = max(maxima[place], iterations.max(initial=0))
     return IterationStatistics(
-        int(runs),
+        runs,
         collisions,
         float(sums[0] / runs),
         int(maxima[0]),
@@ -78,7 +76,7 @@ def iteration_statistics(
 
 
 def random_rotations(random: np.random.Generator, count: int) -> NDArray[np.float64]:
-    """(n, 3, 3) uniformly random rotations, from normal quaternions."""
+    """Return uniformly random rotations (n, 3, 3), from normal quaternions."""
     quaternion = random.normal(size=(count, 4))
     w, x, y, z = (quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)).T
     rows = [

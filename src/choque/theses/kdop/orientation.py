@@ -1,4 +1,4 @@
-"""On which side a point lies: of a line in the plane, of a face in space."""
+"""Orientation predicates of the k-DOP thesis: the side of a line or of a face on which a point lies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from choque.errors import InvalidInput
 
 FLAT = 1e-12
-"""Signed areas and volumes below this share of the lengths that span them count as 0."""
+"""Signed areas and volumes below this fraction of the lengths that span them count as 0."""
 
 
 def orientation_2d(a: ArrayLike, b: ArrayLike, target: ArrayLike) -> NDArray[np.int8]:
-    """1 where ``target`` lies left of the line from a to b, −1 right of it, 0 on it; points (2,) or (n, 2).
+    """Return 1 where ``target`` lies left of the line from a to b, −1 right of it, 0 on it; points (2,) or (n, 2).
 
     The sign of the determinant of the three points under a row of ones, which is twice the area of their triangle.
 
@@ -30,7 +30,7 @@ def orientation_2d(a: ArrayLike, b: ArrayLike, target: ArrayLike) -> NDArray[np.
 
 
 def orientation_3d(a: ArrayLike, b: ArrayLike, c: ArrayLike, target: ArrayLike) -> NDArray[np.int8]:
-    """1 where ``target`` lies in front of the face a b c, −1 behind it, 0 in its plane; points (3,) or (n, 3).
+    """Return 1 where ``target`` lies in front of the face a b c, −1 behind it, 0 in its plane; points (3,) or (n, 3).
 
     The front is the side from which a, b, c turn counter-clockwise: the sign of n · (target − a), n the normal.
 
@@ -47,7 +47,7 @@ def orientation_3d(a: ArrayLike, b: ArrayLike, c: ArrayLike, target: ArrayLike) 
 
 
 def _points(dimension: int, **given: ArrayLike) -> list[NDArray[np.float64]]:
-    """All arguments as arrays of points that fit together."""
+    """Return all arguments as arrays of points of matching lengths."""
     arrays = []
     for name, value in given.items():
         try:

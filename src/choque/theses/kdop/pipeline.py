@@ -1,4 +1,4 @@
-"""Meshes that stay on the device: transforms go up, pairs come down, and all in between happens there."""
+"""The frame of the k-DOP thesis on a device: meshes stay there, transforms go up, pairs come down."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
-from choque._core.principal import nearest_direction, principal_direction
-from choque._core.sweep_axis import AXIS_PERIOD
-from choque._core.types import Floats, Pairs
+from choque._core.pair_keys import unpack_pairs
+from choque._core.sweep_axis import AXIS_PERIOD, nearest_direction, principal_direction
+from choque._core.types import Floats, Keys, Pairs
 from choque.bounds import BodyPoints, KDops, Spheres, directions
 from choque.errors import InvalidInput, UnknownName
-from choque.gpu._session import Session
-from choque.gpu._sorts import SORTS
-from choque.gpu._sweep import SLACK, sweep_device_slabs, sweep_device_spheres
 from choque.gpu.devices import Served
+from choque.gpu.session import Session
+from choque.gpu.sweep import Sort, library_sort, session_of, sweep_device_slabs, sweep_intervals
+from choque.theses.kdop.sorts import find_sort
+
+SLACK = {np.dtype(np.float32): 64 * 2.0**-24, np.dtype(np.float64): 64 * 2.0**-53}
+"""More than the relative error of all that is computed for one bound."""
 
 BOUNDS = ("box", "6-dop", "14-dop", "18-dop", "26-dop", "sphere")
 
 
 class Pipeline:
-    """The frame of a broad phase on a device: vertices, bounds, projection, sort, sweep.
+    """One broad-phase frame on a device: vertices, bounds, projection, sort, sweep.
 
     Parameters
     ----------
     points, starts
-        Groups of points in body coordinates, as `choque.bounds.BodyPoints` takes them; they go to the device once.
+        Groups of points in body coordinates, as `choque.bounds.BodyPoints` takes them; sent to the device once.
     groups
         (n,) the group that each body carries; None for one body of each.
     scale
@@ -41,18 +44,18 @@ class Pipeline:
     sort
         ``"library"``, ``"decimal"`` or ``"bitonic"``.
     axis_period
-        The swept direction is chosen by principal components of the positions every so many frames.
+        Frames between two choices of the swept direction, by principal components of the positions.
     centred
         Whether about their mean, or about the origin.
     per_axis
-        Whether one item builds one slab, or all slabs of a body: the same numbers.
+        Whether one work item builds one slab, or all slabs of a body; the numbers are the same.
 
     Notes
     -----
-    Guarantees: the pairs are those of the closed all-pairs test of the volumes that the device built, in the order of
-    the processor; the volumes contain every vertex, as what rounding may have lost is added. A frame sends 28 bytes a
-    body in float32 with quaternions (48 with matrices) and brings back 8 bytes a pair and a few numbers; ``traffic``
-    counts all of it. The radius of spheres is measured once and again only after `set_scale`.
+    Guarantees: the pairs are those of the closed all-pairs test of the volumes that the device built, sorted; the
+    volumes contain every vertex, as the rounding error is added. A frame sends 28 bytes a body in float32 with
+    quaternions (48 with matrices) and returns 8 bytes a pair and a few numbers; ``traffic`` counts them. The radius of
+    spheres is measured once and again only after `set_scale`.
     """
 
     def __init__(
@@ -74,13 +77,10 @@ class Pipeline:
         carried = np.arange(len(carrier)) if groups is None else check.rows(groups, "groups", len(carrier))
         if dtype not in ("float32", "float64"):
             raise UnknownName("float type", str(dtype), ("float32", "float64"))
-        if sort not in SORTS:
-            raise UnknownName("sort on a device", str(sort), SORTS)
-        if isinstance(axis_period, bool) or not isinstance(axis_period, int) or axis_period < 1:
-            raise InvalidInput(f"axis_period is {axis_period!r}; it must be a whole number of at least 1.")
         self.bounds = bounds
-        self.sort, self.per_axis, self.centred = sort, per_axis, centred
-        self.axis_period = axis_period
+        self.per_axis, self.centred = per_axis, centred
+        self.sort = sort
+        self.axis_period = check.whole_number(axis_period, "axis_period", 1)
         self.frame = 0
         self.tests = 0
         self._count = len(carried)
@@ -96,7 +96,7 @@ class Pipeline:
 
     @property
     def device(self) -> str:
-        """The device that serves."""
+        """Name of the device in use."""
         return self._session.served.name
 
     @property
@@ -106,7 +106,7 @@ class Pipeline:
 
     @property
     def bounds(self) -> str:
-        """Which volumes are built."""
+        """Kind of the volumes."""
         return self._bounds
 
     @bounds.setter
@@ -116,21 +116,30 @@ class Pipeline:
         self._bounds = name
 
     @property
+    def sort(self) -> str:
+        """Name of the sort: ``"library"``, ``"decimal"`` or ``"bitonic"``."""
+        return self._sort_name
+
+    @sort.setter
+    def sort(self, name: str) -> None:
+        self._sort, self._sort_name = find_sort(name), name
+
+    @property
     def k(self) -> int:
-        """The half-spaces of the volumes; for spheres, of the 18-DOP whose directions they are swept along."""
+        """Number of half-spaces of the volumes; for spheres, of the 18-DOP whose directions they are swept along."""
         return {"box": 6, "sphere": 18}.get(self._bounds) or int(self._bounds.partition("-")[0])
 
     @property
     def axis(self) -> tuple[int, ...]:
-        """The direction that was swept last."""
+        """Direction of the last sweep."""
         return tuple(directions(self.k)[self._slab()].tolist())
 
     def set_scale(self, scale: ArrayLike) -> None:
-        """Give the bodies another scale, as the constructor takes it."""
+        """Set the scale of the bodies, as in the constructor."""
         self._send_scale(self._checked_scale(scale))
 
     def pairs(self, position: ArrayLike, rotation: ArrayLike) -> Pairs:
-        """The pairs of bodies whose volumes overlap, (m, 2) int32, sorted, in one frame.
+        """Return the pairs of bodies whose volumes overlap, (m, 2) int32, sorted, in one frame.
 
         Parameters
         ----------
@@ -142,15 +151,14 @@ class Pipeline:
         self._place(position, rotation)
         if self._bounds == "sphere":
             direction = directions(self.k)[self._slab()]
-            keys, self.tests = sweep_device_spheres(self._session, self._spheres(), direction, True, self.sort)
+            keys, self.tests = _sweep_device_spheres(self._session, self._spheres(), direction, True, self._sort)
         else:
-            keys, self.tests = sweep_device_slabs(self._session, self._slabs(), self._slab(), self.sort)
+            keys, self.tests = sweep_device_slabs(self._session, self._slabs(), self._slab(), sort=self._sort)
         self.frame += 1
-        pairs: Pairs = np.stack((keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)), axis=1).astype(np.int32)
-        return pairs
+        return unpack_pairs(keys)
 
     def volumes(self, position: ArrayLike, rotation: ArrayLike) -> KDops | Spheres:
-        """The volumes that the device builds, brought back to look at."""
+        """Return the volumes that the device builds."""
         self._place(position, rotation)
         if self._bounds == "sphere":
             spheres = self._session.download(self._spheres())
@@ -160,17 +168,17 @@ class Pipeline:
         return KDops(self.k, slabs[:, :half].copy(), slabs[:, half:].copy())
 
     def vertices(self, position: ArrayLike, rotation: ArrayLike) -> Floats:
-        """All vertices in the world, body after body, brought back to look at: (vertices, 3)."""
+        """Return all vertices in world coordinates, body after body: (vertices, 3)."""
         self._place(position, rotation)
         world: Floats = self._session.download(self._world)
         return world
 
     def _send_meshes(self, carrier: BodyPoints, carried: NDArray[np.int64]) -> None:
-        """Points and which of them each body carries: all that stays."""
+        """Send the points, and which of them each body carries."""
         sizes = np.diff(carrier.starts)[carried]
         starts = np.append(0, np.cumsum(sizes))
         if starts[-1] >= 1 << 31:
-            raise InvalidInput(f"The bodies carry {starts[-1]:,} points in all; a device counts to 2³¹ − 1.")
+            raise InvalidInput(f"The bodies carry {starts[-1]:,} points in all; the limit of a device is 2³¹ − 1.")
         body = np.repeat(np.arange(self._count), sizes)
         point = np.arange(starts[-1]) - starts[body] + carrier.starts[carried][body]
         self._points = self._session.upload(carrier.points.astype(self._number))
@@ -198,7 +206,7 @@ class Pipeline:
 
     def _place(self, position: ArrayLike, rotation: ArrayLike) -> None:
         """Send the transforms and turn the vertices."""
-        from choque.gpu import _kernels_bounds as kernels
+        from choque.theses.kdop import kernels
 
         where = check.floats(position, "position").astype(self._number, copy=False)
         turn = check.floats(rotation, "rotation").astype(self._number, copy=False)
@@ -240,7 +248,7 @@ class Pipeline:
         return 0 if self._axis is None else nearest_direction(self._axis, directions(self.k))
 
     def _slabs(self) -> Any:
-        from choque.gpu import _kernels_bounds as kernels
+        from choque.theses.kdop import kernels
 
         along = self._directions[self.k]
         slabs = self._session.empty((self._count, self.k), self._number)
@@ -252,7 +260,7 @@ class Pipeline:
         return slabs
 
     def _spheres(self) -> Any:
-        from choque.gpu import _kernels_bounds as kernels
+        from choque.theses.kdop import kernels
 
         if self._radius is None:
             self._radius = self._session.empty(self._count, self._number)
@@ -261,3 +269,41 @@ class Pipeline:
         spheres = self._session.empty((self._count, 4), self._number)
         self._session.launch(kernels.build_spheres, self._count, self._position, self._radius, spheres)
         return spheres
+
+
+def sweep_spheres(
+    center: Floats,
+    radius: Floats,
+    direction: ArrayLike,
+    device: str | Served | Session = "cuda",
+    *,
+    closed: bool = True,
+    sort: Sort = library_sort,
+) -> tuple[Keys, int]:
+    """Sweep spheres along ``direction`` (3,): the pairs that overlap, packed and sorted, and the number of tests."""
+    middle, size = check.floats(center, "center"), check.floats(radius, "radius")
+    if middle.ndim != 2 or middle.shape[1] != 3 or size.shape != middle.shape[:1]:
+        raise InvalidInput(
+            f"center has the shape {middle.shape} and radius {size.shape}; they must be (n, 3) and (n,)."
+        )
+    along = check.floats(direction, "direction")
+    if along.shape != (3,) or not np.isfinite(along).all() or not along.any():
+        raise InvalidInput(f"direction is {direction!r}; it must be three finite numbers, not all 0.")
+    session = session_of(device)
+    spheres = np.concatenate((middle, size[:, None]), axis=1)
+    return _sweep_device_spheres(session, session.upload(spheres), direction, closed, sort)
+
+
+def _sweep_device_spheres(
+    session: Session, spheres: Any, direction: ArrayLike, closed: bool, sort: Sort
+) -> tuple[Keys, int]:
+    """Do what `sweep_spheres` does, with spheres (n, 4) that are on the device."""
+    from choque.theses.kdop import kernels
+
+    number = np.dtype(session.warp.dtype_to_numpy(spheres.dtype))
+    along = np.asarray(direction, np.float64)
+    with_length = session.upload(np.append(along, np.linalg.norm(along)).astype(number))
+    slack = session.upload(np.array([SLACK[number]], number))
+    intervals = session.empty((spheres.shape[0], 2), number)
+    session.launch(kernels.project_spheres, spheres.shape[0], spheres, with_length, slack, intervals)
+    return sweep_intervals(session, intervals, spheres, int(closed), sort=sort)

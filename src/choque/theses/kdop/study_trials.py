@@ -229,9 +229,9 @@ class SortTrial(Trial):
 
 def _on_device(name: str) -> Callable[[NDArray[np.float64]], NDArray[np.integer]]:
     def sort(keys: NDArray[np.float64]) -> NDArray[np.integer]:
-        from choque import gpu
+        from choque.theses.kdop import sorts
 
-        found: NDArray[np.integer] = getattr(gpu, f"{name}_order")(keys, "warp-cpu")
+        found: NDArray[np.integer] = getattr(sorts, f"{name}_order")(keys, "warp-cpu")
         return found
 
     return sort

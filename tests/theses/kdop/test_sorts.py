@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnknownName
-from choque.gpu import Session, bitonic_order, decimal_order, library_order
-from choque.gpu._sorts import DecimalSort, sort_intervals
+from choque.gpu.session import Session
+from choque.theses.kdop.sorts import SORTS, DecimalSort, bitonic_order, decimal_order, find_sort, library_order
 
 NINE = np.array([4.0, -2, 3, -1, -4, -2, 3, 5, 0])
 SIZES = [0, 1, 2, 3, 7, 255, 256, 257, 1000]
@@ -142,9 +142,8 @@ def test_bad_keys_are_refused(values: Any) -> None:
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(InvalidInput, match="items is 0"):
         decimal_order([1.0], "warp-cpu", items=0)
-    session = Session("warp-cpu")
     with pytest.raises(UnknownName, match="Did you mean 'bitonic'"):
-        sort_intervals(session, session.upload(np.zeros((2, 2))), "bitonik")
+        find_sort("bitonik")
 
 
 def test_indices_move_and_volumes_stay(device: str) -> None:
@@ -152,8 +151,8 @@ def test_indices_move_and_volumes_stay(device: str) -> None:
     session = Session(device)
     intervals = np.random.default_rng(2).normal(size=(300, 2))
     on_device = session.upload(intervals)
-    for sort in ("library", "decimal", "bitonic"):
-        sort_intervals(session, on_device, sort)
+    for sort in SORTS.values():
+        sort(session, on_device)
         np.testing.assert_array_equal(session.download(on_device), intervals)
 
 

@@ -1,4 +1,4 @@
-"""Bodies whose solids stay on the device: a frame sends their poses and brings back pairs."""
+"""Bodies whose shapes stay on the device: a frame sends their poses and returns pairs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 from choque._core.types import Floats, Keys, Rows
 from choque.bounds import directions
 from choque.errors import InvalidInput
-from choque.gpu._session import Session, Traffic
-from choque.gpu._sweep import sweep_device_slabs
 from choque.gpu.devices import Served
+from choque.gpu.session import Session, Traffic
+from choque.gpu.sweep import sweep_device_slabs
 
 SOLID, HALF_SPACE = -1, -2
-"""What `Solids.form` says of a body that carries no hull."""
+"""Values of `Solids.form` for bodies without a hull."""
 
 
 class Solids(NamedTuple):
-    """What n bodies are, whatever their poses.
+    """The shapes of n bodies, without their poses.
 
     Attributes
     ----------
     form
-        (n,) int32: the hull that a body carries; `SOLID` for a rectangle with a radius around it, such as spheres,
-        capsules and tiles are; `HALF_SPACE` for all that is below its own x-z-plane.
+        (n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
+        `HALF_SPACE` for all points below the body's x-z-plane.
     size
-        (n, 3) float64: the scale of a hull along its axes; of a rectangle its radius and half its edges along its own
+        (n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its
         x and z.
     """
 
@@ -36,22 +36,22 @@ class Solids(NamedTuple):
 
 
 class DeviceBodies:
-    """Hulls and solids that stay on a device, and the pairs of bodies whose k-DOPs meet there.
+    """Hulls and solids on a device, and the pairs of bodies whose k-DOPs overlap.
 
     Parameters
     ----------
     device
-        What `choque.gpu.resolve` gave.
+        A result of `choque.gpu.resolve`.
     k
         6, 14, 18 or 26.
     slack
-        By what share of its place and extent a bound is wider than computed.
+        Margin of a bound, relative to its position and extent.
 
     Notes
     -----
-    Guarantees: slabs, pairs and their order are those of the processor, bit for bit, as every number is computed by the
-    same operations in double precision. A frame sends 48 bytes a body in float32 and 96 in float64, and brings back 8
-    bytes a pair and three numbers; ``traffic`` counts all of it.
+    Guarantees: slabs, pairs and their order equal those of the CPU bit for bit, as every number is computed by the same
+    operations in double precision. A frame sends 48 bytes a body in float32 and 96 in float64, and returns 8 bytes a
+    pair and three numbers; ``traffic`` counts them.
     """
 
     def __init__(self, device: Served, k: int, slack: float) -> None:
@@ -67,19 +67,21 @@ class DeviceBodies:
         return self._session.traffic
 
     def send_hulls(self, points: NDArray[np.float64], starts: Rows) -> None:
-        """Put the points (p, 3) of all hulls on the device, and (h + 1,) where those of each start."""
+        """Send the points (p, 3) of all hulls, and (h + 1,) where those of each hull start."""
         if len(points) >= 1 << 31:
-            raise InvalidInput(f"The hulls have {len(points):,} points in all; a device counts to 2³¹ − 1.")
+            raise InvalidInput(
+                f"The hulls have {len(points):,} points in all; the limit of a device is 2³¹ − 1. Use the device 'cpu'."
+            )
         self._hulls = self._session.upload(points), self._session.upload(starts.astype(np.int32))
 
     def send_solids(self, solids: Solids) -> None:
-        """Put on the device what the bodies are."""
+        """Send the shapes of the bodies."""
         self._count = len(solids.form)
         self._solids = self._session.upload(solids.form), self._session.upload(solids.size)
 
     def slabs(self, position: Floats, rotation: Floats) -> Any:
-        """(n, k) on the device: the lower ends of the bodies in these poses, (n, 3) and (n, 3, 3), then the upper."""
-        from choque.gpu import _kernels_bodies as kernels
+        """Return the slabs (n, k) of the bodies in these poses on the device, lower ends first."""
+        from choque.gpu import kernels_bodies as kernels
 
         half = self._direction.shape[0]
         slabs = self._session.empty((self._count, 2 * half), position.dtype)
@@ -97,13 +99,13 @@ class DeviceBodies:
         return slabs
 
     def pairs(self, position: Floats, rotation: Floats, slab: int) -> tuple[Keys, int]:
-        """The pairs of bodies in these poses whose slabs all meet, packed and sorted, and the number of tests.
+        """Return the pairs of bodies in these poses whose slabs overlap, packed and sorted, and the number of tests.
 
-        ``slab`` is the direction that is swept, which changes the tests and not the pairs.
+        ``slab`` is the swept direction, which affects the number of tests and not the pairs.
         """
-        return sweep_device_slabs(self._session, self.slabs(position, rotation), slab, "library")
+        return sweep_device_slabs(self._session, self.slabs(position, rotation), slab)
 
     def slabs_here(self, position: Floats, rotation: Floats) -> Floats:
-        """The slabs, brought back to look at."""
+        """Return the slabs on the host."""
         slabs: Floats = self._session.download(self.slabs(position, rotation))
         return slabs

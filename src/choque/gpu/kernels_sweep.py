@@ -1,4 +1,4 @@
-"""Kernels: projection on the axis, and the sweep by count, scan, fill. Apart, as Warp reads annotations on import."""
+"""Warp kernels of the sweep: project, then count, scan, fill. Imported on use, because importing Warp takes seconds."""
 # mypy: ignore-errors
 # ruff: noqa: RUF046, UP018 (Warp tells a variable from a constant by these calls)
 
@@ -6,23 +6,32 @@ from typing import Any
 
 import warp as wp
 
-from choque.gpu._overloads import overload
+from choque.gpu.session import overload
 
 wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
 SEGMENT = wp.constant(64)
-"""How many candidates one item tests: a long interval is shared by many items, so it stalls nobody."""
+"""Candidates that one work item tests: a long interval is shared by many items."""
 
 SLABS = wp.constant(-1)
-"""The rule by which volumes meet that are slabs; spheres have 1 where they are closed, 0 where half-open."""
+"""The rule for slabs; for spheres it is 1 if they are closed and 0 if half-open."""
 
 
 @wp.kernel
 def project_slabs(slabs: wp.array2d(dtype=Any), slab: int, intervals: wp.array2d(dtype=Any)):
-    """One interval a body, (n, 2): its extent along the swept direction, which the slabs say."""
+    """Copy the extent of each body along the swept direction, one item a body: (n, 2)."""
     body = wp.tid()
     intervals[body, 0] = slabs[body, slab]
     intervals[body, 1] = slabs[body, slabs.shape[1] // 2 + slab]
+
+
+@wp.kernel
+def copy_keys(intervals: wp.array2d(dtype=Any), keys: wp.array(dtype=Any), order: wp.array(dtype=wp.int32)):
+    """Write the start of each interval as its key, and the row; -0 becomes 0, since the sort compares bits."""
+    body = wp.tid()
+    start = intervals[body, 0]
+    keys[body] = start + type(start)(0.0)
+    order[body] = body
 
 
 @wp.kernel
@@ -33,7 +42,7 @@ def find_ends(
     ends: wp.array(dtype=wp.int32),
     segments: wp.array(dtype=wp.int64),
 ):
-    """One item a place in the order: the first place after it that starts beyond its end, by bisection."""
+    """Find the first place in the order that starts beyond the end of each interval, by bisection; one item a place."""
     place = wp.tid()
     end = intervals[order[place], 1]
     low = place + 1
@@ -50,7 +59,7 @@ def find_ends(
 
 @wp.func
 def place_of(item: wp.int64, sums: wp.array(dtype=wp.int64)):
-    """The place whose segments, ``sums`` up to each, hold the segment ``item``."""
+    """Return the place that segment ``item`` belongs to; ``sums`` are the segments up to and including each place."""
     low = int(0)
     high = int(sums.shape[0] - 1)
     while low < high:
@@ -64,7 +73,7 @@ def place_of(item: wp.int64, sums: wp.array(dtype=wp.int64)):
 
 @wp.func
 def segment_start(item: wp.int64, place: int, sums: wp.array(dtype=wp.int64)):
-    """Where the candidates of a segment start in the order."""
+    """Return where the candidates of a segment start in the order."""
     before = wp.int64(0)
     if place > 0:
         before = sums[place - 1]
@@ -73,7 +82,7 @@ def segment_start(item: wp.int64, place: int, sums: wp.array(dtype=wp.int64)):
 
 @wp.func
 def slabs_meet(slabs: wp.array2d(dtype=Any), one: int, two: int):
-    """Whether two bodies meet along every direction."""
+    """Return whether two bodies overlap along every direction."""
     half = slabs.shape[1] // 2
     meet = bool(True)
     for slab in range(half):
@@ -84,7 +93,7 @@ def slabs_meet(slabs: wp.array2d(dtype=Any), one: int, two: int):
 
 @wp.func
 def spheres_meet(spheres: wp.array2d(dtype=Any), one: int, two: int, closed: int):
-    """Whether two spheres meet, in float64, with the allowance that the processor's test makes for its rounding."""
+    """Return whether two spheres overlap, in float64, with the tolerance for rounding of `choque.bounds.Spheres`."""
     squared = wp.float64(0.0)
     for axis in range(3):
         offset = wp.float64(spheres[one, axis]) - wp.float64(spheres[two, axis])
@@ -101,7 +110,7 @@ def spheres_meet(spheres: wp.array2d(dtype=Any), one: int, two: int, closed: int
 
 @wp.func
 def volumes_meet(volumes: wp.array2d(dtype=Any), rule: int, one: int, two: int):
-    """Whether two bodies meet: as slabs, or as spheres of either topology; the rule is one for all items."""
+    """Return whether two bodies overlap: slabs, or spheres of either topology. All items have the same rule."""
     meet = bool(False)
     if rule == SLABS:
         meet = slabs_meet(volumes, one, two)
@@ -112,7 +121,7 @@ def volumes_meet(volumes: wp.array2d(dtype=Any), rule: int, one: int, two: int):
 
 @wp.func
 def pack(one: int, two: int):
-    """A pair as one whole number, the smaller row in the high half."""
+    """Pack a pair into one whole number, the smaller row in the high half."""
     return (wp.uint64(wp.min(one, two)) << wp.uint64(32)) | wp.uint64(wp.max(one, two))
 
 
@@ -125,7 +134,7 @@ def count_pairs(
     rule: int,
     counts: wp.array(dtype=wp.int64),
 ):
-    """One item a segment: how many of its candidates meet."""
+    """Count the candidates of each segment that overlap; one item a segment."""
     item = wp.tid()
     place = place_of(wp.int64(item), sums)
     start = segment_start(wp.int64(item), place, sums)
@@ -148,9 +157,10 @@ def fill_pairs(
     written: wp.int64,
     pairs: wp.array(dtype=wp.uint64),
 ):
-    """One item a segment from ``first`` on: its pairs, to where the scanned counts say, less those ``written`` before.
+    """Write the pairs of each segment from ``first`` on to the place that the scanned counts give; one item a segment.
 
-    No item waits for another, so the order of the pairs does not depend on who is first.
+    ``written`` pairs of earlier batches are subtracted. No item waits for another, so the order of the pairs does not
+    depend on timing.
     """
     item = first + wp.tid()
     place = place_of(wp.int64(item), sums)
@@ -165,31 +175,8 @@ def fill_pairs(
 
 
 @wp.kernel
-def project_spheres(
-    spheres: wp.array2d(dtype=Any),
-    direction: wp.array(dtype=Any),
-    slack: wp.array(dtype=Any),
-    intervals: wp.array2d(dtype=Any),
-):
-    """One interval a sphere, (n, 2), rounded outward: centre · direction ∓ radius · length.
-
-    The length of the direction is its fourth number.
-    """
-    body = wp.tid()
-    along = slack[0] - slack[0]
-    size = slack[0] - slack[0]
-    for axis in range(3):
-        along += direction[axis] * spheres[body, axis]
-        size += wp.abs(direction[axis] * spheres[body, axis])
-    reach = spheres[body, 3] * direction[3]
-    reach += slack[0] * (size + reach)
-    intervals[body, 0] = along - reach
-    intervals[body, 1] = along + reach
-
-
-@wp.kernel
 def sum_tests(ends: wp.array(dtype=wp.int32), tests: wp.array(dtype=wp.int64)):
-    """How many candidates there are in all; a sum of whole numbers is the same in any order."""
+    """Sum the numbers of candidates; integers give the same sum in any order."""
     place = wp.tid()
     wp.atomic_add(tests, 0, wp.int64(ends[place] - place - 1))
 
@@ -197,7 +184,7 @@ def sum_tests(ends: wp.array(dtype=wp.int32), tests: wp.array(dtype=wp.int64)):
 overload(
     (wp.float32, wp.float64),
     project_slabs,
-    project_spheres,
+    copy_keys,
     find_ends,
     count_pairs,
     fill_pairs,

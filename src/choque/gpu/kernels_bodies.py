@@ -1,11 +1,11 @@
-"""The kernel that bounds whole bodies from their poses. Apart, because Warp reads annotations on import."""
+"""The Warp kernel that bounds bodies from their poses. Imported on use, because importing Warp takes seconds."""
 # mypy: ignore-errors
 
 from typing import Any
 
 import warp as wp
 
-from choque.gpu._overloads import overload
+from choque.gpu.session import overload
 
 wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
@@ -22,10 +22,11 @@ def bound_bodies(
     limits: wp.array(dtype=wp.float64),
     slabs: wp.array2d(dtype=Any),
 ):
-    """One item a body and direction: its extent, by the very operations of `choque.narrow.extents.bound_slabs`.
+    """Write the extent of a body along one direction; one item a body and direction.
 
-    All of it is in double precision and nothing is fused, so that the slabs are those of the processor, bit for bit.
-    ``form`` and ``size`` are what `choque.gpu._bodies.Solids` says; ``limits`` holds the slack and infinity.
+    The operations are those of `choque.narrow.extents.bound_slabs`, in double precision and without fused
+    multiply-adds, so that the slabs equal those of the CPU bit for bit. ``form`` and ``size`` are described by
+    `choque.gpu.bodies.Solids`; ``limits`` holds the slack and infinity.
     """
     body, slab = wp.tid()
     x = direction[slab, 0]

@@ -1,0 +1,159 @@
+"""A device in use: every upload, download and kernel launch goes through a session, which counts them."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from choque.errors import ChoqueError, InvalidInput
+from choque.gpu.devices import Served, load_warp, resolve
+
+
+@dataclass
+class Traffic:
+    """Bytes between the host and the device, and kernels launched.
+
+    Attributes
+    ----------
+    up, down
+        Bytes sent to the device and back.
+    launches
+        Number of launches of each kernel, by name.
+    """
+
+    up: int = 0
+    down: int = 0
+    launches: Counter[str] = field(default_factory=Counter)
+
+    def reset(self) -> None:
+        """Set all counts to zero."""
+        self.up = self.down = 0
+        self.launches.clear()
+
+
+class Session:
+    """One device: its arrays, its kernels, and a count of what passes.
+
+    Warp compiles a module of kernels when the first of them is launched on a device, keeps it in the process and on
+    disk, and never compiles it again for that device.
+
+    Parameters
+    ----------
+    device
+        ``"warp-cpu"``, ``"cuda"``, ``"cuda:N"``, or a result of `choque.gpu.resolve`.
+    """
+
+    def __init__(self, device: str | Served = "cuda") -> None:
+        served = device if isinstance(device, Served) else resolve(device)
+        if not served.uses_warp:
+            raise InvalidInput(
+                f"A session needs a Warp device; the request resolved to {served.name!r}. {served.note or ''}".rstrip()
+                + " Use 'warp-cpu', which exists wherever Warp is installed."
+            )
+        self.served = served
+        self.warp = load_warp()
+        self.traffic = Traffic()
+        self._device = self.warp.get_device(served.warp_name)
+
+    def __repr__(self) -> str:
+        return f"<Session on {self.served.name}: {self.traffic.up:,} bytes up, {self.traffic.down:,} down>"
+
+    def upload(self, array: NDArray[Any]) -> Any:
+        """Copy an ``array`` to the device."""
+        host = np.ascontiguousarray(array)
+        self.traffic.up += host.nbytes
+        return self.warp.array(host, dtype=self.warp.dtype_from_numpy(host.dtype), device=self._device)
+
+    def download(self, array: Any) -> NDArray[Any]:
+        """Copy an ``array`` of the device to the host."""
+        host: NDArray[Any] = array.numpy()
+        self.traffic.down += host.nbytes
+        return host.copy() if self._device.is_cpu else host
+
+    def download_last(self, array: Any) -> int:
+        """Return the last integer of an ``array`` of the device."""
+        return int(self.download(array[-1:])[0])
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """Return an uninitialised array on the device."""
+        number = self.warp.dtype_from_numpy(np.dtype(dtype))
+        return self.warp.empty(shape, dtype=number, device=self._device)
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """Return an array of zeros on the device."""
+        number = self.warp.dtype_from_numpy(np.dtype(dtype))
+        return self.warp.zeros(shape, dtype=number, device=self._device)
+
+    def launch(self, kernel: Any, size: int | tuple[int, ...], *arguments: Any) -> None:
+        """Launch ``kernel`` with ``size`` work items."""
+        if size == 0 or (isinstance(size, tuple) and 0 in size):
+            return
+        self.traffic.launches[kernel.key] += 1
+        self.warp.launch(kernel, dim=size, inputs=list(arguments), device=self._device)
+
+    def scan(self, counts: Any) -> Any:
+        """Return the inclusive prefix sums of ``counts``."""
+        sums = self.warp.empty_like(counts)
+        self.traffic.launches["library_scan"] += 1
+        self.warp.utils.array_scan(counts, sums, inclusive=True)
+        return sums
+
+    def sort(self, keys: Any, values: Any, count: int) -> None:
+        """Sort the first ``count`` keys, and values with them, by Warp's radix sort; both arrays are twice as long."""
+        self.traffic.launches["library_sort"] += 1
+        self.warp.utils.radix_sort_pairs(keys, values, count)
+
+
+def overload(numbers: tuple[Any, ...], *kernels: Any) -> None:
+    """Instantiate generic ``kernels`` with each of ``numbers`` in place of ``Any``.
+
+    Done before any launch, so that a module is compiled once and not again for each new type.
+    """
+    import warp
+
+    def concrete(kind: Any, number: Any) -> Any:
+        if isinstance(kind, warp.array):
+            return warp.array(dtype=number, ndim=kind.ndim) if kind.dtype is Any else kind
+        return number if kind is Any else kind
+
+    for kernel in kernels:
+        for number in numbers:
+            warp.overload(kernel, [concrete(argument.type, number) for argument in kernel.adj.args])
+
+
+KERNELS = ("choque.gpu.kernels_bodies", "choque.gpu.kernels_sweep")
+"""The modules of kernels of this package."""
+
+MIN_ARCHITECTURE = 75
+"""The oldest compute capability that the present compiler of CUDA supports: 7.5."""
+
+
+def compile_ahead(
+    folder: str | Path, *, architecture: int = MIN_ARCHITECTURE, modules: Sequence[str] = KERNELS
+) -> list[Path]:
+    """Compile every kernel of ``modules`` for a CUDA ``architecture`` such as 75 (7.5) into ``folder``.
+
+    Neither a card nor a driver is needed. Return the files written. A kernel that does not compile raises a
+    `ChoqueError` with the message of the compiler.
+    """
+    warp = load_warp()
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InvalidInput(f"The folder {target} cannot be made: {problem.strerror}.") from problem
+    written: list[Path] = []
+    for name in modules:
+        module = importlib.import_module(name)
+        try:
+            written += map(Path, warp.compile_aot_module(module, arch=architecture, module_dir=target, use_ptx=True))
+        except Exception as problem:  # the compiler raises many types; its message matters
+            raise ChoqueError(f"The kernels of {name} do not compile for CUDA {architecture}: {problem}") from problem
+    return written
