@@ -60,9 +60,7 @@ def test_from_python_it_stays_readable(cut: Path, tmp_path: Path) -> None:
 
 def test_a_picture_is_drawn_of_what_is_there(command: Command, cut: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr(
-        "choque.studio.picture.picture.draw_picture", lambda path, *_, **__: drawn.append(path) or "frame 3"
-    )
+    monkeypatch.setattr("choque.studio.drawing.draw_picture", lambda path, *_, **__: drawn.append(path) or "frame 3")
     for verb in ("video", "picture"):
         outcome = command(verb, cut, "a.png", "--frame", 3)
         assert (outcome.code, outcome.out) == (2, "a.png: frame 3\n")

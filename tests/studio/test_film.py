@@ -17,11 +17,9 @@ from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.files.png import png_bytes
 from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
-from choque.studio.film import film
-from choque.studio.film.film import Look, draw_frame, film_frames, make_film
-from choque.studio.stage import stage as world_stage
-from choque.studio.stage.boxes import axis_boxes, oriented_boxes
+from choque.studio.film import Look, axis_boxes, draw_frame, film_frames, make_film, oriented_boxes, rate_of
 from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
+from choque.studio.stage.graphics import require_graphics
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
 from choque.world import World
 
@@ -59,7 +57,7 @@ def recording(tmp_path: Path, world: World) -> Recording:
 @pytest.fixture(autouse=True)
 def graphics() -> None:
     try:
-        world_stage.require_graphics()
+        require_graphics()
     except MissingExtra as problem:
         pytest.skip(str(problem))
 
@@ -88,7 +86,7 @@ def test_which_frames_a_film_shows(recording: Recording) -> None:
     assert film_frames(recording, 60, speed=0.5) == [k // 2 for k in range(41)]
     assert film_frames(recording, 60, speed=100.0) == [0, 20]
     recording._dt = 1 / 120  # a recording at 120 gives every second frame to a film at 60, as the original does
-    assert film_frames(recording, film.rate_of(120.0, None, Path("a.mp4"))) == list(range(0, 21, 2))
+    assert film_frames(recording, rate_of(120.0, None, Path("a.mp4"))) == list(range(0, 21, 2))
 
 
 def pixels(recording: Recording, tmp_path: Path, look: Look, index: int = 0) -> np.ndarray:
@@ -227,7 +225,7 @@ def test_no_graphics_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setattr(ctypes, "CDLL", missing)
     with pytest.raises(MissingExtra, match="apt-get install libegl1"):
-        world_stage.require_graphics()
+        require_graphics()
 
 
 def test_no_ffmpeg_is_a_sentence(recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

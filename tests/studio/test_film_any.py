@@ -14,12 +14,10 @@ from choque import scene
 from choque.cli.video import video
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.record import Recorder
-from choque.studio.film import anything as film_any
-from choque.studio.film.anything import film_anything, orbited
-from choque.studio.film.film import Look, film_frames
+from choque.studio.drawing import Simulated, film_anything, orbited
+from choque.studio.film import Look, film_frames
 from choque.studio.request import FilmRequest
-from choque.studio.simulated import Simulated
-from choque.studio.stage.stage import require_graphics
+from choque.studio.stage.graphics import require_graphics
 from choque.studio.viewpoint import Viewpoint
 
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -68,7 +66,7 @@ def test_volumes_are_gone_round_or_pushed_through_each_other(tmp_path: Path, mon
     request = FilmRequest(seconds=0.1, parameters=parameters, look=SMALL)
     assert "3 frames around" in film_anything(tmp_path / "round.gif", ["two-spheres"], request=request)
     shown: list[np.ndarray] = []
-    monkeypatch.setattr(film_any, "write_film", lambda _, images, *__: shown.extend(images))
+    monkeypatch.setattr("choque.studio.drawing.write_film", lambda _, images, *__: shown.extend(images))
     request = FilmRequest(seconds=0.1, parameters={**parameters, "to": [0, 0, 0]}, look=SMALL)
     assert "3 frames of" in film_anything(tmp_path / "through.mp4", ["two-spheres"], request=request)
     assert [image.shape for image in shown] == [(48, 64, 3)] * 3

@@ -10,7 +10,7 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 from view_browser import Watched, until, until_seen
 
 from choque.errors import InvalidInput, UnknownName
-from choque.studio.motion.entry import ENTRIES, open_motion
+from choque.studio.motion.entry import KINETIC, open_motion
 from choque.studio.motion.view import MotionView
 from choque.studio.page.studio import Studio
 from choque.studio.viewpoint import Viewpoint
@@ -71,7 +71,7 @@ def test_playing_event_by_event_stops_at_every_event(opened: tuple[Studio, Motio
 
 
 def test_the_chooser_knows_the_scenes_and_bad_input_is_a_sentence() -> None:
-    entry = ENTRIES["kinetic"]
+    entry = KINETIC
     assert set(entry.things()) == set(scenes.SCENES)
     assert entry.parameters is not None
     assert entry.parameters("aleatorio")["n"] == 100

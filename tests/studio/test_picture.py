@@ -14,10 +14,10 @@ from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
 from choque.files.boxes import write_boxes
 from choque.files.meshes import write_mesh
 from choque.scene import Camera
-from choque.studio.film.film import Look
+from choque.studio.drawing import draw_picture, kind_of_things
+from choque.studio.film import Look
 from choque.studio.motion.picture import motion_image, motion_png
 from choque.studio.motion.player import MotionPlayer
-from choque.studio.picture.picture import draw_picture, kind_of_things
 from choque.studio.request import PictureRequest
 from choque.studio.volumes.entry import find_pair
 from choque.studio.volumes.look import REGION_COLOR, VolumeLook
@@ -107,7 +107,7 @@ class TestOffScreen:
     @pytest.fixture(autouse=True)
     def _graphics(self) -> None:
         pytest.importorskip("pyvista", reason="pyvista, of the extra 'video', is not installed")
-        from choque.studio.stage.stage import require_graphics
+        from choque.studio.stage.graphics import require_graphics
 
         try:
             require_graphics()
@@ -124,7 +124,7 @@ class TestOffScreen:
         assert (first != later).any()
 
     def test_the_world_is_the_one_that_the_scene_makes(self, tmp_path: Path) -> None:
-        from choque.studio.film.film import draw_frame
+        from choque.studio.film import draw_frame
 
         scene = choque.scene.bodies("mixed-box", 40, 3)
         world = scene.world()

@@ -12,14 +12,23 @@ from hypothesis import strategies as st
 from choque import broad, scene
 from choque.bounds import Boxes, directions
 from choque.record import BodyTable, Poses
-from choque.studio.page import meshes
-from choque.studio.page.bodies import BLOCK, COARSE, Part, blocks_of, definition_for, parts_of
+from choque.studio import meshes
+from choque.studio.page.bodies import (
+    APART,
+    BLOCK,
+    COARSE,
+    COLORINGS,
+    STATIC,
+    TOUCHING,
+    Part,
+    blocks_of,
+    definition_for,
+    parts_of,
+)
 from choque.studio.page.cameras import around_moving
-from choque.studio.page.colors import APART, COLORINGS, STATIC, TOUCHING
 from choque.studio.page.findings import Findings
-from choque.studio.page.overlays import OVERLAYS, Options, area_members
+from choque.studio.page.overlays import OVERLAYS, Options, area_members, structure_of, sweep_axis_of
 from choque.studio.page.picking import about_body, body_on_ray
-from choque.studio.page.structure import structure_of, sweep_axis_of
 from choque.studio.page.wires import box_wires, oriented_wires, slab_wires, sphere_wires
 from choque.studio.stage.camera import framing
 from choque.world import World

@@ -11,7 +11,7 @@ import pytest
 from choque.errors import InvalidInput, UnknownName
 from choque.scene import load_bodies
 from choque.studio.page import overlays as studio_overlays
-from choque.studio.page.entries import entry, entry_of, view_of
+from choque.studio.page.entries import ENTRIES, entry_of, view_of
 from choque.studio.page.world import WorldView
 
 
@@ -26,7 +26,7 @@ def test_things_in_memory() -> None:
 
 def test_what_nothing_knows() -> None:
     with pytest.raises(UnknownName, match="kind of view"):
-        entry("volcano")
+        ENTRIES.find("volcano")
     with pytest.raises(InvalidInput, match="nothing to show"):
         entry_of([])
 

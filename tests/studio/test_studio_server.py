@@ -18,7 +18,6 @@ from choque import cli
 from choque.errors import InvalidInput, MissingExtra, UnknownName
 from choque.studio.page import server as studio_server
 from choque.studio.page.chooser import Chooser
-from choque.studio.page.entries import entry
 from choque.studio.page.studio import ENTRIES, Page, Studio, View, find_view, open_studio, show
 from choque.studio.page.world import WorldView
 from choque.world import World
@@ -191,7 +190,7 @@ def test_show_takes_what_is_in_memory_and_a_notebook_frames_the_page() -> None:
 
 def test_every_entry_can_be_listed_and_its_first_thing_has_parameters() -> None:
     for name in ENTRIES:
-        found = entry(name)
+        found = ENTRIES.find(name)
         things = found.things()
         assert found.title
         assert found.about.endswith(".")

@@ -18,7 +18,7 @@ from choque.files.scans import Scan
 from choque.studio.motion.view import MotionView
 from choque.studio.page import entries as studio_entries
 from choque.studio.page.studio import Studio
-from choque.studio.volumes.entry import ENTRIES, EXAMPLES, is_volume, open_volumes
+from choque.studio.volumes.entry import EXAMPLES, VOLUMES, is_volume, open_volumes
 from choque.studio.volumes.look import OPTIONS
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource
@@ -133,7 +133,7 @@ def test_refused_numbers_leave_the_volumes_as_they_are(opened: tuple[Studio, Vol
 def test_examples_open_and_things_that_are_not_two_are_refused() -> None:
     for name in EXAMPLES:
         assert open_volumes([name], {}).pair.parts[0].volume.voxel_count > 0
-    assert ".stl" in ENTRIES["volumes"].suffixes
+    assert ".stl" in VOLUMES.suffixes
     with pytest.raises(InvalidInput, match="two"):
         open_volumes(["ball"], {})
     with pytest.raises(InvalidInput, match="no parameter"):

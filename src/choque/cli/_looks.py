@@ -10,7 +10,7 @@ from choque.cli._json import print_json
 from choque.cli._options import read_camera, read_size
 
 if TYPE_CHECKING:
-    from choque.studio.film.film import Look
+    from choque.studio.film import Look
     from choque.studio.volumes.look import VolumeLook
 
 Study = Annotated[
@@ -38,7 +38,7 @@ def read_look(
     size: str, camera: str | None, draft: bool, *, fit: bool, boxes: bool, oriented_boxes: bool, axes: bool
 ) -> Look:
     """How things are drawn, as the options say."""
-    from choque.studio.film.film import Look
+    from choque.studio.film import Look
 
     return Look(
         size=read_size(size),

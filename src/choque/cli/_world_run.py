@@ -59,7 +59,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
     from choque.world.warm_up import warm_up
 
     if plan.film is not None:
-        from choque.studio.film.film import Look, require_film
+        from choque.studio.film import Look, require_film
 
         require_film(Look(**plan.film))  # before the run, not after it
     world, totals = plan.make_world(), Totals()
@@ -106,7 +106,7 @@ def _finish(plan: Plan, folder: Path) -> None:
         if plan.scene_dat:
             write_scene_dat(folder / "scene.dat", recording, progress=tell)
         if plan.film is not None:
-            from choque.studio.film.film import Look, make_film
+            from choque.studio.film import Look, make_film
 
             make_film(folder / FILM, recording, look=Look(**plan.film), progress=tell)
 

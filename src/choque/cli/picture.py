@@ -48,7 +48,7 @@ def picture(
       choque picture scan.nii.gz implant.stl --option threshold=300 collision.png
     """
     from choque.errors import InvalidInput
-    from choque.studio.picture.picture import draw_picture
+    from choque.studio.drawing import draw_picture
     from choque.studio.request import PictureRequest
 
     if len(words) < 2:

@@ -62,8 +62,7 @@ def video(
     """
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
-    from choque.studio.film.anything import film_anything
-    from choque.studio.picture.picture import draw_picture
+    from choque.studio.drawing import draw_picture, film_anything
     from choque.studio.request import FilmRequest, PictureRequest
 
     if len(words) < 2:

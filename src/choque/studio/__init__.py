@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.studio.film.film import Look, draw_frame, make_film
+    from choque.studio.film import Look, draw_frame, make_film
     from choque.studio.picture.scene import draw_scene
 
 __all__ = ["Look", "draw_frame", "draw_scene", "make_film"]
@@ -15,10 +15,10 @@ __all__ = ["Look", "draw_frame", "draw_scene", "make_film"]
 __getattr__ = exporting(
     "choque.studio",
     {
-        "Look": "choque.studio.film.film",
-        "draw_frame": "choque.studio.film.film",
+        "Look": "choque.studio.film",
+        "draw_frame": "choque.studio.film",
         "draw_scene": "choque.studio.picture.scene",
-        "make_film": "choque.studio.film.film",
+        "make_film": "choque.studio.film",
     },
 )
 

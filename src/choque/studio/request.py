@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from choque.errors import InvalidInput
-from choque.studio.film.film import Look
+from choque.studio.film import Look
 from choque.studio.volumes.look import VolumeLook
 
 KINDS = {
@@ -92,7 +92,7 @@ class FilmRequest(Request):
     seconds
         How long the film is; None for all of a recording or of an interval, and for a few seconds elsewhere.
     rate, speed
-        Frames a second, and how fast time goes by, as in `choque.studio.film.film.make_film`.
+        Frames a second, and how fast time goes by, as in `choque.studio.film.make_film`.
     """
 
     seconds: float | None = None

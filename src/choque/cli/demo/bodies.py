@@ -64,7 +64,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
 def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -> Path:
     """Make a film in perspective if this machine can draw one, otherwise a flat one from the front."""
     from choque.errors import ChoqueError
-    from choque.studio.film.film import Look, make_film
+    from choque.studio.film import Look, make_film
 
     path = folder / "bodies.gif"
     side = SIDE // 2 if quick else SIDE

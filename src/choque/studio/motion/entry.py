@@ -42,15 +42,12 @@ def _parameters(thing: str) -> Mapping[str, object]:
     return {name: each.default for name, each in inspect.signature(scenes.SCENES[thing]).parameters.items()}
 
 
-ENTRIES = {
-    "kinetic": Entry(
-        title="Motion in the plane",
-        about="Polygons that move, from event to event: the sorted lists, their certificates and the queue.",
-        things=_things,
-        open=open_motion,
-        parameters=_parameters,
-        suffixes=SUFFIXES,
-        study=True,
-    )
-}
-"""What the studio's chooser lists of this."""
+KINETIC = Entry(
+    title="Motion in the plane",
+    about="Polygons that move, from event to event: the sorted lists, their certificates and the queue.",
+    things=_things,
+    open=open_motion,
+    parameters=_parameters,
+    suffixes=SUFFIXES,
+    study=True,
+)

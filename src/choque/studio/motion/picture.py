@@ -19,7 +19,7 @@ from choque.studio.motion.player import MotionPlayer
 from choque.studio.motion.state import AXIS_NAMES, AxisList, MotionState
 from choque.studio.motion.words import explain_next, short_effect
 from choque.studio.picture.kinetic import ARROW, INK, LOWER, PAPER, UPPER, paint
-from choque.studio.stage.stage import check_size
+from choque.studio.stage.graphics import check_size
 from choque.studio.viewpoint import SIZE
 from choque.theses.kinetic.trace import end_name
 

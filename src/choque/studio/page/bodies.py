@@ -1,8 +1,8 @@
-"""The bodies on the page: instances of few meshes, of which only what changed is sent."""
+"""The bodies on the page: colours, and instances of few meshes, of which only changes are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +11,79 @@ from numpy.typing import NDArray
 
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
-from choque.studio.page import meshes
-from choque.studio.page.meshes import Mesh
-from choque.studio.stage.meshes import TILE_THICKNESS
+from choque.studio import meshes
+from choque.studio.meshes import TILE_THICKNESS, Mesh
+from choque.studio.page.findings import Findings
 from choque.studio.stage.quaternions import quaternions
+
+Colors = NDArray[np.uint8]
+
+APART, TOUCHING = (214, 48, 49), (46, 190, 92)
+"""Red turns green on contact."""
+
+STATIC = (110, 116, 128)
+PICKED = (255, 235, 60)
+
+_SCALE = np.array(
+    [
+        (48, 18, 59),
+        (65, 110, 222),
+        (28, 184, 222),
+        (52, 220, 130),
+        (170, 245, 66),
+        (246, 190, 48),
+        (240, 90, 25),
+        (150, 12, 8),
+    ],
+    np.float64,
+)
+"""From little to much."""
+
+
+def scene_colors(findings: Findings) -> Colors:
+    """The colours that the scene gives."""
+    return findings.bodies.color
+
+
+def speed_colors(findings: Findings) -> Colors:
+    """From slow to fast; the fastest body but one in a hundred is the end of the scale."""
+    moving = ~findings.bodies.static
+    fastest = float(np.quantile(findings.speed[moving], 0.99)) if moving.any() else 0.0
+    return _at_rest(findings, _scaled(findings.speed / max(fastest, 1e-12)))
+
+
+def contact_colors(findings: Findings) -> Colors:
+    """Red, and green for those that touch another."""
+    shown = np.where(findings.is_touching[:, None], np.array(TOUCHING), np.array(APART)).astype(np.uint8)
+    return _at_rest(findings, shown)
+
+
+def candidate_colors(findings: Findings) -> Colors:
+    """By the number of candidates, the most being the end of the scale."""
+    count = findings.candidate_count
+    return _at_rest(findings, _scaled(count / max(int(count.max(initial=0)), 1)))
+
+
+COLORINGS: dict[str, tuple[Callable[[Findings], Colors], str]] = {
+    "scene": (scene_colors, "The colours of the scene."),
+    "speed": (speed_colors, "Blue is slow, red is fast; what is static is grey."),
+    "contact": (contact_colors, "Red; green where it touches another body. What is static is grey."),
+    "candidates": (candidate_colors, "Blue has few candidates, red has many; what is static is grey."),
+}
+"""Each colouring by name, with what it means."""
+
+
+def _scaled(share: NDArray[np.floating]) -> Colors:
+    place = np.clip(share, 0.0, 1.0) * (len(_SCALE) - 2) + 1  # the darkest is too dark for a dark page
+    below = np.minimum(place.astype(np.int64), len(_SCALE) - 2)
+    part = (place - below)[:, None]
+    mixed: Colors = ((1 - part) * _SCALE[below] + part * _SCALE[below + 1]).astype(np.uint8)
+    return mixed
+
+
+def _at_rest(findings: Findings, colors: Colors) -> Colors:
+    return np.where(findings.bodies.static[:, None], np.array(STATIC, np.uint8), colors)
+
 
 DEFINITIONS = ((500, 16), (3_000, 10), (12_000, 7), (30_000, 5), (60_000, 3))
 """Up to how many drawn bodies round ones have how many latitudes; beyond the last `COARSE`."""
@@ -160,7 +229,7 @@ def parts_of(cast: BodyTable, definition: int) -> Iterator[Part]:
         for hull in np.unique(cast.hull[drawn & (cast.kind == CONVEX)]).tolist():
             rows = np.flatnonzero(drawn & (cast.kind == CONVEX) & (cast.hull == hull))
             points, triangles = cast.hull_mesh(hull)
-            yield Part(rows, Mesh(points, triangles.astype(np.uint32), is_sharp=True), cast.size[rows])
+            yield Part(rows, Mesh(points, triangles.astype(np.uint32)), cast.size[rows])
 
 
 def _round_parts(cast: BodyTable, drawn: NDArray[np.bool_], definition: int) -> Iterator[Part]:

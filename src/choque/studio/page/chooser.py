@@ -12,7 +12,7 @@ from choque.record import BodyTable, Poses
 from choque.scene import BodyScene
 from choque.studio.page.bodies import BodiesLayer
 from choque.studio.page.cameras import Cameras
-from choque.studio.page.entries import ENTRIES, Entry, entry
+from choque.studio.page.entries import ENTRIES, Entry
 from choque.studio.page.page import Page
 from choque.studio.page.stage import light
 from choque.studio.page.view import View
@@ -39,7 +39,7 @@ class Chooser(View):
         with page.tab("Watch"):
             page.text("Choose something to watch. A page can be open in several tabs: all show the same.")
             for number, name in enumerate(ENTRIES):
-                found = entry(name)
+                found = ENTRIES.find(name)
                 things = found.things()
                 with page.folder(found.title, is_open=number < OPENED):
                     page.text(f"*{found.about}*")

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName
 from choque.files.source import lower_suffix
 from choque.studio.page.view import View
 
 if TYPE_CHECKING:
     from choque.scene import BodyScene
-
-ENTRIES: dict[str, str] = {
-    "scene": "choque.studio.page.scenes",
-    "generator": "choque.studio.page.scenes",
-    "recording": "choque.studio.page.recordings",
-    "kinetic": "choque.studio.motion.entry",
-    "volumes": "choque.studio.volumes.entry",
-}
-"""The module of each entry, in the order of the chooser; the module has a dictionary ``ENTRIES`` with it."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +51,25 @@ class Entry:
     preview: Callable[[str], BodyScene] | None = None
 
 
-def entry(name: str) -> Entry:
-    """The entry called ``name``."""
-    if name not in ENTRIES:
-        raise UnknownName("kind of view", name, ENTRIES)
-    found: Entry = importlib.import_module(ENTRIES[name]).ENTRIES[name]
-    return found
+ENTRIES: Registry[Entry] = Registry(
+    "kind of view",
+    {
+        "scene": "choque.studio.page.scenes:SCENES",
+        "generator": "choque.studio.page.scenes:GENERATORS",
+        "recording": "choque.studio.page.recordings:RECORDINGS",
+        "kinetic": "choque.studio.motion.entry:KINETIC",
+        "volumes": "choque.studio.volumes.entry:VOLUMES",
+    },
+    group="choque.studio",
+    fits=lambda thing: isinstance(thing, Entry),
+    wanted="a choque.studio.page.entries.Entry",
+)
+"""What the studio shows, by name, in the order of the chooser."""
 
 
 def find_view(things: Sequence[str], *, study: str | None = None, parameters: Mapping[str, Any] | None = None) -> View:
     """The view of ``things``, each the name of something or a path; ``study`` says outright which entry is meant."""
-    return entry(entry_of(things, study) or _unknown(things)).open(things, parameters or {})
+    return ENTRIES.find(entry_of(things, study) or _unknown(things)).open(things, parameters or {})
 
 
 def view_of(thing: Any) -> View:
@@ -100,14 +99,14 @@ def view_of(thing: Any) -> View:
 def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
     """Which entry ``things`` are for, judged by the first of them; None where no entry knows it."""
     if study is not None:
-        studies = [name for name in ENTRIES if entry(name).study]
+        studies = [name for name in ENTRIES if ENTRIES.find(name).study]
         if study not in studies:
             raise UnknownName("study to watch", study, studies)
         return study
     if not things:
         raise InvalidInput("There is nothing to show; give a scene, a recording or a file, or nothing for the chooser.")
     first = things[0]
-    suffix, entries = lower_suffix(Path(first)), {name: entry(name) for name in ENTRIES}
+    suffix, entries = lower_suffix(Path(first)), {name: ENTRIES.find(name) for name in ENTRIES}
     for name, each in entries.items():
         if each.claims is not None and each.claims(first):
             return name
@@ -121,7 +120,7 @@ def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
 
 
 def _unknown(things: Sequence[str]) -> NoReturn:
-    first, entries = things[0], [entry(name) for name in ENTRIES]
+    first, entries = things[0], [ENTRIES.find(name) for name in ENTRIES]
     known = sorted({each for found in entries for each in found.suffixes})
     if Path(first).exists():
         raise InvalidInput(f"The studio does not know what {first} is; it opens {', '.join(known)} and recordings.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -15,7 +16,15 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from choque.errors import ChoqueError
+from choque.errors import ChoqueError, InvalidInput
+
+HOST = "127.0.0.1"
+"""Reached from this machine alone."""
+
+PORT = 8080
+"""The port where a studio is looked for first."""
+
+PORTS_TRIED = 100
 
 PICTURE_PATH = "/picture.png"
 
@@ -111,3 +120,40 @@ def _response(status: HTTPStatus, kind: str, content: bytes, encoding: str = "id
         }
     )
     return Response(int(status), status.phrase, headers, content)
+
+
+def free_port(host: str, port: int | None) -> int:
+    """The ``port`` if it is free on ``host``, or for None the first free one from `PORT` on."""
+    if not isinstance(host, str):
+        raise InvalidInput(f"The host is {host!r}; it must be an address as text, such as '127.0.0.1'.")
+    if port is not None:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
+            raise InvalidInput(f"The port is {port!r}; it must be a whole number from 1 to 65535.")
+        problem = _binding_problem(host, port)
+        if problem is None:
+            return port
+        raise InvalidInput(
+            f"The studio cannot listen on {host}:{port}: {problem}. Give another port, or none for the first free one."
+        )
+    problem = None
+    for candidate in range(PORT, PORT + PORTS_TRIED):
+        problem = _binding_problem(host, candidate)
+        if problem is None:
+            return candidate
+    raise InvalidInput(
+        f"The studio cannot listen on {host}, ports {PORT} to {PORT + PORTS_TRIED - 1}: {problem}. Give another host "
+        "or a port."
+    )
+
+
+def _binding_problem(host: str, port: int) -> str | None:
+    """Why nothing can listen there, None if something can."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except (OSError, UnicodeError, OverflowError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        return reason[:1].lower() + reason[1:]
+    return None

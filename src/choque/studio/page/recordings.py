@@ -42,14 +42,11 @@ def _claims(word: str) -> bool:
     return path.suffix.lower() in (SUFFIX, ".dat")
 
 
-ENTRIES = {
-    "recording": Entry(
-        title="Recordings",
-        about="Runs that were recorded, in the folder ./output.",
-        things=_recordings,
-        open=_open_recording,
-        suffixes=(SUFFIX, ".dat"),
-        claims=_claims,
-    )
-}
-"""What the studio's chooser lists of this."""
+RECORDINGS = Entry(
+    title="Recordings",
+    about="Runs that were recorded, in the folder ./output.",
+    things=_recordings,
+    open=_open_recording,
+    suffixes=(SUFFIX, ".dat"),
+    claims=_claims,
+)

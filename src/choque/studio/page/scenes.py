@@ -33,22 +33,19 @@ def _one(things: Sequence[str]) -> None:
         )
 
 
-ENTRIES = {
-    "scene": Entry(
-        title="Built-in scenes",
-        about="Small scenes of bodies that come with the package.",
-        things=lambda: _described(scene.built_in_names()),
-        open=_open,
-        suffixes=BODY_SUFFIXES,
-        preview=scene.load_bodies,
-    ),
-    "generator": Entry(
-        title="Generators",
-        about="Scenes of as many bodies as you like, from a seed.",
-        things=lambda: _described(scene.body_names()),
-        open=_open,
-        parameters=_generator_parameters,
-        claims=is_generator,
-    ),
-}
-"""What the studio's chooser lists of this."""
+SCENES = Entry(
+    title="Built-in scenes",
+    about="Small scenes of bodies that come with the package.",
+    things=lambda: _described(scene.built_in_names()),
+    open=_open,
+    suffixes=BODY_SUFFIXES,
+    preview=scene.load_bodies,
+)
+GENERATORS = Entry(
+    title="Generators",
+    about="Scenes of as many bodies as you like, from a seed.",
+    things=lambda: _described(scene.body_names()),
+    open=_open,
+    parameters=_generator_parameters,
+    claims=is_generator,
+)

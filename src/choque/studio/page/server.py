@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import queue
-import socket
 import threading
 import time
 import traceback
@@ -14,18 +13,10 @@ from types import ModuleType
 from typing import Any, Self
 
 from choque.errors import ChoqueError, InvalidInput, require
-from choque.studio.page.http import answered_first, answering
+from choque.studio.page.http import HOST, answered_first, answering, free_port
 from choque.studio.page.page import Page
 from choque.studio.page.view import View
 from choque.studio.viewpoint import SIZE, Viewpoint
-
-HOST = "127.0.0.1"
-"""Reached from this machine alone."""
-
-PORT = 8080
-"""The port where a studio is looked for first."""
-
-PORTS_TRIED = 100
 
 CLOSING_SECONDS = 10.0
 """So long the end of the server waits for the studio's thread, which may be compiling."""
@@ -244,43 +235,6 @@ class Studio:
 def load_viser() -> ModuleType:
     """Import viser, or say how to get it."""
     return require("viser", extra="view", purpose="to show things in the browser")
-
-
-def free_port(host: str, port: int | None) -> int:
-    """The ``port`` if it is free on ``host``, or for None the first free one from `PORT` on."""
-    if not isinstance(host, str):
-        raise InvalidInput(f"The host is {host!r}; it must be an address as text, such as '127.0.0.1'.")
-    if port is not None:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
-            raise InvalidInput(f"The port is {port!r}; it must be a whole number from 1 to 65535.")
-        problem = _binding_problem(host, port)
-        if problem is None:
-            return port
-        raise InvalidInput(
-            f"The studio cannot listen on {host}:{port}: {problem}. Give another port, or none for the first free one."
-        )
-    problem = None
-    for candidate in range(PORT, PORT + PORTS_TRIED):
-        problem = _binding_problem(host, candidate)
-        if problem is None:
-            return candidate
-    raise InvalidInput(
-        f"The studio cannot listen on {host}, ports {PORT} to {PORT + PORTS_TRIED - 1}: {problem}. Give another host "
-        "or a port."
-    )
-
-
-def _binding_problem(host: str, port: int) -> str | None:
-    """Why nothing can listen there, None if something can."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind(address)
-    except (OSError, UnicodeError, OverflowError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        return reason[:1].lower() + reason[1:]
-    return None
 
 
 @contextmanager

@@ -1,25 +1,65 @@
-"""What views of bodies have in common: bodies, colours, overlays, a body that is picked, cameras."""
+"""What views of bodies have in common: bodies, colours, overlays, a selected body, cameras, pictures."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
+from choque.files.png import png_bytes
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.studio.page.bodies import BodiesLayer
-from choque.studio.page.cameras import Cameras
-from choque.studio.page.colors import COLORINGS, PICKED
+from choque.studio.page.bodies import COLORINGS, PICKED, SEE_THROUGH, BodiesLayer
+from choque.studio.page.cameras import Cameras, around_moving
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, SLAB_NAMES, OverlaysLayer
 from choque.studio.page.page import Page
 from choque.studio.page.picking import about_body, body_on_ray
 from choque.studio.page.view import View
+from choque.studio.page.wires import Segments
+from choque.studio.stage.camera import camera_at
+from choque.studio.stage.stage import WorldStage
 from choque.studio.viewpoint import Viewpoint
+
+
+class Lines(NamedTuple):
+    """Lines (m, 2, 3) and their colour, or that of each end (m, 2, 3)."""
+
+    ends: Segments
+    color: tuple[int, int, int] | NDArray[np.uint8]
+
+
+def bodies_png(
+    cast: BodyTable,
+    poses: Poses,
+    color: NDArray[np.uint8],
+    lines: Iterable[Lines],
+    *,
+    viewpoint: Viewpoint | Camera,
+    size: tuple[int, int],
+    is_see_through: bool = False,
+) -> bytes:
+    """Draw bodies in these colours (n, 3), and lines over them, as the bytes of a PNG file.
+
+    A `Camera` in the place of an viewpoint says in which direction to look: all that moves is in sight then.
+    """
+    if isinstance(viewpoint, Viewpoint):
+        target = np.asarray(viewpoint.target, np.float64)
+        camera = camera_at(target + viewpoint.away, target)
+    else:
+        camera, target = around_moving(cast, poses, viewpoint, size[0] / size[1])
+    with WorldStage(camera, size=size, target=(target[0], target[1], target[2])) as stage:
+        stage.set_opacity(SEE_THROUGH if is_see_through else 1.0)
+        stage.show(replace(cast, color=color), poses)
+        for each in lines:
+            stage.add_segments(each.ends, each.color)
+        return png_bytes(stage.picture())
+
 
 FRAMES_A_SECOND = 30.0
 """Pictures are sent no more often than this."""
@@ -85,7 +125,7 @@ class BodiesView(View):
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
         """A PNG of the bodies in their colours, with the overlays that are on."""
-        from choque.studio.page.picture import Lines, bodies_png
+        from choque.studio.page.stage import Lines, bodies_png
 
         findings = self.look()
         drawings = self.overlays.drawings(findings)

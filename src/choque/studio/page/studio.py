@@ -27,8 +27,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from choque.studio.page.entries import ENTRIES, Entry, find_view
+from choque.studio.page.http import HOST, PORT
 from choque.studio.page.page import Page
-from choque.studio.page.server import HOST, PORT, Studio
+from choque.studio.page.server import Studio
 from choque.studio.page.view import View
 
 if TYPE_CHECKING:

@@ -14,12 +14,9 @@ from choque.errors import InvalidInput
 from choque.narrow.rules import RULES
 from choque.record import BodyTable, Poses
 from choque.scene import BodyScene, Camera
-from choque.studio.page.comparison import SecondMethod, cost_html
-from choque.studio.page.events import Events
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
-from choque.studio.page.plots import RunPlots
-from choque.studio.page.recent import Recent
+from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.world import Run, StepReport, World, bounds_names
 from choque.world._detection import Detection
@@ -296,12 +293,12 @@ class WorldView(BodiesView):
         return Run(make, dt=scene.dt)
 
     def _observe(self, world: World, report: StepReport) -> None:
-        self.plots.note(report)
-        self.events.note(world, report)
+        self.plots.add(report)
+        self.events.add(world, report)
         self.steps_since_change += 1
-        self.seconds["step"].note(report.total_seconds)
+        self.seconds["step"].add(report.total_seconds)
         if self.run.comparison is not None:
-            self.second.note(self.run.comparison)
+            self.second.add(self.run.comparison)
 
     def _warm_up(self) -> None:
         """Make a step in a copy, so that what is loaded or compiled for the first one is there when it is made."""
@@ -311,9 +308,9 @@ class WorldView(BodiesView):
     def _draw(self, now: float) -> None:
         self.present()
         ended = time.perf_counter()
-        self.seconds["send"].note(ended - now)
+        self.seconds["send"].add(ended - now)
         if self.run.playing and self._drawn:
-            self.seconds["picture"].note(now - self._drawn)
+            self.seconds["picture"].add(now - self._drawn)
         self._drawn = now
         # A picture that came late puts the next one off by half as long as usual at most.
         self._picture_due = max(self._picture_due, now - 0.5 / FRAMES_A_SECOND) + 1 / FRAMES_A_SECOND
@@ -339,15 +336,15 @@ class WorldView(BodiesView):
         self._play.label = "Pause" if self.run.playing else "Play"
 
     def _status_html(self) -> str:
-        world, usual = self.run.world, {name: recent.usual for name, recent in self.seconds.items()}
+        world, medians = self.run.world, {name: recent.median for name, recent in self.seconds.items()}
         state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
-        rate = f"{1 / usual['picture']:.0f} pictures a second; " if usual["picture"] and self.run.playing else ""
+        rate = f"{1 / medians['picture']:.0f} pictures a second; " if medians["picture"] and self.run.playing else ""
         found = (
             f"{len(world.pairs()):,} candidates, {len(world.contacts()):,} contacts" if world.frame else "not run yet"
         )
-        times = f"{rate}a step takes {usual['step'] * 1e3:.1f} ms, sending a picture {usual['send'] * 1e3:.1f} ms"
+        times = f"{rate}a step takes {medians['step'] * 1e3:.1f} ms, sending a picture {medians['send'] * 1e3:.1f} ms"
         return (
             f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"
-            f"<span style='opacity:0.7'>{times if usual['step'] else 'P or Space plays, F steps'}</span>"
+            f"<span style='opacity:0.7'>{times if medians['step'] else 'P or Space plays, F steps'}</span>"
             f"{self.coarse_html()}"
         )

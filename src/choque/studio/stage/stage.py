@@ -7,28 +7,23 @@ changes from frame to frame.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import InvalidInput, MissingExtra, require
+from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.studio.stage import meshes as world_meshes
+from choque.studio import meshes
+from choque.studio.meshes import TILE_THICKNESS, Mesh
 from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
+from choque.studio.stage.graphics import add_line_layer, check_size, load_pyvista, make_plotter, polydata
 from choque.studio.stage.quaternions import Quaternions, product, quaternions
 
-if TYPE_CHECKING:
-    import pyvista
-
-SKY_TOP, SKY_BOTTOM = "#3a4763", "#0c0f17"
 BOX_COLOR, ORIENTED_COLOR = (220, 0, 220), (220, 220, 0)
 """Of wireframes, as in the original: of boxes along the axes, and of oriented ones."""
 
@@ -36,6 +31,8 @@ AXES = ((1.0, 0.25, 0.25), (0.3, 0.9, 0.35), (0.35, 0.5, 1.0))
 AXES_LENGTH = 100.0
 LIGHT = np.array([0.55, 1.0, 0.4]) / np.linalg.norm([0.55, 1.0, 0.4])
 """Where the sun stands."""
+
+GROUND_SIDE = 400.0
 
 COARSEST, FINEST = 6, 24
 TRIANGLES = 400_000
@@ -102,8 +99,8 @@ class WorldStage:
         self._definition = definition
         self._shadows = shadows
         self._size, self._smoothing = size, smoothing
-        self._plotter = _plotter(max(size) * smoothing)
-        self._overlay = _overlay(self._plotter)
+        self._plotter = make_plotter(max(size) * smoothing)
+        self._overlay = add_line_layer(self._plotter)
         self._camera, self._target = camera or Camera(), np.array(target, float)
         self._opacity = 1.0
         self._cast: BodyTable | None = None
@@ -161,7 +158,7 @@ class WorldStage:
 
         ``each`` has the colours (k, 3) of the points where they are not the same.
         """
-        pyvista = _pyvista()
+        pyvista = load_pyvista()
         from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
 
         wire = pyvista.PolyData(np.ascontiguousarray(points, np.float32))
@@ -237,13 +234,13 @@ class WorldStage:
     def _add(
         self,
         rows: NDArray[np.intp],
-        mesh: pyvista.PolyData,
+        mesh: Mesh,
         scale: NDArray[np.float32],
         color: NDArray[np.uint8],
         offset: NDArray[np.float32] | None,
         over: bool,
     ) -> None:
-        pyvista = _pyvista()
+        pyvista = load_pyvista()
         from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
 
         points = pyvista.PolyData(np.zeros((len(rows), 3), np.float32))
@@ -252,7 +249,7 @@ class WorldStage:
         points.point_data["turn"] = np.tile(np.array([1, 0, 0, 0], np.float32), (len(rows), 1))
         mapper = vtkGlyph3DMapper()
         mapper.SetInputData(points)
-        mapper.SetSourceData(mesh)
+        mapper.SetSourceData(polydata(mesh))
         mapper.SetScaleArray("scale")
         mapper.SetScaleModeToScaleByVectorComponents()
         mapper.SetOrientationArray("turn")
@@ -275,7 +272,7 @@ class WorldStage:
 
     def _light(self, cast: BodyTable, poses: Poses) -> None:
         """Let the sun stand high to the side and cast the shadows, and a little light come from the camera."""
-        pyvista = _pyvista()
+        pyvista = load_pyvista()
         center, reach = extent(cast, poses)
         self._plotter.remove_all_lights()
         sun = pyvista.Light(
@@ -305,18 +302,6 @@ def _definition_for(count: int) -> int:
     return int(np.clip(np.sqrt(TRIANGLES / 4 / max(count, 1)), COARSEST, FINEST))
 
 
-def check_size(size: tuple[int, int], smoothing: int = 1, definition: int | None = None) -> None:
-    """Refuse pictures that are too small or too large, too coarse or too fine."""
-    if not (isinstance(size, tuple | list) and len(size) == 2 and all(isinstance(side, Integral) for side in size)):
-        raise InvalidInput(f"The picture size is {size!r}; give width and height in pixels, such as (1280, 720).")
-    if min(size) < 16 or max(size) > 8192:
-        raise InvalidInput(f"The picture size is {size[0]} × {size[1]}; each side must be 16 to 8192 pixels.")
-    if not 1 <= smoothing <= 4:
-        raise InvalidInput(f"The smoothing is {smoothing}; it must be 1 to 4.")
-    if definition is not None and not 3 <= definition <= 200:
-        raise InvalidInput(f"The definition is {definition}; it must be 3 to 200.")
-
-
 def _instances(cast: BodyTable, definition: int) -> Any:
     """List the parts of all drawn bodies: rows, mesh, scale (m, 3), colour (m, 3), offset along z, turned over."""
     size = cast.size
@@ -327,27 +312,27 @@ def _instances(cast: BodyTable, definition: int) -> Any:
 
     rows = of(SPHERE)
     if len(rows):
-        yield rows, world_meshes.ball(definition), np.repeat(size[rows, :1], 3, axis=1), cast.color[rows], None, False
+        yield rows, meshes.ball(definition), np.repeat(size[rows, :1], 3, axis=1), cast.color[rows], None, False
     rows = of(CAPSULE, lambda rows: ~cast.rocket[rows])
     if len(rows):
         radius, length, color = size[rows, 0], size[rows, 1], cast.color[rows]
         round_scale = np.repeat(radius[:, np.newaxis], 3, axis=1)
-        yield rows, world_meshes.tube(definition), np.column_stack((radius, radius, length)), color, None, False
-        yield rows, world_meshes.cap(definition), round_scale, color, length / 2, False
-        yield rows, world_meshes.cap(definition), round_scale, color, -length / 2, True
+        yield rows, meshes.tube(definition), np.column_stack((radius, radius, length)), color, None, False
+        yield rows, meshes.cap(definition), round_scale, color, length / 2, False
+        yield rows, meshes.cap(definition), round_scale, color, -length / 2, True
     rows = of(CAPSULE, lambda rows: cast.rocket[rows])
     if len(rows):
         half = size[rows, 1] / 2 + size[rows, 0]
         scale = np.column_stack((size[rows, 0], size[rows, 0], half))
-        for mesh, tint in world_meshes.rocket(max(definition // 2, 4)):
+        for mesh, tint in meshes.rocket(max(definition // 2, 4)):
             color = cast.color[rows] if tint is None else np.tile(np.array(tint, np.uint8), (len(rows), 1))
             yield rows, mesh, scale, color, None, False
     rows = of(TILE)
     if len(rows):
-        thickness = world_meshes.TILE_THICKNESS * size[rows, :2].mean(axis=1)
+        thickness = TILE_THICKNESS * size[rows, :2].mean(axis=1)
         yield (
             rows,
-            world_meshes.tile(),
+            meshes.cube(),
             np.column_stack((size[rows, 0], thickness, size[rows, 1])),
             cast.color[rows],
             None,
@@ -355,60 +340,8 @@ def _instances(cast: BodyTable, definition: int) -> Any:
         )
     rows = of(PLANE)
     if len(rows):
-        yield rows, world_meshes.ground(400.0), np.ones((len(rows), 3)), cast.color[rows], None, False
+        yield rows, meshes.square(), np.full((len(rows), 3), GROUND_SIDE), cast.color[rows], None, False
     for hull in np.unique(cast.hull[of(CONVEX)]).tolist():
+        points, triangles = cast.hull_mesh(hull)
         rows = of(CONVEX, lambda rows, hull=hull: cast.hull[rows] == hull)  # type: ignore[misc]
-        yield rows, world_meshes.solid(*cast.hull_mesh(hull)), size[rows], cast.color[rows], None, False
-
-
-def _pyvista() -> Any:
-    return require("pyvista", extra="video", purpose="to draw worlds")
-
-
-def _plotter(side: int) -> Any:
-    require_graphics()
-    pyvista = _pyvista()
-    from vtkmodules.vtkCommonCore import vtkLogger
-
-    # VTK says on stderr that there is no display before it takes EGL or OSMesa, which is as it should be.
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
-    plotter = pyvista.Plotter(off_screen=True, window_size=[side, side], lighting="none")
-    plotter.set_background(SKY_BOTTOM, top=SKY_TOP)
-    plotter.render_window.SetMultiSamples(0)
-    return plotter
-
-
-def _overlay(plotter: Any) -> Any:
-    """Add a layer of lines in front of the bodies, seen by the same camera and hidden by the same depths.
-
-    Lines have no place in VTK's shadow passes, whose shaders need a lit surface.
-    """
-    from vtkmodules.vtkRenderingCore import vtkRenderer
-
-    layer = vtkRenderer()
-    layer.SetLayer(1)
-    layer.PreserveDepthBufferOn()
-    layer.InteractiveOff()
-    layer.SetActiveCamera(plotter.camera)
-    plotter.render_window.SetNumberOfLayers(2)
-    plotter.render_window.AddRenderer(layer)
-    return layer
-
-
-def require_graphics() -> None:
-    """Say what to install where VTK is missing, or there is neither a display nor a library that draws without one."""
-    _pyvista()
-    if not sys.platform.startswith("linux") or os.environ.get("DISPLAY"):
-        return
-    import ctypes
-
-    for library in ("libEGL.so.1", "libOSMesa.so.8", "libOSMesa.so.6"):
-        try:
-            ctypes.CDLL(library)
-        except OSError:
-            continue
-        return
-    raise MissingExtra(
-        "There is no display, and neither EGL nor OSMesa to draw without one. Install one of them: apt-get install "
-        "libegl1 libgl1-mesa-dri (or libosmesa6)."
-    )
+        yield rows, Mesh(points, triangles.astype(np.uint32)), size[rows], cast.color[rows], None, False

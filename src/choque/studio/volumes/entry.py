@@ -92,15 +92,12 @@ def _example(name: str) -> VolumePair:
     return pair
 
 
-ENTRIES = {
-    "volumes": Entry(
-        title="Volumes",
-        about="Two solids from scans, meshes or voxels: drag one through the other and see what collides.",
-        things=lambda: EXAMPLES,
-        open=open_volumes,
-        suffixes=SUFFIXES,
-        claims=is_volume,
-        study=True,
-    )
-}
-"""What the studio's chooser lists of this."""
+VOLUMES = Entry(
+    title="Volumes",
+    about="Two solids from scans, meshes or voxels: drag one through the other and see what collides.",
+    things=lambda: EXAMPLES,
+    open=open_volumes,
+    suffixes=SUFFIXES,
+    claims=is_volume,
+    study=True,
+)

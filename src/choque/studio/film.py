@@ -1,7 +1,7 @@
 """Films and pictures of recordings, without a window.
 
-Frames are drawn by `WorldStage` and handed to ffmpeg one at a time; nothing is kept. The film goes to a file beside
-its target, which takes its place once it is complete.
+Frames are drawn by `WorldStage` and sent to ffmpeg one at a time; none is kept. The film is written beside its target
+and replaces it once it is complete.
 """
 
 from __future__ import annotations
@@ -20,11 +20,63 @@ from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.files.atomic import beside, replacing
 from choque.files.png import png_bytes
+from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
-from choque.studio.stage.boxes import axis_boxes, oriented_boxes
 from choque.studio.stage.camera import framing
-from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR, WorldStage, check_size, require_graphics
+from choque.studio.stage.graphics import check_size, require_graphics
+from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR, WorldStage
+
+_SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)
+
+
+def oriented_boxes(cast: BodyTable, poses: Poses, *, tiles: bool = False) -> NDArray[np.float32]:
+    """The corners (m, 8, 3) of the oriented boxes of all drawn bodies, tiles aside unless asked for."""
+    rows = _boxed(cast)
+    rows = rows if tiles else rows[cast.kind[rows] != TILE]
+    middle, half = _local_boxes(cast, rows)
+    local = middle[:, np.newaxis] + half[:, np.newaxis] * _SIGNS
+    turned = np.einsum("nij,nkj->nki", poses.rotation[rows], local)
+    corners: NDArray[np.float32] = (turned + poses.position[rows, np.newaxis]).astype(np.float32)
+    return corners
+
+
+def axis_boxes(cast: BodyTable, poses: Poses) -> NDArray[np.float32]:
+    """The corners (m, 8, 3) of the boxes along the axes of all drawn bodies.
+
+    Those of round bodies are as tight as can be; those of convex bodies are around their oriented boxes.
+    """
+    rows = _boxed(cast)
+    corners = oriented_boxes(cast, poses, tiles=True)
+    lower, upper = corners.min(axis=1), corners.max(axis=1)
+    kind, place = cast.kind[rows], poses.position[rows]
+    round_rows = np.isin(kind, (SPHERE, CAPSULE))
+    along = np.where((kind == CAPSULE)[:, np.newaxis], np.abs(poses.rotation[rows, :, 2]), 0.0)
+    reach = along * cast.size[rows, 1:2] / 2 + cast.size[rows, :1]
+    lower = np.where(round_rows[:, np.newaxis], place - reach, lower)
+    upper = np.where(round_rows[:, np.newaxis], place + reach, upper)
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    return (middle[:, np.newaxis] + half[:, np.newaxis] * _SIGNS).astype(np.float32)
+
+
+def _boxed(cast: BodyTable) -> NDArray[np.intp]:
+    return np.flatnonzero(cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE, TILE, CONVEX)))
+
+
+def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Middles and half sides (m, 3) of the boxes of bodies in their own frames."""
+    kind, size = cast.kind[rows], cast.size[rows]
+    middle, half = np.zeros((len(rows), 3), np.float32), np.repeat(size[:, :1], 3, axis=1)
+    half[kind == CAPSULE, 2] += size[kind == CAPSULE, 1] / 2
+    tile = kind == TILE
+    half[tile] = np.column_stack((size[tile, 0] / 2, np.zeros(np.count_nonzero(tile)), size[tile, 1] / 2))
+    for hull in np.unique(cast.hull[rows][kind == CONVEX]).tolist():
+        points, _ = cast.hull_mesh(hull)
+        these = (kind == CONVEX) & (cast.hull[rows] == hull)
+        lower, upper = points.min(axis=0), points.max(axis=0)
+        middle[these], half[these] = size[these] * (lower + upper) / 2, size[these] * (upper - lower) / 2
+    return middle, half
+
 
 RATES = (25, 30, 60, 120)
 """Frames a second that a film may have."""
