@@ -20,12 +20,12 @@ from choque.studio.page import entries as studio_entries
 from choque.studio.page.studio import Studio
 from choque.studio.volumes.entry import EXAMPLES, VOLUMES, is_volume, open_volumes
 from choque.studio.volumes.look import OPTIONS
-from choque.studio.volumes.pair import VolumePair
-from choque.studio.volumes.source import VolumeSource
 from choque.studio.volumes.view import VolumeView
 from choque.theses.kinetic import scenes
 from choque.volumes import phantoms
 from choque.volumes._turning import rotation_matrix
+from choque.volumes.pair import VolumePair
+from choque.volumes.source import VolumeSource
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 
@@ -56,7 +56,7 @@ def drag(
         studio.ask(view.tick)
 
 
-def test_dragging_through_contact_gives_one_notice_and_a_verdict(opened: tuple[Studio, VolumeView]) -> None:
+def test_dragging_through_contact_gives_one_notice_and_an_answer(opened: tuple[Studio, VolumeView]) -> None:
     """F-003-44, with handles that move in many small steps."""
     studio, view = opened
     assert view.log.notices == []
@@ -93,8 +93,8 @@ def test_handles_snap_to_voxels_when_they_are_let_go(opened: tuple[Studio, Volum
     np.testing.assert_allclose(view.pair.shift, [1.0, 0.0, 0.25])
     studio.ask(view.part_them)
     studio.ask(view.tick)
-    assert view.verdict is not None
-    assert not view.verdict.models
+    assert view.answer is not None
+    assert not view.answer.voxels
 
 
 def test_every_option_draws_and_undraws(opened: tuple[Studio, VolumeView]) -> None:

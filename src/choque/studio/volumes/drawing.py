@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, EDGE_COLOR, OPTIONS, REGION_COLOR, VolumeLook
-from choque.studio.volumes.pair import VolumePair
 from choque.volumes import Volume
+from choque.volumes.pair import VolumePair
 
 Color = tuple[int, int, int]
 
@@ -128,7 +128,7 @@ class VolumeDrawing:
     def _cubes(self, path: str, volume: Volume, color: Color, *, wireframe: bool = False) -> Any:
         """Cubes for the voxels; for more than can be drawn, the surface, as the page says."""
         centres = volume_shapes.cube_centres(volume)
-        if len(centres) > volume_shapes.CUBES_MOST:
+        if len(centres) > volume_shapes.MAX_CUBES:
             return self._surface(path, volume, color, wireframe=wireframe)
         if not len(centres):
             return None

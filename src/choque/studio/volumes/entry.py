@@ -10,11 +10,11 @@ from typing import Any
 from choque.errors import InvalidInput
 from choque.files import meshes, scans
 from choque.studio.page.entries import Entry
-from choque.studio.volumes.pair import VolumePair
-from choque.studio.volumes.source import VolumeSource, open_source
 from choque.studio.volumes.view import VolumeView
 from choque.volumes import phantoms
+from choque.volumes.pair import VolumePair
 from choque.volumes.reading import MODEL_SUFFIXES
+from choque.volumes.source import VolumeSource, open_source
 
 EXAMPLES = {
     "vertebra-and-screw": "A synthetic vertebra and a screw to drive into it.",

@@ -1,4 +1,4 @@
-"""What happens while one volume is moved through another, told once each: contact, the triangles' verdict, parting."""
+"""Events while one volume is moved through another: contact and separation of voxels and of triangles."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.studio.volumes.pair import Verdict
+from choque.volumes.pair import PairAnswer
 
-LINES_KEPT = 200
+MAX_NOTICES = 200
+"""Number of notices that are kept."""
 
 
 @dataclass(frozen=True)
@@ -19,33 +20,33 @@ class Notice:
 
     kind: Literal["models collide", "models apart", "triangles collide", "triangles apart"]
     shift: NDArray[np.float64]
-    """Where the moved volume was [world]."""
+    """Translation of the moved volume [world]."""
     text: str
 
 
 @dataclass
 class CollisionLog:
-    """Notices in the order of time; a new one only when an answer changes."""
+    """Notices in the order of time; one for each change of an answer."""
 
     notices: list[Notice] = field(default_factory=list)
     _models: bool = False
     _triangles: bool | None = None
 
-    def observe(self, verdict: Verdict, shift: NDArray[np.float64]) -> list[Notice]:
-        """Take note of an answer, and give the notices that it adds: of the models first, then of the triangles."""
+    def observe(self, answer: PairAnswer, shift: NDArray[np.float64]) -> list[Notice]:
+        """Record an answer and return the notices that it adds: of the voxels first, then of the triangles."""
         new = []
-        if verdict.models != self._models:
+        if answer.voxels != self._models:
             new.append(
                 Notice("models collide", shift.copy(), "the voxel models collide")
-                if verdict.models
-                else Notice("models apart", shift.copy(), "the voxel models are apart again")
+                if answer.voxels
+                else Notice("models apart", shift.copy(), "the voxel models are apart")
             )
-        if verdict.models and verdict.triangles != self._triangles:
+        if answer.voxels and answer.triangles != self._triangles:
             new.append(
-                Notice("triangles collide", shift.copy(), "the triangles really do")
-                if verdict.triangles
-                else Notice("triangles apart", shift.copy(), "but no triangles meet")
+                Notice("triangles collide", shift.copy(), "triangles meet")
+                if answer.triangles
+                else Notice("triangles apart", shift.copy(), "no triangles meet")
             )
-        self._models, self._triangles = verdict.models, verdict.triangles
-        self.notices = [*self.notices, *new][-LINES_KEPT:]
+        self._models, self._triangles = answer.voxels, answer.triangles
+        self.notices = [*self.notices, *new][-MAX_NOTICES:]
         return new

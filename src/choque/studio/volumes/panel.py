@@ -1,4 +1,4 @@
-"""Answers, times and events of the volume view as HTML, for its panels."""
+"""Panels of the volume view as HTML: answers, times, events, sources."""
 
 from __future__ import annotations
 
@@ -8,52 +8,50 @@ import numpy as np
 
 from choque.studio.stage.quaternions import angle_and_axis
 from choque.studio.volumes.log import CollisionLog
-from choque.studio.volumes.pair import Verdict, VolumePair, VolumePart
-from choque.studio.volumes.shapes import CUBES_MOST
+from choque.studio.volumes.shapes import MAX_CUBES
+from choque.volumes.pair import PairAnswer, VolumePair, VolumePart
 
 YES, NO, MAYBE = "#ff6b5e", "#6fcf97", "#f0b357"
 _SIGNS = {"models collide": "●", "models apart": "○", "triangles collide": "▲", "triangles apart": "△"}
 _COLORS = {"models collide": MAYBE, "models apart": NO, "triangles collide": YES, "triangles apart": NO}
 
 
-def verdict_html(pair: VolumePair, verdict: Verdict) -> str:
-    """Whether models and triangles collide, what they share, and how long each question took."""
-    if not verdict.models:
-        lines = [_answer("Voxel models", "apart", NO), _answer("Triangles", "apart, so nobody had to ask", NO)]
+def answer_html(pair: VolumePair, answer: PairAnswer) -> str:
+    """Return whether voxels and triangles collide, the size of the intersection, and the time of each test."""
+    if not answer.voxels:
+        lines = [_answer("Voxel models", "apart", NO), _answer("Triangles", "not tested: the voxels are apart", NO)]
     else:
-        meet = (
-            f"{len(verdict.triangle_pairs):,} pair{'' if len(verdict.triangle_pairs) == 1 else 's'} of triangles meet"
-        )
+        meet = f"{len(answer.triangle_pairs):,} pair{'' if len(answer.triangle_pairs) == 1 else 's'} of triangles meet"
         lines = [
-            _answer("Voxel models", "collide", YES if verdict.triangles else MAYBE),
+            _answer("Voxel models", "collide", YES if answer.triangles else MAYBE),
             _answer(
                 "Triangles",
-                meet if verdict.triangles else "apart: only voxels touch, or one is inside",
-                _meets(verdict),
+                meet if answer.triangles else "apart: only voxels touch, or one is inside",
+                _meets(answer),
             ),
         ]
-    if verdict.region is not None:
+    if answer.region is not None:
         lines.append(
             _answer(
-                "Shared", f"{verdict.region.voxel_count:,} voxels, a volume of {verdict.region.volume:.4g}", "inherit"
+                "Shared", f"{answer.region.voxel_count:,} voxels, a volume of {answer.region.volume:.4g}", "inherit"
             )
         )
     lines.append(_answer("Moved by", " ".join(f"{value:.4g}" for value in pair.shift), "inherit"))
-    lines.append(_answer("Turned by", _turn_words(pair), "inherit"))
+    lines.append(_answer("Turned by", _rotation_text(pair), "inherit"))
     times = "".join(
-        f'<tr><td style="opacity:0.7">{escape(_QUESTIONS[name])}</td>'
+        f'<tr><td style="opacity:0.7">{escape(_TESTS[name])}</td>'
         f'<td style="text-align:right;white-space:nowrap">{_duration(seconds)}</td></tr>'
-        for name, seconds in verdict.seconds.items()
+        for name, seconds in answer.seconds.items()
     )
     return _block(
         f'<table style="width:100%;border-spacing:0 0.25em">{"".join(lines)}</table>'
-        f'<p style="margin:0.8em 0 0.2em"><b>Time of each question</b></p>'
+        f'<p style="margin:0.8em 0 0.2em"><b>Time of each test</b></p>'
         f'<table style="width:100%;font-variant-numeric:tabular-nums">{times}</table>'
     )
 
 
 def log_html(log: CollisionLog) -> str:
-    """The notices, the latest on top."""
+    """Return the notices, latest first."""
     if not log.notices:
         return _block('<span style="opacity:0.65">Nothing yet: drag one volume into the other.</span>')
     rows = [
@@ -66,12 +64,12 @@ def log_html(log: CollisionLog) -> str:
 
 
 def part_html(part: VolumePart, color: tuple[int, int, int]) -> str:
-    """What a volume is: where it comes from, its voxels, its vertices, and how long making them took."""
+    """Return the source of a volume, its voxels and vertices, and the time to make them."""
     volume = part.volume
     spacing = " × ".join(f"{edge:.4g}" for edge in volume.spacing)
     note = ""
-    if volume.voxel_count > CUBES_MOST:
-        words = f"Where more than {CUBES_MOST:,} cubes would be seen, the surface is drawn."
+    if volume.voxel_count > MAX_CUBES:
+        words = f"Above {MAX_CUBES:,} visible cubes, the surface is drawn instead."
         note = f'<br><span style="color:{MAYBE}">{words}</span>'
     return _block(
         f'<span style="color:rgb{color}">■</span> <b>{escape(part.source.name)}</b>, a {part.source.kind}<br>'
@@ -80,8 +78,8 @@ def part_html(part: VolumePart, color: tuple[int, int, int]) -> str:
     )
 
 
-def _turn_words(pair: VolumePair) -> str:
-    """The angle, the axis, and what making the voxels anew took; a turn is the only move that costs something."""
+def _rotation_text(pair: VolumePair) -> str:
+    """Return the angle, the axis, and the time to make the voxels of the turned volume."""
     part = pair.parts[1]
     if not part.is_turned:
         return "nothing"
@@ -89,11 +87,11 @@ def _turn_words(pair: VolumePair) -> str:
     return f"{np.degrees(angle):.4g}° about {' '.join(f'{each:.2g}' for each in axis)}, in {_duration(part.seconds)}"
 
 
-_QUESTIONS = {"voxels": "Do the voxels collide?", "triangles": "Do triangles meet?", "region": "What is shared?"}
+_TESTS = {"voxels": "Collision of voxels", "triangles": "Triangles that meet", "region": "Intersection"}
 
 
-def _meets(verdict: Verdict) -> str:
-    return YES if verdict.triangles else NO
+def _meets(answer: PairAnswer) -> str:
+    return YES if answer.triangles else NO
 
 
 def _answer(question: str, answer: str, color: str) -> str:

@@ -1,4 +1,4 @@
-"""What is drawn of a volume, as arrays in world units: cubes, surface, brinks, planes of vertices, its box."""
+"""Parts of a drawn volume as arrays in world units: cubes, surface, brinks, planes of vertices, its box."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Triangles = tuple[NDArray[np.float64], NDArray[np.int64]]
 ORDERS = ("xyz", "yzx", "zxy")
 """The three orders; the brinks of one run along its last axis, its planes lie across its first."""
 
-CUBES_MOST = 60_000
-"""Up to so many voxels are drawn as cubes."""
+MAX_CUBES = 60_000
+"""Largest number of voxels that are drawn as cubes."""
 
 
 def brinks(volume: Volume, order: str) -> Segments:
-    """The brinks of an order: from each odd extreme vertex to the even one after it, along the order's last axis.
+    """Return the brinks of an order: from each odd extreme vertex to the even one after it, along the last axis.
 
-    In the order xyz, for example, vertices on one line along z pair up from below: within a pair the line runs along
-    the solid's edge. (Aguilera, Orthogonal Polyhedra, 1998.)
+    In the order xyz, for example, the vertices on one line along z form pairs from below; between the two of a pair
+    the line runs along an edge of the solid. (Aguilera, Orthogonal Polyhedra, 1998.)
     """
     points = volume.model.reordered(order).points
     return volume.lattice.to_world(points.reshape(-1, 2, 3))
 
 
 def planes(volume: Volume, axis: str) -> Triangles:
-    """The planes of vertices across an axis: in each, the region that its vertices bound, as rectangles."""
+    """Return the planes of vertices across an axis: in each, the region that its vertices bound, as rectangles."""
     order = next(order for order in ORDERS if order[0] == axis)
     columns = [order.index(letter) for letter in "xyz"]
     corners = []
@@ -50,7 +50,7 @@ def planes(volume: Volume, axis: str) -> Triangles:
 
 
 def cube_centres(volume: Volume) -> NDArray[np.float64]:
-    """The middles (k, 3) of the voxels that can be seen, from a cavity too: those with an empty neighbour."""
+    """Return the centres (k, 3) of the voxels with an empty neighbour: those that are visible, also from cavities."""
     if volume.is_empty:
         return np.empty((0, 3))
     mask = np.pad(volume.voxels(), 1)
@@ -62,7 +62,7 @@ def cube_centres(volume: Volume) -> NDArray[np.float64]:
 
 
 def box_edges(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Segments:
-    """The twelve edges of a box."""
+    """Return the twelve edges of a box."""
     corners = np.array(list(product(*zip(lower, upper, strict=True))))
     ends = [(a, a | 4 >> axis) for axis in range(3) for a in range(8) if not a & 4 >> axis]
     edges: Segments = corners[np.array(ends)]
@@ -70,6 +70,6 @@ def box_edges(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Segment
 
 
 def unit_cube(spacing: NDArray[np.float64]) -> Triangles:
-    """A cube around the origin with edges of ``spacing``, looking outward."""
+    """Return a cube around the origin with edges of ``spacing``, oriented outward."""
     volume = Volume.from_voxels(np.ones((1, 1, 1), np.bool_), spacing=spacing, origin=-spacing / 2)
     return volume.surface()

@@ -18,9 +18,9 @@ from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.drawing import VolumeDrawing
 from choque.studio.volumes.log import CollisionLog
 from choque.studio.volumes.look import COLORS, DIRECTION, GROUPS, OPTIONS, VolumeLook
-from choque.studio.volumes.pair import Verdict, VolumePair, VolumePart
-from choque.studio.volumes.panel import log_html, part_html, verdict_html
+from choque.studio.volumes.panel import answer_html, log_html, part_html
 from choque.studio.volumes.stage import distance_to_see
+from choque.volumes.pair import PairAnswer, VolumePair, VolumePart
 
 STEP_KEYS = {
     "L": ("a voxel along +x", (1, 0, 0)),
@@ -49,7 +49,7 @@ class VolumeView(View):
         self.pair = pair
         self.title = f"Volumes: {pair.parts[0].source.name} and {pair.parts[1].source.name}"
         self.log = CollisionLog()
-        self.verdict: Verdict | None = None
+        self.answer: PairAnswer | None = None
         self.look = VolumeLook()
         self._start = pair.shift
         self._wanted: NDArray[np.float64] | None = None
@@ -216,7 +216,7 @@ class VolumeView(View):
     def show_region(self, on: bool) -> None:
         """Draw what the voxels share or not."""
         self.look.region = self._region.value = on
-        self._drawing.draw_region(None if self.verdict is None else self.verdict.region)
+        self._drawing.draw_region(None if self.answer is None else self.answer.region)
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
         """A PNG of what is shown."""
@@ -234,19 +234,19 @@ class VolumeView(View):
             self.pair.move_to(wanted)
         is_turned = self._follow_turn()
         is_new, self._is_new = self._is_new, False
-        has_changed = is_new or is_turned or self.verdict is None or not np.array_equal(before, self.pair.shift)
+        has_changed = is_new or is_turned or self.answer is None or not np.array_equal(before, self.pair.shift)
         if has_changed:
-            self.verdict = self.pair.query()
-            self.log.observe(self.verdict, self.pair.shift)
+            self.answer = self.pair.query()
+            self.log.observe(self.answer, self.pair.shift)
         with self._page.server.atomic():
             if is_new:
                 self._drawing.redraw(0)
             if is_new or is_turned:
                 self._drawing.redraw(1)
-            if has_changed and self.verdict is not None:
+            if has_changed and self.answer is not None:
                 self._drawing.follow()
-                self._drawing.draw_region(self.verdict.region)
-                self._tell(self.verdict)
+                self._drawing.draw_region(self.answer.region)
+                self._tell(self.answer)
             if not self._is_held:
                 self._handles.position = self._middle + self.pair.shift
                 self._handles.wxyz = quaternions(self.pair.rotation[np.newaxis])[0]
@@ -275,8 +275,8 @@ class VolumeView(View):
         if event.client is not None:
             self._page.do(partial(self.move_to, event.target.value))
 
-    def _tell(self, verdict: Verdict) -> None:
-        self._answers.content = verdict_html(self.pair, verdict)
+    def _tell(self, answer: PairAnswer) -> None:
+        self._answers.content = answer_html(self.pair, answer)
         self._events.content = log_html(self.log)
         for which, (panel, part) in enumerate(zip(self._descriptions, self.pair.parts, strict=True)):
             panel.content = part_html(part, COLORS[which])

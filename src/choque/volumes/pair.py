@@ -1,73 +1,74 @@
-"""Two volumes, one of which is moved through the other: what they are now, and whether they collide."""
+"""Two sources of volumes on one lattice, the second moved and turned, and whether they collide."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh
-from choque.studio.volumes.source import VolumeSource
-from choque.volumes import TriangleSearch, Volume
 from choque.volumes._turning import rotation_matrix
+from choque.volumes._volume import Volume
+from choque.volumes.source import VolumeSource
+from choque.volumes.triangles import TriangleSearch
 
-FIRST_VOXELS = 32
-"""How many voxels the longest side of two meshes gets where nothing else says how fine they are."""
+DEFAULT_VOXELS = 32
+"""Number of voxels along the longest side of two meshes, if ``voxels_per_unit`` is not given."""
 
-CELLS_MOST = 40_000_000
-"""How many voxels the boxes around both may have together: beyond that a change is no longer live."""
+MAX_CELLS = 40_000_000
+"""Largest number of voxels in the boxes around both, so that a change takes at most seconds."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether the two collide, and how long it took to find out."""
+class PairAnswer:
+    """Whether the two collide, and the time of each test."""
 
-    models: bool
+    voxels: bool
     """Whether the voxels share space."""
     triangles: bool | None
-    """Whether triangles of both meet; None where the voxels are apart, so that nobody had to ask."""
+    """Whether triangles of both meet; None if the voxels are apart and no triangles were tested."""
     triangle_pairs: NDArray[np.int64]
     """(m, 2) triangles that meet."""
     region: Volume | None
-    """All that the voxels share."""
+    """The intersection of the voxels."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Of each question, by name: ``voxels``, ``triangles``, ``region``."""
+    """Time of each test [s], by name: ``voxels``, ``triangles``, ``region``."""
 
 
 class VolumePart:
-    """One of the two: its source, how it is made into voxels, and the outcome."""
+    """One of the two: its source, the options of voxelising it, and the result."""
 
     def __init__(self, source: VolumeSource) -> None:
         self.source = source
         self.above = source.first_threshold()
         self.fill = source.can_fill
         self.rotation = np.eye(3)
-        """By which it is turned about the middle of its source."""
+        """Rotation (3, 3) about the middle of its source."""
         self.volume: Volume = _NOTHING
         self.mesh: Mesh = _NO_MESH
         self.seconds = 0.0
-        """How long it took to make the voxels."""
+        """Time to make the voxels [s]."""
 
     @property
     def middle(self) -> NDArray[np.float64]:
-        """The middle of its source, which turning leaves in place [world]."""
+        """Middle of its source, the fixed point of rotations [world]."""
         lower, upper = self.source.bounds
         return (lower + upper) / 2.0
 
     @property
     def is_turned(self) -> bool:
-        """Whether it stands otherwise than in its source."""
+        """Whether it is rotated relative to its source."""
         return not np.array_equal(self.rotation, np.eye(3))
 
     def rebuild(self, like: Volume | None, voxels_per_unit: float | None) -> None:
-        """Make the voxels anew; refused, and nothing changed, where the source does not allow it.
+        """Make the voxels again; nothing changes if the source raises `InvalidInput`.
 
-        A mesh is turned first, and its voxels are those of the turned one. Voxels that a scan or model brings are asked
-        for by the centres of the turned ones; by quarter turns, where they are cubes, each goes to one of them.
+        A mesh is turned and then voxelised. Scans and models are resampled by the centres of the turned voxels, which
+        is exact for quarter turns if the voxels are cubes.
         """
         begin = perf_counter()
         source = self.source if not self.is_turned else self.source.turned(self.rotation, self.middle)
@@ -80,7 +81,7 @@ class VolumePart:
         self.volume = volume
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The box around its triangles [world]; where there are none, around its source."""
+        """Return the box around its triangles [world]; if there are none, around its source."""
         if not len(self.mesh.vertices):
             return self.source.bounds
         return self.mesh.vertices.min(axis=0), self.mesh.vertices.max(axis=0)
@@ -89,31 +90,31 @@ class VolumePart:
 class VolumePair:
     """Two sources on one lattice, the second moved by whole voxels and turned.
 
-    Where neither brings voxels of its own, and wherever `voxels_per_unit` is set, voxels are cubes of that size; else
-    they are those of the first that has some. Moving costs nothing. All else makes voxels anew, always from the source,
-    so that errors never add up.
+    With `voxels_per_unit`, which two meshes need, voxels are cubes of that size; otherwise they are those of the first
+    source that is a scan or model. Moving costs nothing. Every other change makes the voxels again from the source, so
+    that errors never accumulate.
     """
 
     def __init__(self, one: VolumeSource, two: VolumeSource, *, voxels_per_unit: float | None = None) -> None:
         self.parts = (VolumePart(one), VolumePart(two))
         self.shift = np.zeros(3)
-        """Where the second is, from where its source has it [world]; whole voxels."""
+        """Translation of the second relative to its source [world], in whole voxels."""
         if voxels_per_unit is None and one.kind == two.kind == "mesh":
-            voxels_per_unit = self._usual_fineness()
+            voxels_per_unit = self._default_fineness()
         self.voxels_per_unit = voxels_per_unit
         self._searches: tuple[Mesh, TriangleSearch] | None = None
         self.set_voxels_per_unit(voxels_per_unit)
 
     @property
     def spacing(self) -> NDArray[np.float64]:
-        """The edges of a voxel [world]."""
+        """Edges of a voxel [world]."""
         return np.array(self.parts[0].volume.spacing)
 
     def set_voxels_per_unit(self, voxels_per_unit: float | None) -> None:
-        """Choose how fine the voxels are; None for those that a scan or model brings."""
+        """Set the resolution of the voxels; None for the voxels of the scan or model."""
         if voxels_per_unit is None:
             if all(part.source.kind == "mesh" for part in self.parts):
-                raise InvalidInput("Both are meshes; say how many voxels make a unit.")
+                raise InvalidInput("voxels_per_unit is None and both are meshes; give a number above 0.")
         else:
             self._check_fineness(voxels_per_unit)
         before = self.voxels_per_unit
@@ -125,10 +126,10 @@ class VolumePair:
             raise
 
     def set_threshold(self, which: int, above: float) -> None:
-        """Choose the grey value above which the voxels of a scan are full."""
+        """Set the grey value above which the voxels of a scan are full."""
         part = self.parts[which]
         if part.source.kind != "scan":
-            raise InvalidInput(f"{part.source.name} is no scan; only scans have a threshold.")
+            raise InvalidInput(f"{part.source.name} is a {part.source.kind}; only scans have a threshold.")
         before, part.above = part.above, float(above)
         try:
             self.rebuild()
@@ -137,7 +138,7 @@ class VolumePair:
             raise
 
     def set_fill(self, which: int, fill: bool) -> None:
-        """Choose whether the inside of a mesh is filled."""
+        """Set whether the inside of a mesh is filled."""
         part = self.parts[which]
         if fill and not part.source.can_fill:
             raise InvalidInput(f"{part.source.name} cannot be filled: only meshes without holes have an inside.")
@@ -145,7 +146,7 @@ class VolumePair:
         self.rebuild()
 
     def rebuild(self, *, only_second: bool = False) -> None:
-        """Make the voxels of both anew, first of the one that brings the lattice; or of the second on its lattice."""
+        """Make the voxels of both again, or ``only_second``; the source that has the lattice comes first."""
         first, second = self.parts
         if self.voxels_per_unit is None and first.source.kind == "mesh":
             first, second = second, first
@@ -156,22 +157,19 @@ class VolumePair:
         self.move_to(self.shift)
 
     def move_to(self, shift: ArrayLike) -> NDArray[np.float64]:
-        """Move the second to the whole number of voxels nearest to ``shift`` [world], and say where that is."""
-        wanted = np.asarray(shift, np.float64)
-        if wanted.shape != (3,) or not np.isfinite(wanted).all():
-            raise InvalidInput(f"The place to move to is {shift!r}; give three finite numbers.")
-        self.shift = np.rint(wanted / self.spacing) * self.spacing
+        """Move the second to ``shift`` [world], rounded to whole voxels, and return the result."""
+        self.shift = np.rint(np.array(check.triple(shift, "shift")) / self.spacing) * self.spacing
         return self.shift
 
     @property
     def rotation(self) -> NDArray[np.float64]:
-        """(3, 3) how the second is turned, about the middle of its source."""
+        """Rotation (3, 3) of the second about the middle of its source."""
         return self.parts[1].rotation
 
     def turn_to(self, rotation: ArrayLike) -> None:
-        """Turn the second to a rotation, counted from its source; a matrix (3, 3), or an axis times an angle [radians].
+        """Turn the second to a rotation, relative to its source, and make its voxels again.
 
-        Makes its voxels anew, which `VolumePart.seconds` says the time of.
+        ``rotation`` is a matrix (3, 3), or a vector (3,) along the axis, as long as the angle [rad].
         """
         part = self.parts[1]
         before, part.rotation = part.rotation, rotation_matrix(rotation)
@@ -182,35 +180,35 @@ class VolumePair:
             raise
 
     def moved(self) -> Volume:
-        """The second where it is now."""
+        """Return the second volume where it is now."""
         return self.parts[1].volume.translated(self.shift)
 
     def moved_mesh(self) -> Mesh:
-        """The triangles of the second where they are now."""
+        """Return the triangles of the second where they are now."""
         mesh = self.parts[1].mesh
         return Mesh(mesh.vertices + self.shift, mesh.faces)
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The box around both where they are now [world]."""
+        """Return the box around both where they are now [world]."""
         (lower, upper), (other_lower, other_upper) = (part.bounds() for part in self.parts)
         return np.minimum(lower, other_lower + self.shift), np.maximum(upper, other_upper + self.shift)
 
-    def query(self) -> Verdict:
-        """Ask whether the voxels collide and, only if they do, whether triangles meet and what the voxels share."""
+    def query(self) -> PairAnswer:
+        """Test whether the voxels collide and, only if they do, find the triangles that meet and the intersection."""
         seconds = {}
         one, two = self.parts[0].volume, self.moved()
         begin = perf_counter()
         collide = one.collides(two)
         seconds["voxels"] = perf_counter() - begin
         if not collide:
-            return Verdict(False, None, np.empty((0, 2), np.int64), None, seconds)
+            return PairAnswer(False, None, np.empty((0, 2), np.int64), None, seconds)
         begin = perf_counter()
         pairs = self._search().meeting(self.moved_mesh())
         seconds["triangles"] = perf_counter() - begin
         begin = perf_counter()
         region = one & two
         seconds["region"] = perf_counter() - begin
-        return Verdict(True, bool(len(pairs)), pairs, region, seconds)
+        return PairAnswer(True, bool(len(pairs)), pairs, region, seconds)
 
     def _search(self) -> TriangleSearch:
         mesh = self.parts[0].mesh
@@ -218,24 +216,23 @@ class VolumePair:
             self._searches = mesh, TriangleSearch(mesh)
         return self._searches[1]
 
-    def _usual_fineness(self) -> float:
+    def _default_fineness(self) -> float:
         sides = [float((upper - lower).max()) for lower, upper in (part.source.bounds for part in self.parts)]
         longest = max(sides)
-        if not (math.isfinite(longest) and longest > 0):
-            raise InvalidInput("Both meshes are single points; there is nothing to make voxels of.")
-        return float(f"{FIRST_VOXELS / longest:.2g}")
+        if longest == 0:
+            raise InvalidInput("Both meshes are single points; give meshes with triangles that have an area.")
+        return float(f"{DEFAULT_VOXELS / longest:.2g}")
 
     def _check_fineness(self, voxels_per_unit: float) -> None:
-        if not (math.isfinite(voxels_per_unit) and voxels_per_unit > 0):
-            raise InvalidInput(f"The voxels per unit are {voxels_per_unit!r}; give a number above 0.")
+        check.positive(voxels_per_unit, "voxels_per_unit")
         cells = sum(
             float(np.prod((upper - lower) * voxels_per_unit + 3))
             for lower, upper in (p.source.bounds for p in self.parts)
         )
-        if cells > CELLS_MOST:
+        if cells > MAX_CELLS:
             raise InvalidInput(
-                f"With {voxels_per_unit:g} voxels to the unit the boxes around both would have {cells:,.0f} voxels, "
-                f"more than the {CELLS_MOST:,} that can be changed live; choose fewer."
+                f"voxels_per_unit is {voxels_per_unit:g}, which makes {cells:,.0f} voxels in the boxes around both; "
+                f"at most {MAX_CELLS:,} are allowed. Give a smaller number."
             )
 
 

@@ -1,4 +1,4 @@
-"""Where a volume of the volume view comes from: a mesh, a grey or labelled scan, a voxel model, or a phantom."""
+"""Sources of volumes that can be voxelised repeatedly: a mesh, a grey or labelled scan, a model or a phantom."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, read_mesh
 from choque.files.scans import Scan, read_scan, select
-from choque.volumes import Volume, phantoms
+from choque.volumes import phantoms
+from choque.volumes._volume import Volume
 from choque.volumes.reading import kind_of
 from choque.volumes.voxelise import check_closed
+
+STATISTICS_VOXELS = 200_000
+"""Number of voxels of a scan from which its threshold is estimated."""
 
 
 @dataclass(frozen=True, eq=False)
 class VolumeSource:
-    """What a volume is made from; exactly one of ``mesh``, ``scan`` and ``model`` is there."""
+    """What a volume is made from: exactly one of ``mesh``, ``scan`` and ``model`` is given."""
 
     name: str
     mesh: Mesh | None = None
@@ -33,12 +37,12 @@ class VolumeSource:
 
     @property
     def is_grey(self) -> bool:
-        """Whether a threshold makes sense: a scan with more than two values."""
+        """Whether a threshold applies: a scan with more than two values."""
         return self.scan is not None and len(np.unique(self.scan.values.ravel()[:: self._stride])) > 2
 
     @property
     def can_fill(self) -> bool:
-        """Whether there is an inside to fill: a mesh without holes."""
+        """Whether it has an inside to fill: a mesh without holes."""
         if self.mesh is None:
             return False
         try:
@@ -49,7 +53,7 @@ class VolumeSource:
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The box around all of it [world]."""
+        """Lower and upper corner of the box around it [world]."""
         if self.mesh is not None:
             return self.mesh.vertices.min(axis=0), self.mesh.vertices.max(axis=0)
         if self.scan is not None:
@@ -59,19 +63,19 @@ class VolumeSource:
         return self.model.bounds
 
     def value_range(self) -> tuple[float, float]:
-        """The least and the greatest finite value of a scan."""
+        """Return the least and the greatest finite value of a scan."""
         if self.scan is None:
-            raise InvalidInput(f"{self.name} is no scan, so it has no grey values.")
+            raise InvalidInput(f"{self.name} is a {self.kind}; only scans have grey values.")
         values = self.scan.values
         finite = values if values.dtype.kind != "f" else values[np.isfinite(values)]
         if not finite.size:
-            raise InvalidInput(f"{self.name} has no finite value.")
+            raise InvalidInput(f"The scan {self.name} has no finite value; give another one.")
         return float(finite.min()), float(finite.max())
 
     def first_threshold(self) -> float | None:
-        """A threshold to begin with, half-way between the dark and the bright half of a grey scan; None elsewhere.
+        """Return a first threshold for a grey scan, half-way between the means of its dark and bright voxels, or None.
 
-        By Ridler and Calvard's iteration ("Picture thresholding using an iterative selection method", 1978).
+        By the iteration of Ridler and Calvard ("Picture thresholding using an iterative selection method", 1978).
         """
         if not self.is_grey or self.scan is None:
             return None
@@ -89,17 +93,17 @@ class VolumeSource:
         return float(round(threshold)) if self.scan.values.dtype.kind in "iu" else threshold
 
     def turned(self, rotation: NDArray[np.float64], about: NDArray[np.float64]) -> VolumeSource:
-        """The same with its triangles turned about a point [world]; voxels that it brings stay as they are."""
+        """Return the source with its triangles turned about a point [world]; scans and models are not changed."""
         if self.mesh is None:
             return self
         vertices = (self.mesh.vertices - about) @ rotation.T + about
         return replace(self, mesh=Mesh(vertices, self.mesh.faces))
 
     def volume(self, *, like: Volume | None, voxels_per_unit: float | None, above: float | None, fill: bool) -> Volume:
-        """The voxels of it: those of ``like``, or so many to the unit; a scan or model keeps its own without either.
+        """Return its voxels on the lattice of ``like``, or ``voxels_per_unit``; scans and models may keep their own.
 
-        A mesh is taken conservatively, every voxel that a triangle touches, so that no collision of triangles is ever
-        missed by the voxels; with ``fill`` its inside as well. ``above`` is the threshold of a scan.
+        Meshes are voxelised conservatively, every voxel that a triangle touches, so that the voxels miss no collision
+        of triangles; with ``fill`` also the inside. ``above`` is the threshold of a scan.
         """
         if self.mesh is not None:
             return Volume.from_mesh(
@@ -121,13 +125,13 @@ class VolumeSource:
 
     @property
     def _stride(self) -> int:
-        """How many voxels apart those are that statistics look at: some hundred thousand tell enough."""
+        """Step between the voxels that statistics use."""
         assert self.scan is not None
-        return max(self.scan.values.size // 200_000, 1)
+        return max(self.scan.values.size // STATISTICS_VOXELS, 1)
 
 
 def open_source(thing: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> VolumeSource:
-    """Open a file by its kind, or make a phantom: ``screw``, or ``screw:96`` for one of 96³ voxels."""
+    """Open a file by its kind, or make a phantom: ``screw``, or ``screw:96`` for 96³ voxels."""
     path = Path(thing)
     if phantoms.is_phantom(thing):
         return VolumeSource(path.name.partition(":")[0], model=phantoms.find(thing))
@@ -135,7 +139,7 @@ def open_source(thing: str | os.PathLike[str], *, axes: str | None = None, world
     if kind == "mesh":
         mesh = read_mesh(path)
         if not len(mesh.faces):
-            raise InvalidInput(f"The mesh {path} has no triangles.")
+            raise InvalidInput(f"The mesh {path} has no triangles; give a mesh with at least one.")
         return VolumeSource(path.name, mesh=mesh)
     if kind == "scan":
         return VolumeSource(path.name, scan=read_scan(path, axes=axes, world=world))
@@ -143,7 +147,7 @@ def open_source(thing: str | os.PathLike[str], *, axes: str | None = None, world
 
 
 def _fits(volume: Volume, like: Volume) -> bool:
-    """Whether the voxels of both line up."""
+    """Return whether the voxels of both line up."""
     try:
         like.lattice.shift_to(volume.lattice)
     except InvalidInput:
