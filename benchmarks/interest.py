@@ -65,7 +65,7 @@ def users(scale: float) -> None:
     heading /= np.linalg.norm(heading, axis=1)[:, None]
     for step in (0.001, 0.01, 0.03, 0.1, 0.5, None):
         position = random.random((count, 3))
-        areas = Areas(position, radius, threads=2)
+        areas = Areas(position, radius=radius, threads=2)
         changed = 0
 
         def move(position: np.ndarray = position, step: float | None = step) -> None:
@@ -90,7 +90,7 @@ def users(scale: float) -> None:
         )
         motion = "all jump anywhere" if step is None else f"a step of {step} radii"
         say(f"update {count:,} owners, {motion} (< 50 ms)", timing, note)
-    areas = Areas(random.random((count, 3)), radius, threads=2)
+    areas = Areas(random.random((count, 3)), radius=radius, threads=2)
     say(f"adapt {count:,} owners to 32 members", timings(lambda: areas.adapt(32), turns=2)[0])
 
 
@@ -103,8 +103,8 @@ def extents(scale: float) -> None:
     half = np.ma.masked_array(np.full(count, size), mask=np.arange(count) % 2 == 0)
     for shape in ("sphere", "box"):
         every, some = timings(
-            lambda shape=shape: Areas(position, size, None, shape, threads=2),
-            lambda shape=shape: Areas(position, half, size / 4, shape, threads=2),
+            lambda shape=shape: Areas(position, radius=size, shape=shape, threads=2),
+            lambda shape=shape: Areas(position, radius=half, body_radius=size / 4, shape=shape, threads=2),
             turns=3,
         )
         say(f"match {count:,} {shape} areas with as many bodies (< 500 ms)", every)

@@ -24,7 +24,7 @@ def test_every_area_holds_the_target(shape: Any, dimension: int, target: int) ->
     """F-004-40: random places have no two equal distances, so geometry allows the target exactly."""
     random = np.random.default_rng(target)
     position = np.concatenate((random.normal(0, 0.01, (150, dimension)), random.random((150, dimension))))
-    areas = Areas(position, 0.2, random.uniform(0, 1e-6, 300), shape)
+    areas = Areas(position, radius=0.2, body_radius=random.uniform(0, 1e-6, 300), shape=shape)
     before = set(rows(areas.pairs()))
     areas.adapt(target)
     assert (counts(areas) == target).all()
@@ -38,7 +38,7 @@ def test_ties_give_fewer_and_never_more(seed: int, target: int, shape: Any) -> N
     """On a lattice many are equally far: the most that a radius can hold without exceeding the target is held."""
     random = np.random.default_rng(seed)
     position = random.integers(0, 5, (30, 2))
-    areas = Areas(position, 1.0, None, shape)
+    areas = Areas(position, radius=1.0, shape=shape)
     areas.adapt(target)
     distance = np.sqrt(squared(position, shape))
     np.fill_diagonal(distance, np.inf)
@@ -51,7 +51,7 @@ def test_ties_give_fewer_and_never_more(seed: int, target: int, shape: Any) -> N
 
 def test_limits_hold() -> None:
     position = np.concatenate((np.random.default_rng(1).normal(0, 0.01, (80, 3)), [[50.0, 0, 0]]))
-    areas = Areas(position, 1.0)
+    areas = Areas(position, radius=1.0)
     areas.adapt(10, smallest=0.5, largest=2.0)
     np.testing.assert_array_equal(areas.radius, [0.5] * 80 + [2.0])
     assert counts(areas).tolist() == [79] * 80 + [0]
@@ -61,7 +61,7 @@ def test_limits_hold() -> None:
 
 
 def test_bodies_without_areas_get_none() -> None:
-    areas = Areas([[0, 0], [1, 0], [3, 0]], [9.0, None, 0.0])
+    areas = Areas([[0, 0], [1, 0], [3, 0]], radius=[9.0, None, 0.0])
     areas.adapt(1)
     assert np.isnan(areas.radius[1])
     assert rows(areas.pairs()) == [(0, 1), (2, 1)]
@@ -69,12 +69,12 @@ def test_bodies_without_areas_get_none() -> None:
 
 def test_owners_in_motion_are_kept_at_the_target(thorough: bool) -> None:
     motion = arena(200, start="sparse")
-    areas = Areas(motion.spheres(0)[0], 1.0)
+    areas = Areas(motion.spheres(0)[0], radius=1.0)
     held = set(rows(areas.entered))
     for frame in range(1, 100 if thorough else 25):
         areas.update(motion.spheres(frame)[0])
         held = (held - set(rows(areas.left))) | set(rows(areas.entered))
-        areas.adapt(12, 0.0, 10.0)
+        areas.adapt(12, largest=10.0)
         held = (held - set(rows(areas.left))) | set(rows(areas.entered))
         assert (counts(areas) == 12).all()
         assert sorted(held) == rows(areas.pairs())

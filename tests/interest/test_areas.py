@@ -38,7 +38,7 @@ def as_numbers(radius: list[Any]) -> Any:
 def test_members_are_those_that_touch(crowd: tuple[Any, Any, Any, Any]) -> None:
     """F-004-19, F-004-21, F-004-22, F-004-24."""
     position, radius, body_radius, shape = crowd
-    areas = Areas(position, radius, body_radius, shape)
+    areas = Areas(position, radius=radius, body_radius=body_radius, shape=shape)
     wanted = members(position, as_numbers(radius), body_radius, shape)
     assert rows(areas.pairs()) == wanted
     assert rows(areas.entered) == wanted
@@ -54,7 +54,9 @@ def test_members_are_those_that_touch(crowd: tuple[Any, Any, Any, Any]) -> None:
 def test_touching_counts_and_a_hair_more_does_not(shape: Any) -> None:
     far = [3.0, 4.0, 0.0] if shape == "sphere" else [5.0, 1.0, -5.0]
     for stretch, is_member in ((1.0, True), (1 - 1e-12, True), (1 + 1e-12, False)):
-        areas = Areas(np.array([[0.0, 0.0, 0.0], far]) * stretch, [4.0, None], [0.0, 1.0], shape)
+        areas = Areas(
+            np.array([[0.0, 0.0, 0.0], far]) * stretch, radius=[4.0, None], body_radius=[0.0, 1.0], shape=shape
+        )
         assert areas.members(0).tolist() == ([1] if is_member else [])
 
 
@@ -62,27 +64,27 @@ def test_only_the_one_with_an_area_sees() -> None:
     """F-004-25: of a, b, c and d only a has an area; b touches it, c lies in it, d is outside."""
     radius = [3, None, None, None]
     for sizes in (radius, np.array(radius)):
-        areas = Areas([[0, 0], [4, 0], [1, 1], [9, 9]], sizes, body_radius=1)
+        areas = Areas([[0, 0], [4, 0], [1, 1], [9, 9]], radius=sizes, body_radius=1)
         assert rows(areas.pairs()) == [(0, 1), (0, 2)]
         assert areas.owners.tolist() == [0]
 
 
 def test_a_masked_radius_is_no_area() -> None:
     radius = np.ma.masked_array([3.0, -1.0, np.nan, 1.0], mask=[False, True, True, False])
-    areas = Areas([[0, 0], [1, 0], [2, 0], [9, 0]], radius)
+    areas = Areas([[0, 0], [1, 0], [2, 0], [9, 0]], radius=radius)
     assert areas.owners.tolist() == [0, 3]
     assert rows(areas.pairs()) == [(0, 1), (0, 2)]
 
 
 def test_seeing_is_directed() -> None:
-    areas = Areas([[0.0, 0.0], [3.0, 0.0]], [4.0, 1.0])
+    areas = Areas([[0.0, 0.0], [3.0, 0.0]], radius=[4.0, 1.0])
     assert areas.members(0).tolist() == [1]
     assert areas.members(1).tolist() == []
 
 
 def test_a_body_is_a_point_unless_it_has_a_size() -> None:
-    assert Areas([[0.0, 0.0], [3.0, 0.0]], 2.5).members(0).size == 0
-    assert Areas([[0.0, 0.0], [3.0, 0.0]], 2.5, 0.5).members(0).tolist() == [1]
+    assert Areas([[0.0, 0.0], [3.0, 0.0]], radius=2.5).members(0).size == 0
+    assert Areas([[0.0, 0.0], [3.0, 0.0]], radius=2.5, body_radius=0.5).members(0).tolist() == [1]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -91,7 +93,7 @@ def test_zero_missed_in_motion_and_changes_add_up(shape: Any, dimension: int, th
     """F-004-27, F-004-39: the arena frame by frame, slow, then fast; lists last while nobody is too fast."""
     motion = arena(120, start="sparse", dimension=dimension, pulse=0.0)
     radius = motion.reach
-    areas = Areas(motion.spheres(0)[0], 2 * radius, radius, shape)
+    areas = Areas(motion.spheres(0)[0], radius=2 * radius, body_radius=radius, shape=shape)
     held = set(rows(areas.entered))
     frame_count = 500 if thorough else 30
     frames = [*range(1, frame_count), *range(frame_count, frame_count + 400, 40 if thorough else 80)]
@@ -112,13 +114,13 @@ def test_lists_that_last_take_fewer_tests_than_new_ones() -> None:
     """F-004-39: the same members as from scratch at each frame, for fewer tests of areas against bodies."""
     random = np.random.default_rng(0)
     position, velocity = 4 * random.random((2000, 3)), random.uniform(-0.004, 0.004, (2000, 3))
-    areas = Areas(position, 0.4)
+    areas = Areas(position, radius=0.4)
     first = areas.counters.tests
     fresh_tests = 0
     for _ in range(39):
         position = position + velocity
         areas.update(position)
-        fresh = Areas(position, 0.4)
+        fresh = Areas(position, radius=0.4)
         np.testing.assert_array_equal(areas.pairs(), fresh.pairs())
         fresh_tests += fresh.counters.tests
     assert areas.counters.events <= 6
@@ -129,7 +131,7 @@ def test_lists_that_last_take_fewer_tests_than_new_ones() -> None:
 def test_a_list_holds_whoever_was_within_the_slack_at_the_last_search() -> None:
     random = np.random.default_rng(0)
     position, velocity = 4 * random.random((300, 2)), random.uniform(-0.002, 0.002, (300, 2))
-    areas = Areas(position, 0.4)
+    areas = Areas(position, radius=0.4)
     assert areas.slack == 0
     searched = position
     for _ in range(12):
@@ -154,7 +156,7 @@ def scripts(draw: st.DrawFn) -> tuple[str, list[tuple[str, int]]]:
 def test_replay_of_changes_while_owners_come_and_go(script: tuple[str, list[tuple[str, int]]]) -> None:
     """F-004-42: entered and left, replayed from nothing, are the members; and those of a fresh build."""
     shape, steps = script
-    areas = Areas(np.arange(24).reshape(12, 2) % 7, [6, None] * 6, np.arange(12) % 3, shape)  # type: ignore[arg-type]
+    areas = Areas(np.arange(24).reshape(12, 2) % 7, radius=[6, None] * 6, body_radius=np.arange(12) % 3, shape=shape)  # type: ignore[arg-type]
     held = set(rows(areas.entered))
     for kind, seed in steps:
         follow(areas, kind, np.random.default_rng(seed))
@@ -181,7 +183,7 @@ def follow(areas: Areas, kind: str, random: np.random.Generator) -> None:
     elif kind == "add":
         more = int(random.integers(0, 4))
         radius = None if random.random() < 0.5 else random.integers(0, 9, more)
-        new = areas.add(random.integers(0, 20, (more, 2)), radius, 1)
+        new = areas.add(random.integers(0, 20, (more, 2)), radius=radius, body_radius=1)
         assert len(new) == more
         assert not set(new) & set(range(12))
     elif kind == "remove":
@@ -189,13 +191,13 @@ def follow(areas: Areas, kind: str, random: np.random.Generator) -> None:
     elif kind == "resize":
         areas.resize(some, None if random.random() < 0.3 else random.integers(0, 9, len(some)))
     elif kind == "adapt":
-        areas.adapt(int(random.integers(1, 6)), 0.5, 8.0)
+        areas.adapt(int(random.integers(1, 6)), smallest=0.5, largest=8.0)
 
 
 def test_an_id_is_never_used_again() -> None:
-    areas = Areas(np.zeros((3, 2)), 1.0)
+    areas = Areas(np.zeros((3, 2)), radius=1.0)
     areas.remove([1])
-    assert areas.add([[0, 0]], 1.0).tolist() == [3]
+    assert areas.add([[0, 0]], radius=1.0).tolist() == [3]
     assert areas.members(3).tolist() == [0, 2]
     with pytest.raises(InvalidInput, match="No living body has the id 1"):
         areas.members(1)
@@ -206,11 +208,13 @@ def test_a_crowd_in_few_places_is_searched_in_a_tree(shape: Any, monkeypatch: py
     random = np.random.default_rng(3)
     position = random.normal(0, 1e-3, (600, 3)) + random.integers(0, 2, (600, 1)) * 1e4
     radius, size = random.uniform(0, 2e-3, 600), random.uniform(0, 1e-4, 600)
-    by_choice = Areas(position, radius, size, shape)
+    by_choice = Areas(position, radius=radius, body_radius=size, shape=shape)
     assert rows(by_choice.pairs()) == members(position, radius, size, shape)
     for waste in (-1.0, np.inf):
-        monkeypatch.setattr(_search, "WASTE_MOST", waste)
-        np.testing.assert_array_equal(Areas(position, radius, size, shape).pairs(), by_choice.pairs())
+        monkeypatch.setattr(_search, "MAX_WASTE", waste)
+        np.testing.assert_array_equal(
+            Areas(position, radius=radius, body_radius=size, shape=shape).pairs(), by_choice.pairs()
+        )
 
 
 def test_sizes_of_every_kind_at_once() -> None:
@@ -219,12 +223,12 @@ def test_sizes_of_every_kind_at_once() -> None:
     radius = 2 ** random.integers(0, 12, 300)
     size = np.where(random.random(300) < 0.3, 0, 2 ** random.integers(0, 11, 300))
     for shape in SHAPES:
-        areas = Areas(position, radius, size, shape)  # type: ignore[arg-type]
+        areas = Areas(position, radius=radius, body_radius=size, shape=shape)  # type: ignore[arg-type]
         assert rows(areas.pairs()) == members(position, radius, size, shape)
 
 
 def test_infinite_areas_and_bodies() -> None:
-    areas = Areas([[0.0, 0.0], [1e200, 0.0], [5.0, 5.0]], [np.inf, 1, 1], [0, 0, np.inf])
+    areas = Areas([[0.0, 0.0], [1e200, 0.0], [5.0, 5.0]], radius=[np.inf, 1, 1], body_radius=[0, 0, np.inf])
     assert rows(areas.pairs()) == [(0, 1), (0, 2), (1, 2)]
     areas.update([[0.0, 0.0], [1.0, 0.0], [1e9, 5.0]])
     assert rows(areas.entered) == [(1, 0)]
@@ -238,11 +242,11 @@ def test_no_touch_is_missed_at_any_scale(scale: float, shift: float) -> None:
     position = random.integers(0, 9, (60, 3))
     wanted = set(members(position, 3, 1))
     moved = (position / 3.0 + shift) * scale
-    assert wanted <= set(rows(Areas(moved, 1.0 * scale * (1 + 1e-12 * shift), scale / 3).pairs()))
+    assert wanted <= set(rows(Areas(moved, radius=1.0 * scale * (1 + 1e-12 * shift), body_radius=scale / 3).pairs()))
 
 
 def test_a_step_too_small_to_be_squared_is_followed() -> None:
-    areas = Areas([[0.0, 0.0], [2e-170, 0.0], [1.0, 1.0]], [1e-170, 0.0, 0.5])
+    areas = Areas([[0.0, 0.0], [2e-170, 0.0], [1.0, 1.0]], radius=[1e-170, 0.0, 0.5])
     areas.update([[0.0, 0.0], [1e-170, 0.0], [1.0, 1.0]])
     assert 1 in areas.members(0)
 
@@ -252,7 +256,7 @@ def test_the_same_for_any_number_of_threads() -> None:
     answers = []
     with parallel_at_any_size():
         for threads in (1, 2, 3):
-            areas = Areas(motion.spheres(0)[0], motion.reach, motion.reach, threads=threads)
+            areas = Areas(motion.spheres(0)[0], radius=motion.reach, body_radius=motion.reach, threads=threads)
             told = [areas.pairs()]
             for frame in (1, 2, 3, 40, 41):
                 areas.update(motion.spheres(frame)[0])
@@ -270,7 +274,7 @@ def test_owners_that_jump_anywhere_are_found_anew(shape: Any) -> None:
     random = np.random.default_rng(11)
     radius = np.where(random.random(260) < 0.1, 0.9, random.uniform(0.0, 0.3, 260))
     radius[::7] = np.nan
-    areas = Areas(random.random((260, 3)), np.ma.masked_invalid(radius), 0.01, shape)
+    areas = Areas(random.random((260, 3)), radius=np.ma.masked_invalid(radius), body_radius=0.01, shape=shape)
     held = set(rows(areas.entered))
     for _ in range(4):
         position = random.random((260, 3))
@@ -288,7 +292,7 @@ def test_the_number_of_tests_does_not_depend_on_that_of_threads() -> None:
     tests = []
     with parallel_at_any_size():
         for threads in (1, 2, 5):
-            areas = Areas(position[0], 0.1, threads=threads)
+            areas = Areas(position[0], radius=0.1, threads=threads)
             areas.update(position[1])
             tests.append(areas.counters.tests)
     assert len(set(tests)) == 1
@@ -296,7 +300,7 @@ def test_the_number_of_tests_does_not_depend_on_that_of_threads() -> None:
 
 def test_moving_some_is_moving_all_with_the_others_still() -> None:
     position = np.random.default_rng(0).random((200, 2))
-    some, all_of_them = Areas(position, 0.1), Areas(position, 0.1)
+    some, all_of_them = Areas(position, radius=0.1), Areas(position, radius=0.1)
     position[[7, 150]] = [[0.5, 0.5], [0.51, 0.5]]
     some.move([150, 7], position[[150, 7]])
     all_of_them.update(position)
@@ -305,14 +309,14 @@ def test_moving_some_is_moving_all_with_the_others_still() -> None:
 
 
 def test_answers_cannot_be_written_to() -> None:
-    areas = Areas(np.zeros((3, 2)), 1.0)
+    areas = Areas(np.zeros((3, 2)), radius=1.0)
     for array in (areas.pairs(), areas.entered, areas.left, areas.ids, areas.position, areas.body_radius):
         assert not array.flags.writeable
 
 
 def test_given_arrays_are_not_held() -> None:
     position = np.zeros((2, 2))
-    areas = Areas(position, 1.0)
+    areas = Areas(position, radius=1.0)
     position += 100.0
     assert areas.position.max() == 0
 
@@ -320,23 +324,23 @@ def test_given_arrays_are_not_held() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (([[0, 0]], -1), "radius.*negative"),
-        (([[0, 0]], np.nan), "radius.*NaN"),
-        (([[0, 0]], [1, 2]), "radius has the shape"),
-        (([[0, 0]], 1, -1), "body_radius.*negative"),
-        (([[0, np.nan]], 1), "position.*finite"),
-        (([[0, np.inf]], 1), "position.*finite"),
-        (([0, 0], 1), "position has the shape"),
-        (([[0, 0, 0, 0]], 1), "position has the shape"),
-        ((["ab"], 1), "position"),
-        (([[0, 0]], "far"), "radius"),
-        (([[0, 0]], 1, None, "cone"), "no shape of an area called 'cone'"),
-        ((np.empty((0, 2)), -1), "radius.*negative"),
+        ({"radius": -1}, "radius.*negative"),
+        ({"radius": np.nan}, "radius.*NaN"),
+        ({"radius": [1, 2]}, "radius has the shape"),
+        ({"body_radius": -1}, "body_radius.*negative"),
+        ({"position": [[0, np.nan]]}, "position.*finite"),
+        ({"position": [[0, np.inf]]}, "position.*finite"),
+        ({"position": [0, 0]}, "position has the shape"),
+        ({"position": [[0, 0, 0, 0]]}, "position has the shape"),
+        ({"position": ["ab"]}, "position"),
+        ({"radius": "far"}, "radius"),
+        ({"shape": "cone"}, "no shape of an area called 'cone'"),
+        ({"position": np.empty((0, 2)), "radius": -1}, "radius.*negative"),
     ],
 )
 def test_bad_areas_are_one_sentence(arguments: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said) as caught:
-        Areas(*arguments)
+        Areas(**{"position": [[0, 0]], "radius": 1, **arguments})
     assert "\n" not in str(caught.value)
 
 
@@ -354,19 +358,19 @@ def test_bad_areas_are_one_sentence(arguments: Any, said: str) -> None:
         ("members", ("first",), "owner is 'first'"),
         ("remove", ([3],), "No living body has the id 3"),
         ("resize", ([0], -2.0), "radius.*negative"),
-        ("add", ([[1, 1]], np.nan), "radius.*NaN"),
         ("adapt", (0,), "target is 0"),
         ("adapt", (2.5,), "target is 2.5"),
         ("adapt", (True,), "target is True"),
-        ("adapt", (3, -1.0), "smallest is -1.0"),
-        ("adapt", (3, np.nan), "smallest is nan"),
-        ("adapt", (3, 2.0, 1.0), "smallest is 2.0 and largest is 1.0"),
+        ("add", {"position": [[1, 1]], "radius": np.nan}, "radius.*NaN"),
+        ("adapt", {"target": 3, "smallest": -1.0}, "smallest is -1.0"),
+        ("adapt", {"target": 3, "smallest": np.nan}, "smallest is nan"),
+        ("adapt", {"target": 3, "smallest": 2.0, "largest": 1.0}, "smallest is 2.0 and largest is 1.0"),
     ],
 )
 def test_bad_changes_are_one_sentence_and_change_nothing(name: str, arguments: Any, said: str) -> None:
-    areas = Areas([[0, 0], [1, 0]], 1.0)
+    areas = Areas([[0, 0], [1, 0]], radius=1.0)
     before = areas.pairs().tolist(), areas.ids.tolist(), areas.position.tolist()
     with pytest.raises(InvalidInput, match=said) as caught:
-        getattr(areas, name)(*arguments)
+        getattr(areas, name)(*arguments) if isinstance(arguments, tuple) else getattr(areas, name)(**arguments)
     assert "\n" not in str(caught.value)
     assert (areas.pairs().tolist(), areas.ids.tolist(), areas.position.tolist()) == before

@@ -10,7 +10,7 @@ from interest_oracles import arena, rows, sphere_pairs
 
 import choque
 from choque.bounds import Boxes, Spheres
-from choque.interest import Interest, density
+from choque.interest import Interest
 
 GRIDS = ((1, 2, 1), (2, 2, 1), (2, 2, 2), (4, 4, 4))
 WALLS = (np.full(3, -2.0), np.full(3, 2.0))
@@ -111,11 +111,3 @@ def test_the_narrow_phase_finds_the_same_after_every_method(start: str, thorough
         for method in methods:
             candidates = method.pairs()
             assert rows(candidates[spheres.overlap(candidates)]) == wanted
-
-
-def test_the_density_of_three_by_hand() -> None:
-    """F-004-08: the centre is at x = 1, where the weights are 2, 1 and 1."""
-    assert density([[0, 0, 0], [4, 0, 0], [0, 0, 0]], [2, 1, 1]) == pytest.approx(5 / 3)
-    assert density([[5, 5]], [0]) == 0
-    with pytest.raises(choque.errors.InvalidInput, match="no bodies"):
-        density(np.empty((0, 2)), [])

@@ -49,7 +49,7 @@ def test_areas_of_that_k_hold_all_pairs_of_the_frames_that_follow(frames: int, s
 @pytest.mark.parametrize("closed", [True, False])
 def test_kept_pairs_equal_those_of_every_frame(method: str, closed: bool, thorough: bool) -> None:
     motion = arena(150, start="sparse", pulse=0.05)
-    kept = Skinned(boxes_of(motion, 0), displacement=0.02, frames=6, method=method, closed=closed)
+    kept = Skinned(boxes_of(motion, 0), displacement=0.02, frames=6, broad=method, closed=closed)
     each = choque.broad.create(method, boxes_of(motion, 0), closed=closed)
     frame_count = 500 if thorough else 30
     for frame in range(1, frame_count):
@@ -88,7 +88,7 @@ def test_tighter_bounds_are_tested_as_they_are() -> None:
         ((np.nan, 0.1, 2), "radius.*NaN"),
         (([], 0.1, 2), "radius has the shape"),
         ((0.0, 0.1, 2), "Row 0 of radius is 0"),
-        ((1e-320, 0.1, 2), "too small beside a displacement of 0.1"),
+        ((1e-320, 0.1, 2), "too small for a displacement of 0.1"),
         ((1.0, -0.1, 2), "displacement is -0.1"),
         ((1.0, np.inf, 2), "displacement is inf"),
         ((1.0, 0.1, 0), "frames is 0"),

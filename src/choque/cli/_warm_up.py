@@ -221,7 +221,6 @@ def use_interest() -> None:
             areas.adapt(8)
             areas.remove(areas.add(place[:1], radius=1.0))
             areas.update(place)
-            interest.density(place, np.full(300, 0.5))
     for frame in _frames():
         skinned = interest.Skinned(frame, displacement=0.1, frames=4)
         skinned.update(frame)

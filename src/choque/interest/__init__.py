@@ -1,10 +1,18 @@
-"""Areas of interest: who is near whom, directed, and what entered and left; larger areas that spare searches."""
+"""Areas of interest: which bodies are near which, what entered and left, and larger areas that save searches."""
 
 from __future__ import annotations
 
-from choque.interest._areas import Areas
-from choque.interest._density import density
-from choque.interest._skin import Skinned, skin
-from choque.interest.broad_phase import Interest
+from typing import TYPE_CHECKING
 
-__all__ = ["Areas", "Interest", "Skinned", "density", "skin"]
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.interest._areas import Areas
+    from choque.interest._skin import Skinned, skin
+    from choque.interest.broad_phase import Interest
+
+__all__ = ["Areas", "Interest", "Skinned", "skin"]
+
+_HOMES = {"Areas": "_areas", "Interest": "broad_phase", "Skinned": "_skin", "skin": "_skin"}
+
+__getattr__ = exporting(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})

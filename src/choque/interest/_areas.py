@@ -1,70 +1,70 @@
-"""Areas of interest: whose volume touches the area of whom, and who entered and left."""
+"""Areas of interest: which bodies are in the area of which, and which entered and left."""
 
 from __future__ import annotations
 
 import copy
 import math
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core import threads as _threads
+from choque._core.counters import Counters
 from choque._core.ids import Identities
 from choque._core.pair_sets import Change, difference, no_pairs
 from choque._core.types import Pairs, Rows
-from choque.broad import Counters
-from choque.errors import InvalidInput, UnknownName
-from choque.interest._adapt import fitting_reach
+from choque.errors import InvalidInput
 from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, make_bodies
-from choque.interest._lists import Lists, changes, farthest_move, make_lists
+from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
+from choque.interest._search import fitting_reach
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
 SHAPES = ("sphere", "box")
 
 LASTING_FRAMES = 12
-"""For how many frames lists are made to last at the present speed."""
+"""Number of frames that lists are made to serve at the present speed."""
 
-LEAST_FRAMES = 3
-"""Lists that would not last this long are made without slack: they are shorter, and made anew each frame."""
+MIN_FRAMES = 3
+"""Lists that would not serve this long are made without slack: they are shorter, and searched every frame."""
 
-SLACK_MOST = 0.25
-"""The slack at most, in typical radii of areas: an area with it holds twice as many bodies."""
+MAX_SLACK = 0.25
+"""Maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies."""
 
 
 class Areas:
-    """Keeps who is in whose area while bodies move, come and go.
+    """The members of areas around bodies, kept up to date while bodies move, come and go.
 
     Parameters
     ----------
     position
         (n, 2) or (n, 3); row i gets id i.
     radius
-        The radius of each area: one number for all or (n,), and no area for a body, such as a static one, whose entry
-        is None in a list or masked in a masked array. Half an edge for boxes. Infinity sees everybody.
+        The radius of each area: one number for all or (n,). A body whose entry is None in a list, or masked in a masked
+        array, has no area. Half an edge for boxes. An infinite area contains every body.
     body_radius
-        The size of each body: one number, (n,), or None for points.
+        The radius of each body: one number, (n,), or None for points.
     shape
-        "sphere": a body is in an area when its distance is at most area radius + body radius. "box": when that holds
-        of the distance on every axis, so that areas and bodies are cubes (squares in 2D).
+        "sphere": a body is in an area if its distance is at most area radius + body radius. "box": if that is true for
+        the distance on every axis, so that areas and bodies are cubes (squares in 2D).
     threads
-        How many threads to use; None for all. The answer is the same for any number.
+        The number of threads; None for all. The answer is the same for any number.
 
     Notes
     -----
-    Membership is directed: I may see you while you do not see me. It is closed, so touching counts, is computed in
-    float64, spheres squared, and allows a relative 2⁻⁴⁹ for rounding: no touch is missed, and on integers below 2²⁴ it
-    is exact. Nobody is a member of the own area.
+    Membership is directed: body a may be in the area of b while b is not in the area of a. A body is never a member of
+    its own area. Membership is closed, so touching counts, is computed in float64, spheres squared, and allows a
+    relative 2⁻⁴⁹ for rounding: no touch is missed, and on integers below 2²⁴ it is exact.
 
-    Areas follow their owners and members are kept between changes. The lists reach a little farther than the areas,
-    as far as pays at the speed of the fastest body, and while nobody can have come from beyond them a change costs one
-    pass over the lists; otherwise a search in cells, or in a wide tree where cells would be crowded, O(n log n + m),
-    and one pass over the old and new lists. Memory is O(n + m). The idea of an area for each object is that of the
-    object-based interest of shared worlds (Benford and Fahlén, "A spatial model of interaction in large virtual
-    environments", 1993).
+    Areas follow their owners, and members are kept between changes. The lists are a little larger than the areas,
+    depending on the speed of the fastest body. While no body can have come from beyond them, a change costs one pass
+    over the lists; otherwise a search in cells, or in a wide tree where cells would be crowded, O(n log n + m), and one
+    pass over the old and new lists. Memory is O(n + m). The idea of an area for each object is that of the object-based
+    interest of shared worlds (Benford and Fahlén, "A spatial model of interaction in large virtual environments",
+    1993).
 
     Examples
     --------
@@ -80,17 +80,16 @@ class Areas:
     def __init__(
         self,
         position: ArrayLike,
+        *,
         radius: Any,
         body_radius: ArrayLike | None = None,
         shape: Literal["sphere", "box"] = "sphere",
-        *,
         threads: int | None = None,
     ) -> None:
-        if shape not in SHAPES:
-            raise UnknownName("shape of an area", str(shape), SHAPES)
+        check.choice(shape, "shape of an area", SHAPES)
         where = checked_position(position)
         self.counters = Counters()
-        """``tests`` counts areas tested against bodies, ``events`` how often the lists were searched anew."""
+        """``tests`` counts areas tested against bodies, ``events`` searches of the lists."""
         self._requested_threads = threads
         self._is_box = shape == "box"
         self._dimension = int(where.shape[1])
@@ -98,8 +97,6 @@ class Areas:
         self._identities = Identities.first(len(where))
         self._lists = self._search(0.0)
         self._change = Change(self.pairs(), no_pairs())
-
-    # What is there
 
     def __len__(self) -> int:
         return len(self._bodies)
@@ -109,7 +106,7 @@ class Areas:
 
     @property
     def shape(self) -> Literal["sphere", "box"]:
-        """Spheres or boxes."""
+        """The shape of the areas and of the bodies."""
         return "box" if self._is_box else "sphere"
 
     @property
@@ -119,7 +116,7 @@ class Areas:
 
     @property
     def ids(self) -> NDArray[np.int32]:
-        """The ids of all bodies, ascending; positions and radii are in this order."""
+        """(n,) the ids of all bodies, ascending; positions and radii are in this order."""
         return _frozen(self._identities.ids)
 
     @property
@@ -129,126 +126,120 @@ class Areas:
 
     @property
     def position(self) -> NDArray[np.float64]:
-        """(n, d): where each body is, and the centre of its area."""
+        """(n, d) the positions of the bodies, which are the centers of their areas."""
         return _frozen(self._bodies.spheres[:, : self._dimension])
 
     @property
     def radius(self) -> NDArray[np.float64]:
-        """(n,): the radius of each area, NaN for a body without one."""
+        """(n,) the radius of each area, NaN for a body without one."""
         return np.where(self._bodies.reach >= 0, self._bodies.reach, np.nan)
 
     @property
     def body_radius(self) -> NDArray[np.float64]:
-        """(n,): the size of each body."""
+        """(n,) the radius of each body."""
         return _frozen(self._bodies.spheres[:, 3])
 
     @property
     def slack(self) -> float:
-        """How much farther than the areas the lists reach: they serve until somebody has gone half as far."""
+        """How much larger than the areas the lists are; they serve until a body has moved by half of it."""
         return self._lists.slack
 
     def members(self, owner: int) -> NDArray[np.int32]:
-        """The ids of the bodies in the area of ``owner``, ascending; none if it has no area."""
+        """Return the ids of the bodies in the area of ``owner``, ascending; empty if it has no area."""
         return self._identities.ids[self._lists.members_of(self._row_of(owner))]
 
     def listed(self, owner: int) -> NDArray[np.int32]:
-        """The ids that an update tests for ``owner``, ascending: all within `slack` of its area at the last search."""
+        """Return the ids that an update tests for ``owner``, ascending: all near its area at the search."""
         return self._identities.ids[self._lists.listed(self._row_of(owner))]
 
     def all_members(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """All members at once: ``starts`` (n + 1,) and ``others`` (m,).
+        """Return all members: ``starts`` (n + 1,) and ``others`` (m,).
 
-        Those of the k-th of `ids` are ``others[starts[k]:starts[k + 1]]``, ascending.
+        The members of the k-th of `ids` are ``others[starts[k]:starts[k + 1]]``, ascending.
         """
         found = self._lists.members()
         starts = np.searchsorted(found[:, 0], np.arange(len(self) + 1, dtype=np.int32))
         return starts, self._identities.ids[found[:, 1]]
 
     def pairs(self) -> Pairs:
-        """All members at once as (m, 2) rows of (owner, other), sorted."""
+        """Return all members as (m, 2) rows of (owner, other), sorted."""
         return _frozen(self._identities.name(self._lists.members()))
 
     @property
     def entered(self) -> Pairs:
-        """The (owner, other) rows, sorted, that are members now and were not before the latest change."""
+        """(k, 2) the (owner, other) rows, sorted, that are members now and were not before the latest change."""
         return _frozen(self._change.began)
 
     @property
     def left(self) -> Pairs:
-        """The (owner, other) rows, sorted, that were members before the latest change and are not now."""
+        """(k, 2) the (owner, other) rows, sorted, that were members before the latest change and are not now."""
         return _frozen(self._change.ended)
 
-    # What changes it
-
     def update(self, position: ArrayLike) -> None:
-        """Put every body, in ascending id, to a new place."""
+        """Move every body, in ascending id, to a new position (n, d)."""
         where = checked_position(position, self._dimension, len(self))
-        self._go_on(self._bodies.placed(where))
+        self._follow(self._bodies.placed(where))
 
     def move(self, ids: ArrayLike, position: ArrayLike) -> None:
-        """Put the bodies ``ids``, each named once, to new places; the others stay."""
+        """Move the bodies ``ids``, each named once, to new positions; the others stay."""
         rows = self._identities.rows_of(ids)
         where = checked_position(position, self._dimension)
         if len(where) != len(rows):
             raise InvalidInput(f"move was given {len(rows)} ids and {len(where)} positions; give one for each id.")
-        self._go_on(self._bodies.placed(where, rows))
+        self._follow(self._bodies.placed(where, rows))
 
     def resize(self, ids: ArrayLike, radius: Any) -> None:
-        """Give the bodies ``ids`` areas of another radius, or with None no area."""
+        """Change the radius of the areas of the bodies ``ids``; None removes an area."""
         rows = self._identities.rows_of(ids)
         reach = self._bodies.reach.copy()
         reach[rows] = checked_reach(radius, len(rows))
-        self._reach_out(reach)
+        self._set_reach(reach)
 
-    def adapt(self, target: int, smallest: float = 0.0, largest: float = math.inf) -> None:
-        """Let the radii follow the crowd: every area holds ``target`` bodies, as far as the limits and geometry allow.
+    def adapt(self, target: int, *, smallest: float = 0.0, largest: float = math.inf) -> None:
+        """Choose radii so that every area holds ``target`` bodies, as far as the limits and geometry allow.
 
-        An area in a crowd shrinks, but not below ``smallest``; a lonely one grows, but not above ``largest``. Where
-        bodies are equally far away, an area holds fewer rather than more than the target. Shrinking and growing with
-        the crowd is the idea of VELVET (Oliveira and Georganas, 2003); here the radius is found by search, not by
-        feedback, so it fits at once.
+        An area in a crowd shrinks, but not below ``smallest``; one with few bodies around it grows, but not above
+        ``largest``. If bodies are equally far away, an area holds fewer bodies than the target rather than more. Areas
+        that shrink and grow with the crowd are the idea of VELVET (Oliveira and Georganas, 2003); here the radius is
+        found by a search, not by feedback over several frames.
         """
-        if isinstance(target, bool) or not isinstance(target, Integral) or target < 1:
-            raise InvalidInput(f"target is {target!r}; it must be a whole number of at least 1.")
-        for name, limit in (("smallest", smallest), ("largest", largest)):
-            if isinstance(limit, bool) or not isinstance(limit, Real) or not limit >= 0:
-                raise InvalidInput(f"{name} is {limit!r}; it must be a number of at least 0.")
-        if smallest > largest:
+        wanted = min(check.whole_number(target, "target", 1), len(self))
+        limits = (
+            check.number(smallest, "smallest", 0, infinite=True),
+            check.number(largest, "largest", 0, infinite=True),
+        )
+        if limits[0] > limits[1]:
             raise InvalidInput(f"smallest is {smallest} and largest is {largest}; smallest must not be the larger.")
-        limits = float(smallest), float(largest)
-        wanted = min(int(target), len(self))
-        self._reach_out(fitting_reach(self._bodies, wanted, *limits, self._is_box, self._thread_count()))
+        self._set_reach(fitting_reach(self._bodies, wanted, *limits, self._is_box, self._thread_count()))
 
-    def add(self, position: ArrayLike, radius: Any = None, body_radius: ArrayLike | None = None) -> NDArray[np.int32]:
-        """Add bodies, without areas unless a ``radius`` is given, and return their ids; an id is never used again."""
+    def add(
+        self, position: ArrayLike, *, radius: Any = None, body_radius: ArrayLike | None = None
+    ) -> NDArray[np.int32]:
+        """Add bodies, with areas if a ``radius`` is given, and return their ids, which are never used again."""
         arriving = make_bodies(checked_position(position, self._dimension), radius, body_radius)
         before = self.pairs()
         self._bodies = self._bodies.joined(arriving)
         self._identities, new = self._identities.joined(len(arriving))
-        self._start_again(before)
+        self._search_again(before)
         return new
 
     def remove(self, ids: ArrayLike) -> None:
-        """Take the bodies ``ids`` out, and their areas with them."""
+        """Remove the bodies ``ids`` and their areas."""
         staying: Rows = np.delete(np.arange(len(self)), self._identities.rows_of(ids))
         before = self.pairs()
         self._bodies = self._bodies.kept(staying)
         self._identities = self._identities.kept(staying)
-        self._start_again(before)
+        self._search_again(before)
 
     def copy(self) -> Self:
-        """An independent copy."""
+        """Return an independent copy."""
         return copy.deepcopy(self)
 
-    # The machinery
-
     def _row_of(self, owner: int) -> int:
-        if isinstance(owner, bool) or not isinstance(owner, Integral):
-            raise InvalidInput(f"owner is {owner!r}; it must be the id of one body, a whole number.")
-        return int(self._identities.rows_of([int(owner)])[0])
+        return int(self._identities.rows_of([check.whole_number(owner, "owner")])[0])
 
-    def _go_on(self, bodies: Bodies) -> None:
-        """Follow a motion by the lists if they serve, by new ones otherwise."""
+    def _follow(self, bodies: Bodies) -> None:
+        """Follow a motion by the present lists if they serve, by new ones otherwise."""
         thread_count = self._thread_count()
         if self._lists.serve(bodies, thread_count):
             change, tests = self._lists.follow(bodies, self._is_box, thread_count)
@@ -261,13 +252,13 @@ class Areas:
             change = changes(before, self._lists, thread_count)
         self._note(change)
 
-    def _reach_out(self, reach: NDArray[np.float64]) -> None:
-        """Search anew after a change of radii."""
+    def _set_reach(self, reach: NDArray[np.float64]) -> None:
+        """Search again after a change of radii."""
         self._bodies = replace(self._bodies, reach=reach)
         before, self._lists = self._lists, self._search(self._lists.slack)
         self._note(changes(before, self._lists, self._thread_count()))
 
-    def _start_again(self, before: Pairs) -> None:
+    def _search_again(self, before: Pairs) -> None:
         self._lists = self._search(self._lists.slack)
         self._change = difference(before, self.pairs())
 
@@ -275,20 +266,20 @@ class Areas:
         names = self._identities.name
         self._change = Change(names(change.began), names(change.ended))
 
-    def _search(self, slack: float) -> Lists:
+    def _search(self, slack: float) -> MemberLists:
         lists, tests = make_lists(self._bodies, slack, self._is_box, self._thread_count())
         self.counters.tests += tests
         self.counters.events += 1
-        self.counters.note_bytes(lists.nbytes)
+        self.counters.note_bytes(lists.byte_count)
         return lists
 
     def _slack(self, step: float) -> float:
-        """How much longer than needed to make the lists when the fastest body moves by ``step`` a frame."""
+        """Return the slack of new lists if the fastest body moves by ``step`` a frame."""
         reach = self._bodies.reach[(self._bodies.reach > NO_AREA) & np.isfinite(self._bodies.reach)]
         if not reach.size:
             return 0.0
-        slack = min(2.0 * step * LASTING_FRAMES, SLACK_MOST * float(np.median(reach)))
-        return slack if slack > 2.0 * step * LEAST_FRAMES else 0.0
+        slack = min(2.0 * step * LASTING_FRAMES, MAX_SLACK * float(np.median(reach)))
+        return slack if slack > 2.0 * step * MIN_FRAMES else 0.0
 
     def _thread_count(self) -> int:
         return _threads.resolve_count(self._requested_threads, len(self))

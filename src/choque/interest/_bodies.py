@@ -1,31 +1,45 @@
-"""The bodies of a shared world as arrays: where each is, how large it is, and how far it looks."""
+"""The bodies of a shared world as arrays, and the test of whether a body touches an area."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core import check
+from choque._core import check, memory, threads
+from choque._core.kernel import inline, kernel
 from choque._core.types import Floats, Rows
 from choque.errors import InvalidInput
 
 NO_AREA = -1.0
-"""The reach of a body that looks at nothing."""
+"""The reach of a body without an area."""
+
+ROUNDING = 2.0**-49
+"""More than all relative errors together of the two numbers that `touches` compares."""
+
+TINY = 1e-300
+"""More than the squares of lengths near 0 lose."""
+
+
+class BodyArrays(NamedTuple):
+    """`Bodies`, as kernels take them."""
+
+    spheres: NDArray[np.float64]
+    reach: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Bodies:
-    """One row a body.
+    """One row for each body.
 
     Attributes
     ----------
     spheres
-        (n, 4) float64: the position, whose third coordinate is 0 in the plane, and the body radius. Four numbers are
-        half a cache line, so that looking at a body anywhere in memory costs one access.
+        (n, 4) float64: the position, whose third coordinate is 0 in 2D, and the body radius. Four numbers are half a
+        cache line, so that reading a body costs one memory access.
     reach
         (n,) float64: the radius of each area, `NO_AREA` for a body without one.
     """
@@ -36,23 +50,34 @@ class Bodies:
     def __len__(self) -> int:
         return len(self.reach)
 
+    @property
+    def arrays(self) -> BodyArrays:
+        """The arrays, as kernels take them."""
+        return BodyArrays(self.spheres, self.reach)
+
+    def records(self, thread_count: int) -> NDArray[np.float64]:
+        """Return the boxes (n, 6) around the bodies."""
+        records = memory.empty((len(self), 6), np.float64)
+        threads.over_ranges(_pack_bodies, len(self), thread_count, self.spheres, records)
+        return records
+
     def placed(self, position: NDArray[np.float64], rows: Rows | slice = slice(None)) -> Bodies:
-        """With these ``rows`` at ``position``, (k, d)."""
+        """Return the bodies with these ``rows`` at ``position``, (k, d)."""
         spheres = self.spheres.copy()
         spheres[rows, : position.shape[1]] = position
         return replace(self, spheres=spheres)
 
     def joined(self, other: Bodies) -> Bodies:
-        """These bodies and then the ``other`` ones."""
+        """Return these bodies, followed by the ``other`` ones."""
         return Bodies(np.concatenate((self.spheres, other.spheres)), np.concatenate((self.reach, other.reach)))
 
     def kept(self, rows: Rows) -> Bodies:
-        """The bodies of these ``rows`` alone."""
+        """Return the bodies of these ``rows``."""
         return Bodies(self.spheres[rows], self.reach[rows])
 
 
 def make_bodies(position: NDArray[np.float64], radius: Any, body_radius: ArrayLike | None) -> Bodies:
-    """Bodies at a ``position`` (n, d) that was checked."""
+    """Return bodies at a checked ``position`` (n, d)."""
     count, dimension = position.shape
     spheres = np.zeros((count, 4))
     spheres[:, :dimension] = position
@@ -61,7 +86,7 @@ def make_bodies(position: NDArray[np.float64], radius: Any, body_radius: ArrayLi
 
 
 def checked_position(position: ArrayLike, dimension: int | None = None, count: int | None = None) -> Any:
-    """``position`` as finite float64 of shape (n, 2) or (n, 3), of the ``dimension`` and ``count`` asked for."""
+    """Return ``position`` as finite float64 (n, 2) or (n, 3), of this ``dimension`` and ``count`` if given."""
     given: Floats = check.coordinates(position, "position")
     if dimension is not None and given.shape[1] != dimension:
         raise InvalidInput(f"position has {given.shape[1]} axes and the areas have {dimension}; they must agree.")
@@ -72,7 +97,7 @@ def checked_position(position: ArrayLike, dimension: int | None = None, count: i
 
 
 def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
-    """The radius of each area; None, or masked, where a body has no area."""
+    """Return the radius of each area; None, or masked, for a body without an area."""
     if radius is None:
         return np.full(count, NO_AREA)
     if isinstance(radius, np.ma.MaskedArray):
@@ -82,15 +107,15 @@ def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
     if isinstance(radius, np.ndarray) and radius.dtype == object:
         radius = radius.tolist()
     if isinstance(radius, Sequence) and any(value is None for value in radius):
-        blind = np.array([value is None for value in radius])
+        without = np.array([value is None for value in radius])
         reach = _each([0.0 if value is None else value for value in radius], "radius", count)
-        reach[blind] = NO_AREA
+        reach[without] = NO_AREA
         return reach
     return _each(radius, "radius", count)
 
 
 def _each(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
-    """(count,) float64 from one number for all, or one for each."""
+    """Return (count,) float64 from one number for all, or one for each."""
     values = check.floats(given, name)
     if values.shape not in ((), (count,)):
         raise InvalidInput(f"{name} has the shape {values.shape}; it must be one number for all, or ({count},).")
@@ -99,3 +124,32 @@ def _each(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
     if not values.shape and not count:
         check.not_negative(values.reshape(1), name)
     return each
+
+
+@inline
+def touches(dx: Any, dy: Any, dz: Any, reach: Any, is_box: bool) -> Any:
+    """Return whether an offset is within ``reach``, closed, by its length or by its largest component, both squared.
+
+    A relative 2⁻⁴⁹ allows for rounding, so that no touch is missed. Only where lengths are below 1e-150 or above 1e150
+    may bodies count that do not touch.
+    """
+    a, b, c = dx * dx, dy * dy, dz * dz
+    squared = max(a, b, c) if is_box else a + b + c
+    return squared <= reach * reach * (1 + ROUNDING) + TINY
+
+
+@kernel
+def half_edge(coordinate: float, radius: float) -> float:
+    """Return half an edge of a box that contains a sphere and more than `touches` and rounding can add to it."""
+    return radius * (1 + 2.0**-40) + 2.0**-50 * abs(coordinate) + 1e-140
+
+
+@kernel
+def _pack_bodies(first: int, last: int, spheres: NDArray[np.float64], records: NDArray[np.float64]) -> None:
+    """Write the records (n, 6) of boxes around ``spheres`` (n, 4); a point is a box of size zero."""
+    for i in range(first, last):
+        for axis in range(3):
+            center = spheres[i, axis]
+            half = half_edge(center, spheres[i, 3]) if spheres[i, 3] > 0 else 0.0
+            records[i, axis] = center - half
+            records[i, axis + 3] = center + half

@@ -1,60 +1,43 @@
-"""Which bodies lie near which area: searched in cells, or in a tree where cells would be crowded."""
+"""Search which bodies are near which area: in cells, or in a tree where cells would be crowded.
+
+`find_members` answers for areas of given radii, `fitting_reach` finds the radius that holds a given number of bodies.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
-from choque._core.types import Keys, Pairs, Rows
+from choque._core.tree_query import push_nearest
+from choque._core.tree_stack import block_of, entry_of, level_of
+from choque._core.types import Index, Keys, Pairs, Rows
 from choque.broad import Sink
 from choque.interest._bodies import Bodies
-from choque.interest._body_grid import BodyGrid, make_body_grid
-from choque.interest._body_tree import BodyTree, make_body_tree
-from choque.interest._emission import emit_members
-from choque.interest._together import STRETCH
-from choque.interest._touch import pack_bodies
+from choque.interest._body_index import (
+    BodyIndex,
+    gather_from_cells,
+    gather_from_leaves,
+    make_body_grid,
+    make_body_tree,
+)
+from choque.interest._together import STRETCH, Owners, make_scratch, share_box, write_members
 
-WASTE_MOST = 12.0
-"""Cells that take more tests than this for a member found, a few granted to every area, are given up for a tree."""
+MAX_WASTE = 12.0
+"""Cells that take more tests than this for each member found, beyond `FREE_TESTS`, are replaced by a tree."""
 
-GRANTED = 16
+FREE_TESTS = 16
+"""Tests granted to every area."""
 
 SAMPLES = 16
-"""So many times as many neighbours are searched to see whether cells are crowded."""
+"""Number of samples that show whether cells are crowded, and number of neighbours in each."""
 
 
-@dataclass(frozen=True)
-class Lookout:
-    """The bodies that have areas, in the order of a search structure.
-
-    Attributes
-    ----------
-    places
-        (k,) uint32: the place of each in that order.
-    owners
-        (k,) uint32: its row.
-    reach
-        (k,) float64: the radius of its area. What a search reads and writes for each owner lies side by side: in the
-        order of the rows it would be all over the memory.
-    """
-
-    places: NDArray[np.uint32]
-    owners: NDArray[np.uint32]
-    reach: NDArray[np.float64]
-
-    @property
-    def stretch_count(self) -> int:
-        """How many units of work they are."""
-        return -(-len(self.places) // STRETCH)
-
-
-def search(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[Pairs, Rows, int]:
-    """Find all bodies that touch an area with ``slack`` around it.
+def find_members(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[Pairs, Rows, int]:
+    """Find all bodies that touch an area widened by ``slack``.
 
     Returns
     -------
@@ -63,59 +46,49 @@ def search(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tup
     starts
         (n + 1,) int64: where the others of each owner start.
     tests
-        How many tests it took.
+        The number of tests.
     """
     starts: Rows = np.zeros(len(bodies) + 1, np.int64)
     sink = Sink(8 * len(bodies), thread_count, None)
     if (bodies.reach >= 0).any():
-        records = body_records(bodies, thread_count)
-        grid = make_body_grid(bodies.spheres, records, thread_count)
-        structure: BodyGrid | BodyTree = grid
-        lookout = _lookout(bodies, grid.rows)
-        if _is_crowded(grid, lookout, slack, is_box):
-            structure = make_body_tree(bodies.spheres, records, thread_count)
-            lookout = _lookout(bodies, structure.rows)
-        sizes = np.empty(len(lookout.places), np.int64)
-        arrays = (lookout.places, lookout.reach, slack, is_box, sizes, *structure.search_arrays())
-        sink.run(emit_members, lookout.stretch_count, *arrays)
-        starts[lookout.owners.astype(np.int64) + 1] = sizes
+        index = make_body_grid(bodies, thread_count)
+        owners = _owners(bodies, index.rows, slack, is_box)
+        if _is_crowded(index, owners):
+            index = make_body_tree(bodies, thread_count)
+            owners = _owners(bodies, index.rows, slack, is_box)
+        sink.run(_emit_members, owners.stretch_count, owners, index)
+        starts[owners.rows.astype(np.int64) + 1] = owners.sizes
     np.cumsum(starts, out=starts)
     near: Pairs = memory.empty((int(starts[-1]), 2), np.int32)
     _place_all(sink.chunks, thread_count, starts, near)
     return near, starts, sink.tests
 
 
-def body_records(bodies: Bodies, thread_count: int) -> NDArray[np.float64]:
-    """The boxes (n, 6) around the bodies."""
-    records = memory.empty((len(bodies), 6), np.float64)
-    threads.over_ranges(pack_bodies, len(bodies), thread_count, bodies.spheres, records)
-    return records
-
-
-def _lookout(bodies: Bodies, order: NDArray[np.uint32]) -> Lookout:
-    """Who has an area, in an ``order`` of all rows."""
+def _owners(bodies: Bodies, order: NDArray[np.uint32], slack: float, is_box: bool) -> Owners:
+    """Return the bodies that have areas, in an ``order`` of all rows."""
     reach = bodies.reach[order]
-    if reach.min() >= 0:
-        return Lookout(np.arange(len(order), dtype=np.uint32), order, reach)
-    places = np.flatnonzero(reach >= 0).astype(np.uint32)
-    return Lookout(places, order[places], reach[places])
+    places = np.arange(len(order), dtype=np.uint32)
+    if reach.min() < 0:
+        places = np.flatnonzero(reach >= 0).astype(np.uint32)
+        order, reach = order[places], reach[places]
+    return Owners(places, order, reach, np.empty(len(places), np.int64), slack, is_box)
 
 
-def _is_crowded(grid: BodyGrid, lookout: Lookout, slack: float, is_box: bool) -> bool:
-    """Whether a few owners, spread over the order, meet many more bodies in their cells than in their areas."""
-    count = len(lookout.places)
+def _is_crowded(index: BodyIndex, owners: Owners) -> bool:
+    """Return whether a few owners, spread over the order, meet many more bodies in their cells than in their areas."""
+    count = len(owners.places)
     heads = np.arange(SAMPLES) * max(0, count - SAMPLES) // SAMPLES
     chosen = np.unique(np.minimum(heads[:, None] + np.arange(SAMPLES), count - 1))
-    sample = Lookout(lookout.places[chosen], lookout.owners[chosen], lookout.reach[chosen])
+    sample = owners._replace(
+        places=owners.places[chosen], rows=owners.rows[chosen], reach=owners.reach[chosen], sizes=owners.sizes[chosen]
+    )
     sink = Sink(len(chosen), 1, None, keep=False)
-    sizes = np.empty(len(chosen), np.int64)
-    arrays = (sample.places, sample.reach, slack, is_box, sizes, *grid.search_arrays())
-    sink.run(emit_members, sample.stretch_count, *arrays)
-    return sink.tests > WASTE_MOST * (sink.pair_count + GRANTED * len(chosen))
+    sink.run(_emit_members, sample.stretch_count, sample, index)
+    return sink.tests > MAX_WASTE * (sink.pair_count + FREE_TESTS * len(chosen))
 
 
 def _place_all(chunks: list[Keys], thread_count: int, *arrays: Any) -> None:
-    """Put the keys of all chunks in the order of the owners; they hold different ones, so no two threads meet."""
+    """Put the keys of all chunks in the order of the owners; no two chunks hold the same owner."""
     draw = threads.block_supply(len(chunks), 1)
 
     def work(_: int) -> None:
@@ -127,7 +100,7 @@ def _place_all(chunks: list[Keys], thread_count: int, *arrays: Any) -> None:
 
 @kernel
 def _place(chunk: Keys, starts: Rows, near: Pairs) -> None:
-    """Copy keys that come owner by owner, ascending within each, to where the owners' rows start."""
+    """Copy keys, grouped by owner and ascending within each group, to where the rows of the owners start."""
     k = 0
     while k < chunk.size:
         owner = np.int64(chunk[k] >> np.uint64(32))
@@ -137,3 +110,155 @@ def _place(chunk: Keys, starts: Rows, near: Pairs) -> None:
             group[place, 0] = owner
             group[place, 1] = np.int32(keys[place] & np.uint64(0xFFFFFFFF))
         k += keys.size
+
+
+@kernel
+def _emit_members(first: int, last: int, chunk: Keys, owners: Owners, index: BodyIndex) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a stretch of `STRETCH` owners.
+
+    Writes all bodies that touch an area widened by the slack, and the number of members of each area.
+    """
+    rows, level_first = index.rows, index.level_first
+    stack = np.empty(16 * level_first.size, np.int64)
+    mask = np.empty(16, np.uint8)
+    leaves = np.empty((rows.size + 15) // 16, np.int64)
+    box = np.empty(6)
+    found = np.empty(rows.size, np.int64)
+    scratch = make_scratch(rows.size)
+    written: Index = 0
+    tests: Index = 0
+    for unit in range(first, last):
+        begin, tested = written, np.int64(0)
+        head, end = unit * STRETCH, min((unit + 1) * STRETCH, owners.places.size)
+        while head < end:
+            following = share_box(head, end, owners, index.placed, box)
+            if index.starts.size > 0:
+                count, gathered = gather_from_cells(box, index, found)
+            else:
+                count, gathered = gather_from_leaves(box, index, stack, mask, leaves, found)
+            tested += gathered + count * (following - head)
+            near = found[:count]
+            written = write_members(head, following, owners, index, near, scratch, chunk, written)
+            if written < 0:
+                return unit, begin, tests
+            head = following
+        tests += tested
+    return last, written, tests
+
+
+class Fit(NamedTuple):
+    """The number of bodies wanted in each area, and the limits of its radius."""
+
+    target: int
+    smallest: float
+    largest: float
+    blur: float
+    """Gaps closer than this count as equal."""
+    is_box: bool
+
+
+def fitting_reach(
+    bodies: Bodies, target: int, smallest: float, largest: float, is_box: bool, thread_count: int
+) -> NDArray[np.float64]:
+    """Return the reach (n,) with which every area holds ``target`` bodies, between the two limits.
+
+    It lies halfway between the gap to the ``target``-th nearest body and the gap to the next one. If both are equal
+    there is no such reach, and the area holds fewer bodies. A search nearest first (Roussopoulos, Kelley and Vincent,
+    1995): O(log n + target) for each owner, O(target) memory.
+    """
+    index = make_body_tree(bodies, thread_count)
+    owners = index.rows[bodies.reach[index.rows] >= 0]
+    sizes = bodies.spheres[:, 3]
+    # What the subtraction of a radius from a distance may lose.
+    blur = 1e-12 * float(sizes[np.isfinite(sizes)].max(initial=0.0))
+    reach = bodies.reach.copy()
+    shares = threads.ranges(len(owners), thread_count)
+    fit = Fit(target, smallest, largest, blur, is_box)
+    threads.run(lambda part: _fit(*shares[part], owners, bodies.spheres, fit, index, reach), len(shares))
+    return reach
+
+
+@kernel
+def _fit(
+    first: int,
+    last: int,
+    owners: NDArray[np.uint32],
+    spheres: NDArray[np.float64],
+    fit: Fit,
+    index: BodyIndex,
+    reach: NDArray[np.float64],
+) -> None:
+    target, largest, is_box = fit.target, fit.largest, fit.is_box
+    placed, rows, lanes, level_first = index.placed, index.rows, index.lanes, index.level_first
+    gaps = np.empty(target + 1)
+    stack = np.empty(16 * level_first.size, np.int64)
+    keys = np.empty(16 * level_first.size)
+    for unit in range(first, last):
+        i = np.int64(owners[unit])
+        gaps[:] = np.inf
+        stack[0] = entry_of(level_first.size - 2, 0)
+        keys[0] = 0.0
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            if keys[depth] > min(gaps[target], largest):
+                continue
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            if level > 0:
+                place = level_first[level] + block
+                floor = depth
+                for k in range(16):
+                    if np.isnan(lanes[place, 0, k]):
+                        break  # unused lanes come last
+                    gap = _box_gap(spheres[i], lanes[place], k, is_box)
+                    if gap <= min(gaps[target], largest):
+                        depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * 16 + k), gap)
+                continue
+            for place in range(block * 16, min(block * 16 + 16, rows.size)):
+                if rows[place] != i:
+                    _insert(gaps, _gap(spheres[i], placed[place], is_box))
+        reach[i] = min(max(_between(gaps, fit.blur), fit.smallest), largest)
+
+
+@kernel
+def _between(gaps: NDArray[np.float64], blur: float) -> float:
+    """Return the radius that holds as many of the bodies at these sorted ``gaps`` as possible, but not the last."""
+    count = gaps.size - 1
+    if gaps[count] == np.inf:
+        return np.inf
+    while count > 0 and gaps[count] - gaps[count - 1] <= 1e-9 * gaps[count] + blur:
+        count -= 1
+    return float(0.5 * (gaps[count - 1] + gaps[count]) if count > 0 else 0.5 * gaps[0])
+
+
+@kernel
+def _length(dx: Any, dy: Any, dz: Any, is_box: bool) -> float:
+    return max(abs(dx), abs(dy), abs(dz)) if is_box else float(np.sqrt(dx * dx + dy * dy + dz * dz))
+
+
+@kernel
+def _gap(own: NDArray[np.float64], other: NDArray[np.float64], is_box: bool) -> float:
+    """Return the radius that an area needs to touch another body."""
+    length = _length(other[0] - own[0], other[1] - own[1], other[2] - own[2], is_box)
+    return float(max(length - other[3], 0.0))
+
+
+@kernel
+def _box_gap(own: NDArray[np.float64], block: Any, k: int, is_box: bool) -> float:
+    """Return a lower bound of the distance to box ``k`` of a block, and so to every body in it."""
+    dx = max(block[0, k] - own[0], own[0] - block[3, k], 0.0)
+    dy = max(block[1, k] - own[1], own[1] - block[4, k], 0.0)
+    dz = max(block[2, k] - own[2], own[2] - block[5, k], 0.0)
+    return _length(dx, dy, dz, is_box) * (1 - 1e-12)
+
+
+@kernel
+def _insert(gaps: NDArray[np.float64], gap: float) -> None:
+    """Insert into the smallest ``gaps``, sorted."""
+    place = gaps.size - 1
+    if gap >= gaps[place]:
+        return
+    while place > 0 and gaps[place - 1] > gap:
+        gaps[place] = gaps[place - 1]
+        place -= 1
+    gaps[place] = gap

@@ -1,9 +1,8 @@
-"""Larger areas as insurance: one search that serves several frames, because nobody can have come from beyond it."""
+"""Larger areas that serve for several frames: no body can come from beyond them in that time."""
 
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -19,26 +18,25 @@ from choque.errors import InvalidInput
 
 
 def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
-    """The factor k with which areas of k times the radius serve several frames with no pair missed.
+    """Return the factor k with which areas of k times the radius serve several frames with no pair missed.
 
     In ``frames - 1`` steps two bodies come closer by twice that many displacements; the area of the larger of the two
-    must have grown by as much, and the smallest bodies decide. Neighbour lists call that distance the skin
-    (Verlet, 1967).
+    must grow by as much, so the smallest bodies decide. Neighbour lists call that distance the skin (Verlet, 1967).
 
     Parameters
     ----------
     radius
         The radius of every body, (n,) or one number: half the shortest edge, for boxes.
     displacement
-        The farthest that any body moves in one frame.
+        The largest distance that any body moves in one frame.
     frames
-        For how many frames one search must serve: its own and those that follow.
+        The number of frames that one search must serve, its own included.
 
     Returns
     -------
     float
-        The least k such that two bodies which touch in any of these frames are a pair of ``interest`` with that k in
-        the first.
+        The smallest k such that two bodies which touch in any of these frames are a pair of ``interest`` with this k
+        in the first frame.
 
     Examples
     --------
@@ -54,41 +52,41 @@ def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
         return 1.0
     if not sizes.min() > 0:
         row = int(np.argmin(sizes))
-        raise InvalidInput(f"Row {row} of radius is 0; no factor makes that larger. Use choque.interest.Skinned.")
-    # A step beyond what was divided, so that no rounding of k times a radius can fall short.
+        raise InvalidInput(f"Row {row} of radius is 0; no factor makes it larger. Use choque.interest.Skinned.")
+    # A little more than the quotient, so that k times a radius is never rounded below it.
     factor = 1.0 + travel / float(sizes.min()) * (1 + 2.0**-40) + 2.0**-48
     if not math.isfinite(factor):
         raise InvalidInput(
-            f"radius goes down to {sizes.min():g}, too small beside a displacement of {displacement:g} for any factor. "
+            f"radius goes down to {sizes.min():g}, too small for a displacement of {displacement:g}. "
             "Use choque.interest.Skinned."
         )
     return factor
 
 
 class Skinned:
-    """Runs a broad phase once in several frames and tests its few candidates in the others; misses no pair.
+    """A broad phase that runs once in several frames; in the others only its candidates are tested. No pair is missed.
 
     Parameters
     ----------
     bounds
         The bodies.
     displacement
-        About how far a body moves in one frame.
+        The expected distance that a body moves in one frame.
     frames
-        For how many frames one run is to serve.
-    method
-        The name of the broad phase.
+        The number of frames that one run is to serve.
+    broad
+        The name of the broad-phase method.
     closed
         True: touching counts.
     options
-        Those of the method.
+        Options of the method.
 
     Notes
     -----
-    The broad phase is given boxes that are larger by the travel of ``frames - 1`` steps on every side. As long as every
-    body lies in its larger box, any two that touch are among its pairs; that is checked at each update by
-    comparisons alone, so a body that is faster than was said costs a run and not a pair. `pairs` are those of the
-    bounds themselves, exactly. Memory is that of the method and of the candidates.
+    The broad phase holds boxes that are larger by the travel of ``frames - 1`` steps on every side. While every body is
+    in its larger box, any two that touch are among its pairs. Each update checks that by comparisons, so a body that is
+    faster than expected costs a run, not a pair. `pairs` are exactly those of the bounds themselves. Memory is that of
+    the method and of the candidates.
 
     Examples
     --------
@@ -105,28 +103,28 @@ class Skinned:
         *,
         displacement: float,
         frames: int,
-        method: str = "auto",
+        broad: str = "auto",
         closed: bool = True,
         **options: Any,
     ) -> None:
         check_kind(bounds)
         self._margin = _travel(displacement, frames)
-        self._closed = closed
+        self._closed = check.boolean(closed, "closed")
         self._bounds = bounds
         self._fat = self._fattened(bounds)
-        self.broad = create(method, self._fat, closed=closed, **options)
+        self.broad = create(broad, self._fat, closed=closed, **options)
         """The broad phase over the larger boxes."""
         self.frame_count = 1
-        """How many frames were seen, the first included."""
+        """Number of frames so far, the first included."""
         self.run_count = 1
-        """In how many of them the broad phase ran."""
+        """Number of frames in which the broad phase ran."""
         self._pairs: Pairs | None = None
 
     def __len__(self) -> int:
         return len(self._bounds)
 
     def update(self, bounds: Bounds) -> None:
-        """Give every body a new volume."""
+        """Replace the bounds of every body."""
         check_kind(bounds)
         if len(bounds) != len(self) or bounds.dimension != self._fat.dimension:
             raise InvalidInput(
@@ -142,7 +140,7 @@ class Skinned:
         self._bounds, self._pairs = bounds, None
 
     def pairs(self) -> Pairs:
-        """All overlapping pairs now: (m, 2) int32, smaller row first, sorted."""
+        """Return all overlapping pairs now: (m, 2) int32, smaller row first, sorted."""
         if self._pairs is None:
             candidates = self.broad.pairs()
             self._pairs = candidates[self._bounds.overlap(candidates, closed=self._closed)]
@@ -159,13 +157,6 @@ class Skinned:
 
 
 def _travel(displacement: float, frames: int) -> float:
-    """How far a body gets before the last of ``frames``."""
-    if (
-        isinstance(displacement, bool)
-        or not isinstance(displacement, Real)
-        or not (displacement >= 0 and math.isfinite(displacement))
-    ):
-        raise InvalidInput(f"displacement is {displacement!r}; it must be a finite number of at least 0.")
-    if isinstance(frames, bool) or not isinstance(frames, Integral) or frames < 1:
-        raise InvalidInput(f"frames is {frames!r}; it must be a whole number of at least 1.")
-    return float(displacement) * (int(frames) - 1)
+    """Return how far a body moves until the last of ``frames``."""
+    steps = check.whole_number(frames, "frames", 1) - 1
+    return check.number(displacement, "displacement", 0) * steps

@@ -1,58 +1,78 @@
-"""Areas that lie near each other are searched together: who may be near any of them is gathered once.
+"""Search areas that are near each other together: bodies near any of them are gathered once.
 
-The search structures lay bodies out so that those which follow each other are near in space. A few areas in that order
-share one box; a structure gathers the places of the bodies that touch the box, and each area is then compared with
-all of them side by side, without a branch. Looking things up costs more than comparing them, so this takes half the
-time of looking around for every area by itself.
+In the order of a search structure, neighbours are near in space. A few consecutive areas share one box; the structure
+gathers the places of the bodies that touch the box, and each area is then compared with all of them side by side,
+without a branch. Lookups cost more than comparisons, so this takes half the time of a search for every area.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
 from choque._core.types import Index, Keys
-from choque.interest._touch import half_edge, touches
+from choque.interest._bodies import half_edge, touches
+
+if TYPE_CHECKING:
+    from choque.interest._body_index import BodyIndex
 
 STRETCH = 64
-"""So many areas that follow each other are one unit of work, which does not depend on the number of threads."""
+"""Consecutive areas in one unit of work, independent of the number of threads."""
 
-TOGETHER_MOST = 8
-"""So many areas at most share a box."""
+MAX_TOGETHER = 8
+"""Maximum number of areas that share a box."""
 
 GROWTH = 5.0 / 3.0
-"""A shared box is at most this many times longer, over all edges, than the box around each of its areas."""
+"""Maximum sum of the edges of a shared box, as a multiple of that of the box around each of its areas."""
 
 SHORT = 32
-"""So many members are put in order by counting the smaller ones of each."""
+"""Up to this many members are sorted by counting the smaller ones of each."""
 
-Space: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]]
-"""Room for all bodies: positions and radii in four columns, rows, whether they touch, and the rows of those that do."""
+Scratch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]]
+"""Buffers for all bodies: positions and radii in four columns, rows, whether they touch, and the rows of those."""
+
+
+class Owners(NamedTuple):
+    """The bodies that have areas, in the order of a search structure.
+
+    What a search reads and writes for each owner is contiguous in memory: in the order of the rows it would not be.
+    """
+
+    places: NDArray[np.uint32]
+    """(k,) the place of each owner in that order."""
+    rows: NDArray[np.uint32]
+    """(k,) the row of each owner."""
+    reach: NDArray[np.float64]
+    """(k,) the radius of each area."""
+    sizes: NDArray[np.int64]
+    """(k,) output: the number of members of each area."""
+    slack: float
+    """Added to every radius."""
+    is_box: bool
+    """Whether areas and bodies are boxes."""
+
+    @property
+    def stretch_count(self) -> int:
+        """The number of units of work."""
+        return -(-len(self.places) // STRETCH)
 
 
 @kernel
-def make_space(body_count: int) -> Space:
-    """Room to compare areas with ``body_count`` bodies; what is not used takes no memory."""
+def make_scratch(body_count: int) -> Scratch:
+    """Return buffers to compare areas with ``body_count`` bodies; what is not used takes no memory."""
     columns, others = np.empty((4, body_count)), np.empty(body_count, np.int32)
     return columns, others, np.empty(body_count, np.uint8), np.empty(body_count + SHORT, np.int32)
 
 
 @kernel
-def share_box(
-    head: int,
-    end: int,
-    places: NDArray[np.uint32],
-    reach: NDArray[np.float64],
-    slack: float,
-    placed: NDArray[np.float64],
-    box: NDArray[np.float64],
-) -> Index:
-    """Write the ``box`` (6,) around area ``head`` and as many after it as keep it small; returns the first left out."""
+def share_box(head: int, end: int, owners: Owners, placed: NDArray[np.float64], box: NDArray[np.float64]) -> Index:
+    """Write the ``box`` (6,) around area ``head`` and as many after it as keep it small. Return the first left out."""
+    places, reach, slack = owners.places, owners.reach, owners.slack
     longest = np.inf
-    for k in range(head, min(end, head + TOGETHER_MOST)):
+    for k in range(head, min(end, head + MAX_TOGETHER)):
         place = np.int64(places[k])
         far = reach[k] + slack
         x, y, z = placed[place, 0], placed[place, 1], placed[place, 2]
@@ -65,7 +85,7 @@ def share_box(
         if k > head and not (x1 - x0) + (y1 - y0) + (z1 - z0) < longest:
             return k
         box[0], box[1], box[2], box[3], box[4], box[5] = x0, y0, z0, x1, y1, z1
-    return min(end, head + TOGETHER_MOST)
+    return min(end, head + MAX_TOGETHER)
 
 
 @inline
@@ -77,7 +97,7 @@ def gather(
     found: NDArray[np.int64],
     count: Index,
 ) -> Index:
-    """Add the places from ``start`` to ``end`` whose bodies touch ``box`` to the ``count`` that are ``found``."""
+    """Append the places from ``start`` to ``end`` whose bodies touch ``box`` to ``found``. Return the new count."""
     x0, y0, z0, x1, y1, z1 = box[0], box[1], box[2], box[3], box[4], box[5]
     near = placed[start:end]
     for k in range(end - start):
@@ -98,24 +118,21 @@ def gather(
 def write_members(
     head: int,
     end: int,
-    places: NDArray[np.uint32],
-    reach: NDArray[np.float64],
-    slack: float,
-    is_box: bool,
-    placed: NDArray[np.float64],
-    rows: NDArray[np.uint32],
+    owners: Owners,
+    index: BodyIndex,
     found: NDArray[np.int64],
-    space: Space,
-    sizes: NDArray[np.int64],
+    scratch: Scratch,
     chunk: Keys,
     written: Index,
 ) -> Index:
-    """Compare the areas from ``head`` to ``end`` with the bodies ``found``, among which are their owners.
+    """Compare the areas from ``head`` to ``end`` with the bodies ``found``, which include their owners.
 
-    The keys of each go to ``chunk`` from ``written`` on, the members ascending, and their number to ``sizes``. Returns
-    how much is written then, −1 if ``chunk`` has no room.
+    The keys of each area go to ``chunk`` from ``written`` on, members ascending, and their number to ``owners.sizes``.
+    Return the new number of keys, or −1 if ``chunk`` is full.
     """
-    columns, others, mask, hits = space
+    places, reach, slack, is_box, sizes = owners.places, owners.reach, owners.slack, owners.is_box, owners.sizes
+    placed, rows = index.placed, index.rows
+    columns, others, mask, hits = scratch
     count = found.size
     xs, ys, zs, radii = columns[0, :count], columns[1, :count], columns[2, :count], columns[3, :count]
     candidates, touching = others[:count], mask[:count]
@@ -143,7 +160,7 @@ def write_members(
 
 @kernel
 def _write_ascending(owner: Index, hits: NDArray[np.int32], size: int, keys: Keys) -> None:
-    """Write the keys (owner, hit) in order to ``keys``; the owner, who is among the hits, comes last."""
+    """Write the keys (owner, hit) in order to ``keys``; the owner, one of the hits, comes last."""
     own = np.uint64(owner) << np.uint64(32)
     if size <= SHORT:
         lanes = (size + 7) // 8 * 8
@@ -151,7 +168,7 @@ def _write_ascending(owner: Index, hits: NDArray[np.int32], size: int, keys: Key
         for k in range(size, lanes):
             short[k] = 0x7FFFFFFF
         for k in range(size):
-            # The place of a member is the number of smaller ones: no branch depends on the data.
+            # The place of a member is the number of smaller ones: no branch on data.
             rank = np.int32(0)
             for other in range(lanes):
                 rank += np.int32(short[other] < short[k])
@@ -167,7 +184,7 @@ def _write_ascending(owner: Index, hits: NDArray[np.int32], size: int, keys: Key
 
 @kernel
 def _sort(keys: Keys) -> None:
-    """Shell's sort, 1959: long lists stay subquadratic."""
+    """Sort in place (Shell, "A high-speed sorting procedure", 1959)."""
     gap = keys.size // 2
     while gap > 0:
         for k in range(gap, keys.size):

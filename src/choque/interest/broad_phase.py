@@ -25,7 +25,7 @@ from choque.broad._contract import shallow_copy
 from choque.broad._grid import Grid
 from choque.broad._structure import Structure, blocks_of
 from choque.errors import InvalidInput, UnknownName
-from choque.interest._body_tree import find_leaves
+from choque.interest._body_index import find_leaves
 from choque.interest._crowd_sweep import CrowdSweep
 from choque.theses.interest.repeated_pairs import distinct_by_scan, emit_all, emit_keys
 

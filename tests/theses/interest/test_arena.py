@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import choque.theses.interest.arena  # noqa: F401  (registers the scene)
-from choque import interest, scene
+from choque import scene
 from choque.errors import InvalidInput
-from choque.theses.interest.arena import Arena, Path
+from choque.theses.interest.arena import Arena, Path, density
 
 
 def make(count: int = 60, frames: int = 501, **options: Any) -> Arena:
@@ -125,7 +125,7 @@ def test_the_area_of_a_chain_holds_every_pose(links: int, dimension: int) -> Non
 
 def test_the_density_is_that_of_the_spheres() -> None:
     motion = make(40, start="sparse", links=2)
-    assert motion.density(3) == interest.density(*motion.spheres(3))
+    assert motion.density(3) == density(*motion.spheres(3))
 
 
 def test_the_same_seed_gives_the_same_frames() -> None:
@@ -154,3 +154,11 @@ def test_the_same_seed_gives_the_same_frames() -> None:
 def test_bad_parameters_are_one_sentence(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"^[^\n]+\.$"):
         make(5, **options)
+
+
+def test_the_density_of_three_by_hand() -> None:
+    """F-004-08: the center is at x = 1, where the weights are 2, 1 and 1."""
+    assert density([[0, 0, 0], [4, 0, 0], [0, 0, 0]], [2, 1, 1]) == pytest.approx(5 / 3)
+    assert density([[5, 5]], [0]) == 0
+    with pytest.raises(InvalidInput, match="no bodies"):
+        density(np.empty((0, 2)), [])

@@ -305,7 +305,8 @@ def area_members(findings: Findings, options: Options, row: int) -> NDArray[np.i
     spheres = findings.bounds("sphere")
     kept = np.flatnonzero(findings.is_bounded)
     radius = np.ma.masked_array(area_radius(findings, options)[kept], kept != row)
-    areas = Areas(findings.bodies.position[kept].astype(np.float64), radius, spheres.radius[kept].astype(np.float64))
+    position, size = findings.bodies.position[kept].astype(np.float64), spheres.radius[kept].astype(np.float64)
+    areas = Areas(position, radius=radius, body_radius=size)
     return kept[areas.members(int(np.searchsorted(kept, row)))].astype(np.int64)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from choque.errors import UnknownName
+from choque._core import check
+from choque.errors import InvalidInput, UnknownName
 from choque.files.box_arrays import BoxArrays
 from choque.scene.checks import positive, whole_number, within
 from choque.scene.motion import Rows, directions
@@ -185,9 +186,7 @@ class Arena:
         return center - radius[:, np.newaxis], center + radius[:, np.newaxis]
 
     def density(self, index: int) -> float:
-        """The mean distance of the spheres from their common centre: lower is denser."""
-        from choque.interest import density  # which loads Numba; to list or make scenes takes none of it
-
+        """Return the mean distance of the spheres from their common center at a frame: lower is denser."""
         return density(*self.spheres(index))
 
     def _swollen(self, index: int) -> NDArray[np.float64]:
@@ -207,3 +206,22 @@ class Arena:
         middle = 0.5 * (place[:, (self.links - 1) // 2] + place[:, self.links // 2])
         centred: Rows = place - middle[:, np.newaxis]
         return centred
+
+
+def density(position: ArrayLike, radius: ArrayLike) -> float:
+    """Return the mean distance of the bodies from their common center, weighted by radius.
+
+    ``position`` is (n, 2) or (n, 3), ``radius`` (n,) or one number for all, in the same unit as the result. Lower means
+    denser; compare values of one scene only. If no body has a size, all have the same weight.
+
+    Examples
+    --------
+    >>> density([[0, 0], [4, 0]], [3, 1])
+    2.0
+    """
+    center = check.finite(check.coordinates(position, "position"), "position").astype(np.float64)
+    if not len(center):
+        raise InvalidInput("position holds no bodies; the density of nothing is not defined. Give at least one.")
+    weight = check.table(radius, "radius", (len(center),), 0)
+    middle = np.average(center, axis=0, weights=weight if weight.any() else None)
+    return float(np.sqrt(((center - middle) ** 2).sum(axis=1)).mean())

@@ -111,7 +111,7 @@ class ExtentsTrial(Trial):
 
     def run(self, watch: Stopwatch) -> None:
         """Match all."""
-        areas = Areas(self.position, self.radius, self.size)
+        areas = Areas(self.position, radius=self.radius, body_radius=self.size)
         watch.lap("create")
         self._pairs = areas.pairs()
         watch.lap("pairs")
