@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -52,6 +54,30 @@ def test_an_error_reaches_the_caller_after_all_have_ended(guilty: int) -> None:
         threads.run(task, 3)
     assert sorted(ended) == [part for part in range(3) if part != guilty]
     assert threads.run(lambda part: part, 3) == [0, 1, 2]
+
+
+def test_beyond_the_limit_of_the_pool_the_caller_does_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_idle", [])
+    monkeypatch.setattr(threads, "_worker_count", threads.MAX_WORKERS - 1)
+    who = threads.run(lambda part: (part, threading.get_ident()), 4)
+    assert [part for part, _ in who] == [0, 1, 2, 3]
+    assert [ident == threading.get_ident() for _, ident in who] == [False, True, True, True]
+
+
+def test_a_sleeping_worker_keeps_nothing_alive() -> None:
+    class Large:
+        pass
+
+    large = Large()
+    watched = weakref.ref(large)
+    threads.run(lambda _, held=large: held, 2)
+    del large
+    gc.collect()
+    assert watched() is None
+
+
+def test_tasks_may_use_the_pool_themselves() -> None:
+    assert threads.run(lambda part: sum(threads.run(lambda inner: part * inner, 3)), 3) == [0, 3, 6]
 
 
 def test_many_callers_share_the_pool() -> None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from choque._core import check
 from choque.errors import InvalidInput
@@ -24,8 +24,53 @@ SERIAL_BELOW = 4_000
 STREAM_SERIAL_BELOW = 50_000
 """The same for a pass with a few nanoseconds of work for each item."""
 
-_lock = threading.Lock()
-_pool: tuple[int, ThreadPoolExecutor] | None = None  # worker count, executor
+MAX_WORKERS = 256
+"""Limit of the threads of the pool; further tasks run on the calling thread."""
+
+
+class _Worker:
+    """A thread that sleeps until it is given a task, and signals the end of it.
+
+    Each worker has locks of its own: half the time of waking one through the queue of a `ThreadPoolExecutor`.
+    """
+
+    def __init__(self) -> None:
+        self._task: Callable[[int], object] | None = None
+        self._part = 0
+        self._result: object = None
+        self._problem: BaseException | None = None
+        self._wake, self._done = threading.Lock(), threading.Lock()
+        self._wake.acquire()
+        self._done.acquire()
+        threading.Thread(target=self._work, name="choque", daemon=True).start()
+
+    def start(self, task: Callable[[int], object], part: int) -> None:
+        """Begin ``task(part)``."""
+        self._task, self._part = task, part
+        self._wake.release()
+
+    def finish(self) -> tuple[object, BaseException | None]:
+        """Wait for the task, and return its result and the exception that ended it."""
+        self._done.acquire()
+        ended = self._result, self._problem
+        self._result = self._problem = None
+        return ended
+
+    def _work(self) -> None:
+        while True:
+            self._wake.acquire()
+            task, self._task = self._task, None
+            assert task is not None
+            try:
+                self._result = task(self._part)
+            except BaseException as problem:
+                self._problem = problem
+            del task  # a sleeping worker keeps no arrays alive
+            self._done.release()
+
+
+_idle: list[_Worker] = []  # its append and pop are atomic
+_worker_count = 0
 
 
 def available_count() -> int:
@@ -64,16 +109,20 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
     """
     if thread_count == 1:
         return [task(0)]
-    pending = [_executor(thread_count - 1).submit(task, part) for part in range(thread_count - 1)]
+    workers: list[_Worker] = []
+    while len(workers) < thread_count - 1 and (worker := _free_worker()) is not None:
+        worker.start(task, len(workers))
+        workers.append(worker)
     try:
-        own = task(thread_count - 1)
+        own = [task(part) for part in range(len(workers), thread_count)]
     finally:
         # Even if the caller's share fails, the arrays must outlive the workers that still write to them.
-        done = [future.exception() for future in pending]
-    for problem in done:
+        ended = [worker.finish() for worker in workers]
+        _idle.extend(workers)
+    for _, problem in ended:
         if problem is not None:
             raise problem
-    return [*(future.result() for future in pending), own]
+    return [*(cast("Result", result) for result, _ in ended), *own]
 
 
 def aside(name: str) -> ThreadPoolExecutor:
@@ -107,18 +156,22 @@ def block_supply(total: int, block: int) -> Callable[[], tuple[int, int] | None]
 
 
 def _forget_pool() -> None:
-    """Drop the pool in a forked child, which has neither the workers nor the thread that held the lock."""
-    global _lock, _pool
-    _lock, _pool = threading.Lock(), None
+    """Drop the workers in a forked child, which does not have their threads."""
+    global _idle, _worker_count
+    _idle, _worker_count = [], 0
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-def _executor(worker_count: int) -> ThreadPoolExecutor:
-    global _pool
-    with _lock:
-        if _pool is None or _pool[0] < worker_count:
-            _pool = (worker_count, ThreadPoolExecutor(worker_count, thread_name_prefix="choque"))
-        return _pool[1]
+def _free_worker() -> _Worker | None:
+    """Return a sleeping worker, a new one if there is none, or None at the limit."""
+    global _worker_count
+    try:
+        return _idle.pop()
+    except IndexError:
+        if _worker_count >= MAX_WORKERS:
+            return None
+        _worker_count += 1
+        return _Worker()
