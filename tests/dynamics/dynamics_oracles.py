@@ -51,7 +51,7 @@ def random_contacts(random: np.random.Generator, bodies: Any, count: int) -> Con
     pairs = pairs[np.sort(random.permutation(len(pairs))[:count])]
     normal = random.normal(size=(len(pairs), 3))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    return Contacts(pairs, random.uniform(-2, 2, (len(pairs), 3)), normal, random.random(len(pairs)))
+    return Contacts.of_points(pairs, random.uniform(-2, 2, (len(pairs), 3)), normal, random.random(len(pairs)))
 
 
 def contact_speed(bodies: Any, contacts: Contacts, row: int) -> float:

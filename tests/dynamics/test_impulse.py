@@ -68,7 +68,9 @@ def test_a_static_body_keeps_its_velocity_and_counts_with_it() -> None:
     bodies.velocity[:] = [[10, 0, 0], [-1, 0, 0]]
     bodies.angular_velocity[:] = 0
     bodies.elasticity[:] = 0.5
-    contact = Contacts(np.array([[0, 1]], np.int32), np.array([[1.0, 0, 0]]), np.array([[1.0, 0, 0]]), np.array([0.1]))
+    contact = Contacts.of_points(
+        np.array([[0, 1]], np.int32), np.array([[1.0, 0, 0]]), np.array([[1.0, 0, 0]]), np.array([0.1])
+    )
     assert create_response("impulse").respond(bodies, contact, 1 / 60) == 1
     np.testing.assert_allclose(bodies.velocity, [[10, 0, 0], [10 + 0.5 * 11, 0, 0]])
 
@@ -99,7 +101,7 @@ def test_impulses_follow_one_another() -> None:
     bodies.elasticity[:] = 1
     pairs = np.array([[0, 1], [1, 2]], np.int32)
     normal = np.array([[1.0, 0, 0], [1.0, 0, 0]])
-    contacts = Contacts(pairs, np.array([[1.0, 0, 0], [3.0, 0, 0]]), normal, np.full(2, 0.01))
+    contacts = Contacts.of_points(pairs, np.array([[1.0, 0, 0], [3.0, 0, 0]]), normal, np.full(2, 0.01))
     assert create_response("impulse").respond(bodies, contacts, 1 / 60) == 2
     np.testing.assert_allclose(bodies.velocity[:, 0], [0, 0, 3], atol=1e-14)
 

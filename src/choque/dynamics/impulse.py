@@ -1,13 +1,14 @@
-"""The response of rigid bodies: one impulse a contact, correct for two bodies."""
+"""The response `impulse`: one impulse for each contact, exact for two bodies."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from choque._core.kernel import inline, kernel
 from choque._core.types import Floats, Index, Pairs
+from choque._core.vector import cross, dot
 from choque.dynamics.response import Response, State
 from choque.narrow.manifold import Contacts
 
@@ -15,25 +16,21 @@ from choque.narrow.manifold import Contacts
 class Impulse(Response):
     """Two-body impulses without friction, one after another in the order of the pairs.
 
-    Each is computed from the velocities of the moment, so those of a body in several contacts follow one another. A
-    contact whose bodies separate already is left alone, hence a simple bounce gets one impulse, however many frames
-    the bodies overlap. Restitution is the mean of both elasticities; the velocity of a static body counts, though
-    nothing changes it.
+    Each impulse is computed from the current velocities, so a body in several contacts gets them in sequence. A contact
+    whose bodies already separate gets no impulse, so a simple bounce gets one, however many frames the bodies overlap.
+    Restitution is the mean of both elasticities. The velocity of a static body counts, and is not changed.
 
     Guarantees: each impulse conserves momentum and angular momentum and, at restitution 1, energy, up to rounding;
     at restitution 0 it leaves no speed along the normal. O(m) for m contacts, no memory, one thread; the result is a
-    function of the state and the contacts alone. After Mirtich, "Impulse-based Dynamic Simulation of Rigid Body
-    Systems", 1996, without friction.
+    function of the state and the contacts. After Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems",
+    1996, without friction.
     """
 
     name: ClassVar[str] = "impulse"
 
     def respond(self, bodies: State, contacts: Contacts, dt: float) -> int:  # noqa: ARG002
-        """Change the velocities of ``bodies``; how many impulses there were."""
-        return _respond(
-            contacts.pairs,
-            contacts.point,
-            contacts.normal,
+        """Change the velocities of ``bodies`` in place and return the number of impulses."""
+        rigid = _Rigid(
             bodies.position,
             bodies.rotation,
             bodies.velocity,
@@ -42,21 +39,25 @@ class Impulse(Response):
             bodies.inverse_inertia,
             bodies.elasticity,
         )
+        point = np.ascontiguousarray(contacts.point)
+        return _respond(contacts.pairs, point, contacts.normal, rigid)
+
+
+class _Rigid(NamedTuple):
+    """The columns of bodies that impulses depend on or change."""
+
+    position: Floats
+    rotation: Floats
+    velocity: Floats
+    angular_velocity: Floats
+    inverse_mass: Floats
+    inverse_inertia: Floats
+    elasticity: Floats
 
 
 @kernel
-def _respond(
-    pairs: Pairs,
-    point: Floats,
-    normal: Floats,
-    position: Floats,
-    rotation: Floats,
-    velocity: Floats,
-    angular_velocity: Floats,
-    inverse_mass: Floats,
-    inverse_inertia: Floats,
-    elasticity: Floats,
-) -> int:
+def _respond(pairs: Pairs, point: Floats, normal: Floats, bodies: _Rigid) -> int:
+    position, rotation, velocity, angular_velocity, inverse_mass, inverse_inertia, elasticity = bodies
     impulse_count = 0
     for contact in range(pairs.shape[0]):
         a, b = pairs[contact, 0], pairs[contact, 1]
@@ -65,10 +66,10 @@ def _respond(
         speed = _along(velocity, b, angular_velocity, arm_b, n) - _along(velocity, a, angular_velocity, arm_a, n)
         if not speed < 0:
             continue
-        torque_a, torque_b = _cross(arm_a, n), _cross(arm_b, n)
+        torque_a, torque_b = cross(arm_a, n), cross(arm_b, n)
         spin_a = _turned(rotation, a, inverse_inertia, torque_a)
         spin_b = _turned(rotation, b, inverse_inertia, torque_b)
-        yielding = inverse_mass[a] + inverse_mass[b] + _dot(spin_a, torque_a) + _dot(spin_b, torque_b)
+        yielding = inverse_mass[a] + inverse_mass[b] + dot(spin_a, torque_a) + dot(spin_b, torque_b)
         if not yielding > 0:
             continue
         restitution = 0.5 * (elasticity[a] + elasticity[b])
@@ -84,7 +85,7 @@ def _respond(
 
 @inline
 def _arm(point: Any, contact: Index, position: Any, row: Index) -> Any:
-    """From the centre of a body to the point of contact."""
+    """Return the vector from the centre of a body to the contact point."""
     return (
         np.float64(point[contact, 0]) - position[row, 0],
         np.float64(point[contact, 1]) - position[row, 1],
@@ -93,22 +94,8 @@ def _arm(point: Any, contact: Index, position: Any, row: Index) -> Any:
 
 
 @inline
-def _dot(first: Any, second: Any) -> Any:
-    return first[0] * second[0] + first[1] * second[1] + first[2] * second[2]
-
-
-@inline
-def _cross(first: Any, second: Any) -> Any:
-    return (
-        first[1] * second[2] - first[2] * second[1],
-        first[2] * second[0] - first[0] * second[2],
-        first[0] * second[1] - first[1] * second[0],
-    )
-
-
-@inline
 def _along(velocity: Any, row: Index, angular_velocity: Any, arm: Any, direction: Any) -> Any:
-    """The speed along ``direction`` of the point of a body at the end of ``arm``."""
+    """Return the speed along ``direction`` of the point of a body at the end of ``arm``."""
     x, y, z = angular_velocity[row, 0], angular_velocity[row, 1], angular_velocity[row, 2]
     return (
         (velocity[row, 0] + y * arm[2] - z * arm[1]) * direction[0]
@@ -119,7 +106,7 @@ def _along(velocity: Any, row: Index, angular_velocity: Any, arm: Any, direction
 
 @inline
 def _turned(rotation: Any, row: Index, inverse_inertia: Any, torque: Any) -> Any:
-    """What a ``torque`` does to the angular velocity: R I⁻¹ Rᵀ torque."""
+    """Return the change of the angular velocity by an angular impulse ``torque``: R I⁻¹ Rᵀ torque."""
     r = rotation[row]
     x = inverse_inertia[row, 0] * (r[0, 0] * torque[0] + r[1, 0] * torque[1] + r[2, 0] * torque[2])
     y = inverse_inertia[row, 1] * (r[0, 1] * torque[0] + r[1, 1] * torque[1] + r[2, 1] * torque[2])

@@ -13,7 +13,7 @@ from choque._core.types import Pairs
 from choque.dynamics.particles import commit, relax, rest_shapes, verlet
 from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
-from choque.narrow._convex_memory import Axes
+from choque.narrow.convex.contacts import Axes
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.epa import Polytope, new_polytope
 from choque.narrow.shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes

@@ -1,4 +1,4 @@
-"""Exact contacts: one file for each pair of shapes."""
+"""Exact contacts of spheres, capsules, tiles, planes and convex hulls."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from choque.narrow.shapes import Kind, Shapes
 
 if TYPE_CHECKING:
     from choque.narrow import polygons
-    from choque.narrow._find import contacts
     from choque.narrow._hull_solids import solid_names
     from choque.narrow.convex.impact import Impact, time_of_impact
     from choque.narrow.convex.queries import Closest, Penetration, collide, epa, gjk
     from choque.narrow.hulls import Hulls
     from choque.narrow.manifold import Contacts
-    from choque.narrow.phase import NarrowPhase
+    from choque.narrow.phase import NarrowPhase, contacts
 
 __all__ = [
     "Closest",
@@ -43,7 +42,7 @@ _MEMBERS = {
     "NarrowPhase": "phase",
     "Penetration": "convex.queries",
     "collide": "convex.queries",
-    "contacts": "_find",
+    "contacts": "phase",
     "epa": "convex.queries",
     "gjk": "convex.queries",
     "solid_names": "_hull_solids",

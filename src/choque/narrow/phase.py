@@ -1,4 +1,4 @@
-"""The narrow phase: pairs that may touch in, contacts out."""
+"""The narrow phase: candidate pairs in, contacts out."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque._core.kernel import kernel
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.narrow._grouping import count_hits, gather_hits, group_pairs
-from choque.narrow.manifold import Contacts
-from choque.narrow.rules import EXACT, RULES, Routine
+from choque.narrow.manifold import ContactArrays, Contacts
+from choque.narrow.pair import Loop, PoseArrays, pair_loop
+from choque.narrow.rules import EXACT, RULES
 from choque.narrow.shapes import CONVEX, KIND_COUNT, KIND_NAMES, KINDS_ALLOWED, Shapes
 
 KINDS = tuple(f"{first}-{second}" for first in KIND_NAMES for second in KIND_NAMES)
@@ -23,18 +25,86 @@ KINDS = tuple(f"{first}-{second}" for first in KIND_NAMES for second in KIND_NAM
 
 _BLOCK = 1_024  # pairs that a thread takes at a time: some tens of microseconds of work
 
+_CONVEX_CODES = tuple(
+    first * KIND_COUNT + second
+    for first in range(KIND_COUNT)
+    for second in range(first, KIND_COUNT)
+    if CONVEX in (first, second)
+)
+
+
+def contacts(
+    shapes: Shapes,
+    pairs: ArrayLike | None = None,
+    *,
+    narrow: str = "exact",
+    broad: str = "auto",
+    threads: int | None = None,
+) -> Contacts:
+    """Return the contacts of shapes.
+
+    Parameters
+    ----------
+    shapes
+        Solids in their poses; every number is checked.
+    pairs
+        (m, 2) rows of the shapes to test, in any order; a pair that is named twice counts once. None for all pairs
+        whose boxes overlap.
+    narrow
+        The contact rules, ``"exact"`` or another name; see `NarrowPhase`.
+    broad
+        The broad phase that finds the pairs, one of `choque.broad.names()`.
+    threads
+        The number of threads; None for all. The result is the same for any number.
+
+    Returns
+    -------
+    Contacts
+        Sorted by their pairs, the smaller row first, normals from it to the other.
+
+    Notes
+    -----
+    For many frames keep one `NarrowPhase`: this function checks all of its input each time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from choque.narrow import Kind, Shapes, contacts
+    >>> found = contacts(
+    ...     Shapes(
+    ...         kind=np.array([Kind.CAPSULE, Kind.SPHERE], np.int8),
+    ...         position=np.array([[0.0, 0, 0], [0, 1.5, 0]]),
+    ...         rotation=np.array([np.eye(3)] * 2),
+    ...         size=np.array([[1.0, 4, 0], [1, 0, 0]]),
+    ...     )
+    ... )
+    >>> found.depth.tolist(), found.normal.tolist(), found.point.tolist()
+    ([0.5], [[0.0, 1.0, 0.0]], [[0.0, 0.75, 0.0]])
+    """
+    if not isinstance(shapes, Shapes):
+        raise InvalidInput(f"The shapes are a {type(shapes).__name__}; they must be a choque.narrow.Shapes.")
+    shapes = shapes.checked()
+    phase = NarrowPhase(narrow, threads=threads)
+    if pairs is None:
+        from choque.broad import create
+
+        chosen = create(broad, shapes.boxes(threads=threads), threads=threads).pairs()
+    else:
+        chosen = _ordered(pairs, len(shapes))
+    return phase.find(shapes, chosen)
+
 
 class KindTally(NamedTuple):
-    """What one pair of kinds took part in during the latest `NarrowPhase.find`."""
+    """The work of the latest `NarrowPhase.find` on one pair of kinds."""
 
     tests: int
     contacts: int
     seconds: float
-    """Spent in the routine, added up over threads."""
+    """Summed over threads."""
 
 
 class NarrowPhase:
-    """Finds the contacts of pairs that a broad phase named, by one routine for each pair of kinds.
+    """Finds the contacts of candidate pairs, by one contact rule for each pair of kinds.
 
     Parameters
     ----------
@@ -42,15 +112,15 @@ class NarrowPhase:
         The contact rules: ``"exact"``, the true distance of segments and rectangles, or a name that another package
         announces in the entry-point group ``choque.contact_rules``.
     threads
-        How many threads to use; None for all. The answer is the same for any number.
+        The number of threads; None for all. The result is the same for any number.
 
     Notes
     -----
-    Guarantees: contacts come in the order of the pairs; touching is no contact; moving the second body by depth·normal
-    parts the two, and under ``"exact"`` no shorter move does. Tiles and planes pass through each other. Exact contacts
-    are computed in float64 also where shapes are in float32. A pair costs O(1), a convex one by its hulls. Working
-    memory, about 70 bytes a pair, is kept between calls; the answer does not depend on what was asked before. One
-    object is for one thread at a time.
+    Guarantees: contacts are in the order of the pairs; touching without overlap is not a contact; moving the second
+    body by depth·normal separates the two, and under ``"exact"`` no shorter move does. Tiles and planes pass through
+    each other. Exact contacts are computed in float64, also for shapes in float32. A pair costs O(1), a convex pair
+    depends on its hulls. Buffers of about 70 bytes for each pair are kept between calls; the result does not depend on
+    earlier calls. An object must not be used by two threads at a time.
 
     Examples
     --------
@@ -74,22 +144,23 @@ class NarrowPhase:
         self.narrow = narrow
         self.threads = threads
         table = {**EXACT, **RULES.find(narrow)}
-        self._routines: list[Routine | None] = [table.get(divmod(code, KIND_COUNT)) for code in range(len(KINDS))]
-        self._room = _Room(0, np.dtype(np.float64))
+        rules = [table.get(divmod(code, KIND_COUNT)) for code in range(len(KINDS))]
+        self._loops: list[Loop | None] = [None if rule is None else pair_loop(rule) for rule in rules]
+        self._buffers = _Buffers(0, np.dtype(np.float64))
         self._memory: dict[int, dict[str, Any]] = {}
         self._starts = np.zeros(len(KINDS) + 1, np.int64)
         self._contacts = np.zeros(len(KINDS), np.int64)
         self._seconds = [0.0] * len(KINDS)
 
     def __reduce__(self) -> tuple[Callable[..., NarrowPhase], tuple[str]]:
-        """Copy the options; a copy has memory of its own."""
+        """Copy the options; a copy has buffers of its own."""
         return partial(type(self), threads=self.threads), (self.narrow,)
 
     @property
     def tally(self) -> dict[str, KindTally]:
         """Tests, contacts and seconds of the latest `find` by pair of kinds, such as ``"sphere-capsule"``.
 
-        Kinds that were not met are left out. Tests add up to the pairs given, contacts to the contacts found.
+        Kinds without a pair are left out. Tests add up to the number of pairs, contacts to the number of contacts.
         """
         starts, contacts = self._starts.tolist(), self._contacts.tolist()
         return {
@@ -99,19 +170,20 @@ class NarrowPhase:
         }
 
     def find(self, shapes: Shapes, pairs: Pairs) -> Contacts:
-        """The contacts of ``pairs``, (m, 2) rows of ``shapes``, smaller first and sorted, in the same order.
+        """Return the contacts of ``pairs``, (m, 2) rows of ``shapes``, smaller first and sorted, in the same order.
 
-        Numbers that are not finite take no part in a contact; `choque.narrow.contacts` refuses them.
+        Shapes with numbers that are not finite have no contacts; `choque.narrow.contacts` refuses them.
         """
         shapes = shapes.aligned()
         if not _is_ready(pairs):
             pairs = check.pairs(pairs, "pairs", len(shapes))
         count = len(pairs)
-        if self._room.size < count or self._room.depth.dtype != shapes.position.dtype:
-            self._room = _Room(count + count // 4, shapes.position.dtype)
-        room = self._room
+        dtype = shapes.position.dtype
+        if self._buffers.size < count or self._buffers.found.normal.dtype != dtype:
+            self._buffers = _Buffers(count + count // 4, dtype)
+        buffers = self._buffers
         starts = np.empty_like(self._starts)
-        refused = group_pairs(shapes.kind, pairs, room.code, room.slot, room.rows, starts)
+        refused = _group_pairs(shapes.kind, pairs, buffers.code, buffers.slot, buffers.found.pairs, starts)
         if refused >= 0:
             raise _refusal(shapes, pairs, refused)
         groups = starts.tolist()
@@ -121,24 +193,16 @@ class NarrowPhase:
         self._seconds = [0.0] * len(KINDS)
         if count == 0:
             self._contacts[:] = 0
-            return Contacts.none(shapes.position.dtype.type)
+            return Contacts.none(dtype.type)
         self._test(shapes, groups, count)
-        total = count_hits(room.hit, self._starts, self._contacts)
-        found = Contacts(
-            np.empty((total, 2), np.int32),
-            np.empty((total, 3), room.depth.dtype),
-            np.empty((total, 3), room.depth.dtype),
-            np.empty(total, room.depth.dtype),
-        )
+        total = _count_contacts(buffers.found.point_count, self._starts, self._contacts)
+        answer = ContactArrays.empty(total, dtype)
         if total:
-            gather_hits(
-                pairs, room.slot, room.rows, room.hit, room.point, room.normal, room.depth,
-                found.pairs, found.point, found.normal, found.depth,
-            )  # fmt: skip
-        return found
+            _gather(pairs, buffers.slot, buffers.found, answer)
+        return Contacts(*answer)
 
     def _test(self, shapes: Shapes, starts: list[int], count: int) -> None:
-        """Let each routine fill the room for the pairs of its kinds."""
+        """Fill the buffers, each group of kinds by its own loop."""
         thread_count = resolve_count(self.threads, count)
         if thread_count == 1:
             self._test_part(shapes, starts, 0, count, self._seconds)
@@ -157,56 +221,49 @@ class NarrowPhase:
                 self._test_convex(shapes, code, starts[code], starts[code + 1], thread_count)
 
     def _test_part(self, shapes: Shapes, starts: list[int], first: int, last: int, seconds: list[float]) -> None:
-        room = self._room
-        for code, routine in enumerate(self._routines):
+        found = self._buffers.found
+        poses = PoseArrays(shapes.position, shapes.rotation, shapes.size)
+        for code, loop in enumerate(self._loops):
             low, high = max(first, starts[code]), min(last, starts[code + 1])
             if low >= high:
                 continue
-            if routine is None:
-                room.hit[low:high] = 0
+            if loop is None:
+                found.point_count[low:high] = 0
                 continue
             began = perf_counter()
-            routine(
-                room.rows, shapes.position, shapes.rotation, shapes.size,
-                room.hit, room.point, room.normal, room.depth, low, high,
-            )  # fmt: skip
+            loop(poses, found, low, high)
             seconds[code] += perf_counter() - began
 
     def _test_convex(self, shapes: Shapes, code: int, first: int, last: int, thread_count: int) -> None:
         from choque.narrow.convex.contacts import convex_contacts
 
-        room = self._room
         began = perf_counter()
-        memory = self._memory.setdefault(code, {})
-        answer = convex_contacts(shapes, room.rows[first:last], thread_count, memory)
-        room.hit[first:last], room.point[first:last], room.normal[first:last], room.depth[first:last] = answer
+        found = self._buffers.found.take(slice(first, last))
+        convex_contacts(shapes, found, thread_count, self._memory.setdefault(code, {}))
         self._seconds[code] += perf_counter() - began
 
 
-class _Room:
+class _Buffers:
     """Working arrays for up to ``size`` pairs, in the order of their kinds."""
 
     def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
         self.size = size
         self.code = np.empty(size, np.uint8)
         self.slot = np.empty(size, np.int32)
-        self.rows = np.empty((size, 2), np.int32)
-        self.hit = np.empty(size, np.uint8)
-        self.point = np.empty((size, 3), dtype)
-        self.normal = np.empty((size, 3), dtype)
-        self.depth = np.empty(size, dtype)
+        self.found = ContactArrays.empty(size, dtype)
 
 
-_CONVEX_CODES = tuple(
-    first * KIND_COUNT + second
-    for first in range(KIND_COUNT)
-    for second in range(first, KIND_COUNT)
-    if CONVEX in (first, second)
-)
+def _ordered(pairs: ArrayLike, count: int) -> Pairs:
+    """Return the pairs with the smaller row first, sorted, each once."""
+    given = np.sort(check.pairs(pairs, "pairs", count), axis=1)
+    same = np.flatnonzero(given[:, 0] == given[:, 1])
+    if len(same):
+        raise InvalidInput(f"A pair is ({given[same[0], 0]}, {given[same[0], 1]}); a shape has no contact with itself.")
+    return np.unique(given, axis=0)
 
 
 def _is_ready(pairs: Any) -> bool:
-    """Whether the pairs are laid out as kernels are compiled for."""
+    """Whether the pairs have the layout that kernels are compiled for."""
     return (
         isinstance(pairs, np.ndarray)
         and pairs.dtype == np.int32
@@ -217,7 +274,7 @@ def _is_ready(pairs: Any) -> bool:
 
 
 def _refusal(shapes: Shapes, pairs: Pairs, place: int) -> InvalidInput:
-    """What is wrong with the pair at this place: its rows, its kinds, or its order."""
+    """Return the error for the pair at this place: about its rows, its kinds, or its order."""
     first, second = pairs[place].tolist()
     count = len(shapes)
     if not 0 <= first < second < count:
@@ -231,3 +288,93 @@ def _refusal(shapes: Shapes, pairs: Pairs, place: int) -> InvalidInput:
     return InvalidInput(
         f"Pair {place}, ({first}, {second}), follows {tuple(pairs[place - 1].tolist())}; pairs must be sorted."
     )
+
+
+@kernel
+def _group_pairs(
+    kind: NDArray[np.int8],
+    pairs: Pairs,
+    code: NDArray[np.uint8],
+    slot: NDArray[np.int32],
+    rows: Pairs,
+    starts: NDArray[np.int64],
+) -> int:
+    """Sort ``pairs`` into groups of equal kinds by counting: O(m), stable.
+
+    Writes ``starts`` (k² + 1,), where the group of each ``code`` first·k + second begins, ``rows``, the bodies in the
+    order of the groups with that of the smaller kind first, and ``slot``, the new place of each pair. Returns −1, or
+    the place of the first pair that is out of range, out of order or of an unknown kind; the outputs are then invalid.
+    """
+    count, body_count = pairs.shape[0], kind.size
+    starts[:] = 0
+    before = np.int64(-1)
+    for place in range(count):
+        a, b = np.int64(pairs[place, 0]), np.int64(pairs[place, 1])
+        rank = a * body_count + b
+        if not (0 <= a < b < body_count and rank > before):
+            return place
+        before = rank
+        kind_a, kind_b = np.int64(kind[a]), np.int64(kind[b])
+        if not (0 <= kind_a < KIND_COUNT and 0 <= kind_b < KIND_COUNT):
+            return place
+        key = min(kind_a, kind_b) * KIND_COUNT + max(kind_a, kind_b)
+        code[place] = key
+        starts[key] += 1
+    total = np.int64(0)
+    for group in range(starts.size):
+        own = starts[group]
+        starts[group] = total
+        total += own
+    for place in range(count):
+        key = np.int64(code[place])
+        target = starts[key]
+        starts[key] = target + 1
+        slot[place] = target
+        a, b = pairs[place, 0], pairs[place, 1]
+        if kind[a] > kind[b]:
+            a, b = b, a
+        rows[target, 0], rows[target, 1] = a, b
+    for group in range(starts.size - 1, 0, -1):
+        starts[group] = starts[group - 1]
+    starts[0] = 0
+    return -1
+
+
+@kernel
+def _count_contacts(point_count: NDArray[np.uint8], starts: NDArray[np.int64], contacts: NDArray[np.int64]) -> int:
+    """Count the contacts of each group into ``contacts`` (k²,), and return their sum."""
+    total = 0
+    for group in range(contacts.size):
+        own = 0
+        for place in range(starts[group], starts[group + 1]):
+            own += 1 if point_count[place] > 0 else 0
+        contacts[group] = own
+        total += own
+    return total
+
+
+@kernel
+def _gather(pairs: Pairs, slot: NDArray[np.int32], found: ContactArrays, answer: ContactArrays) -> None:
+    """Copy the contacts in the order of the pairs, normals from the smaller row to the larger."""
+    rows, normal, points, separations, features, point_count = found
+    answer_pairs, answer_normal, answer_points, answer_separations, answer_features, answer_count = answer
+    width = points.shape[1]
+    count = 0
+    for place in range(pairs.shape[0]):
+        source = slot[place]
+        if point_count[source] == 0:
+            continue
+        sign = 1.0 if rows[source, 0] == pairs[place, 0] else -1.0
+        answer_pairs[count, 0], answer_pairs[count, 1] = pairs[place, 0], pairs[place, 1]
+        for axis in range(3):
+            answer_normal[count, axis] = sign * normal[source, axis] + 0.0  # no negative zeros
+            answer_points[count, 0, axis] = points[source, 0, axis]
+        answer_separations[count, 0] = separations[source, 0]
+        if width > 1:  # otherwise features and counts stay as they were made, 0 and 1
+            answer_count[count] = point_count[source]
+            for point in range(width):
+                for axis in range(3):
+                    answer_points[count, point, axis] = points[source, point, axis]
+                answer_separations[count, point] = separations[source, point]
+                answer_features[count, point] = features[source, point]
+        count += 1

@@ -1,31 +1,18 @@
-"""Tables of contact rules by name: which routine finds the contacts of which pair of kinds."""
+"""Tables of contact rules by name: which rule finds the contacts of which pair of kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from choque._core.registry import Registry
-from choque.narrow.capsule_plane import capsule_plane
-from choque.narrow.capsule_tile import capsule_tile
-from choque.narrow.capsules import capsule_capsule
+from choque.narrow.capsule import capsule_capsule, capsule_plane, capsule_tile
+from choque.narrow.pair import Rule
 from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
-from choque.narrow.sphere_capsule import sphere_capsule
-from choque.narrow.sphere_plane import sphere_plane
-from choque.narrow.sphere_tile import sphere_tile
-from choque.narrow.spheres import sphere_sphere
+from choque.narrow.sphere import sphere_capsule, sphere_plane, sphere_sphere, sphere_tile
 
-Routine: TypeAlias = Callable[..., None]
-"""``routine(rows, position, rotation, size, hit, point, normal, depth, first, last)``, a kernel.
-
-``rows`` (k, 2) int32 names the two bodies of each pair, that of the smaller kind first; ``position`` (n, 3),
-``rotation`` (n, 3, 3) and ``size`` (n, 3) are those of `Shapes`. For the pairs from ``first`` to ``last`` − 1 the
-routine writes ``hit`` (k,) uint8 and, where that is 1, ``point`` (k, 3), ``normal`` (k, 3) from the first column to the
-second, and ``depth`` (k,).
-"""
-
-Table: TypeAlias = Mapping[tuple[int, int], Routine]
-"""A routine for each pair of kinds, the smaller kind first."""
+Table: TypeAlias = Mapping[tuple[int, int], Rule]
+"""A rule for each pair of kinds, the smaller kind first."""
 
 EXACT: Table = {
     (SPHERE, SPHERE): sphere_sphere,

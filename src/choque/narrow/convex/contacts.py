@@ -1,4 +1,4 @@
-"""Contacts of convex hulls with hulls, spheres, capsules, tiles and the ground."""
+"""Contacts of convex hulls with hulls, spheres, capsules, tiles and planes."""
 
 from __future__ import annotations
 
@@ -8,68 +8,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.pair_keys import pack_pairs
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
-from choque.narrow._convex_memory import Axes
 from choque.narrow._support import Cores, support
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
+from choque.narrow.manifold import ContactArrays
 from choque.narrow.shapes import PLANE, Shapes
 
 
-def convex_contacts(
-    shapes: Shapes, rows: Pairs, thread_count: int, memory: dict[str, Any]
-) -> tuple[NDArray[np.uint8], Floats, Floats, Floats]:
-    """Contacts of pairs ``rows`` (k, 2) of shapes, at least one of each pair a hull.
+class Axes:
+    """Axes that separated pairs of bodies in an earlier frame, or nearly did."""
+
+    def __init__(self) -> None:
+        self.keys = np.empty(0, np.int64)
+        """(m,) pairs as one number each, ascending."""
+        self.axis = np.empty((0, 3))
+        """(m, 3)."""
+
+    def recall(self, pairs: Pairs) -> NDArray[np.float64]:
+        """Return the axis of each pair (k, 2) as (k, 3), 0 where none is known."""
+        keys = _keys(pairs)
+        axis = np.zeros((len(pairs), 3))
+        if len(self.keys):
+            place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            is_known = self.keys[place] == keys
+            axis[is_known] = self.axis[place[is_known]]
+        return axis
+
+    def remember(self, pairs: Pairs, axis: NDArray[np.float64]) -> None:
+        """Keep the ``axis`` (k, 3) of each of these pairs and forget all others."""
+        keys = _keys(pairs)
+        order: Any = slice(None)
+        if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
+            order = np.argsort(keys, kind="stable")
+        self.keys, self.axis = keys[order], axis[order]
+
+
+def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, memory: dict[str, Any]) -> None:
+    """Write the contacts of ``found.pairs`` (k, 2), rows of ``shapes``, at least one of each pair a hull.
 
     By GJK on the cores of the shapes with their radii around them, then EPA; against a plane by the lowest vertices.
 
-    Guarantees: hit (k,), point (k, 3), normal (k, 3) from the first column to the second, and depth (k,), which is
-    exact up to roundings; touching is no contact; bodies that meet in a face meet in the middle of it. ``memory`` keeps
-    the axes that parted pairs; the answer does not depend on it, nor on the number of threads.
+    Guarantees: normals point from the first column to the second; depths are exact up to rounding; touching is not a
+    contact; bodies that touch in a face have their point in the middle of it. ``memory`` keeps the axes that separated
+    pairs; the result does not depend on it, nor on the number of threads.
     """
+    rows = found.pairs
     count = len(rows)
-    hit = np.zeros(count, np.uint8)
-    point, normal, depth = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count)
     if count == 0:
-        return hit, point, normal, depth
+        return
     with_plane = shapes.kind[rows] == PLANE
     cores, places = cores_of_shapes(shapes, rows, thread_count)
-    shares = ranges(count, thread_count)
     if with_plane.any():
         plane_first = np.ascontiguousarray(with_plane[:, 0])
+        shares = ranges(count, thread_count)
         run(
-            lambda part: _plane_contacts(
-                cores, rows, places, plane_first, shapes.rotation, hit, point, normal, depth, *shares[part]
-            ),
+            lambda part: _plane_contacts(cores, places, plane_first, shapes.rotation, found, *shares[part]),
             len(shares),
         )
-        return hit, point, normal, depth
+        return
     axes: Axes = memory.setdefault("axes", Axes())
-    found = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows))
-    axes.remember(rows, found.axis)
-    return found.overlaps, found.middle, found.normal, found.depth
+    probe = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows))
+    axes.remember(rows, probe.axis)
+    found.point_count[:] = probe.overlaps
+    found.normal[:] = probe.normal
+    found.points[:, 0] = probe.middle
+    np.negative(probe.depth, out=found.separations[:, 0], casting="same_kind")
+    found.features[:, 0] = 0
+
+
+def _keys(pairs: Pairs) -> NDArray[np.int64]:
+    return pack_pairs(pairs).view(np.int64)  # as saved worlds have them
 
 
 @kernel
 def _plane_contacts(
     cores: Cores,
-    rows: Pairs,
     places: Pairs,
     plane_first: NDArray[np.bool_],
     rotation: Floats,
-    hit: NDArray[np.uint8],
-    point: Floats,
-    normal: Floats,
-    depth: Floats,
+    found: ContactArrays,
     first: Index,
     last: Index,
 ) -> None:
-    """The contacts of pairs first … last − 1 of a body and a plane: how far the lowest vertex lies below it.
+    """Write the contacts of pairs first … last − 1 of a body and a plane: how far the lowest vertex is below it.
 
     The point is the middle of the vertices that are equally low, half the depth above them.
     """
+    rows, normal, points, separations, features, point_count = found
     for pair in range(first, last):
         ground, column = (0, 1) if plane_first[pair] else (1, 0)
         plane, body = places[pair, ground], places[pair, column]
@@ -79,7 +108,7 @@ def _plane_contacts(
         least = dot(point_of(cores.points, lowest), up)
         offset = subtract(point_of(cores.place, body), point_of(cores.place, plane))
         low = least + dot(offset, up)
-        hit[pair] = 0
+        point_count[pair] = 0
         if not -low > SHALLOW * (length(offset) + abs(least)):
             continue
         middle, count = (0.0, 0.0, 0.0), 0
@@ -89,7 +118,7 @@ def _plane_contacts(
                 middle = add(middle, corner)
                 count += 1
         middle = along(add(point_of(cores.place, body), scaled(middle, 1.0 / count)), up, -low / 2)
-        hit[pair] = 1
-        depth[pair] = -low
-        store(point, pair, middle)
+        point_count[pair] = 1
+        separations[pair, 0], features[pair, 0] = low, 0
+        points[pair, 0, 0], points[pair, 0, 1], points[pair, 0, 2] = middle
         store(normal, pair, scaled(up, 1.0 if column == 1 else -1.0))

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.types import Index
 from choque.errors import InvalidInput
+from choque.narrow.pair import read_pose
 from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
-from choque.theses.fingsics.sphere_capsule import capsule_end, read_capsule
-from choque.theses.fingsics.sphere_tile import corner, read_tile
+from choque.theses.fingsics.sphere_contacts import capsule_end, capsule_of, corner, tile_of
 from choque.theses.fingsics.vectors import HALF, NEAR_ZERO, ONE, Vector, dot, minus, vector
 from choque.world.bodies import Bodies
 from choque.world.bounds import BodyBoxes
@@ -62,12 +62,12 @@ def _fill_boxes(
             for k in range(3):
                 lower[row, k], upper[row, k] = center[k] - radius, center[k] + radius
         elif kind[row] == CAPSULE:
-            capsule = read_capsule(position, rotation, size, row)
+            capsule = capsule_of(read_pose(position, rotation, size, row, 0.0))
             first, second, radius = capsule_end(capsule, ONE), capsule_end(capsule, -ONE), capsule[2]
             for k in range(3):
                 lower[row, k], upper[row, k] = min(first[k], second[k]) - radius, max(first[k], second[k]) + radius
         else:
-            tile = read_tile(position, rotation, size, row)
+            tile = tile_of(read_pose(position, rotation, size, row, 0.0))
             a, b = corner(tile, ONE, ONE), corner(tile, -ONE, ONE)
             c, d = corner(tile, ONE, -ONE), corner(tile, -ONE, -ONE)
             for k in range(3):

@@ -7,11 +7,8 @@ single precision, whatever the arrays hold. The number of a body is its row: the
 from __future__ import annotations
 
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
-from choque.theses.fingsics.capsule_capsule import capsule_capsule
-from choque.theses.fingsics.capsule_tile import capsule_tile
-from choque.theses.fingsics.sphere_capsule import sphere_capsule
-from choque.theses.fingsics.sphere_sphere import sphere_sphere
-from choque.theses.fingsics.sphere_tile import sphere_tile
+from choque.theses.fingsics.capsule_contacts import capsule_capsule, capsule_tile
+from choque.theses.fingsics.sphere_contacts import sphere_capsule, sphere_sphere, sphere_tile
 
 CONTACT_RULES = {
     (SPHERE, SPHERE): sphere_sphere,

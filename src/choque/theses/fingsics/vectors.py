@@ -12,6 +12,7 @@ import numpy as np
 
 from choque._core.kernel import kernel
 from choque._core.types import Index
+from choque.narrow.pair import Manifold
 
 Vector: TypeAlias = tuple[Any, Any, Any]
 """Three float32."""
@@ -30,6 +31,12 @@ NEARLY_PARALLEL = np.float64(1e-5)
 def vector(rows: Any, row: Index) -> Vector:
     """Row ``row`` of (n, 3)."""
     return np.float32(rows[row, 0]), np.float32(rows[row, 1]), np.float32(rows[row, 2])
+
+
+@kernel
+def single(a: Any) -> Vector:
+    """Return a vector in single precision."""
+    return np.float32(a[0]), np.float32(a[1]), np.float32(a[2])
 
 
 @kernel
@@ -127,10 +134,14 @@ def apart() -> Touch:
 
 
 @kernel
-def write_touch(row: Index, touch: Touch, sign: Any, hit: Any, point: Any, normal: Any, depth: Any) -> None:
-    """Store a contact in row ``row``, its normal times ``sign``."""
-    hit[row] = touch[0]
-    for k in range(3):
-        point[row, k] = touch[1][k]
-        normal[row, k] = touch[2][k] * sign
-    depth[row] = touch[3]
+def to_manifold(touch: Touch, sign: Any) -> Manifold:
+    """Return a contact as a manifold of one point, its normal times ``sign``."""
+    hit, point, normal, depth = touch
+    x, y, z = normal[0] * sign, normal[1] * sign, normal[2] * sign
+    return Manifold(
+        1 if hit else 0,
+        (np.float64(x), np.float64(y), np.float64(z)),
+        ((np.float64(point[0]), np.float64(point[1]), np.float64(point[2])),),
+        (np.float64(-depth),),
+        (0,),
+    )

@@ -1,0 +1,195 @@
+"""Contact rules for two shapes: their poses in, a contact manifold out, and the compiled loop over many pairs.
+
+A contact rule is a function of two poses, ``rule(a: Pose, b: Pose) -> Manifold``. It can be called from kernels, and
+from Python with `pose`. `pair_loop` compiles the loop that applies one rule to a list of pairs. All of it is in
+float64, whatever the type of the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from choque._core.kernel import helper, kernel
+from choque._core.types import Floats, Index
+from choque._core.vector import Vector, along, store
+from choque.narrow.manifold import ContactArrays
+
+NEAR = 1e-6
+"""Relative to the size of a pair: two axes, or an axis and a rectangle, that come closer than this intersect.
+
+The line between two closest points is then mostly rounding error, and moving along it would not separate long bodies.
+Each rule then chooses a direction that does separate them; the depth is at most this much larger than the least one.
+"""
+
+FLAT = 1e-10
+"""Relative to the size of a pair: how much closer one end may be before two parallel bodies touch at that end.
+
+Below it they touch along a segment, and the contact is in its middle, however the pair is turned.
+"""
+
+FLAT_SINGLE = 1e-6
+"""`FLAT` for float32, whose rotations have rounding errors of that size."""
+
+
+class Pose(NamedTuple):
+    """One shape in its pose, as contact rules take it."""
+
+    position: Vector
+    x_axis: Vector
+    """Where the local x axis points in the world."""
+    y_axis: Vector
+    z_axis: Vector
+    size: Vector
+    """The row of `Shapes.size`."""
+    row: int
+    """The row of the body among the shapes."""
+    flat: float
+    """`FLAT`, or `FLAT_SINGLE` where the pose comes from float32 arrays."""
+
+
+class Manifold(NamedTuple):
+    """How two shapes touch, up to four points; a rule always returns tuples of the same length, its maximum."""
+
+    point_count: int
+    """0 where the shapes do not touch."""
+    normal: Vector
+    """Unit vector from the first shape toward the second."""
+    points: tuple[Vector, ...]
+    """The deepest point first, each in the middle of the overlap."""
+    separations: tuple[float, ...]
+    """Signed distances along the normal, negative where the shapes overlap."""
+    features: tuple[int, ...]
+    """Which features of the shapes make each point; 0 where a rule has only one point."""
+
+
+Rule: TypeAlias = Callable[[Pose, Pose], Manifold]
+"""The manifold of two shapes of given kinds, the shape of the smaller kind first; a kernel, helper or forceinline."""
+
+
+class PoseArrays(NamedTuple):
+    """The poses and sizes of all bodies, columns of `Shapes`."""
+
+    position: Floats
+    rotation: Floats
+    size: Floats
+
+
+Loop: TypeAlias = Callable[[PoseArrays, ContactArrays, int, int], None]
+"""``loop(poses, found, first, last)``: write the manifolds of rows ``first … last − 1`` of ``found.pairs``."""
+
+
+def pose(position: ArrayLike, size: ArrayLike, rotation: ArrayLike | None = None, *, row: int = 0) -> Pose:
+    """Return the pose of one shape: ``position`` (3,), ``size`` (3,) as in `Shapes`, ``rotation`` (3, 3).
+
+    Examples
+    --------
+    >>> from choque.narrow.sphere import sphere_sphere
+    >>> found = sphere_sphere(pose([0, 0, 0], [2, 0, 0]), pose([3, 0, 0], [2, 0, 0]))
+    >>> found.point_count, found.normal, found.separations
+    (1, (1.0, 0.0, 0.0), (-1.0,))
+    """
+    turn = np.eye(3) if rotation is None else np.asarray(rotation, np.float64)
+    vectors = [np.asarray(position), turn[:, 0], turn[:, 1], turn[:, 2], np.asarray(size)]
+    x, y, z, w, s = (tuple(map(float, vector)) for vector in vectors)
+    return Pose(x, y, z, w, s, row, FLAT)  # type: ignore[arg-type]
+
+
+# What rules are written with
+
+
+@helper
+def clamp(number: float, limit: float) -> float:
+    """Return ``number``, but at least −``limit`` and at most ``limit``."""
+    return min(max(number, -limit), limit)
+
+
+@helper
+def offset(origin: Pose, target: Pose) -> Vector:
+    """Return the vector from one body to another."""
+    a, b = origin.position, target.position
+    return b[0] - a[0], b[1] - a[1], b[2] - a[2]
+
+
+@helper
+def to_world(pose: Pose, local: Vector) -> Vector:
+    """Return a direction in the frame of a body as one in the world."""
+    x, y, z = local
+    a, b, c = pose.x_axis, pose.y_axis, pose.z_axis
+    return a[0] * x + b[0] * y + c[0] * z, a[1] * x + b[1] * y + c[1] * z, a[2] * x + b[2] * y + c[2] * z
+
+
+@helper
+def apart() -> Manifold:
+    """Return the manifold of shapes that do not touch."""
+    zero = (0.0, 0.0, 0.0)
+    return Manifold(0, zero, (zero,), (0.0,), (0,))
+
+
+@helper
+def touching(body: Pose, from_body: Vector, normal: Vector, surface: float, depth: float) -> Manifold:
+    """Return a manifold of one point.
+
+    It lies on the ray from the place ``from_body``, relative to the first body, along the normal. The surface of the
+    body is ``surface`` away from there, and the point half the ``depth`` before that.
+    """
+    x, y, z = body.position
+    place = (x + from_body[0], y + from_body[1], z + from_body[2])
+    return Manifold(1, normal, (along(place, normal, surface - 0.5 * depth),), (-depth,), (0,))
+
+
+# The loop over pairs
+
+
+@helper
+def read_pose(position: Floats, rotation: Floats, size: Floats, row: Index, flat: float) -> Pose:
+    """Return the pose of the body in row ``row``."""
+    return Pose(
+        (np.float64(position[row, 0]), np.float64(position[row, 1]), np.float64(position[row, 2])),
+        (np.float64(rotation[row, 0, 0]), np.float64(rotation[row, 1, 0]), np.float64(rotation[row, 2, 0])),
+        (np.float64(rotation[row, 0, 1]), np.float64(rotation[row, 1, 1]), np.float64(rotation[row, 2, 1])),
+        (np.float64(rotation[row, 0, 2]), np.float64(rotation[row, 1, 2]), np.float64(rotation[row, 2, 2])),
+        (np.float64(size[row, 0]), np.float64(size[row, 1]), np.float64(size[row, 2])),
+        np.int64(row),  # type: ignore[arg-type]
+        flat,
+    )
+
+
+def _loop(poses: PoseArrays, found: ContactArrays, first: Index, last: Index) -> None:
+    """Write the manifolds of the pairs ``first … last − 1``; the template of `pair_loop`."""
+    position, rotation, size = poses
+    pairs, normal, points, separations, features, point_count = found
+    flat = FLAT_SINGLE if position.itemsize == 4 else FLAT
+    for pair in range(first, last):
+        a = read_pose(position, rotation, size, pairs[pair, 0], flat)
+        b = read_pose(position, rotation, size, pairs[pair, 1], flat)
+        manifold = rule(a, b)  # type: ignore[name-defined]  # noqa: F821
+        point_count[pair] = manifold.point_count
+        if manifold.point_count == 0:
+            continue
+        store(normal, pair, manifold.normal)
+        for place in range(len(manifold.points)):  # a constant, so that the compiler unrolls the loop
+            x, y, z = manifold.points[place]
+            points[pair, place, 0], points[pair, place, 1], points[pair, place, 2] = x, y, z
+            separations[pair, place] = manifold.separations[place]
+            if len(manifold.points) > 1:
+                features[pair, place] = manifold.features[place]
+
+
+@cache
+def pair_loop(rule: Rule) -> Loop:
+    """Return the compiled loop that applies a contact rule to a list of pairs.
+
+    Every rule gets a copy of the template in which the global name ``rule`` is its own. With a closure instead, Numba
+    would find no kernel on disk again: it names those by the identity of what they enclose.
+    """
+    inner = getattr(rule, "py_func", rule)
+    name = f"loop_{inner.__module__}_{inner.__qualname__}".replace(".", "_")
+    made = FunctionType(_loop.__code__, {**globals(), "rule": rule}, name)
+    made.__module__, made.__qualname__ = __name__, name
+    return kernel(made)
