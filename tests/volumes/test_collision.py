@@ -118,7 +118,7 @@ def test_every_cached_structure_is_counted() -> None:
         sizes.append(ball.model.cached_byte_count)
     assert sizes[0] == 0
     assert sizes == sorted(set(sizes))
-    assert sizes[-1] - sizes[-2] >= ball.model.box_tree().byte_count > 0
+    assert sizes[-1] - sizes[-2] >= ball.model.tree().nbytes > 0
     assert moved.model.cached_byte_count == sizes[-1]
 
 

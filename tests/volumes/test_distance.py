@@ -90,3 +90,26 @@ def test_bad_input_is_one_sentence() -> None:
         cube.slide(cube, (0, 1))
     with pytest.raises(InvalidInput, match="empty"):
         cube.nearest_points(cube - cube)
+
+
+def test_sliding_in_any_direction_ends_at_first_contact() -> None:
+    """Just before the distance nothing overlaps, just after it something does; by the boxes of both, brute force."""
+    random = np.random.default_rng(3)
+    hits = 0
+    for one, two, _, _ in _pairs(60, 4):
+        direction = np.mean(one.bounds, axis=0) - np.mean(two.bounds, axis=0) + random.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        (low, high), (other_low, other_high) = one.boxes(), two.boxes()
+
+        def overlap(distance: float, low=low, high=high, other=(other_low, other_high), direction=direction) -> bool:
+            lower, upper = other[0] + distance * direction, other[1] + distance * direction
+            return bool(((low[:, None] < upper) & (lower < high[:, None])).all(axis=2).any())
+
+        found = one.slide(two, direction)
+        if found < np.inf:
+            hits += 1
+            assert overlap(found + 1e-9)
+            assert not any(overlap(step) for step in np.linspace(0.0, found - 1e-9, 40) if found > 0)
+        else:
+            assert not any(overlap(step) for step in np.linspace(0.0, 60.0, 600))
+    assert 10 < hits < 60

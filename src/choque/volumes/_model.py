@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque._core.morton import morton_order
+from choque._core.tree import Tree, make_tree
 from choque.errors import InvalidInput
-from choque.volumes._box_tree import BoxTree, box_tree
 from choque.volumes._bundles import bundled
 from choque.volumes._lattice import MAX_DISTANCE, check_cells
 from choque.volumes._sections import Sections, extruded, keys_from_boxes, keys_from_mask, open_sections, paint
@@ -44,14 +45,14 @@ class Cache:
     """Sections, by order."""
     bundles: dict[str, Sections] = field(default_factory=dict)
     """Bundles of sections, by order."""
-    tree: BoxTree | None = None
+    tree: Tree | None = None
     """Tree over the disjoint boxes."""
 
     @property
     def byte_count(self) -> int:
         """Size of all arrays [bytes]."""
         flat = sum(kept.byte_count for kept in (*self.sections.values(), *self.bundles.values()))
-        return flat + (0 if self.tree is None else self.tree.byte_count)
+        return flat + (0 if self.tree is None else self.tree.nbytes)
 
 
 class ExtremeVertices:
@@ -247,11 +248,11 @@ class ExtremeVertices:
         offset = np.array(self.offset, np.int64)
         return lower[:, columns] + offset, upper[:, columns] + offset
 
-    def box_tree(self) -> BoxTree:
+    def tree(self) -> Tree:
         """Return a tree over `boxes`, relative to `offset`, and cache it."""
         if self._cache.tree is None:
-            lower, upper = self.boxes()
-            self._cache.tree = box_tree(lower - self.offset, upper - self.offset)
+            records = (np.concatenate(self.boxes(), axis=1) - np.tile(self.offset, 2)).astype(np.float64)
+            self._cache.tree = make_tree(records, morton_order(records, 1), 1)
         return self._cache.tree
 
     # Planes, sections, faces

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.kernel import helper
+from choque._core.tree_dual import first_contact, nearest_boxes
 from choque.errors import InvalidInput
-from choque.volumes._box_tree import nearest_pair
 from choque.volumes._bundles import MET, UNDECIDED, bundles_overlap
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_overlap, row_at
@@ -108,8 +108,8 @@ def distance(
     one: ExtremeVertices, two: ExtremeVertices, shift: Shift, spacing: tuple[float, float, float]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return the least Euclidean distance [world], 0 if they touch, and the nearest points [lattice] on each."""
-    best, pair, offset = _nearest(one, two, shift, np.array(spacing), np.zeros(3), moving=False)
-    here, there = one.box_tree().boxes[pair[0]], two.box_tree().boxes[pair[1]]
+    offset = _offset(one, two, shift)
+    best, here, there = nearest_boxes(one.tree(), two.tree(), offset, np.array(spacing))
     there = there + np.tile(offset, 2)
     low = np.maximum(here[:3], there[:3])
     high = np.minimum(here[3:], there[3:])
@@ -131,7 +131,7 @@ def travel(
     if length == 0.0:
         raise InvalidInput("direction is (0, 0, 0); give a direction with a length, such as (0, 0, 1).")
     velocity = np.array(direction) / length / spacing
-    return _nearest(one, two, shift, np.array(spacing), velocity, moving=True)[0]
+    return first_contact(one.tree(), two.tree(), _offset(one, two, shift), velocity).cost
 
 
 def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str, int]:
@@ -148,20 +148,9 @@ def pushes(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> dict[str
     return found
 
 
-def _nearest(
-    one: ExtremeVertices,
-    two: ExtremeVertices,
-    shift: Shift,
-    spacing: NDArray[np.float64],
-    velocity: NDArray[np.float64],
-    *,
-    moving: bool,
-) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
-    offset = np.array(shift, np.float64) + two.offset - np.array(one.offset, np.float64)
-    here, there = one.box_tree(), two.box_tree()
-    pair = np.zeros(2, np.int64)
-    best = nearest_pair(here.boxes, here.starts, there.boxes, there.starts, offset, spacing, velocity, moving, pair)
-    return best, pair, offset
+def _offset(one: ExtremeVertices, two: ExtremeVertices, shift: Shift) -> NDArray[np.float64]:
+    """Return the translation from the tree of ``two`` to that of ``one``."""
+    return np.array(shift, np.float64) + two.offset - np.array(one.offset, np.float64)
 
 
 @helper

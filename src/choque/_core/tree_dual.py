@@ -1,0 +1,185 @@
+"""The walk through two trees of boxes at once: the nearest pair of boxes, or the first pair that meets in motion.
+
+Both are branch and bound over pairs of nodes, nearest first: the node of the higher level is split, its sixteen
+children are compared with the other node at once, and pairs whose lower bound cannot improve the best are dropped.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.kernel import helper, kernel
+from choque._core.tree import Tree
+from choque._core.types import Floats, Index
+
+
+class Nearest(NamedTuple):
+    """The result of a walk: its least cost, and the two boxes (6,), lower and upper corner, each from its own tree."""
+
+    cost: float
+    one: NDArray[np.float64]
+    two: NDArray[np.float64]
+
+
+Nodes: TypeAlias = tuple[Floats, NDArray[np.int64]]
+"""The arrays ``lanes`` and ``level_first`` of a tree; a plain tuple, which Numba recognises faster than a class."""
+
+Relation: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], bool]
+"""Shift of the second tree, scale of distances, velocity of the second tree (3,), and whether it moves."""
+
+
+def nearest_boxes(one: Tree, two: Tree, shift: NDArray[np.float64], scale: NDArray[np.float64]) -> Nearest:
+    """Return the least squared distance between a box of ``one`` and a box of ``two`` moved by ``shift``.
+
+    Distances along each axis are multiplied by ``scale``; 0 if boxes touch or overlap. The walk stops at the first 0.
+    """
+    return _walk(one, two, (shift, scale, shift, False))
+
+
+def first_contact(one: Tree, two: Tree, shift: NDArray[np.float64], velocity: NDArray[np.float64]) -> Nearest:
+    """Return the earliest time from 0 on at which interiors meet while ``two``, moved by ``shift``, has a ``velocity``.
+
+    Infinity if they never do. The walk stops at the first 0.
+    """
+    return _walk(one, two, (shift, shift, velocity, True))
+
+
+def _walk(one: Tree, two: Tree, relation: Relation) -> Nearest:
+    pair = np.zeros(2, np.int64)
+    cost = float(_descend((one.lanes, one.level_first), (two.lanes, two.level_first), relation, pair))
+    return Nearest(cost, _box(one, int(pair[0])), _box(two, int(pair[1])))
+
+
+def _box(tree: Tree, place: int) -> NDArray[np.float64]:
+    return tree.lanes[place // 16, :, place % 16].astype(np.float64)
+
+
+@kernel
+def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]) -> float:
+    """Walk both trees; a node is a lane of a level, and the root is one level above the highest."""
+    lanes, level_first = one
+    other_lanes, other_level_first = two
+    size = 16 * (level_first.size + other_level_first.size)
+    levels, nodes, costs = np.empty((size, 2), np.int64), np.empty((size, 2), np.int64), np.empty(size)
+    box, scratch = np.empty(6), np.empty((2, 16))
+    lane_costs = scratch[0]
+    levels[0, 0], levels[0, 1] = level_first.size - 1, other_level_first.size - 1
+    nodes[0, 0], nodes[0, 1] = 0, 0
+    costs[0] = 0.0
+    depth: Index = 1
+    best = np.inf
+    while depth > 0:
+        depth -= 1
+        if costs[depth] >= best:
+            continue
+        level, other_level, node, other = levels[depth, 0], levels[depth, 1], nodes[depth, 0], nodes[depth, 1]
+        if level == 0 and other_level == 0:
+            best = float(costs[depth])
+            pair[0], pair[1] = node, other
+            if best == 0.0:
+                return 0.0
+            continue
+        splits_one = level >= other_level
+        if splits_one:
+            _copy_box(two, other_level, other, box)
+            block = level_first[level - 1] + node
+            if relation[3]:
+                _lane_times(lanes, block, box, relation, 1.0, scratch)
+            else:
+                _lane_distances(lanes, block, box, relation, 1.0, lane_costs)
+        else:
+            _copy_box(one, level, node, box)
+            block = other_level_first[other_level - 1] + other
+            if relation[3]:
+                _lane_times(other_lanes, block, box, relation, -1.0, scratch)
+            else:
+                _lane_distances(other_lanes, block, box, relation, -1.0, lane_costs)
+        floor = depth
+        for lane in range(16):
+            cost = lane_costs[lane]
+            if not cost < best:
+                continue
+            place = depth  # the nearest goes on top
+            while place > floor and costs[place - 1] < cost:
+                costs[place] = costs[place - 1]
+                for column in range(2):
+                    levels[place, column], nodes[place, column] = levels[place - 1, column], nodes[place - 1, column]
+                place -= 1
+            costs[place] = cost
+            levels[place, 0], nodes[place, 0] = (level - 1, node * 16 + lane) if splits_one else (level, node)
+            levels[place, 1], nodes[place, 1] = (
+                (other_level, other) if splits_one else (other_level - 1, other * 16 + lane)
+            )
+            depth += 1
+    return best
+
+
+@helper
+def _copy_box(tree: Nodes, level: Index, node: Index, box: NDArray[np.float64]) -> None:
+    """Write the bounds of a node; those of the root are the bounds around all lanes of the highest block."""
+    lanes, level_first = tree
+    if level < level_first.size - 1:
+        block = level_first[level] + node // 16
+        for bound in range(6):
+            box[bound] = lanes[block, bound, node % 16]
+        return
+    for axis in range(3):
+        low, high = lanes[lanes.shape[0] - 1, axis, 0], lanes[lanes.shape[0] - 1, axis + 3, 0]
+        for lane in range(1, 16):
+            lower, upper = lanes[lanes.shape[0] - 1, axis, lane], lanes[lanes.shape[0] - 1, axis + 3, lane]
+            low = lower if lower < low else low  # never for NaN
+            high = upper if upper > high else high
+        box[axis], box[axis + 3] = low, high
+
+
+@helper
+def _lane_distances(
+    lanes: Floats, block: Index, box: NDArray[np.float64], relation: Relation, sign: float, costs: NDArray[np.float64]
+) -> None:
+    """Write the squared distance of each lane of a block from a box; NaN for unused lanes.
+
+    ``sign`` is 1 if the box belongs to the second tree, which is the one that is shifted, and -1 if the lanes do.
+    """
+    shift, scale, _, _ = relation
+    for lane in range(16):
+        costs[lane] = 0.0
+    for axis in range(3):
+        low, high = box[axis] + sign * shift[axis], box[axis + 3] + sign * shift[axis]
+        for lane in range(16):
+            before, after = low - lanes[block, axis + 3, lane], lanes[block, axis, lane] - high
+            gap = before if before > after else after
+            gap = gap * scale[axis] if not gap <= 0.0 else 0.0  # NaN stays
+            costs[lane] += gap * gap
+
+
+@helper
+def _lane_times(
+    lanes: Floats, block: Index, box: NDArray[np.float64], relation: Relation, sign: float, scratch: NDArray[np.float64]
+) -> None:
+    """Write the time when each lane of a block meets a box to ``scratch[0]``; infinity if it never does.
+
+    ``sign`` as for `_lane_distances`; ``scratch`` (2, 16) holds the times of entering and leaving.
+    """
+    shift, _, velocity, _ = relation
+    enter, leave = scratch[0], scratch[1]
+    for lane in range(16):
+        enter[lane], leave[lane] = 0.0, np.inf if lanes[block, 0, lane] == lanes[block, 0, lane] else -np.inf
+    for axis in range(3):
+        # As seen from the lane: the box lies beyond it by ``low - upper`` and in front of it by ``lower - high``.
+        speed = sign * velocity[axis]
+        low, high = box[axis] + sign * shift[axis], box[axis + 3] + sign * shift[axis]
+        if speed == 0.0:
+            for lane in range(16):
+                is_beside = low < lanes[block, axis + 3, lane] and lanes[block, axis, lane] < high
+                leave[lane] = leave[lane] if is_beside else -np.inf
+            continue
+        for lane in range(16):
+            one, two = (lanes[block, axis + 3, lane] - low) / speed, (lanes[block, axis, lane] - high) / speed
+            first, last = (one, two) if speed < 0.0 else (two, one)
+            enter[lane] = first if first > enter[lane] else enter[lane]
+            leave[lane] = last if last < leave[lane] else leave[lane]
+    for lane in range(16):
+        enter[lane] = enter[lane] if enter[lane] < leave[lane] else np.inf
