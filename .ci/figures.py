@@ -37,8 +37,8 @@ PLUG_INS = (
     "lab/methods/*.py",
     "lab/peers/*.py",
     "lab/studies/*.py",
-    "narrow/spheres.py",  # shape pairs
-    "narrow/capsules.py",
+    "narrow/sphere.py",  # shape pairs
+    "narrow/capsule.py",
     "scene/*/*.py",  # generators and formats
     "testing/_checks_*.py",
 )

@@ -19,8 +19,8 @@ import numpy as np
 
 from choque._core.kernel import kernel
 from choque.narrow import Hulls, collide, epa, gjk
-from choque.narrow._hull_solids import icosphere
-from choque.narrow._support import climb, scan
+from choque.narrow.convex.cores import climb, scan
+from choque.narrow.solids import icosphere
 from choque.theses.kdop.iterations import random_rotations
 
 TURNS = 5

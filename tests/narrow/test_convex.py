@@ -10,8 +10,8 @@ from convex_oracle import random_rotations
 
 from choque.errors import InvalidInput
 from choque.narrow import Contacts, Hulls, NarrowPhase, Shapes
-from choque.narrow._hull_solids import icosphere
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.solids import icosphere
 
 CUBES = Hulls.solids("cube")
 Body = tuple[int, tuple[float, ...], tuple[float, ...]]

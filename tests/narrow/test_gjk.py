@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
 from choque.narrow import Hulls, collide, epa, gjk
-from choque.narrow._hull_solids import icosphere
-from choque.narrow._support import climb, scan
+from choque.narrow.convex.cores import climb, scan
+from choque.narrow.solids import icosphere
 from choque.theses.kdop.iterations import iteration_statistics
 
 CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
-from choque.narrow.polygons import as_polygon, contact, contains, turns
-from choque.narrow.polygons_tree import EdgeTree, close_edges
+from choque.narrow.polygons import EdgeTree, as_polygon, close_edges, contact, contains, turns
 
 SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4]]
 points = st.tuples(st.integers(-5, 5), st.integers(-5, 5))

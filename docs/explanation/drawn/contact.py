@@ -12,10 +12,10 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from scipy.spatial import ConvexHull
 
 import choque
-from choque.narrow._convex_packing import as_query
 from choque.narrow.convex import epa as _epa
 from choque.narrow.convex import gjk as _gjk
 from choque.narrow.convex import impact as _advancement
+from choque.narrow.convex.queries import as_query
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, RED, drawn, overheard, panels, plain

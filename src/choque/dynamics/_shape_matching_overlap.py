@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
-from choque.narrow._support import Cores, support
+from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import SOLVED, Polytope, epa_pair
 from choque.narrow.convex.gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
 

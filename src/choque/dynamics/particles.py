@@ -16,7 +16,7 @@ from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, subtract
 from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
 from choque.dynamics.polar import rotation_in
-from choque.narrow._support import Cores, support
+from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import Polytope
 from choque.narrow.convex.gjk import new_simplex, start_axis
 

@@ -9,12 +9,12 @@ from choque.narrow.shapes import Kind, Shapes
 
 if TYPE_CHECKING:
     from choque.narrow import polygons
-    from choque.narrow._hull_solids import solid_names
     from choque.narrow.convex.impact import Impact, time_of_impact
     from choque.narrow.convex.queries import Closest, Penetration, collide, epa, gjk
     from choque.narrow.hulls import Hulls
     from choque.narrow.manifold import Contacts
     from choque.narrow.phase import NarrowPhase, contacts
+    from choque.narrow.solids import solid_names
 
 __all__ = [
     "Closest",
@@ -45,7 +45,7 @@ _MEMBERS = {
     "contacts": "phase",
     "epa": "convex.queries",
     "gjk": "convex.queries",
-    "solid_names": "_hull_solids",
+    "solid_names": "solids",
     "time_of_impact": "convex.impact",
     "polygons": "polygons",
 }

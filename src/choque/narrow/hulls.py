@@ -18,8 +18,7 @@ from choque._core.types import Rows
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
-from choque.narrow._hull_solids import solid
-from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours
+from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours, solid
 
 TRIMESH_SUFFIXES = (".glb", ".gltf")
 
@@ -84,7 +83,7 @@ class Hulls:
     triangles, triangle_first
         (T, 3) faces, numbered within their hull, counter-clockwise from outside; (h + 1,) where those of each start.
     graph
-        The neighbours of each vertex, as `choque.narrow._support.Cores` holds them.
+        The neighbours of each vertex, as `choque.narrow.convex.cores.Cores` holds them.
     volume
         (h,).
     spread

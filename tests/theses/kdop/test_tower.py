@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput, UnknownName
-from choque.narrow._hull_solids import solid
+from choque.narrow.solids import solid
 from choque.theses.kdop.tower import DAMPING, PRESETS, Tower
 
 

@@ -12,8 +12,7 @@ from choque._core.pair_keys import pack_pairs
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
-from choque.narrow._support import Cores, support
-from choque.narrow.convex.cores import cores_of_shapes
+from choque.narrow.convex.cores import Cores, cores_of_shapes, support
 from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
 from choque.narrow.manifold import ContactArrays
 from choque.narrow.shapes import PLANE, Shapes

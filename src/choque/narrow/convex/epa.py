@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import forceinline, helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
-from choque.narrow._support import Cores, support
+from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.gjk import Simplex, start_axis
 
 CONVERGED = 1e-11

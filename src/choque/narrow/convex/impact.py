@@ -20,9 +20,9 @@ from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
 from choque.errors import InvalidInput
-from choque.narrow._convex_packing import Convex, as_query
-from choque.narrow._support import Cores
+from choque.narrow.convex.cores import Cores
 from choque.narrow.convex.gjk import APART, gjk_pair, new_simplex, start_axis, weights_of, witnesses
+from choque.narrow.convex.queries import Convex, as_query
 
 STEP_LIMIT = 512
 """A few steps are usual; where bodies turn and slide along each other, dozens."""

@@ -12,7 +12,7 @@ import math
 from choque._core.kernel import helper
 from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, along, cross, dot, length, point_of, subtract, unit
-from choque.narrow._support import Cores
+from choque.narrow.convex.cores import Cores
 
 PATCH_ROOM = 64
 """Corners of a flat part, at most; bodies with larger ones keep the point that EPA named."""

@@ -13,7 +13,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
-from choque.narrow._support import Cores, support
+from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import FULL, Polytope, epa_pair, new_polytope
 from choque.narrow.convex.gjk import (
     APART,

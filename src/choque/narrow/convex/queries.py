@@ -1,15 +1,35 @@
-"""GJK and EPA for anyone: one pair of convex bodies, or many."""
+"""Queries about convex bodies, one pair or many: do they collide, how far apart are they, how deep do they overlap."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.narrow._convex_packing import Convex, ask
-from choque.narrow.convex.probe import DEPTH, DISTANCE, VERDICT
+from choque._core.threads import block_supply, resolve_count, run
+from choque._core.types import Pairs
+from choque.errors import InvalidInput
+from choque.narrow.convex.cores import Cores, cores_of_hulls, joined
+from choque.narrow.convex.probe import DEPTH, DISTANCE, VERDICT, Probe, probe_pairs
+from choque.narrow.hulls import Hulls, Posed
+from choque.narrow.solids import LARGEST
+
+BLOCK = 2_048
+"""Pairs of posed hulls that are turned and asked about at a time, so that their vertices stay in the cache."""
+
+Convex: TypeAlias = "Posed | ArrayLike"
+"""A convex body, or many: `Hulls.at`, or the vertices of one (v, 3) or of n bodies (n, v, 3), in any order."""
+
+
+class Query(NamedTuple):
+    """Pairs of bodies, checked and packed."""
+
+    cores: Cores
+    rows: Pairs
+    is_single: bool
+    thread_count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +123,139 @@ def epa(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
             float(found.depth[0]), found.normal[0], found.first[0], found.second[0], int(found.iterations[0, 1])
         )
     return Penetration(found.depth, found.normal, found.first, found.second, found.iterations[:, 1])
+
+
+# Checking and packing
+
+
+def ask(a: Convex, b: Convex, pairs: ArrayLike | None, wanted: int, threads: int | None) -> tuple[Probe, bool]:
+    """What is ``wanted`` about bodies, and whether it is about a single pair."""
+    if pairs is None and isinstance(a, Posed) and isinstance(b, Posed) and max(len(a), len(b)) > BLOCK:
+        return _ask_in_blocks(a, b, wanted, threads), False
+    query = as_query(a, b, pairs, threads)
+    return probe_pairs(query.cores, query.rows, wanted, query.thread_count), query.is_single
+
+
+def _ask_in_blocks(a: Posed, b: Posed, wanted: int, threads: int | None) -> Probe:
+    count = _row_count(len(a), len(b))
+    found = Probe.room(count)
+    draw = block_supply(count, BLOCK)
+
+    def share(part: int) -> None:  # noqa: ARG001
+        while (block := draw()) is not None:
+            first, last = block
+            one, other = (bodies if len(bodies) == 1 else bodies.part(first, last) for bodies in (a, b))
+            query = as_query(one, other, None, 1)
+            probe_pairs(query.cores, query.rows, wanted, found=found.part(first, last))
+
+    run(share, resolve_count(threads, count))
+    return found
+
+
+def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None) -> Query:
+    """The bodies and pairs that a call is about, or `InvalidInput`."""
+    thread_count = resolve_count(threads, max(_count(a), _count(b)))
+    if isinstance(a, Posed) and isinstance(b, Posed):
+        is_single = pairs is None and a.is_single and b.is_single
+        rows = _as_rows(pairs, len(a), len(b), a is b)
+        cores = cores_of_hulls(a if a is b else _beside(a, b), thread_count, None if pairs is None else rows)
+    else:
+        one, one_single = _as_cores(a, "a", thread_count)
+        other, other_single = _as_cores(b, "b", thread_count)
+        is_single = pairs is None and one_single and other_single
+        rows = _as_rows(pairs, len(one.spans), len(other.spans), a is b)
+        cores = joined(one, other)
+    return Query(cores, rows, is_single, thread_count if pairs is None else resolve_count(threads, len(rows)))
+
+
+def _as_rows(pairs: ArrayLike | None, count: int, other_count: int, are_same: bool) -> Pairs:
+    """(k, 2) rows of the bodies of both sets, one after the other, or of the one if they are the same."""
+    if pairs is None:
+        length = _row_count(count, other_count)
+        rows = np.empty((length, 2), np.int32)
+        rows[:, 0] = np.arange(length) if count > 1 else 0
+        rows[:, 1] = np.arange(length) if other_count > 1 else 0
+    else:
+        rows = _as_combinations(pairs, count, other_count)
+    if not are_same:
+        rows[:, 1] += count
+    return rows
+
+
+def _row_count(count: int, other_count: int) -> int:
+    """How many pairs there are, row by row, of so many bodies and so many others."""
+    if count != other_count and 1 not in (count, other_count):
+        raise InvalidInput(
+            f"a has {count} bodies and b has {other_count}; give as many of both, one of either, or pairs."
+        )
+    return max(count, other_count) if count and other_count else 0
+
+
+def _beside(a: Posed, b: Posed) -> Posed:
+    """The bodies of both, those of ``a`` first."""
+    hulls, shift = (a.hulls, 0) if a.hulls is b.hulls else (Hulls.join(a.hulls, b.hulls), len(a.hulls))
+    return Posed(
+        hulls,
+        np.concatenate([a.row, b.row + shift]),
+        np.concatenate([a.position, b.position]),
+        np.concatenate([a.rotation, b.rotation]),
+        np.concatenate([a.scale, b.scale]),
+    )
+
+
+def _as_combinations(pairs: ArrayLike, count: int, other_count: int) -> Pairs:
+    """(k, 2) rows of two sets of bodies."""
+    try:
+        given = np.asarray(pairs)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"pairs is not a rectangular array of whole numbers ({problem}).") from None
+    if given.size == 0:
+        return np.empty((0, 2), np.int32)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"pairs has the shape {given.shape} and the type {given.dtype}; it must be (k, 2), integers."
+        )
+    wrong = np.flatnonzero(((given < 0) | (given >= [count, other_count])).any(axis=1))
+    if len(wrong):
+        raise InvalidInput(
+            f"Pair {wrong[0]} is {given[wrong[0]].tolist()}; rows of a go from 0 to {count - 1}, "
+            f"of b to {other_count - 1}."
+        )
+    return np.array(given, np.int32, order="C")
+
+
+def _count(bodies: Convex) -> int:
+    if isinstance(bodies, Posed):
+        return len(bodies)
+    shape = np.shape(bodies) if isinstance(bodies, np.ndarray) else ()
+    return shape[0] if len(shape) == 3 else 1
+
+
+def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool]:
+    if isinstance(bodies, Posed):
+        return cores_of_hulls(bodies, thread_count), bodies.is_single
+    try:
+        points = np.array(bodies, np.float64, order="C")
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{name} is neither Hulls.at(…) nor vertices (v, 3) or (n, v, 3): {problem}.") from None
+    is_single = points.ndim == 2
+    if is_single:
+        points = points[None]
+    if points.ndim != 3 or points.shape[2] != 3 or points.shape[1] == 0:
+        raise InvalidInput(f"{name} has the shape {np.shape(bodies)}; vertices must be (v, 3) or (n, v, 3), v ≥ 1.")
+    fair = np.abs(points) <= LARGEST
+    if not fair.all():
+        body, vertex = np.argwhere(~fair)[0][:2].tolist()
+        raise InvalidInput(
+            f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite, and "
+            f"within ±{LARGEST:g}."
+        )
+    count, size = points.shape[:2]
+    spans = np.empty((count, 3), np.int64)
+    spans[:, 0] = np.arange(count) * size
+    spans[:, 1] = spans[:, 0] + size
+    spans[:, 2] = -1
+    place = np.zeros((count, 4))
+    place[:, :3] = points[:, 0]
+    points = np.ascontiguousarray((points - points[:, :1]).reshape(-1, 3))
+    return Cores(points, spans, place, np.ones(1, np.int64)), is_single

@@ -11,8 +11,7 @@ from choque._core.kernel import kernel
 from choque._core.types import Index
 from choque.dynamics.particles import match_shape, rest_shapes
 from choque.lab.stopwatch import Clock
-from choque.narrow._support import Cores
-from choque.narrow.convex.cores import cores_of_shapes
+from choque.narrow.convex.cores import Cores, cores_of_shapes
 from choque.narrow.shapes import CONVEX
 from choque.world import World
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnknownName
-from choque.narrow._hull_solids import solid, solid_names
+from choque.narrow.solids import solid, solid_names
 from choque.scene.checks import positive, whole_number
 from choque.scene.request import BodyRequest
 from choque.scene.rotations import rotations
