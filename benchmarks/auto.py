@@ -3,7 +3,7 @@
     python benchmarks/auto.py --output src/choque/broad/auto_table.json    # measures the table; some twelve minutes
     python benchmarks/auto.py --judge                                      # how good the shipped table is; four
 
-Processor time of one thread. Contenders take turns, and what counts is the middle of their ratios within a turn: a busy
+Processor time of one thread. Candidates take turns, and what counts is the middle of their ratios within a turn: a busy
 machine slows whoever is measured at the moment, and hardly touches those. `choque lab run comparison` writes a map of
 the same form, a process for each cell; this is the shortcut.
 """
@@ -103,14 +103,14 @@ def seconds(method: str, frames: Sequence[Any]) -> float:
     return (time.thread_time() - begin) / max(len(frames) - 1, 1)
 
 
-def measure(setting: Setting, contenders: Sequence[str]) -> dict[str, Any]:
-    """One place: where it lies, and what each contender takes there."""
+def measure(setting: Setting, candidates: Sequence[str]) -> dict[str, Any]:
+    """One place: where it lies, and what each candidate takes there."""
     frames, n = frames_of(setting), setting["n"]
     previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
     where = coordinates(survey_boxes(records, previous if len(frames) > 1 else None))
     names = [
         name
-        for name in contenders
+        for name in candidates
         if not (name == "brute" and n > BRUTE_UP_TO)
         and not (name == "sap-incremental" and (n > INCREMENTAL_UP_TO or len(frames) == 1))
     ]
@@ -123,7 +123,7 @@ def measure(setting: Setting, contenders: Sequence[str]) -> dict[str, Any]:
 
 
 def take_turns(names: Sequence[str], frames: Sequence[Any]) -> Any:
-    """What each contender takes, from turns in one process."""
+    """What each candidate takes, from turns in one process."""
     turns: list[list[float]] = []
     for name in names:
         seconds(name, frames)

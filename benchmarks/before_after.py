@@ -239,7 +239,14 @@ line("world mixed-box 10000", 10_000)(lambda count: _world("mixed-box", count))
 line("world mixed-box 10000 sap-incremental", 10_000)(lambda count: _world("mixed-box", count, broad="sap-incremental"))
 line("world mixed-box 10000 sap-obb", 10_000)(lambda count: _world("mixed-box", count, broad="sap-obb"))
 line("world pile 1000", 1_000)(lambda count: _world("pile", count))
-line("world logs 1000 shape-matching", 1_000)(lambda count: _world("logs", count, response="shape-matching"))
+
+
+@line("world boxes shape-matching", 1, 1)
+def _world_shape_matching(_: int) -> Call:
+    import adapters
+
+    scene = adapters.named_scene("boxes")
+    return _stepping(scene.world(response="shape-matching", threads=1), scene.dt)
 
 
 @line("world mixed-box 1000 fingsics", 1_000)

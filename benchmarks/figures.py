@@ -4,7 +4,7 @@
     python benchmarks/figures.py --only one-shot      # some of them
     python benchmarks/figures.py --scale 0.01         # a hundred times smaller, to see that it runs
 
-Contenders take turns in one process and the figures are ratios of medians, so they hold on a busy machine
+Candidates take turns in one process and the figures are ratios of medians, so they hold on a busy machine
 where plain times do not. Peers that are not installed are left out. A whole run at full scale writes
 results/<machine>.csv beside this file.
 """
@@ -30,9 +30,8 @@ import choque
 from choque._core.types import Floats
 from choque.files.csv_table import write_dataclasses
 from choque.lab import machine, peers
-from choque.lab.bench import rows_of
-from choque.lab.contender import Contender, Facade, Method, State
-from choque.lab.measure import Frame, measure
+from choque.lab.bench import Frame, measure, rows_of
+from choque.lab.candidate import Candidate, Facade, Method, State
 from choque.lab.table import Row, duration
 from choque.lab.verdict import RANKED
 
@@ -65,8 +64,8 @@ class Plan:
     def count(self, full: int) -> int:
         return max(int(full * self.scale), 100)
 
-    def rows(self, contenders: list[Contender], scene: str, frames: list[Frame]) -> list[Row]:
-        return rows_of(measure(contenders, frames, rounds=self.rounds, budget=self.budget), scene, frames)
+    def rows(self, candidates: list[Candidate], scene: str, frames: list[Frame]) -> list[Row]:
+        return rows_of(measure(candidates, frames, rounds=self.rounds, budget=self.budget), scene, frames)
 
 
 def frames_of(scene: str, count: int, frames: int = 1, **parameters: Any) -> list[Frame]:
@@ -74,7 +73,7 @@ def frames_of(scene: str, count: int, frames: int = 1, **parameters: Any) -> lis
     return [baked.frame(index) for index in range(frames)]
 
 
-def installed_peers(threads: int | None, *, keeping: bool = False) -> list[Contender]:
+def installed_peers(threads: int | None, *, keeping: bool = False) -> list[Candidate]:
     found = [peers.get(name, threads) for name in peers.installed()]
     return [peer for peer in found if 3 in peer.dimensions and (peer.keeps_structure or not keeping)]
 
@@ -98,8 +97,8 @@ def against_peers(name: str, work: str, rows: list[Row], target: float) -> Figur
 def one_shot(plan: Plan) -> Iterator[Figure]:
     for full, target in ((10_000, 3), (100_000, 5), (1_000_000, 6)):
         count = plan.count(full)
-        contenders: list[Contender] = [Facade(), *installed_peers(None)]
-        rows = plan.rows(contenders, "uniform", frames_of("uniform", count))
+        candidates: list[Candidate] = [Facade(), *installed_peers(None)]
+        rows = plan.rows(candidates, "uniform", frames_of("uniform", count))
         yield against_peers("one-shot", f"{count:,} boxes, all threads", rows, target)
 
 
@@ -144,8 +143,8 @@ def mixed_sizes(plan: Plan) -> Iterator[Figure]:
 
 def moving(plan: Plan) -> Iterator[Figure]:
     count = plan.count(100_000)
-    contenders: list[Contender] = [Method("auto", 1), *installed_peers(1, keeping=True)]
-    rows = plan.rows(contenders, "moving", frames_of("moving", count, frames=6))
+    candidates: list[Candidate] = [Method("auto", 1), *installed_peers(1, keeping=True)]
+    rows = plan.rows(candidates, "moving", frames_of("moving", count, frames=6))
     yield against_peers("moving", f"{count:,} boxes, all move 1 %, update + pairs", rows, 5)
 
 
@@ -194,12 +193,12 @@ def reference(plan: Plan) -> Iterator[Figure]:
         measured = measure(
             [Method(name) for name in names], frames_of("reference", count), rounds=1, budget=plan.budget
         )
-        found = {each.contender.name: -1 if each.answer is None else len(each.answer) for each in measured}
+        found = {each.candidate.name: -1 if each.answer is None else len(each.answer) for each in measured}
         right = [name for name in names if found[name] == expected]
         others = [
-            f"{each.contender.name}: {each.note or found[each.contender.name]}"
+            f"{each.candidate.name}: {each.note or found[each.candidate.name]}"
             for each in measured
-            if each.contender.name not in right
+            if each.candidate.name not in right
         ]
         yield Figure(
             "reference",
@@ -399,8 +398,8 @@ def main() -> None:
         help=", ".join(FIGURES),
     )
     parser.add_argument("--scale", type=float, default=1.0, help="multiply every count of boxes (default: 1)")
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each contender (default: 7)")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds for each contender (default: 60)")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each candidate (default: 7)")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds for each candidate (default: 60)")
     parser.add_argument(
         "--output", type=Path, help="CSV file to write (default for a whole run: results/<machine>.csv)"
     )

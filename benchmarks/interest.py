@@ -4,7 +4,7 @@
     python benchmarks/interest.py --scale 0.01        # a hundred times smaller, to see that it runs
 
 Beside the wall time stands the time of the processors, summed over threads: on a busy machine only that is steady,
-and half of it is what two free threads would take at best. Contenders take turns, to and fro.
+and half of it is what two free threads would take at best. Candidates take turns, to and fro.
 """
 
 from __future__ import annotations
@@ -118,17 +118,17 @@ def thousand() -> None:
             sizes = {} if radius is None else {"smallest": radius, "largest": radius}
             scene = choque.scene.generate("arena", 1_000, start=start, frames=501, **sizes)
             boxes = [Boxes(*scene.frame(frame)) for frame in range(1, 501, 10)]
-            contenders = [choque.broad.create("sap-direct", boxes[0], axes=3), Interest(boxes[0])]
-            contenders += [Interest(boxes[0], k=k) for k in (2, 3)]
-            turn = [0] * len(contenders)
-            pair_counts: list[list[int]] = [[] for _ in contenders]
+            candidates = [choque.broad.create("sap-direct", boxes[0], axes=3), Interest(boxes[0])]
+            candidates += [Interest(boxes[0], k=k) for k in (2, 3)]
+            turn = [0] * len(candidates)
+            pair_counts: list[list[int]] = [[] for _ in candidates]
 
             def step(which: int) -> None:
                 turn[which] += 1  # noqa: B023
-                contenders[which].update(boxes[turn[which] % len(boxes)])  # noqa: B023
-                pair_counts[which].append(len(contenders[which].pairs()))  # noqa: B023
+                candidates[which].update(boxes[turn[which] % len(boxes)])  # noqa: B023
+                pair_counts[which].append(len(candidates[which].pairs()))  # noqa: B023
 
-            tasks = [lambda which=which: step(which) for which in range(len(contenders))]
+            tasks = [lambda which=which: step(which) for which in range(len(candidates))]
             measured = timings(*tasks, turns=4 * len(boxes))
             names = ("sap-direct", "interest (< 5 ms)", "interest k=2", "interest k=3")
             for name, timing, counted in zip(names, measured, pair_counts, strict=True):

@@ -4,7 +4,7 @@
     python benchmarks/kdop.py 20000 1            # so many hulls, on so many threads
     python benchmarks/kdop.py 100000 1 12        # the same, so many turns: for a machine that others keep busy
 
-Contenders take turns in one process. Shown are the medians of their turns, the range of broad plus narrow phase, and
+Candidates take turns in one process. Shown are the medians of their turns, the range of broad plus narrow phase, and
 how many times as fast as `sap-direct` with boxes each is, turn by turn and by the least turns: on a machine that
 others keep busy, look at the least and at the ratios. Times are those of the processor, all threads together, and in
 brackets those on the wall. The narrow phase, GJK and EPA, is the same for all of them, and so are the contacts that it
@@ -95,7 +95,7 @@ def narrow_of(hulls: Hulls, threads: int) -> dict[str, Callable[[Any], int]]:
 
 
 class Turn(NamedTuple):
-    """One contender's turn: seconds of the processor, then on the wall, then what was found."""
+    """One candidate's turn: seconds of the processor, then on the wall, then what was found."""
 
     fit: float
     broad: float
@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def compare(hulls: Hulls, threads: int, turn_count: int, name: str, narrow: Callable[[Any], int]) -> None:
-    def contender(method: str, bounds: Callable[[], Any]) -> Callable[[], Turn]:
+    def candidate(method: str, bounds: Callable[[], Any]) -> Callable[[], Turn]:
         def run() -> Turn:
             start = time.process_time()
             volumes = bounds()
@@ -133,14 +133,14 @@ def compare(hulls: Hulls, threads: int, turn_count: int, name: str, narrow: Call
 
         return run
 
-    contenders = {
-        REFERENCE: contender("sap-direct", lambda: hulls.boxes(threads)),
-        "auto, boxes": contender("auto", lambda: hulls.boxes(threads)),
-        **{f"sap-kdop, {k}-DOPs": contender("sap-kdop", partial(hulls.kdops, k, threads)) for k in (6, 14, 18, 26)},
+    candidates = {
+        REFERENCE: candidate("sap-direct", lambda: hulls.boxes(threads)),
+        "auto, boxes": candidate("auto", lambda: hulls.boxes(threads)),
+        **{f"sap-kdop, {k}-DOPs": candidate("sap-kdop", partial(hulls.kdops, k, threads)) for k in (6, 14, 18, 26)},
     }
-    turns: dict[str, list[Turn]] = {label: [] for label in contenders}
+    turns: dict[str, list[Turn]] = {label: [] for label in candidates}
     for turn in range(turn_count + 1):
-        for label, run in contenders.items():
+        for label, run in candidates.items():
             result = run()
             if turn:  # the first turn compiles and warms up
                 turns[label].append(result)

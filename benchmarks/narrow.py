@@ -3,7 +3,7 @@
     python benchmarks/narrow.py                  # a million pairs for ours, a twentieth for the others
     python benchmarks/narrow.py --pairs 100000
 
-Contenders take turns and each shows its best turn, in nanoseconds a pair. Poses are the same for all: 24-vertex
+Candidates take turns and each shows its best turn, in nanoseconds a pair. Poses are the same for all: 24-vertex
 hulls at random, the second centre uniform in the ball in which their spheres meet, so that seven in ten collide.
 Ours include turning the vertices. Peers that are not installed are left out.
 """
@@ -42,7 +42,7 @@ class Poses:
         return one, self.hulls.at(self.place[:count], self.turns[1, :count])
 
 
-def fcl_contenders(poses: Poses, count: int) -> dict[str, Callable[[], int]]:
+def fcl_candidates(poses: Poses, count: int) -> dict[str, Callable[[], int]]:
     import fcl
 
     vertices = poses.hulls.points
@@ -71,7 +71,7 @@ def fcl_contenders(poses: Poses, count: int) -> dict[str, Callable[[], int]]:
     return {"python-fcl collide": verdicts, "python-fcl distance": distances}
 
 
-def coal_contenders(poses: Poses, count: int) -> dict[str, Callable[[], int]]:
+def coal_candidates(poses: Poses, count: int) -> dict[str, Callable[[], int]]:
     import coal
 
     points = coal.StdVec_Vec3s()
@@ -117,22 +117,22 @@ def many_climbs(points: np.ndarray, graph: np.ndarray, directions: np.ndarray) -
     return total
 
 
-def measure(contenders: dict[str, tuple[int, Callable[[], int]]]) -> list[tuple[str, float, int]]:
+def measure(candidates: dict[str, tuple[int, Callable[[], int]]]) -> list[tuple[str, float, int]]:
     """Nanoseconds a pair of each, by its best turn, and what it found."""
-    best = dict.fromkeys(contenders, np.inf)
+    best = dict.fromkeys(candidates, np.inf)
     answer = {}
     for turn in range(TURNS + 1):
-        for name, (count, ask) in contenders.items():
+        for name, (count, ask) in candidates.items():
             began = time.perf_counter()
             answer[name] = ask()
             if turn:
                 best[name] = min(best[name], (time.perf_counter() - began) / count)
-    return [(name, 1e9 * best[name], answer[name]) for name in contenders]
+    return [(name, 1e9 * best[name], answer[name]) for name in candidates]
 
 
 def queries(pairs: int) -> None:
     poses = Poses(pairs)
-    contenders: dict[str, tuple[int, Callable[[], int]]] = {}
+    candidates: dict[str, tuple[int, Callable[[], int]]] = {}
     bodies = poses.bodies(pairs)
     for threads in (1, 2):
         for name, ask in (("verdict", collide), ("distance", gjk), ("depth", epa)):
@@ -141,14 +141,14 @@ def queries(pairs: int) -> None:
                 found = ask(*bodies, threads=threads)
                 return int(np.count_nonzero(getattr(found, "collide", found) if ask is not epa else found.depth >= 0))
 
-            contenders[f"choque {name}, {threads} thread{'s' * (threads > 1)}"] = pairs, run
+            candidates[f"choque {name}, {threads} thread{'s' * (threads > 1)}"] = pairs, run
     few = max(pairs // 20, 1)
-    for module, make in (("fcl", fcl_contenders), ("coal", coal_contenders)):
+    for module, make in (("fcl", fcl_candidates), ("coal", coal_candidates)):
         if importlib.util.find_spec(module):
-            contenders |= {name: (few, ask) for name, ask in make(poses, few).items()}
+            candidates |= {name: (few, ask) for name, ask in make(poses, few).items()}
     print(f"{'24-vertex hulls':34} {'ns a pair':>10} {'million/s':>10}  meeting")
-    for name, nanoseconds, found in measure(contenders):
-        share = found / contenders[name][0]
+    for name, nanoseconds, found in measure(candidates):
+        share = found / candidates[name][0]
         print(f"{name:34} {nanoseconds:10.0f} {1e3 / nanoseconds:10.2f}  {share:.4f}")
 
 

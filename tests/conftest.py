@@ -64,7 +64,7 @@ def _folder_of_ones_own() -> Iterator[None]:
 @pytest.fixture
 def figures_as_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures of reports as SVG alone: the same figure once more, in pixels, takes as long and tells no more."""
-    monkeypatch.setattr("choque.lab._report.to_png", lambda *_: None)
+    monkeypatch.setattr("choque.lab.reporting.to_png", lambda *_: None)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,7 +12,9 @@ import tempfile
 import numpy as np
 
 import choque
-from choque.lab import Factor, Metric, Plan, Stopwatch, Study, Trial, Verdict
+from choque.lab import Factor, Metric, Plan, Study, Trial, Verdict
+from choque.lab.claims import found
+from choque.lab.stopwatch import Stopwatch
 
 STUDY = Study(
     name="sorting",
@@ -57,7 +59,7 @@ def prepare(parameters, _):
 )
 def stable(result):
     ratio = result.ratio("quicksort", "stable", n=200_000)
-    return choque.lab.found(ratio.lower > 1, ratio)
+    return found(ratio.lower > 1, ratio)
 
 
 # %%

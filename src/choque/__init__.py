@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from choque._core.lazy import exporting
+from choque._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from choque import (
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from choque.studio.page.studio import show
     from choque.volumes import Volume
     from choque.world import World
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Volume",

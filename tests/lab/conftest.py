@@ -1,4 +1,4 @@
-"""What the tests of this folder share: planted contenders and studies, and one finished run of the planted study."""
+"""What the tests of this folder share: planted candidates and studies, and one finished run of the planted study."""
 
 from __future__ import annotations
 

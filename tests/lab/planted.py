@@ -1,4 +1,4 @@
-"""Contenders with planted speed and planted errors, on a clock that only they move."""
+"""Candidates with planted speed and planted errors, on a clock that only they move."""
 # ruff: noqa: ARG002
 
 from __future__ import annotations

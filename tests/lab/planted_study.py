@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choque.lab import Factor, Finding, Metric, Plan, Stopwatch, Study, Trial, Verdict, found
+from choque.lab import Factor, Finding, Metric, Plan, Study, Trial, Verdict
+from choque.lab.claims import found
 from choque.lab.design import Parameters
 from choque.lab.result import Result
+from choque.lab.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,8 +49,8 @@ class Planted(Trial):
         self.now = 0.0
         self.clock = lambda: self.now
 
-    def rehearse(self, patience: float) -> None:
-        from choque.lab import CutOff
+    def warm_up(self, patience: float) -> None:
+        from choque.lab.trial import CutOff
 
         if self.name == "late" and self.n >= 200:
             raise CutOff(f"would take about {self.n} s")

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.lab import bench as room
-from choque.lab.bench import bench, rows_of
-from choque.lab.measure import Frame, measure
+from choque.lab.bench import Frame, bench, measure, rows_of
 from choque.lab.table import Table, duration, render
 
 
@@ -24,12 +23,12 @@ def frames(count: int = 200) -> list[Frame]:
 
 def test_ratios_are_to_the_fastest_right_answer_and_wrong_ones_have_none() -> None:
     clock = Clock()
-    contenders = [
+    candidates = [
         Planted("wrong", clock, (0.1, 0, 0), lost=1),
         Planted("slow", clock, (6, 0, 0)),
         Planted("fast", clock, (2, 0, 0)),
     ]
-    rows = rows_of(measure(contenders, frames(), clock=clock, budget=1e6), "planted", frames())
+    rows = rows_of(measure(candidates, frames(), clock=clock, budget=1e6), "planted", frames())
     assert [(row.contender, row.verdict) for row in rows] == [
         ("wrong", "wrong"),
         ("slow", "exact"),
@@ -47,8 +46,8 @@ def test_another_question_is_compared_but_never_the_measure() -> None:
     clock = Clock()
     spheres = Planted("spheres", clock, (1, 0, 0), lost=5)
     spheres.question = "spheres"
-    contenders = [spheres, Planted("boxes", clock, (2, 0, 0))]
-    rows = rows_of(measure(contenders, frames(), clock=clock, budget=1e6), "planted", frames())
+    candidates = [spheres, Planted("boxes", clock, (2, 0, 0))]
+    rows = rows_of(measure(candidates, frames(), clock=clock, budget=1e6), "planted", frames())
     assert [(row.verdict, row.ratio) for row in rows] == [
         ("other question", pytest.approx(0.5)),
         ("exact", 1),
@@ -117,12 +116,12 @@ def test_bad_arguments_are_refused_in_a_sentence(arguments: dict[str, object], m
 
 def test_render_shows_the_fastest_first_and_says_what_is_wrong() -> None:
     clock = Clock()
-    contenders = [
+    candidates = [
         Planted("slow", clock, (6, 0, 0)),
         Planted("fast", clock, (2, 0, 0)),
         Planted("off", clock, (1, 0, 0), lost=2),
     ]
-    rows = rows_of(measure(contenders, frames(), clock=clock, budget=1e6), "planted", frames())
+    rows = rows_of(measure(candidates, frames(), clock=clock, budget=1e6), "planted", frames())
     text = io.StringIO()
     Console(file=text, width=160).print(render(Table(rows, {"processor": "quick"})))
     shown = text.getvalue()

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
-from choque.lab import Claim, confirmed, found, not_testable, refuted
-from choque.lab.claims import judged
+from choque.lab import Claim
+from choque.lab.claims import confirmed, found, judged, not_testable, refuted
 from choque.lab.statistics import Estimate
 
 CLAIM = Claim("faster", "A thesis, page 7", "ten times faster")

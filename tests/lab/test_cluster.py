@@ -20,7 +20,7 @@ distributed = pytest.importorskip("distributed", reason="dask[distributed], the 
 def test_no_cell_is_lost_or_counted_twice_when_a_worker_dies(
     planted_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     settings: dict[str, Any] = {"quick": True, "methods": ["fast", "slow"], "factors": {"n": [100]}}
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
@@ -48,6 +48,6 @@ def test_no_cell_is_lost_or_counted_twice_when_a_worker_dies(
 def test_a_cluster_that_is_not_there_is_a_sentence(
     planted_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.lab.executors.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("choque.lab.execution.CONNECT_SECONDS", 0.5)
     with pytest.raises(ChoqueError, match="No Dask scheduler answers"):
         run(planted_study, quick=True, output=tmp_path / "run", cluster="tcp://127.0.0.1:1")

@@ -8,8 +8,8 @@ import pytest
 
 from choque.cli import main
 from choque.errors import InvalidInput
-from choque.lab import Records, Result, compare
-from choque.lab.records import read_parquet
+from choque.lab import Result, compare
+from choque.lab.records import Records, read_parquet
 
 
 def changed(finished: Result, folder: Path, change: Any) -> Path:
@@ -83,7 +83,7 @@ def test_a_study_may_be_compared_on_counters_of_its_own(
 def test_the_verbs_show_and_fail(
     finished: Result, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     grown = changed(finished, tmp_path / "grown", lambda row: row | {"peak_bytes": 2 * row["peak_bytes"]})
     assert main(["lab", "compare", str(finished.folder), str(finished.folder)]) == 0
     assert "0 regressions beyond 5%" in capsys.readouterr().out
@@ -103,7 +103,7 @@ def test_an_interrupted_run_says_so_once_and_how_to_go_on(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("choque.lab._run._Run._do", interrupted)
+    monkeypatch.setattr("choque.lab.execution.Execution._do", interrupted)
     folder = tmp_path / "run"
     assert main(["lab", "run", ready_study, "--quick", "--output", str(folder)]) == 130
     told = capsys.readouterr().err.splitlines()

@@ -12,9 +12,9 @@ import pytest
 
 import choque
 from choque.errors import ChoqueError
-from choque.lab import box_scenes, run, studies
-from choque.lab.box_scenes import BoxInstance, oracle
-from choque.lab.contender import contender
+from choque.lab import box_trial, run, studies
+from choque.lab.box_trial import BoxInstance, oracle
+from choque.lab.candidate import find_candidate
 from choque.lab.sampling import Plan
 
 QUICK = Plan(fewest=2, most=2, precision=None, budget=0.1, patience=60.0)
@@ -67,23 +67,23 @@ def test_scenes_are_kept_and_the_oracles_agree(scene: str, tmp_path: Path, monke
     assert len(by_definition) > 50
     np.testing.assert_array_equal(instance.expected(made[-1], tmp_path), by_definition)
     for limits in ((0, 10**6), (0, 0)):
-        monkeypatch.setattr(box_scenes, "DEFINITION_UP_TO", limits[0])
-        monkeypatch.setattr(box_scenes, "BRUTE_UP_TO", limits[1])
+        monkeypatch.setattr(box_trial, "DEFINITION_UP_TO", limits[0])
+        monkeypatch.setattr(box_trial, "BRUTE_UP_TO", limits[1])
         np.testing.assert_array_equal(oracle(*made[-1]), by_definition)
 
 
 def test_methods_that_disagree_are_no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(box_scenes, "DEFINITION_UP_TO", 0)
-    monkeypatch.setattr(box_scenes, "BRUTE_UP_TO", 0)
-    monkeypatch.setattr(box_scenes, "UNLIKE", ("bvh", "all"))
+    monkeypatch.setattr(box_trial, "DEFINITION_UP_TO", 0)
+    monkeypatch.setattr(box_trial, "BRUTE_UP_TO", 0)
+    monkeypatch.setattr(box_trial, "UNLIKE", ("bvh", "all"))
     with pytest.raises(ChoqueError, match="disagree"):
         oracle(*BoxInstance("uniform", 100, 0).boxes()[0])
 
 
 def test_facts_place_a_scene_on_the_map() -> None:
     def facts(scene: str, frames: int = 1) -> Any:
-        trial = BoxInstance(scene, 2_000, 0, frames).trial(contender("grid"), None)
-        trial.rehearse(60)
+        trial = BoxInstance(scene, 2_000, 0, frames).trial(find_candidate("grid"), None)
+        trial.warm_up(60)
         return trial.facts()
 
     uniform, mixed, moving = facts("uniform"), facts("mixed"), facts("brownian", 3)
@@ -96,7 +96,7 @@ def test_facts_place_a_scene_on_the_map() -> None:
 
 def test_importing_the_laboratory_loads_nothing_heavy() -> None:
     script = (
-        "import sys, choque.lab, choque.lab._run, choque.lab.studies.comparison, choque.cli.lab\n"
+        "import sys, choque.lab, choque.lab.runs, choque.lab.studies.comparison, choque.cli.lab\n"
         "heavy = {'numba', 'scipy', 'matplotlib', 'pyarrow', 'jinja2', 'distributed', 'rich'} & set(sys.modules)\n"
         "print(sorted(heavy))"
     )

@@ -14,7 +14,7 @@ from planted import Clock, Planted
 from choque._core.types import Floats, Pairs
 from choque.errors import InvalidInput
 from choque.files.csv_table import write_dataclasses
-from choque.lab.measure import Frame, Sample, Spread, measure
+from choque.lab.bench import Frame, Sample, Spread, measure
 
 
 def frames(count: int, number: int = 1) -> list[Frame]:
@@ -39,16 +39,16 @@ def test_stages_are_timed_apart() -> None:
     assert [stages(each) for each in moving.samples] == [pytest.approx((3, 5, 7, 12))]
 
 
-def test_contenders_take_turns_and_the_first_changes() -> None:
+def test_candidates_take_turns_and_the_first_changes() -> None:
     clock = Clock()
     seen: list[tuple[int, int, str]] = []
-    contenders = [Planted(name, clock, (0.1, 0, 0)) for name in "abc"]
-    measure(contenders, frames(300), rounds=3, budget=100, clock=clock, progress=lambda *step: seen.append(step))
+    candidates = [Planted(name, clock, (0.1, 0, 0)) for name in "abc"]
+    measure(candidates, frames(300), rounds=3, budget=100, clock=clock, progress=lambda *step: seen.append(step))
     assert "".join(about for _, _, about in seen) == "abc" + "abc" + "bca" + "cab"
     assert [step[:2] for step in seen] == [(done, 12) for done in range(1, 13)]
 
 
-def test_a_spent_budget_ends_the_turns_of_that_contender_only() -> None:
+def test_a_spent_budget_ends_the_turns_of_that_candidate_only() -> None:
     clock = Clock()
     slow, fast = Planted("slow", clock, (4, 0, 0)), Planted("fast", clock, (1, 0, 0))
     results = measure([slow, fast], frames(1_000), rounds=6, budget=10, clock=clock)
@@ -56,7 +56,7 @@ def test_a_spent_budget_ends_the_turns_of_that_contender_only() -> None:
     assert {each.status for each in results} == {"measured"}
 
 
-def test_a_contender_that_would_take_too_long_is_cut_off_before_it_does() -> None:
+def test_a_candidate_that_would_take_too_long_is_cut_off_before_it_does() -> None:
     class Silent(Planted):
         def read(self, state: Any, answer: Any) -> Pairs:
             return np.empty((0, 2), np.int32)
@@ -71,7 +71,7 @@ def test_a_contender_that_would_take_too_long_is_cut_off_before_it_does() -> Non
     assert clock.now < 10
 
 
-def test_a_contender_that_breaks_is_marked_and_the_others_go_on() -> None:
+def test_a_candidate_that_breaks_is_marked_and_the_others_go_on() -> None:
     class Broken(Planted):
         def pairs(self, state: Any) -> Any:
             raise RuntimeError("no\nluck")
@@ -83,7 +83,7 @@ def test_a_contender_that_breaks_is_marked_and_the_others_go_on() -> None:
     assert len(results[1].samples) == 5
 
 
-def test_a_contender_that_breaks_in_a_later_turn_loses_its_samples() -> None:
+def test_a_candidate_that_breaks_in_a_later_turn_loses_its_samples() -> None:
     class Tired(Planted):
         def create(self, lower: Floats, upper: Floats) -> Any:
             self.power += 1

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from choque.errors import InvalidInput
-from choque.lab import Factor, Metric, Records, Result, Study
+from choque.lab import Factor, Metric, Result, Study
 from choque.lab.performance_map import PerformanceMap, draw_map, held_out, performance_map
+from choque.lab.records import Records
 
 
 def study() -> Study:

@@ -20,7 +20,7 @@ STILL: dict[str, Any] = {"quick": True, "factors": {"n": [100], "scene": ["still
 @pytest.fixture(scope="module")
 def copied(ready_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("choque.lab._report.draw", lambda *_: [])
+        patch.setattr("choque.lab.reporting.draw", lambda *_: [])
         patch.setattr(cell, "_serve", lambda *_: pytest.fail("a process was started from nothing"))
         return run(ready_study, output=tmp_path_factory.mktemp("lab") / "copied", **STILL)
 
@@ -28,7 +28,7 @@ def copied(ready_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result
 def test_copies_measure_what_processes_of_their_own_do(
     copied: Result, planted_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     alone = run(planted_study, output=tmp_path / "alone", **STILL)
     for column in ("method", "verdict", "note", "total", "tests"):
         assert copied.samples.values(column) == alone.samples.values(column)
@@ -48,7 +48,7 @@ def test_a_run_says_what_it_took(copied: Result) -> None:
 def test_a_copy_that_breaks_leaves_the_others_alone(
     ready_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     methods = ["sleepy", "fatal", "broken", "fast"]
     plan = Plan(fewest=2, most=2, precision=None, limit=3.0)
     result = run(ready_study, output=tmp_path / "run", methods=methods, plan=plan, **STILL)
@@ -62,7 +62,7 @@ def test_a_copy_that_breaks_leaves_the_others_alone(
 def test_scipy_waits_until_it_is_asked_for() -> None:
     code = (
         "import sys, numba\n"
-        "from choque.lab.numba_start import spare_scipy\n"
+        "from choque.lab.worker import spare_scipy\n"
         "spare_scipy()\n"
         "from numba.np import arraymath\n"
         "assert 'scipy.linalg' not in sys.modules\n"

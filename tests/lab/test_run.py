@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
-from choque.lab import Records, Result, _run, load, report, resume, run
-from choque.lab.records import read_parquet
+from choque.lab import Result, read, report, resume, run, runs
+from choque.lab.records import Records, read_parquet
 from choque.lab.sampling import Plan
 
 SMALL: dict[str, Any] = {"quick": True, "factors": {"n": [100]}, "methods": ["fast", "slow"]}
@@ -34,7 +34,7 @@ def table_of(folder: Path) -> Records:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that are about something else: drawing is what takes the time of a report."""
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
 
 
 def test_a_planted_slow_method_is_found_slower_with_the_right_ratio(finished: Result) -> None:
@@ -130,7 +130,7 @@ def whole(ready_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
     """The two cells of `killed_after` without interruption."""
     levels: dict[str, list[Any]] = {"n": [100], "scene": ["still"], "method": ["fast", "slow"]}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("choque.lab._report.draw", lambda *_: [])
+        patch.setattr("choque.lab.reporting.draw", lambda *_: [])
         return run(ready_study, quick=True, factors=levels, output=tmp_path_factory.mktemp("lab") / "whole")
 
 
@@ -189,7 +189,7 @@ def test_a_finished_run_is_not_measured_again(
     folder = tmp_path / "copy"
     shutil.copytree(finished.folder, folder)
     (folder / "samples.parquet").unlink()
-    monkeypatch.setattr(_run, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
+    monkeypatch.setattr(runs, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
     assert resume(folder).cells.values("cell") == finished.cells.values("cell")
     assert table_of(folder) == table_of(finished.folder)
 
@@ -209,7 +209,7 @@ def test_other_code_makes_finished_cells_stale(
         asked.append(order)
         return known
 
-    monkeypatch.setattr(_run, "run_cell", answer)
+    monkeypatch.setattr(runs, "run_cell", answer)
     resume(folder)
     assert len(asked) == 12
 
@@ -222,7 +222,7 @@ def test_the_report_is_written_again_from_the_raw_samples(finished: Result, tmp_
     again = report(folder)
     assert (folder / "report.html").stat().st_size > 10_000
     assert again.claims == finished.claims
-    assert load(folder).ranking == finished.ranking
+    assert read(folder).ranking == finished.ranking
 
 
 @pytest.mark.usefixtures("undrawn")

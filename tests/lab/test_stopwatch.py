@@ -66,12 +66,12 @@ def test_the_budget_ends_repetitions_and_the_rehearsal_is_apart() -> None:
     clock = Clock()
     (outcome,) = sample([Steps(clock, {"pairs": 1.0}, jitter=0.5)], Plan(fewest=2, most=40, precision=0.01, budget=5))
     assert 2 <= len(outcome.readings) <= 6
-    assert outcome.rehearsal == pytest.approx(1.5)
+    assert outcome.warm_up_seconds == pytest.approx(1.5)
 
 
 def test_a_trial_that_says_it_would_take_too_long_is_cut_off() -> None:
     class Endless(Steps):
-        def rehearse(self, patience: float) -> None:
+        def warm_up(self, patience: float) -> None:
             raise CutOff(f"more than {patience:g} s")
 
     (outcome,) = sample([Endless(Clock(), {"pairs": 1.0})], Plan(budget=3))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
-from choque.lab import Result, _report, run, studies
+from choque.lab import Result, reporting, run, studies
 from choque.lab.records import read_parquet
 from choque.lab.sampling import Plan
 from choque.lab.worker import answer, write_answer
@@ -42,7 +42,7 @@ def test_files_beside_a_study_may_be_imported_and_hide_nothing(
 ) -> None:
     """Cells are processes that start in the user's folder, where a file may be called as a module of Python is."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     for name in ("queue", "json", "numpy"):
         (tmp_path / f"{name}.py").write_text("raise RuntimeError('the wrong file')\n", encoding="utf-8")
     (tmp_path / "beside_the_study.py").write_text("FACTOR = 1.0\n", encoding="utf-8")
@@ -55,7 +55,7 @@ def test_a_figure_that_is_none_is_named(finished: Result, tmp_path: Path, monkey
     maker = finished.study.figures[0]
     monkeypatch.setattr(finished.study, "figures", [type(maker)("void", "Nothing", "", lambda _: None)])
     with pytest.raises(ChoqueError, match=r"figure 'void' cannot be drawn.*None.*choque lab report"):
-        _report.draw(finished, tmp_path / "figures")
+        reporting.draw(finished, tmp_path / "figures")
 
 
 def test_a_metric_that_raises_ends_the_run_and_keeps_the_samples(ready_study: str, tmp_path: Path) -> None:

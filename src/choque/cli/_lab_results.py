@@ -9,8 +9,9 @@ import typer
 from choque.cli._json import print_json
 
 if TYPE_CHECKING:
-    from choque.lab import Comparison, Result
+    from choque.lab import Result
     from choque.lab.records import Records
+    from choque.lab.runs import RunComparison
 
 MOST_SHOWN = 40
 """Changes in the table of a comparison."""
@@ -52,7 +53,7 @@ def _print_result(result: Result, wrong: Records, late: int) -> None:
     typer.echo(f"report  {result.folder / 'report.html'}")
 
 
-def tell_comparison(comparison: Comparison, as_json: bool) -> None:
+def tell_comparison(comparison: RunComparison, as_json: bool) -> None:
     """Tell which figures changed, regressions first."""
     from choque.cli._terminal import console, plain_table
 

@@ -185,7 +185,7 @@ def compare(
       choque lab compare output/before output/after --threshold 0.02
     """
     from choque.lab import compare as compare_runs
-    from choque.lab._compare import COUNTERS
+    from choque.lab.runs import COUNTERS
 
     comparison = compare_runs(before, after, threshold=threshold, counters=listed(counters) or COUNTERS)
     tell_comparison(comparison, as_json)
@@ -204,7 +204,7 @@ VERBS: dict[str, Callable[..., None]] = {
 
 def _watched(title: str, work: Callable[[Any], Result]) -> Result:
     from choque.cli._terminal import progress
-    from choque.lab._run import Interrupted
+    from choque.lab.execution import Interrupted
 
     try:
         with progress(title) as tell:

@@ -1,24 +1,129 @@
-"""Methods and peers on scenes, side by side: what ``choque bench`` shows.
+"""Candidates side by side on scenes, in one process: what ``choque bench`` shows.
 
-A quick view, in one process, of what the study ``comparison`` measures in many: the same contenders, trials, clock and
-oracle. Every answer is checked; only right ones are ranked, by the ratio to the fastest of them.
+A quick view of what the study ``comparison`` measures in many processes: the same candidates, trials, clock and oracle.
+The candidates take turns. Every answer is checked; only right ones are ranked, by the ratio to the fastest of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
-import choque
+import numpy as np
+
 from choque._core.types import Pairs, Progress
+from choque.broad import names as method_names
 from choque.errors import InvalidInput, UnknownName
 from choque.lab import machine
 from choque.lab import peers as libraries
-from choque.lab.box_trial import judged
-from choque.lab.contender import FACADE, Contender, Facade, Method
-from choque.lab.measure import Frame, Measurement, Spread, measure
+from choque.lab.box_trial import BoxTrial, Frame, judged
+from choque.lab.candidate import FACADE, Candidate, Facade, Method
+from choque.lab.sampling import Outcome, Plan, Status, sample
+from choque.lab.stopwatch import Clock, Reading
 from choque.lab.table import Row, Table
 from choque.lab.verdict import RANKED, RIGHT, Verdict
+from choque.scene import generate
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One candidate in one round; seconds."""
+
+    candidate: str
+    round: int
+    create: float
+    update: float | None
+    """The median over the frames after the first; None where there is one frame."""
+    pairs: float
+    """One frame: its pairs. More: the median over the frames after the first."""
+
+    @property
+    def total(self) -> float:
+        """What a user waits for: update and pairs, or create and pairs where there is one frame."""
+        return self.pairs + (self.create if self.update is None else self.update)
+
+
+@dataclass
+class Measurement:
+    """All that was seen of one candidate."""
+
+    candidate: Candidate
+    status: Status = "measured"
+    note: str = ""
+    samples: list[Sample] = field(default_factory=list)
+    answer: Pairs | None = None
+    """The pairs of the last frame."""
+    read: float | None = None
+    """Seconds to turn the candidate's own answer into sorted pairs; in no other figure."""
+    counters: Mapping[str, int | float] = field(default_factory=dict)
+    """Totals of one run over all frames."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where the repetitions lie; seconds."""
+
+    median: float
+    minimum: float
+    lower_quartile: float
+    upper_quartile: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Summarise at least one value."""
+        low, middle, high = (float(each) for each in np.percentile(values, [25, 50, 75]))
+        return cls(middle, min(values), low, high)
+
+
+def measure(
+    candidates: Sequence[Candidate],
+    frames: Sequence[Frame],
+    *,
+    rounds: int = 5,
+    budget: float = 30.0,
+    clock: Clock = time.perf_counter,
+    progress: Progress | None = None,
+) -> list[Measurement]:
+    """Time every candidate on the same frames, taking turns.
+
+    Parameters
+    ----------
+    candidates
+        Who takes part.
+    frames
+        (lower, upper) of each frame; the first is created, the others are updates.
+    rounds
+        How many turns each candidate gets.
+    budget
+        Seconds that one candidate may spend. One that would need more for a single turn is marked as cut
+        off, and one that has spent it gets no further turns.
+    clock
+        Seconds from any origin.
+    progress
+        Called after a candidate's warm-up and after each turn, with its name.
+    """
+    if rounds < 1:
+        raise InvalidInput(f"rounds is {rounds}; it must be at least 1.")
+    if not frames:
+        raise InvalidInput("There are no frames to measure; give at least one (lower, upper).")
+    plan = Plan(fewest=rounds, most=rounds, precision=None, budget=budget)
+    trials = [BoxTrial(candidate, frames, clock=clock) for candidate in candidates]
+    return [_measurement(outcome) for outcome in sample(trials, plan, progress)]
+
+
+def _measurement(outcome: Outcome[BoxTrial]) -> Measurement:
+    trial = outcome.trial
+    samples = [_sample(trial.name, turn, reading) for turn, reading in enumerate(outcome.readings)]
+    return Measurement(
+        trial.candidate, outcome.status, outcome.note, samples, trial.answer, trial.read, trial.counters()
+    )
+
+
+def _sample(name: str, turn: int, reading: Reading) -> Sample:
+    return Sample(name, turn, reading.stages["create"], reading.median("update"), reading.median("pairs") or 0.0)
+
 
 BRUTE_UP_TO = 20_000
 """Up to this many boxes the oracle is brute force; above, where that takes minutes, it is the façade."""
@@ -38,7 +143,7 @@ def bench(
     budget: float = 10.0,
     progress: Progress | None = None,
 ) -> Table:
-    """Measure contenders on scenes, check every answer and rank the right ones.
+    """Measure candidates on scenes, check every answer and rank the right ones.
 
     Parameters
     ----------
@@ -49,17 +154,17 @@ def bench(
     peers
         Names of `choque.lab.peers`; those that cannot take the dimension are left out.
     threads
-        For each contender that can be told; None for all.
+        For each candidate that can be told; None for all.
     repetitions
-        Rounds in which the contenders take turns.
+        Rounds in which the candidates take turns.
     budget
-        Seconds for each contender on each scene; one that would need more is cut off and marked.
+        Seconds for each candidate on each scene; one that would need more is cut off and marked.
     progress
         Called after every run.
     """
     chosen = default_methods() if methods is None else list(methods)
-    contenders = [*(_method(name, threads) for name in chosen), *_peers(peers, dimension, threads)]
-    if not contenders:
+    candidates = [*(_method(name, threads) for name in chosen), *_peers(peers, dimension, threads)]
+    if not candidates:
         raise InvalidInput("There is nothing to compare; name at least one method, or a peer that takes the dimension.")
     for count in counts:
         if count < 2:
@@ -68,10 +173,10 @@ def bench(
     table = Table(machine=machine.describe(distributions))
     settings = list(product(scenes, counts))
     for number, (scene, count) in enumerate(settings):
-        baked = choque.scene.generate(scene, count, seed=seed, dimension=dimension, frames=frames)
+        baked = generate(scene, count, seed=seed, dimension=dimension, frames=frames)
         boxes = [baked.frame(index) for index in range(frames)]
         told = None if progress is None else _part(progress, number, len(settings), f"{scene}, {count:,} boxes")
-        measured = measure(contenders, boxes, rounds=repetitions, budget=budget, progress=told)
+        measured = measure(candidates, boxes, rounds=repetitions, budget=budget, progress=told)
         table.rows += rows_of(measured, scene, boxes)
     return table
 
@@ -83,13 +188,15 @@ def _part(progress: Progress, number: int, parts: int, where: str) -> Progress:
 
 def default_methods() -> list[str]:
     """Name the façade and every registered method but ``all``, which tests nothing and keeps every pair."""
-    return [FACADE, *(name for name in choque.broad.names() if name != "all")]
+    return [FACADE, *(name for name in method_names() if name != "all")]
 
 
 def oracle(frame: Frame) -> Pairs:
     """Find the pairs to believe: by brute force where it is affordable, by the façade above."""
     lower, upper = frame
-    return choque.pairs(lower, upper, method="brute" if len(lower) <= BRUTE_UP_TO else "auto")
+    from choque import pairs
+
+    return pairs(lower, upper, method="brute" if len(lower) <= BRUTE_UP_TO else "auto")
 
 
 def rows_of(measured: Sequence[Measurement], scene: str, frames: Sequence[Frame]) -> list[Row]:
@@ -104,11 +211,11 @@ def rows_of(measured: Sequence[Measurement], scene: str, frames: Sequence[Frame]
 def _judge(measured: Measurement, expected: Pairs, frame: Frame) -> Verdict:
     if measured.status != "measured" or measured.answer is None:
         return Verdict("failed" if measured.status == "measured" else measured.status, measured.note)
-    return judged(measured.contender, measured.answer, expected, frame)
+    return judged(measured.candidate, measured.answer, expected, frame)
 
 
 def _row(measured: Measurement, verdict: Verdict, scene: str, frames: Sequence[Frame], best: float | None) -> Row:
-    contender, samples = measured.contender, measured.samples
+    candidate, samples = measured.candidate, measured.samples
     total = Spread.of([sample.total for sample in samples]) if samples else None
     updates = [sample.update for sample in samples if sample.update is not None]
     is_ranked = total is not None and best is not None and verdict.judgement in RANKED
@@ -117,9 +224,9 @@ def _row(measured: Measurement, verdict: Verdict, scene: str, frames: Sequence[F
         dimension=frames[0][0].shape[1],
         count=len(frames[0][0]),
         frames=len(frames),
-        contender=contender.name,
-        kind=contender.kind,
-        threads=contender.threads,
+        contender=candidate.name,
+        kind=candidate.kind,
+        threads=candidate.threads,
         pair_count=None if measured.answer is None else len(measured.answer),
         create=_median([sample.create for sample in samples]),
         update=_median(updates),
@@ -128,7 +235,7 @@ def _row(measured: Measurement, verdict: Verdict, scene: str, frames: Sequence[F
         total_minimum=total.minimum if total else None,
         total_lower_quartile=total.lower_quartile if total else None,
         total_upper_quartile=total.upper_quartile if total else None,
-        read=measured.read if contender.kind == "peer" else None,
+        read=measured.read if candidate.kind == "peer" else None,
         rounds=len(samples),
         ratio=total.median / best if is_ranked and total and best else None,
         tests=_whole(measured.counters.get("tests")),
@@ -146,13 +253,13 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-def _method(name: str, threads: int | None) -> Contender:
-    known = [FACADE, *choque.broad.names()]
+def _method(name: str, threads: int | None) -> Candidate:
+    known = [FACADE, *method_names()]
     if name not in known:
         raise UnknownName("method", name, known)
     return Facade(threads) if name == FACADE else Method(name, threads)
 
 
-def _peers(names: Sequence[str], dimension: int, threads: int | None) -> list[Contender]:
+def _peers(names: Sequence[str], dimension: int, threads: int | None) -> list[Candidate]:
     found = [libraries.get(name, threads) for name in names]
     return [peer for peer in found if dimension in peer.dimensions]

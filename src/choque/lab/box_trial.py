@@ -1,19 +1,34 @@
-"""A contender on frames of boxes, as a trial: the stages create, update and pairs, and the oracle's judgement."""
+"""A candidate on frames of boxes as a trial, and scenes of boxes with their true pairs.
+
+The stages of a trial are create, update and pairs; its answer is checked by an oracle. A scene is made once for all
+candidates.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from choque._core.records import pack_records
 from choque._core.types import Floats, Pairs
-from choque.lab.contender import Contender
+from choque.bounds import Boxes
+from choque.broad._auto_table import COORDINATES, coordinates
+from choque.broad._survey import survey_boxes
+from choque.errors import ChoqueError
+from choque.files import write_pairs
+from choque.lab.candidate import Candidate
 from choque.lab.stopwatch import Clock, Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict, judge
+from choque.scene import bake, generate, load_boxes
 
 Frame = tuple[Floats, Floats]
 
@@ -42,20 +57,20 @@ class BoxTrial(Trial):
 
     def __init__(
         self,
-        contender: Contender,
+        candidate: Candidate,
         frames: Sequence[Frame],
         *,
         expected: Callable[[], Pairs] | None = None,
         clock: Clock = time.perf_counter,
     ) -> None:
-        self.name = contender.name
-        self.contender = contender
+        self.name = candidate.name
+        self.candidate = candidate
         self.frames = frames
         self.clock = clock
         self.answer: Pairs | None = None
         """The pairs of the last frame, once rehearsed."""
         self.read: float | None = None
-        """Seconds to turn the contender's own answer into sorted pairs; in no other figure."""
+        """Seconds to turn the candidate's own answer into sorted pairs; in no other figure."""
         self._expected = expected
         self._counters: Mapping[str, int] = {}
         self._left: object = None
@@ -74,7 +89,7 @@ class BoxTrial(Trial):
         """Free the structure and the answer of the last run."""
         self._left = None
 
-    def rehearse(self, patience: float) -> None:
+    def warm_up(self, patience: float) -> None:
         """Run at growing size, up to the whole, whose answer is kept; stop where it takes too long."""
         taken: list[tuple[int, float]] = []
         previous = self.frames
@@ -92,9 +107,9 @@ class BoxTrial(Trial):
             self._seconds_taken = taken[-1][1]
             previous = part
         begin = self.clock()
-        self.answer = self.contender.read(state, answer)
+        self.answer = self.candidate.read(state, answer)
         self.read = self.clock() - begin
-        self._counters = self.contender.counters(state)
+        self._counters = self.candidate.counters(state)
 
     def check(self) -> Verdict:
         """Compare the pairs of the last frame with the oracle's."""
@@ -102,7 +117,7 @@ class BoxTrial(Trial):
             return Verdict("failed", "there is no answer")
         if self._expected is None:
             return Verdict("unchecked")
-        return judged(self.contender, self.answer, self._expected(), self.frames[-1])
+        return judged(self.candidate, self.answer, self._expected(), self.frames[-1])
 
     def counters(self) -> Mapping[str, int | float]:
         """Totals of one pass over all frames."""
@@ -114,24 +129,24 @@ class BoxTrial(Trial):
         return self.clock() - begin
 
     def _pass(self, frames: Sequence[Frame], watch: Stopwatch) -> tuple[Any, Any]:
-        contender = self.contender
-        state = contender.create(*frames[0])
+        candidate = self.candidate
+        state = candidate.create(*frames[0])
         watch.lap("create")
-        answer = contender.pairs(state)
+        answer = candidate.pairs(state)
         watch.lap("pairs" if len(frames) == 1 else "first")
         for lower, upper in frames[1:]:
-            state = contender.update(state, lower, upper)
+            state = candidate.update(state, lower, upper)
             watch.lap("update")
-            answer = contender.pairs(state)
+            answer = candidate.pairs(state)
             watch.lap("pairs")
         return state, answer
 
 
-def judged(contender: Contender, answer: Pairs, expected: Pairs, frame: Frame) -> Verdict:
+def judged(candidate: Candidate, answer: Pairs, expected: Pairs, frame: Frame) -> Verdict:
     """Judge an answer: ours are held to the oracle exactly, a peer may compute with other roundings."""
-    if contender.question != "boxes":
-        return Verdict("other question", f"pairs of {contender.question}")
-    return judge(answer, expected, *frame, superset=contender.superset, rounding=contender.kind == "peer")
+    if candidate.question != "boxes":
+        return Verdict("other question", f"pairs of {candidate.question}")
+    return judge(answer, expected, *frame, superset=candidate.superset, rounding=candidate.kind == "peer")
 
 
 def _ladder(frames: Sequence[Frame]) -> list[Sequence[Frame]]:
@@ -157,3 +172,112 @@ def _expected_seconds(taken: Sequence[tuple[int, float]], size: int) -> float:
         earlier_count, earlier = taken[-2]
         exponent = math.log(max(seconds, 1e-9) / max(earlier, 1e-9)) / math.log(count / earlier_count)
     return seconds * float((size / count) ** min(max(exponent, 1.0), 2.0))
+
+
+DEFINITION_UP_TO = 20_000
+"""Up to here the oracle is the definition itself, in NumPy; it shares no code with the methods."""
+BRUTE_UP_TO = 200_000
+"""Up to here it is the method that tests all pairs; above, two unlike methods have to agree."""
+UNLIKE = ("bvh", "sap-direct")
+
+
+@dataclass(frozen=True)
+class BoxInstance:
+    """One scene by name, size and seed.
+
+    With a folder to keep it in, frames and pairs are made by the first cell that asks and read by the others.
+    """
+
+    scene: str
+    n: int
+    seed: int
+    frames: int = 1
+    dimension: int = 3
+
+    def trial(self, candidate: Candidate, scratch: Path | None) -> SceneTrial:
+        """A candidate on this scene."""
+        return SceneTrial(candidate, self, scratch)
+
+    def boxes(self, scratch: Path | None = None) -> list[Frame]:
+        """Lower and upper corners of each frame, each (n, d) float32."""
+        path = self._path(scratch, ".npz")
+        made = generate(self.scene, self.n, self.seed, self.dimension, self.frames)
+        if path is not None and not path.exists():
+            bake(path, made)
+        read = made if path is None else load_boxes(path)
+        return [read.frame(index) for index in range(self.frames)]
+
+    def expected(self, last: Frame, scratch: Path | None = None) -> Pairs:
+        """The true pairs of the last frame."""
+        path = self._path(scratch, ".npy")
+        if path is None:
+            return oracle(*last)
+        if not path.exists():
+            write_pairs(path, oracle(*last))
+        found: Pairs = np.load(path)
+        return found
+
+    def _path(self, scratch: Path | None, suffix: str) -> Path | None:
+        if scratch is None:
+            return None
+        scratch.mkdir(parents=True, exist_ok=True)
+        return scratch / (hashlib.sha256(repr(self).encode()).hexdigest()[:20] + suffix)
+
+
+class SceneTrial(BoxTrial):
+    """A candidate on a scene, checked against the oracle."""
+
+    def __init__(self, candidate: Candidate, instance: BoxInstance, scratch: Path | None) -> None:
+        frames = instance.boxes(scratch)
+        super().__init__(candidate, frames, expected=lambda: instance.expected(frames[-1], scratch))
+
+    def facts(self) -> Mapping[str, int | float | str]:
+        """Where the scene lies among all scenes: for `auto`, and its density, the spread of its sizes, its motion."""
+        return self._facts
+
+    @cached_property
+    def _facts(self) -> dict[str, int | float | str]:
+        lower, upper = self.frames[-1]
+        size = (upper - lower).mean(axis=1, dtype=np.float64)
+        small, large = np.percentile(size, [1, 99])
+        pairs = self._expected() if self._expected is not None and self.answer is not None else None
+        motion = _motion(self.frames, float(size.mean()))
+        facts: dict[str, int | float | str] = {
+            **_place(self.frames),
+            "size_spread": float(large / small) if small > 0 else float("inf"),
+            "motion": motion,
+        }
+        if pairs is not None:
+            facts["density"] = 2 * len(pairs) / max(len(lower), 1)
+        return facts
+
+
+def oracle(lower: Floats, upper: Floats) -> Pairs:
+    """The true pairs: by the definition, by testing all pairs, or by two unlike methods that agree, as size allows."""
+    from choque import pairs
+    from choque.testing.oracle import overlapping_pairs
+
+    if len(lower) <= DEFINITION_UP_TO:
+        return overlapping_pairs(lower, upper)
+    if len(lower) <= BRUTE_UP_TO:
+        return pairs(lower, upper, method="brute")
+    one, other = (pairs(lower, upper, method=name) for name in UNLIKE)
+    if not np.array_equal(one, other):
+        raise ChoqueError(f"{UNLIKE[0]} and {UNLIKE[1]} disagree on this scene, so there is no oracle for it.")
+    return one
+
+
+def _place(frames: Sequence[Frame]) -> dict[str, float]:
+    """Where `auto` finds the last frame in its table; the number of boxes is a factor already."""
+    previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
+    survey = survey_boxes(records, previous if len(frames) > 1 else None)
+    place = zip(COORDINATES, coordinates(survey), strict=True)
+    return {name: value for name, value in place if name != "n"}
+
+
+def _motion(frames: Sequence[Frame], size: float) -> float:
+    """How far a box moves in a frame, on average, in mean sizes."""
+    if len(frames) < 2:
+        return 0.0
+    (before, _), (after, _) = frames[-2:]
+    return float(np.linalg.norm(after.astype(np.float64) - before, axis=1).mean()) / size

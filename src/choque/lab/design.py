@@ -71,12 +71,12 @@ class Cell:
     parameters: Parameters
     key: str
     """A hash of what is measured and of the code that measures it; the name of the finished cell's file."""
-    rivals: Sequence[str] = ()
+    opponents: Sequence[str] = ()
     """Whom it takes turns with in its process; most cells have theirs to themselves."""
 
     def __str__(self) -> str:
         words = words_of(self.parameters)
-        return f"{words}, in turns with {', '.join(self.rivals)}" if self.rivals else words
+        return f"{words}, in turns with {', '.join(self.opponents)}" if self.opponents else words
 
 
 @dataclass(frozen=True)

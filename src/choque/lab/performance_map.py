@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from choque.broad._cost_table import CostTable
 from choque.errors import InvalidInput
 from choque.lab.design import words_of
-from choque.lab.finals import Final, judged_finals
+from choque.lab.head_to_head import HeadToHead, head_to_heads
 from choque.lab.result import Result
 from choque.lab.style import empty_figure, new_figure
 from choque.lab.verdict import RIGHT
@@ -94,7 +94,7 @@ def performance_map(result: Result) -> PerformanceMap:
 def held_out(result: Result) -> list[Score]:
     """Score the selector in its finals, and the table itself on places that it has not seen."""
     found = []
-    if finals := judged_finals(result):
+    if finals := head_to_heads(result):
         regrets = [(each.ratio.value - 1, words_of(each.setting)) for each in finals]
         found.append(_score(f"{result.study.selector}, as it is", regrets, result.study.within))
     if unseen := list(_unseen(result)):
@@ -160,7 +160,7 @@ def _tile(x: float, y: float, tone: str) -> Any:
 def _places(result: Result, names: Sequence[str]) -> list[Place]:
     study = result.study
     setting = [each.name for each in study.factors if each.name != study.compares]
-    finals = {tuple(each.setting.values()): each for each in judged_finals(result)}
+    finals = {tuple(each.setting.values()): each for each in head_to_heads(result)}
     places = []
     for key, rows in result.cells.groups(*setting):
         usable = rows.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None)
@@ -175,7 +175,7 @@ def _places(result: Result, names: Sequence[str]) -> list[Place]:
     return places
 
 
-def _by_turns(final: Final, seconds: Mapping[str, float]) -> dict[str, float]:
+def _by_turns(final: HeadToHead, seconds: Mapping[str, float]) -> dict[str, float]:
     """The times of those who took turns, as these tell them apart, on the scale of the processes of their own."""
     shared = [name for name in final.seconds if name in seconds]
     scale = min(seconds[name] for name in shared) / min(final.seconds[name] for name in shared)

@@ -37,7 +37,7 @@ class Result:
         self.samples = Records(self._with_metrics(row) for row in samples)
         """One row for each repetition; a cell that was cut off or failed has one row without times."""
         self.turns = turns or Records()
-        """One row for each turn of each final; see `choque.lab.finals`."""
+        """One row for each turn of each final; see `choque.lab.head_to_head`."""
         self.claims: list[Claim] = []
         """Each with its verdict, once the run is finished."""
 

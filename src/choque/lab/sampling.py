@@ -64,7 +64,7 @@ class Outcome(Generic[Work]):
     status: Status = "measured"
     note: str = ""
     readings: list[Reading] = field(default_factory=list)
-    rehearsal: float = 0.0
+    warm_up_seconds: float = 0.0
     """Seconds of warming up; in no other figure."""
     spent: float = 0.0
 
@@ -102,7 +102,7 @@ def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None)
     outcomes = []
     with settled_memory():
         for trial in trials:
-            outcomes.append(_rehearsed(trial, plan))
+            outcomes.append(_warmed_up(trial, plan))
             tell(outcomes[-1])
     with settled_memory():
         _take_turns(outcomes, plan, tell, to_the_end=progress is not None)
@@ -121,7 +121,7 @@ def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
     that breaks has no readings; all others have the same number.
     """
     with settled_memory():
-        outcomes = [_rehearsed(trial, plan) for trial in trials]
+        outcomes = [_warmed_up(trial, plan) for trial in trials]
     with settled_memory():
         for number in range(ROUNDS_MOST):
             standing = [outcome for outcome in outcomes if outcome.status == "measured"]
@@ -149,17 +149,17 @@ def _take_turns(
             break
 
 
-def _rehearsed(trial: Work, plan: Plan) -> Outcome[Work]:
+def _warmed_up(trial: Work, plan: Plan) -> Outcome[Work]:
     outcome = Outcome(trial)
     begin = trial.clock()
     try:
         with without_collector():
-            trial.rehearse(plan.patience or plan.budget)
+            trial.warm_up(plan.patience or plan.budget)
     except CutOff as reason:
         outcome.status, outcome.note = "cut off", str(reason)
     except Exception as problem:
         outcome.fail(problem)
-    outcome.rehearsal = trial.clock() - begin
+    outcome.warm_up_seconds = trial.clock() - begin
     return outcome
 
 

@@ -132,10 +132,10 @@ def paired_ratio(
 
 
 def turn_medians(turns: ArrayLike) -> Floats:
-    """What contenders take that took turns: (contenders,) from (turns, contenders), all above 0.
+    """What candidates take that took turns: (candidates,) from (turns, candidates), all above 0.
 
     A busy machine slows whoever is measured at the moment, and mostly a whole turn. So each time is set in ratio to the
-    geometric mean of its turn, and the middle of a contender's ratios is taken; the middle turn gives the scale.
+    geometric mean of its turn, and the middle of a candidate's ratios is taken; the middle turn gives the scale.
     """
     values = np.asarray(turns, np.float64)
     _checked(values)

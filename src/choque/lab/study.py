@@ -96,7 +96,7 @@ class Study:
     compares: str = "method"
     """The factor whose levels are ranked against each other."""
     selector: str | None = None
-    """A level of it that chooses among the others, and is judged in finals; see `choque.lab.finals`.
+    """A level of it that chooses among the others, and is judged in finals; see `choque.lab.head_to_head`.
 
     One that does nothing but choose tells the level that it chose as the fact ``chosen``."""
     within: float = 0.15

@@ -35,7 +35,7 @@ class Trial(ABC):
     def release(self) -> None:  # noqa: B027
         """Let go of what the last run left; called after each, untimed, as freeing is no stage of the work."""
 
-    def rehearse(self, patience: float) -> None:  # noqa: ARG002
+    def warm_up(self, patience: float) -> None:  # noqa: ARG002
         """Warm up, untimed; raise `CutOff` when one run would take more than ``patience`` seconds."""
         self.run(Stopwatch(self.clock))
 

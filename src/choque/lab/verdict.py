@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from choque._core.pair_sets import difference
 from choque._core.types import Floats, Pairs
 
 Judgement = Literal["exact", "rounding", "superset", "unchecked", "wrong", "other question", "cut off", "failed"]
@@ -41,25 +41,14 @@ def judge(answer: Pairs, expected: Pairs, lower: Floats, upper: Floats, *, super
     """
     if np.array_equal(answer, expected):
         return Verdict("exact")
-    missing, surplus = _difference(expected, answer), _difference(answer, expected)
+    change = difference(expected, answer)
+    missing, surplus = change.ended, change.began
     words = f"{len(missing)} missing, {len(surplus)} too many"
     if superset and not len(missing):
         return Verdict("superset", words)
     if rounding and _touches(np.concatenate((missing, surplus)), lower, upper):
         return Verdict("rounding", f"{words}, all within a rounding")
     return Verdict("wrong", words)
-
-
-def _difference(ours: Pairs, theirs: Pairs) -> Pairs:
-    """List the pairs of ``ours`` that ``theirs`` lacks."""
-    keys = np.setdiff1d(_keys(ours), _keys(theirs))
-    return np.stack((keys >> 32, keys & 0xFFFF_FFFF), axis=1).astype(np.int32)
-
-
-def _keys(pairs: Pairs) -> NDArray[np.int64]:
-    wide = pairs.astype(np.int64)
-    keys: NDArray[np.int64] = wide[:, 0] << 32 | wide[:, 1]
-    return keys
 
 
 def _touches(pairs: Pairs, lower: Floats, upper: Floats) -> bool:

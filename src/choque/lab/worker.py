@@ -7,12 +7,14 @@ stdin closes, whoever ordered the cell is gone, and so is this process.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,6 @@ import numpy as np
 
 from choque.lab import machine
 from choque.lab.design import Parameters
-from choque.lab.numba_start import spare_scipy
 from choque.lab.sampling import Outcome, Plan, sample, sample_in_rounds
 from choque.lab.stopwatch import CLOCKS, WALL, Stopwatch
 from choque.lab.study import Study
@@ -39,14 +40,14 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
     """Prepare, measure and check one cell in this process.
 
     ``order`` has the study's name and origin, the parameters, the plan, and the folder for scenes, if any; that of a
-    final names the ``rivals`` as well. One with ``kernels``, a list of parameters, is no cell: it compiles.
+    final names the ``opponents`` as well. One with ``kernels``, a list of parameters, is no cell: it compiles.
     """
     from choque.lab import studies
 
     study = studies.find(order["study"]["origin"] or order["study"]["name"])
     if "kernels" in order:
         return _compiled(study, order)
-    if order.get("rivals"):
+    if order.get("opponents"):
         return _final(study, order, tell)
     trial = _prepared(study, order, order["parameters"])
     baseline = machine.peak_resident_bytes()
@@ -61,7 +62,7 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
         "readings": [{**each.stages, "total": each.total} for each in outcome.readings],
         "counters": dict(trial.counters()) if outcome.status == "measured" else {},
         "facts": dict(trial.facts()),
-        "rehearsal": outcome.rehearsal,
+        "rehearsal": outcome.warm_up_seconds,
         "process_bytes": peak,
         "baseline_bytes": baseline,
         "machine": machine.label(),
@@ -73,7 +74,7 @@ def _compiled(study: Study, order: Order) -> Answer:
     for parameters in order["kernels"]:
         with suppress(Exception):  # its cells will say what is wrong with it
             trial = _prepared(study, order, parameters)
-            trial.rehearse(float("inf"))
+            trial.warm_up(float("inf"))
             trial.run(Stopwatch(trial.clock))
             trial.check()
     kernel = sys.modules.get("choque._core.kernel")
@@ -81,8 +82,8 @@ def _compiled(study: Study, order: Order) -> Answer:
 
 
 def _final(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
-    """Measure the level of the order and its rivals in turns; whoever breaks is left out."""
-    levels = [order["parameters"][study.compares], *order["rivals"]]
+    """Measure the level of the order and its opponents in turns; whoever breaks is left out."""
+    levels = [order["parameters"][study.compares], *order["opponents"]]
     trials = [_prepared(study, order, {**order["parameters"], study.compares: level}) for level in levels]
     tell(MEASURING)
     outcomes = sample_in_rounds(trials, Plan(**order["plan"]))
@@ -115,6 +116,29 @@ def _verdict(outcome: Outcome[Trial]) -> Verdict:
     if not isinstance(verdict, Verdict) or verdict.judgement not in JUDGEMENTS:
         return Verdict("failed", f"the check returned {verdict!r}; it must be a Verdict of {', '.join(JUDGEMENTS)}")
     return verdict
+
+
+_ASKING = "numba.np.arraymath"
+_ASKED_FOR = "scipy.linalg"
+_FOUND = "_HAVE_BLAS"
+
+
+def spare_scipy() -> None:
+    """Load what Numba loads with its first kernel, without SciPy; do nothing where Numba is not loaded.
+
+    With its first kernel Numba imports ``scipy.linalg`` to learn whether BLAS is there: a third of the time that the
+    process of a cell takes to start, for functions that no kernel here calls. Numba checks again wherever one is
+    called, so the import can wait until then. Call this on the main thread, with no other import under way.
+    """
+    if "numba" not in sys.modules or _ASKING in sys.modules or _ASKED_FOR in sys.modules:
+        return
+    sys.modules[_ASKED_FOR] = None  # type: ignore[assignment]  # its import fails, and Numba takes it as absent
+    try:
+        # If a later Numba works differently, its first kernel loads SciPy as usual.
+        with suppress(Exception):
+            setattr(importlib.import_module(_ASKING), _FOUND, find_spec("scipy") is not None)
+    finally:
+        del sys.modules[_ASKED_FOR]
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque import __version__
 from choque._core import check, threads
+from choque._core.version import __version__
 from choque.errors import InvalidInput, RecordingFailed
 from choque.files.atomic import create_new, reason_of
 from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, write_start, write_tail

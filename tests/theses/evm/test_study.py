@@ -36,7 +36,7 @@ def test_every_way_to_hold_a_volume_is_right(scene: str, method: str) -> None:
     if not is_installed(method):
         pytest.skip(f"{PEERS[method]} is not installed")
     trial = VolumeTrial(method, make_instance(scene, SMALL.get(scene, 9), 0, 12))
-    trial.rehearse(60.0)
+    trial.warm_up(60.0)
     watch = Stopwatch()
     trial.run(watch)
     assert set(watch.stop().stages) == {"create", "query"}
@@ -97,7 +97,7 @@ def test_unknown_names_are_one_sentence() -> None:
 def test_the_third_experiment_has_its_columns(per_unit: int, vertices: int, faces: int) -> None:
     """F-003-40, F-003-31: voxels and surface of the mesh beside vertices and questions; the box holds every vertex."""
     trial = VolumeTrial("sorted", make_instance("spheres-z", per_unit, 0, 50))
-    trial.rehearse(60.0)
+    trial.warm_up(60.0)
     trial.run(Stopwatch())
     facts = trial.facts()
     assert (facts["surface_vertices"], facts["surface_faces"]) == (vertices, faces)
@@ -143,6 +143,6 @@ def test_making_the_objects_is_counted_once_a_turn(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(trial.holder, "make", slowly)
     trial.clock = passing
-    trial.rehearse(3.0)
+    trial.warm_up(3.0)
     with pytest.raises(CutOff, match=r"about 2 s a turn; 1 s are allowed"):
-        trial.rehearse(1.0)
+        trial.warm_up(1.0)

@@ -91,7 +91,7 @@ def test_a_small_run_is_right_and_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", FIVE)
 def test_the_totals_of_figure_5_3_are_reached(method: str) -> None:
     """F-001-49: by the original's rules on its own scene, tests and collisions of 599 steps."""
-    from choque.lab import Stopwatch
+    from choque.lab.stopwatch import Stopwatch
 
     trial: Any = STUDY.prepare(
         {"scene": "prod-31", "n": 31, "method": method, "mode": "legacy", "frames": 600, "seed": 0}

@@ -11,9 +11,11 @@ from planted import Clock
 
 import choque
 from choque.errors import InvalidInput, UnknownName
-from choque.lab import CutOff, Plan, Stopwatch, engines
+from choque.lab import Plan, engines
 from choque.lab.engines.pybullet import _quaternions
 from choque.lab.sampling import sample
+from choque.lab.stopwatch import Stopwatch
+from choque.lab.trial import CutOff
 from choque.scene import BodyScene
 from choque.scene.body_columns import BodyColumns, capsules, join, spheres, tiles
 from choque.theses.fingsics import world_course, world_trial
@@ -107,10 +109,10 @@ def test_what_would_take_too_long_or_too_much_memory_is_cut_off(
     """F-001-49: a sweep has a time limit."""
     trial = WorldTrial(scene, "auto", 10**9)
     with pytest.raises(CutOff, match="would take about"):
-        trial.rehearse(5.0)
+        trial.warm_up(5.0)
     monkeypatch.setattr(world_trial, "MOST_PAIRS", 2000)
     with pytest.raises(CutOff, match=r"would keep 2,130 pairs at once"):  # 60 · 59 / 2 of those that move, 60 · 6 walls
-        WorldTrial(scene, "all", STEPS).rehearse(60.0)
+        WorldTrial(scene, "all", STEPS).warm_up(60.0)
     assert len(scene.world(broad="all").shadow("all").find(scene.world().bodies).pairs) == 2130
 
 

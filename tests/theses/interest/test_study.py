@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from choque.lab import Stopwatch, run, studies
+from choque.lab import run, studies
 from choque.lab.sampling import Plan
+from choque.lab.stopwatch import Stopwatch
 from choque.theses.interest import study_trials
 from choque.theses.interest.study import POLYGONS, STUDY, break_even, further_cells, in_the_arena, is_of_another_kind
 from choque.theses.interest.study_printed import CONFIGURATIONS, COUNTS, PAIRS, share_of_all

@@ -10,22 +10,24 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.lab import Stopwatch, run, studies
+from choque.lab import run, studies
 from choque.lab.claims import VERDICTS
 from choque.lab.sampling import Plan
-from choque.theses.kdop import study_frames
-from choque.theses.kdop.study_design import (
+from choque.lab.stopwatch import Stopwatch
+from choque.theses.kdop import frames as frame_tables
+from choque.theses.kdop.design import (
     FIELD_ELONGATIONS,
     FIELD_SIZES,
     FIELD_VOLUMES,
+    PRINTED,
     STUDY,
+    VOLUMES,
     beside_the_runs,
     frames_of,
 )
-from choque.theses.kdop.study_figures import tables
-from choque.theses.kdop.study_frames import COLUMNS, FrameRow, means_of, table_of
-from choque.theses.kdop.study_pile import PileTrial
-from choque.theses.kdop.study_printed import PRINTED, VOLUMES
+from choque.theses.kdop.frames import COLUMNS, FrameRow, means_of, table_of
+from choque.theses.kdop.pile import PileTrial
+from choque.theses.kdop.study import tables
 from choque.theses.kdop.tower import Tower
 
 FULL = os.environ.get("CHOQUE_FULL") == "1"
@@ -87,10 +89,10 @@ def test_tables_of_frames_have_the_schema_and_means_over_ten(tmp_path: Path) -> 
     """F-002-37: the columns of the published program, and a second table of 10-frame means."""
     assert ",".join(COLUMNS) == SCHEMA
     rows = [frame_row(frame) for frame in range(1, 24)]
-    study_frames.write(tmp_path / "frames", "run", rows)
+    frame_tables.write(tmp_path / "frames", "run", rows)
     with (tmp_path / "frames" / "run.csv").open(newline="") as handle:
         assert ",".join(next(csv.reader(handle))) == SCHEMA
-    frames, means = (study_frames.read(tmp_path / "frames" / f"run{ending}") for ending in (".csv", "-means.csv"))
+    frames, means = (frame_tables.read(tmp_path / "frames" / f"run{ending}") for ending in (".csv", "-means.csv"))
     assert frames["frame"].tolist() == list(range(1, 24))
     np.testing.assert_allclose(frames["sap"], 7.0 * frames["frame"])
     assert means["frame"].tolist() == [10, 20, 23]
@@ -103,7 +105,7 @@ def test_a_table_that_lacks_a_column_is_named(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("frame,build\n1,2\n")
     with pytest.raises(InvalidInput, match="no column 'pca'"):
-        study_frames.read(path)
+        frame_tables.read(path)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +114,7 @@ def piles() -> dict[str, PileTrial]:
     found = {}
     for volume in VOLUMES:
         trial = PileTrial(Tower(16, elongation=3), volume, 260)
-        trial.rehearse(60.0)
+        trial.warm_up(60.0)
         trial.run(Stopwatch())
         found[volume] = trial
     return found
@@ -193,7 +195,7 @@ def test_a_small_run_is_judged_and_drawn_from_its_tables(tmp_path: Path) -> None
     shown = tables(result)
     assert len(shown) == 3
     row = next(iter(shown.where(shape="scaled", volume="18-DOP")))
-    frames = study_frames.read(folder / "frames" / "reproduce-18-dop-3-n12-seed0.csv")
+    frames = frame_tables.read(folder / "frames" / "reproduce-18-dop-3-n12-seed0.csv")
     assert row["mean pairs"] == pytest.approx(frames["pairs"].mean())
     assert row["printed mean"] == 1_040
     for name in (

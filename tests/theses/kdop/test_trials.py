@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from choque.lab import Stopwatch
+from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
-from choque.theses.kdop.study_match_cost import seconds_a_match
-from choque.theses.kdop.study_trials import SORTS, ConvergenceTrial, FieldTrial, LandingTrial, SortTrial, turns
+from choque.theses.kdop.pile import seconds_a_match
 from choque.theses.kdop.tower import Tower
+from choque.theses.kdop.trials import SORTS, ConvergenceTrial, FieldTrial, LandingTrial, SortTrial, turns
 
 
 @pytest.mark.parametrize("preset", ["reproduce", "thesis-text"])
@@ -61,9 +61,9 @@ def test_fields_have_the_same_contacts_behind_every_volume() -> None:
 
 
 def test_what_would_not_fit_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.theses.kdop.study_trials.MOST_PAIRS", 1_000)
+    monkeypatch.setattr("choque.theses.kdop.trials.MOST_PAIRS", 1_000)
     with pytest.raises(CutOff, match="pairs at once"):
-        FieldTrial("sphere", 500, 8, seed=0).rehearse(10.0)
+        FieldTrial("sphere", 500, 8, seed=0).warm_up(10.0)
 
 
 @pytest.mark.parametrize("sort", sorted(SORTS))

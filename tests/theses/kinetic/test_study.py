@@ -48,4 +48,4 @@ def test_the_same_instance_feeds_all_methods_and_fixed_objects_stay_as_they_are(
 def test_too_long_a_run_is_cut_off() -> None:
     trial = STUDY.prepare(_parameters(method="direct", frames_per_second=1e9))  # type: ignore[arg-type]
     with pytest.raises(CutOff, match="would take about"):
-        trial.rehearse(0.5)
+        trial.warm_up(0.5)

@@ -41,7 +41,7 @@ def quick_methods() -> list[Level]:
 def further_methods() -> list[Level]:
     """What may be asked for by name: the façade, ``all``, and every peer."""
     from choque.lab import peers
-    from choque.lab.contender import FACADE
+    from choque.lab.candidate import FACADE
 
     return [FACADE, "all", *peers.names()]
 
@@ -129,13 +129,13 @@ STUDY = Study(
 
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
-    """A contender on a scene, with the oracle's pairs to be checked against."""
-    from choque.lab.box_scenes import BoxInstance
-    from choque.lab.contender import contender
+    """A candidate on a scene, with the oracle's pairs to be checked against."""
+    from choque.lab.box_trial import BoxInstance
+    from choque.lab.candidate import find_candidate
 
     scene, n, seed = str(parameters["scene"]), int(parameters["n"] or 0), int(parameters["seed"] or 0)
     instance = BoxInstance(scene, n, seed, frames=frame_count(scene, n))
-    return instance.trial(contender(str(parameters["method"])), scratch)
+    return instance.trial(find_candidate(str(parameters["method"])), scratch)
 
 
 @STUDY.claim(
@@ -209,7 +209,7 @@ def refreshing_loses(result: Result) -> Finding:
 )
 def auto_is_good(result: Result) -> Finding:
     """How often it is not."""
-    from choque.lab.finals import judge_selector
+    from choque.lab.head_to_head import judge_selector
 
     return judge_selector(result)
 

@@ -36,7 +36,7 @@ class VolumeTrial(Trial):
         self.seconds: list[float] = []
         self.bytes = 0
 
-    def rehearse(self, patience: float) -> None:
+    def warm_up(self, patience: float) -> None:
         """A few placements first, then all of them unless that would take too long; the spread is kept."""
         self._pass(Stopwatch(self.clock), self.instance.shifts[:1])
         watch = Stopwatch(self.clock)

@@ -77,7 +77,7 @@ class WorldTrial(Trial):
             self._after_step(watch, report)
         watch.skip()
 
-    def rehearse(self, patience: float) -> None:
+    def warm_up(self, patience: float) -> None:
         """Every pair of kinds, then a few steps twice, which tell how long all would take; all if that is not long."""
         moving = int((~self.scene.bodies.static).sum())
         pairs = moving * (len(self.scene) - (moving + 1) / 2)
@@ -96,7 +96,7 @@ class WorldTrial(Trial):
         if expected > patience:
             raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
         if expected < SHORT:
-            super().rehearse(patience)
+            super().warm_up(patience)
 
     def check(self) -> Verdict:
         """The contacts of every step and the state at the end, against those of the course."""
@@ -273,7 +273,7 @@ class EngineTrial(Trial):
             step()
         watch.lap("engine")
 
-    def rehearse(self, patience: float) -> None:
+    def warm_up(self, patience: float) -> None:
         """A few steps tell how long all would take."""
         with self._make(self.scene) as engine:
             begin = self.clock()

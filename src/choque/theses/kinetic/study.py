@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
-from choque.lab.finals import CHOSEN, judge_selector
+from choque.lab.head_to_head import CHOSEN, judge_selector
 from choque.lab.records import Row
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
@@ -180,10 +180,10 @@ class Following(Trial):
         else:
             self._run_frames(watch, round(self._rate * self._duration))
 
-    def rehearse(self, patience: float) -> None:
+    def warm_up(self, patience: float) -> None:
         """A few frames warm up as well as all, and tell how long these would take."""
         if self._way == "kinetic":
-            super().rehearse(patience)
+            super().warm_up(patience)
             return
         few, frames = 3, round(self._rate * self._duration)
         self._run_frames(Stopwatch(self.clock), few)

@@ -1,21 +1,66 @@
-"""The cells of the k-DOP study: what is varied, and what one cell runs."""
+"""The k-DOP study: what is varied, what one cell runs, and what the thesis prints, to compare with.
+
+The k-DOP thesis (Amaral 2021) compares 18-DOPs, boxes and spheres as bounding volumes of convex bodies that fall on a
+heap, with a sweep along one axis on a graphics card.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from choque.lab.design import Factor, Level, Parameters
 from choque.lab.records import Row
 from choque.lab.sampling import Plan
 from choque.lab.study import Metric, Study
-from choque.theses.kdop.study_frames import FOLDER
-from choque.theses.kdop.study_printed import BODIES, FRAMES, LANDING, LANDINGS, SCALED, UNSCALED, VOLUMES
 
 if TYPE_CHECKING:
     from choque.lab.trial import Trial
+
+
+THESIS = "B. G. S. do Amaral, master's dissertation, COPPE/UFRJ, 2021"
+
+VOLUMES = ("18-dop", "6-dop", "sphere")
+"""The volumes of the thesis; its AABB is a 6-DOP."""
+TITLES = {"18-dop": "18-DOP", "6-dop": "AABB", "sphere": "sphere"}
+UNSCALED, SCALED = 1, 3
+"""Elongations of the bodies: (2, 2, 2) and (2, 6, 2)."""
+SHAPES = {UNSCALED: "unscaled", SCALED: "scaled"}
+
+BODIES = 512
+FRAMES = 7_000
+LANDING = 5_500
+"""About this frame the last body lands."""
+LANDINGS = {"reproduce": LANDING, "thesis-text": 8_950}
+"""Where the numbers of each preset should let it land; those of the text do not fit the frame that it names."""
+
+
+class PrintedRun(NamedTuple):
+    """One of the six runs: candidate pairs (tables 5.1 and 5.2), milliseconds a frame (table 5.3)."""
+
+    mean_pairs: int
+    most_pairs: int
+    frame: float
+
+
+PRINTED = {
+    (UNSCALED, "18-dop"): PrintedRun(957, 1_683, 26.24),
+    (UNSCALED, "6-dop"): PrintedRun(978, 1_717, 26.13),
+    (UNSCALED, "sphere"): PrintedRun(995, 1_744, 24.98),
+    (SCALED, "18-dop"): PrintedRun(1_040, 1_834, 38.22),
+    (SCALED, "6-dop"): PrintedRun(1_152, 2_012, 44.12),
+    (SCALED, "sphere"): PrintedRun(1_762, 2_993, 46.71),
+}
+
+BUILD = {"18-dop": 0.34, "6-dop": 0.21, "sphere": 0.02}
+"""Milliseconds to build all volumes, on a GTX 1060."""
+
+GJK_MOST, GJK_MEAN = 17, 4
+EPA_MOST, EPA_MEAN = 29, 3
+"""Iterations over ten million executions; the largest of GJK is the limit of the published program as well."""
+
 
 PILE, FALL, CONVERGENCE, FIELD, SORTING = "pile", "landing", "convergence", "field", "sorting"
 PRESETS = ("reproduce", "thesis-text")
@@ -120,8 +165,9 @@ STUDY = Study(
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
     """A cell of any of the experiments."""
-    from choque.theses.kdop import study_trials as trials
-    from choque.theses.kdop.study_pile import PileTrial
+    from choque.theses.kdop import trials
+    from choque.theses.kdop.frames import FOLDER
+    from choque.theses.kdop.pile import PileTrial
     from choque.theses.kdop.tower import Tower
 
     volume, preset = str(parameters["volume"]), str(parameters.get("preset"))

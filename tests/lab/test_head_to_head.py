@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from choque.lab import Plan, Records, Result, Stopwatch, Study, Trial, _run, report, resume, run, studies
-from choque.lab.finals import MOST, finals_of, judge_selector, judged_finals
-from choque.lab.report_tables import final_table
+from choque.lab import Plan, Result, Study, Trial, report, resume, run, runs, studies
+from choque.lab.head_to_head import MOST, head_to_head_cells, head_to_heads, judge_selector
+from choque.lab.records import Records
+from choque.lab.reporting import head_to_head_table
 from choque.lab.sampling import sample_in_rounds
 from choque.lab.statistics import turn_medians
+from choque.lab.stopwatch import Stopwatch
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +32,12 @@ def held(selecting_study: str, tmp_path_factory: pytest.TempPathFactory) -> Resu
     levels: dict[str, list[Any]] = {"n": [100], "scene": ["still"]}
     folder = tmp_path_factory.mktemp("lab") / "held"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("choque.lab._report.draw", lambda *_: [])
+        patch.setattr("choque.lab.reporting.draw", lambda *_: [])
         return run(selecting_study, quick=True, output=folder, factors=levels)
 
 
 def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Result) -> None:
-    (final,) = judged_finals(held)
+    (final,) = head_to_heads(held)
     assert final.best == "fast"
     assert final.ratio.lower < 3 < final.ratio.upper or final.ratio.value == pytest.approx(3, rel=0.03)
     counts = {level: len(rows) for (level,), rows in held.turns.groups("method")}
@@ -50,8 +52,8 @@ def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Resul
 
 
 def test_finals_are_kept_and_read_again(held: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.lab._report.draw", lambda *_: [])
-    monkeypatch.setattr(_run, "run_cell", lambda *_: pytest.fail("a finished final was held again"))
+    monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
+    monkeypatch.setattr(runs, "run_cell", lambda *_: pytest.fail("a finished final was held again"))
     assert resume(held.folder).turns.values("total") == held.turns.values("total")
     assert report(held.folder).claims == held.claims
     kept = [json.loads(path.read_text(encoding="utf-8")) for path in (held.folder / "cells").glob("*.json")]
@@ -70,13 +72,13 @@ def test_those_far_from_the_best_and_wrong_ones_are_not_asked(selecting_study: s
     ]
     result = Result(study, Path(), {}, Records(rows))
     design = study.design(study.levels(), plan=study.plan)
-    (cell,) = finals_of(result, design)
-    assert list(cell.rivals) == ["fast", "a", "b", "c"]
-    assert len(cell.rivals) == MOST
+    (cell,) = head_to_head_cells(result, design)
+    assert list(cell.opponents) == ["fast", "a", "b", "c"]
+    assert len(cell.opponents) == MOST
     assert "in turns with fast, a, b, c" in str(cell)
     assert cell.key not in {each.key for each in design.cells()}
     without = Result(study, Path(), {}, Records(row for row in rows if row["method"] != "slow"))
-    assert finals_of(without, design) == []
+    assert head_to_head_cells(without, design) == []
     assert judge_selector(without).verdict == "not testable here"
 
 
@@ -96,32 +98,32 @@ def test_who_only_chooses_does_not_meet_its_choice(selecting_study: str) -> None
     study = studies.find(selecting_study)
     design = study.design(study.levels(), plan=study.plan)
     near = {"slow": 1.3, "fast": 1.0, "a": 1.2, "far": 9.0}
-    (cell,) = finals_of(_turned(study, "fast", near, {}), design)
-    assert list(cell.rivals) == ["a"]
-    (final,) = judged_finals(_turned(study, "fast", near, {"slow": 1.0, "a": 1.2}))
+    (cell,) = head_to_head_cells(_turned(study, "fast", near, {}), design)
+    assert list(cell.opponents) == ["a"]
+    (final,) = head_to_heads(_turned(study, "fast", near, {"slow": 1.0, "a": 1.2}))
     assert (final.best, final.ratio.value, final.seconds["fast"]) == ("fast", 1.0, final.seconds["slow"])
-    (final,) = judged_finals(_turned(study, "fast", near, {"slow": 1.5, "a": 1.2}))
+    (final,) = head_to_heads(_turned(study, "fast", near, {"slow": 1.5, "a": 1.2}))
     assert final.best == "a"
     assert final.ratio.value == pytest.approx(1.25)
     wrong = _turned(study, "a", near, {})
-    (cell,) = finals_of(wrong, design)
-    assert list(cell.rivals) == ["fast"]
-    assert judged_finals(wrong) == []  # whether it was wrong has to be seen
+    (cell,) = head_to_head_cells(wrong, design)
+    assert list(cell.opponents) == ["fast"]
+    assert head_to_heads(wrong) == []  # whether it was wrong has to be seen
 
 
 def test_nobody_has_to_be_met_where_the_choice_is_far_ahead(selecting_study: str) -> None:
     study = studies.find(selecting_study)
     alone = _turned(study, "fast", {"slow": 1.3, "fast": 1.0, "far": 9.0}, {})
-    assert finals_of(alone, study.design(study.levels(), plan=study.plan)) == []
-    (final,) = judged_finals(alone)
+    assert head_to_head_cells(alone, study.design(study.levels(), plan=study.plan)) == []
+    (final,) = head_to_heads(alone)
     assert (final.best, final.ratio.value, final.held) == ("fast", 1.0, False)
     assert judge_selector(alone).verdict == "confirmed"
-    (row,) = final_table(alone)
+    (row,) = head_to_head_table(alone)
     assert (row["slow"], row["others"]) == ("chose it", "far behind")
     missed = _turned(study, "far", {"slow": 9.0, "fast": 1.0, "far": 9.0}, {})
-    assert [list(cell.rivals) for cell in finals_of(missed, study.design(study.levels(), plan=study.plan))] == [
-        ["fast"]
-    ]
+    assert [
+        list(cell.opponents) for cell in head_to_head_cells(missed, study.design(study.levels(), plan=study.plan))
+    ] == [["fast"]]
 
 
 class Ticking(Trial):

@@ -34,7 +34,7 @@ CHOSEN = "chosen"
 
 
 @dataclass(frozen=True)
-class Final:
+class HeadToHead:
     """What was seen of one: the selector against the best of those that it met."""
 
     setting: Mapping[str, Any]
@@ -50,16 +50,16 @@ class Final:
     """False where the chosen one was so far ahead that nobody had to be met."""
 
 
-def finals_of(result: Result, design: Design) -> list[Cell]:
+def head_to_head_cells(result: Result, design: Design) -> list[Cell]:
     """The cells of the finals of a run whose other cells are finished."""
     study = result.study
     found: list[Cell] = []
     for _, rows in result.cells.groups(*_setting(study)):
         own, near = _first_ones(study, rows)
-        rivals = [str(row[study.compares]) for row in near if own and row[study.compares] != own.get(CHOSEN)]
-        if own is not None and rivals:
+        opponents = [str(row[study.compares]) for row in near if own and row[study.compares] != own.get(CHOSEN)]
+        if own is not None and opponents:
             parameters: Parameters = {factor.name: own[factor.name] for factor in study.factors}
-            found.append(Cell(parameters, design.key({**parameters, "rivals": ", ".join(rivals)}), rivals))
+            found.append(Cell(parameters, design.key({**parameters, "opponents": ", ".join(opponents)}), opponents))
     return found
 
 
@@ -73,12 +73,12 @@ def turn_rows(study: Study, cell: Cell, answer: Answer) -> list[Row]:
     return rows
 
 
-def judged_finals(result: Result) -> list[Final]:
+def head_to_heads(result: Result) -> list[HeadToHead]:
     """Judge every final, also those in which there was nobody to meet."""
     study = result.study
     names = _setting(study)
     turns = dict(result.turns.groups(*names))
-    finals: list[Final] = []
+    finals: list[HeadToHead] = []
     for key, rows in result.cells.groups(*names):
         setting = dict(zip(names, key, strict=True))
         own, near = _first_ones(study, rows)
@@ -87,14 +87,14 @@ def judged_finals(result: Result) -> list[Final]:
             finals.append(_judged(study, setting, turns[key], chosen))
         elif chosen is not None and [row[study.compares] for row in near] == [chosen]:
             seconds = dict.fromkeys((str(study.selector), chosen), _median(near[0]))
-            finals.append(Final(setting, chosen, Estimate(1.0, 1.0, 1.0), seconds, chosen, held=False))
+            finals.append(HeadToHead(setting, chosen, Estimate(1.0, 1.0, 1.0), seconds, chosen, held=False))
     return finals
 
 
 def judge_selector(result: Result) -> Finding:
     """Judge the claim that the selector is always within what its study asks of the best."""
     study = result.study
-    finals = judged_finals(result)
+    finals = head_to_heads(result)
     if not finals:
         return not_testable(f"needs {study.selector}, and another to choose, on the same cells")
     worst = max(finals, key=lambda final: final.ratio.value)
@@ -106,7 +106,7 @@ def judge_selector(result: Result) -> Finding:
     return found(not misses, words, note)
 
 
-def _judged(study: Study, setting: Mapping[str, Any], rows: Records, chosen: str | None) -> Final:
+def _judged(study: Study, setting: Mapping[str, Any], rows: Records, chosen: str | None) -> HeadToHead:
     times: dict[str, NDArray[np.float64]] = {
         str(level): some.sorted("turn").numbers(study.metric.name) for (level,), some in rows.groups(study.compares)
     }
@@ -114,7 +114,7 @@ def _judged(study: Study, setting: Mapping[str, Any], rows: Records, chosen: str
         times[chosen] = times[str(study.selector)]
     seconds = dict(zip(times, turn_medians(np.column_stack(list(times.values()))).tolist(), strict=True))
     best = min((name for name in seconds if name != study.selector), key=seconds.__getitem__)
-    return Final(setting, best, median_interval(times[str(study.selector)] / times[best]), seconds, chosen)
+    return HeadToHead(setting, best, median_interval(times[str(study.selector)] / times[best]), seconds, chosen)
 
 
 def _first_ones(study: Study, rows: Records) -> tuple[Row | None, list[Row]]:

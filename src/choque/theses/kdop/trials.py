@@ -172,7 +172,7 @@ class FieldTrial(Trial):
         self._pairs, self._contacts = len(self._found.pairs), self._found.contacts.pairs
         self._found = None
 
-    def rehearse(self, patience: float) -> None:
+    def warm_up(self, patience: float) -> None:
         """Refuse what would not fit; then once, to compile and to see how long it takes."""
         n = len(self._world)
         if self.name == "sphere":
@@ -180,7 +180,7 @@ class FieldTrial(Trial):
             if expected > MOST_PAIRS:
                 raise CutOff(f"would keep about {expected:,.0f} pairs at once; {MOST_PAIRS:,} are allowed")
         begin = self.clock()
-        super().rehearse(patience)
+        super().warm_up(patience)
         self.release()
         if self.clock() - begin > patience:
             raise CutOff(f"took {self.clock() - begin:.2g} s; {patience:g} s are allowed")

@@ -7,23 +7,25 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import choque
 from choque._core.threads import available_count
 from choque._core.types import Floats, Pairs
+from choque.bounds import Boxes
+from choque.broad import create
+from choque.broad import names as method_names
 from choque.errors import UnknownName
 
 if TYPE_CHECKING:
     from choque.broad import BroadPhase
 
 FACADE = "choque.pairs"
-"""The contender that is the one call most users make."""
+"""The candidate that is the one call most users make."""
 
 
 State = tuple[Floats, Floats]
 """What the façade keeps: the boxes themselves."""
 
 
-class Contender(Protocol):
+class Candidate(Protocol):
     """Anything that finds pairs in three stages; `choque.lab.peers.Peer` is one as it stands.
 
     A state is asked for its pairs once after each `create` or `update`: structures may keep their answer.
@@ -56,10 +58,10 @@ class Contender(Protocol):
         """Follow the boxes of the next frame."""
 
     def pairs(self, state: Any) -> Any:
-        """Find the pairs, in the contender's own form."""
+        """Find the pairs, in the candidate's own form."""
 
     def read(self, state: Any, answer: Any) -> Pairs:
-        """Turn the answer into sorted (m, 2) pairs; not charged to the contender."""
+        """Turn the answer into sorted (m, 2) pairs; not charged to the candidate."""
 
     def counters(self, state: Any) -> Mapping[str, int]:
         """Tell what was counted since the state was created."""
@@ -82,10 +84,10 @@ class Method(_Ours):
     """A method of the registry, by name, at its default options."""
 
     def create(self, lower: Floats, upper: Floats) -> BroadPhase:
-        return choque.broad.create(self.name, choque.bounds.Boxes(lower, upper), threads=self.threads)
+        return create(self.name, Boxes(lower, upper), threads=self.threads)
 
     def update(self, state: BroadPhase, lower: Floats, upper: Floats) -> BroadPhase:
-        state.update(choque.bounds.Boxes(lower, upper))
+        state.update(Boxes(lower, upper))
         return state
 
     def pairs(self, state: BroadPhase) -> Pairs:
@@ -99,7 +101,10 @@ class Facade(_Ours):
     """``choque.pairs(lower, upper)``: nothing is made beforehand, so all its time is in `pairs`."""
 
     def __init__(self, threads: int | None = None) -> None:
+        from choque import pairs
+
         super().__init__(FACADE, threads)
+        self._pairs = pairs
 
     def create(self, lower: Floats, upper: Floats) -> State:
         return lower, upper
@@ -108,20 +113,20 @@ class Facade(_Ours):
         return lower, upper
 
     def pairs(self, state: State) -> Pairs:
-        return choque.pairs(*state, threads=self.threads)
+        return self._pairs(*state, threads=self.threads)
 
     def counters(self, state: State) -> Mapping[str, int]:  # noqa: ARG002
         return {}
 
 
-def contender(name: str, threads: int | None = None) -> Contender:
-    """Give the contender of a name: a method of the registry, the façade, or a peer."""
+def find_candidate(name: str, threads: int | None = None) -> Candidate:
+    """Give the candidate of a name: a method of the registry, the façade, or a peer."""
     from choque.lab import peers
 
     if name == FACADE:
         return Facade(threads)
-    if name in choque.broad.names():
+    if name in method_names():
         return Method(name, threads)
     if name in peers.names():
         return peers.get(name, threads)
-    raise UnknownName("method", name, [FACADE, *choque.broad.names(), *peers.names()])
+    raise UnknownName("method", name, [FACADE, *method_names(), *peers.names()])

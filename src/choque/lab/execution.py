@@ -1,29 +1,29 @@
-"""Running a study: cells handed out in random order, each kept when it is done, so that nothing is done twice."""
+"""The work of a run: cells handed out in random order, each kept when it is done, so that nothing is done twice.
+
+Cells are handed to processes of this machine or to a Dask cluster, both as a `concurrent.futures.Executor`.
+"""
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
-from choque import __version__
 from choque._core.types import Progress
-from choque.errors import ChoqueError, InvalidInput, UnknownName
-from choque.lab import executors, machine, studies
+from choque.errors import ChoqueError, InvalidInput, require
+from choque.lab import cell
 from choque.lab.cell import CAN_COPY, ReadyProcess, run_cell
-from choque.lab.design import Cell, Level, code_version
-from choque.lab.executors import Hands
-from choque.lab.finals import finals_of, turn_rows
+from choque.lab.design import Cell
+from choque.lab.head_to_head import head_to_head_cells, turn_rows
 from choque.lab.records import Records
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
-from choque.lab.stopwatch import CLOCKS, WALL
+from choque.lab.stopwatch import WALL
 from choque.lab.store import Store, sample_rows, stages_of
 from choque.lab.study import Study
 from choque.lab.worker import Answer, Order
@@ -31,139 +31,68 @@ from choque.lab.worker import Answer, Order
 ATTEMPTS = 3
 """A cell that is lost with its worker is run again; one that is lost this often is the reason for it."""
 
+CONNECT_SECONDS = 15
+
+_ADDRESS = re.compile(r"(inproc://.+|(\w+://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\d+)")
+"""Of a Dask scheduler: tcp://host:8786, tls://[::1]:8786, host:8786."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor, and how many cells it can be given at once."""
+
+    executor: Executor
+    width: int
+    is_local: bool
+
+
+@contextmanager
+def local_workers(side_by_side: int = 1) -> Iterator[Workers]:
+    """Cells on this machine: each thread waits for a process of its own."""
+    executor = ThreadPoolExecutor(side_by_side, thread_name_prefix="choque-lab")
+    try:
+        yield Workers(executor, side_by_side, is_local=True)
+    finally:
+        # Cells that run when the block ends early are nobody's any more.
+        cell.end_all()
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def require_address(address: str) -> None:
+    """Refuse what no scheduler can have, before anything is written: a client that was half made ends slowly."""
+    if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
+        raise InvalidInput(f"The cluster is {address!r}; write the scheduler's address as in tcp://host:8786.")
+
+
+@contextmanager
+def cluster_workers(address: str) -> Iterator[Workers]:
+    """The workers of a Dask scheduler, such as ``tcp://host:8786``.
+
+    Dask itself gives a task whose worker is lost to another worker. Choque must be installed on each of them.
+    """
+    distributed = require("distributed", extra="scale", purpose="to run a study on a cluster")
+    try:
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as problem:
+        raise InvalidInput(
+            f"No Dask scheduler answers at {address!r}: {problem}. Start one, or run without a cluster."
+        ) from problem
+    with client:
+        threads = client.nthreads().values()
+        if not threads:
+            raise InvalidInput(f"The Dask scheduler at {address!r} has no workers; start some, then run again.")
+        with client.get_executor() as executor:
+            yield Workers(executor, sum(threads), is_local=False)
+
 
 class Interrupted(ChoqueError):
     """The run was ended before its time; what is finished is kept."""
 
 
-def run(
-    study: str | os.PathLike[str] | Study,
-    *,
-    quick: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    methods: Sequence[str] | None = None,
-    factors: Mapping[str, Sequence[Level]] | None = None,
-    peers: bool = False,
-    threads: int = 1,
-    seed: int = 0,
-    plan: Plan | None = None,
-    cluster: str | None = None,
-    side_by_side: int = 1,
-    clock: str = WALL,
-    progress: Progress | None = None,
-) -> Result:
-    """Run a study and write its folder: samples, verdicts, figures and report.
-
-    Parameters
-    ----------
-    study
-        A name of `choque.lab.names()`, or the path of a file that defines ``STUDY``.
-    quick
-        The smaller design, in minutes.
-    output
-        The folder for the results, empty or not there yet; None makes one in ``output``, named after study and time.
-    methods
-        Levels of what the study compares, in place of its own.
-    factors
-        Levels of any factor, in place of the study's own.
-    peers
-        Whether the other libraries that are installed take part.
-    threads
-        How many threads every cell is pinned to.
-    seed
-        Decides the order of the cells.
-    plan
-        Repetitions and time limits; None for those of the study.
-    cluster
-        The address of a Dask scheduler; None for this machine.
-    side_by_side
-        How many cells may run at once on a machine. More than one is faster and spoils the times.
-    clock
-        ``"wall"``, what a user waits; or ``"processor"``, the time of all threads of a cell together, which tells more
-        on a machine that others keep busy.
-    progress
-        Called when a cell begins and when it is done.
-    """
-    found = _found(study)
-    wanted = {**(factors or {}), **({found.compares: methods} if methods else {})}
-    for name, value, least in (("threads", threads, 1), ("side_by_side", side_by_side, 1), ("seed", seed, 0)):
-        if not isinstance(value, int) or value < least:
-            raise InvalidInput(f"{name} is {value!r}; it must be a whole number of at least {least}.")
-    if cluster is not None:
-        executors.require_address(cluster)
-    if not isinstance(plan, Plan | None):
-        raise InvalidInput(f"plan is {plan!r}; it must be a choque.lab.Plan.")
-    if clock not in CLOCKS:
-        raise UnknownName("clock", clock, CLOCKS)
-    chosen = plan or (found.quick_plan if quick else found.plan)
-    # Cells listed one by one belong to the declared design: who asks for levels asks for those alone.
-    others = _installed_peers() if peers else []
-    record = {
-        "study": found.to_json(),
-        "title": found.title,
-        "quick": quick,
-        "levels": found.levels(quick=quick, peers=others, wanted=wanted),
-        "with_listed": set(wanted) <= {found.compares},
-        "plan": chosen.to_json(),
-        "threads": threads,
-        "clock": clock,
-        "seed": seed,
-        "side_by_side": side_by_side,
-        "choque": __version__,
-        "code": code_version(),
-        "machine": machine.describe(_distributions(others)),
-        "started": _now(),
-        "finished": None,
-    }
-    store = Store.create(output or _folder_name(found, quick), record)
-    return _Run(found, store, progress).complete(cluster)
-
-
-def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Progress | None = None) -> Result:
-    """Go on with an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
-    if cluster is not None:
-        executors.require_address(cluster)
-    store = Store.open(folder)
-    found = _study_of(store)
-    if store.record["code"] != code_version():
-        store.write_record(code=code_version(), choque=__version__, machine=machine.describe())
-    return _Run(found, store, progress).complete(cluster)
-
-
-def report(folder: str | os.PathLike[str]) -> Result:
-    """Judge the claims, draw the figures and write the report again, from the raw samples."""
-    store = Store.open(folder)
-    return finish(_result_in(store), store)
-
-
-def load(folder: str | os.PathLike[str]) -> Result:
-    """Read a run, without writing anything; its claims are judged again."""
-    from choque.lab._report import judge_claims
-
-    result = read(folder)
-    judge_claims(result)
-    return result
-
-
-def read(folder: str | os.PathLike[str]) -> Result:
-    """Read the samples of a run; its claims are left alone."""
-    return _result_in(Store.open(folder))
-
-
-def _result_in(store: Store) -> Result:
-    return Result(_study_of(store), store.folder, store.record, store.read_samples(), store.read_finals())
-
-
-def finish(result: Result, store: Store) -> Result:
-    """Give every claim its verdict and write what is made from the samples."""
-    from choque.lab._report import write_all
-
-    write_all(result, store)
-    return result
-
-
 @dataclass
-class _Run:
+class Execution:
+    """One run of a study, from its first cell to its report."""
+
     study: Study
     store: Store
     progress: Progress | None
@@ -176,6 +105,7 @@ class _Run:
     """The process whose copies measure the cells of a quick run."""
 
     def complete(self, cluster: str | None) -> Result:
+        """Measure the cells that are left, on this machine or a cluster, and write the report."""
         record = self.store.record
         design = self.study.design(
             record["levels"],
@@ -193,7 +123,7 @@ class _Run:
             with self._charged("cells"):
                 self._do(design.order(), cluster)
             if self.study.selector is not None:
-                self.finals = finals_of(self._result(), design)
+                self.finals = head_to_head_cells(self._result(), design)
                 with self._charged("finals"):
                     self._do(self.finals, cluster)
             result = self._result()
@@ -245,25 +175,25 @@ class _Run:
         self.done |= self.store.read_cells(ordered)
         waiting = [cell for cell in ordered if cell.key not in self.done]
         if waiting:
-            with self._hands(cluster) as hands:
-                self._work(waiting, hands)
+            with self._workers(cluster) as workers:
+                self._work(waiting, workers)
 
-    def _hands(self, cluster: str | None) -> AbstractContextManager[Hands]:
-        return executors.local(self.store.record["side_by_side"]) if cluster is None else executors.cluster(cluster)
+    def _workers(self, cluster: str | None) -> AbstractContextManager[Workers]:
+        return local_workers(self.store.record["side_by_side"]) if cluster is None else cluster_workers(cluster)
 
-    def _work(self, waiting: Iterable[Cell], hands: Hands) -> None:
+    def _work(self, waiting: Iterable[Cell], workers: Workers) -> None:
         queue = list(reversed(list(waiting)))
         lost: dict[str, int] = {}
         pending: dict[Future[Answer], Cell] = {}
         while queue or pending:
-            while queue and len(pending) < hands.width:
+            while queue and len(pending) < workers.width:
                 cell = queue.pop()
                 hopeless = self._hopeless(cell)
                 if hopeless is not None:
                     self._finished(cell, hopeless)
                 else:
                     self._tell(str(cell))
-                    pending[self._submitted(cell, hands)] = cell
+                    pending[self._submitted(cell, workers)] = cell
             ready, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in ready:
                 cell = pending.pop(future)
@@ -276,19 +206,19 @@ class _Run:
                     raise ChoqueError(f"The cell {cell} was lost {ATTEMPTS} times with its worker ({problem}).")
                 queue.append(cell)
 
-    def _submitted(self, cell: Cell, hands: Hands) -> Future[Answer]:
-        order = self._order(cell, hands.is_local)
+    def _submitted(self, cell: Cell, workers: Workers) -> Future[Answer]:
+        order = self._order(cell, workers.is_local)
         if self.ready is None:
-            return hands.executor.submit(run_cell, order)
-        return hands.executor.submit(run_cell, order, self.ready)
+            return workers.executor.submit(run_cell, order)
+        return workers.executor.submit(run_cell, order, self.ready)
 
     def _order(self, cell: Cell, is_local: bool) -> Order:
         record = self.store.record
         return {
             "study": record["study"],
             "parameters": dict(cell.parameters),
-            "rivals": list(cell.rivals),
-            "plan": {**record["plan"], "limit": record["plan"]["limit"] * (1 + len(cell.rivals))},
+            "opponents": list(cell.opponents),
+            "plan": {**record["plan"], "limit": record["plan"]["limit"] * (1 + len(cell.opponents))},
             "threads": record["threads"],
             "clock": record.get("clock", WALL),
             "alone": record["side_by_side"] == 1,
@@ -349,12 +279,14 @@ class _Run:
         )
 
     def _finish(self, result: Result) -> Result:
+        from choque.lab.reporting import write_all
+
         self._tell("writing the report")
         self.store.write_samples(result.samples)
         self.store.write_finals(result.turns)
         with self._charged("report"):
-            finish(result, self.store)
-        self.store.write_record(finished=self.store.record.get("finished") or _now(), seconds=self.seconds)
+            write_all(result, self.store)
+        self.store.write_record(finished=self.store.record.get("finished") or now(), seconds=self.seconds)
         shutil.rmtree(self.store.scratch, ignore_errors=True)
         return result
 
@@ -365,46 +297,6 @@ def _is_larger(cell: Cell, other: Cell, grows: str) -> bool:
     return same and isinstance(own, int | float) and isinstance(theirs, int | float) and own > theirs
 
 
-def _found(study: object) -> Study:
-    if isinstance(study, Study):
-        if not study.origin and study.name not in studies.names():
-            raise InvalidInput(
-                f"The study {study.name!r} is in no file that the processes of its cells could read; write it to one, "
-                "and give its path."
-            )
-        return study
-    if not isinstance(study, str | os.PathLike):
-        raise InvalidInput(f"The study is {study!r}; give the name of one, its file, or a choque.lab.Study.")
-    return studies.find(os.fspath(study))
-
-
-def _study_of(store: Store) -> Study:
-    reference = store.record["study"]
-    found = studies.find(reference["origin"] or reference["name"])
-    if found.name != reference["name"] or found.version != reference["version"]:
-        raise InvalidInput(
-            f"The folder {store.folder} holds {reference['name']!r}, version {reference['version']}; "
-            f"the study there is now {found.name!r}, version {found.version}. Run it anew in another folder."
-        )
-    return found
-
-
-def _installed_peers() -> list[str]:
-    from choque.lab import peers
-
-    return peers.installed()
-
-
-def _distributions(names: Sequence[str]) -> list[str]:
-    from choque.lab import peers
-
-    return list(dict.fromkeys(["scipy", *(peers.get(name).distribution for name in names)]))
-
-
-def _folder_name(study: Study, quick: bool) -> Path:
-    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    return Path("output") / f"{study.name}{'-quick' if quick else ''}-{moment}"
-
-
-def _now() -> str:
+def now() -> str:
+    """Return the time as ISO 8601, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

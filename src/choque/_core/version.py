@@ -1,0 +1,4 @@
+"""The version of Choque, for the modules that write it into files."""
+
+__version__ = "0.1.0"
+"""The same as in pyproject.toml; a test compares them."""
