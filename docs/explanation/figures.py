@@ -20,7 +20,7 @@ from drawn import bounds, broad, contact, evidence, motion, response, volume  # 
 from drawn.canvas import FIGURES
 
 from choque.files.atomic import replacing
-from choque.lab.style import house_style, to_svg
+from choque.lab.style import figure_style, to_svg
 
 IMAGES = Path(__file__).parents[1] / "images"
 
@@ -29,7 +29,7 @@ def draw(name: str) -> Path:
     """Draw one figure into its file."""
     function, form = FIGURES[name]
     path = IMAGES / f"explanation_{name}.{form}"
-    with house_style():
+    with figure_style():
         figure = function()
         with replacing(path) as handle:
             if form == "svg":

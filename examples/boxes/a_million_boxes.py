@@ -20,13 +20,13 @@ counts = [largest // 64, largest // 16, largest // 4, largest]
 names = ("uniform", "mixed")
 
 # %%
-# The first call of all compiles, or loads what an earlier run compiled: do that before
-# looking at the clock.
+# The first call compiles kernels, or loads those that an earlier run compiled, so it is not
+# timed.
 for name in names:
     choque.pairs(*choque.scene.generate(name, 5_000).frame(0))
 
 # %%
-# ``auto`` takes a grid where sizes are alike, and whatever suits where they are not.
+# ``auto`` takes a grid where sizes are alike, and another method where they are not.
 seconds = {}
 for name in names:
     for count in counts:

@@ -2,9 +2,8 @@
 Which method, and why
 =====================
 
-`choque.pairs` picks a method by a look at a sample of the boxes; `choque.explain` says
-which, and for what reason. Any method can be asked for by name, and all of them give the
-same pairs.
+`choque.pairs` chooses a method from a sample of the boxes; `choque.explain` says which
+one, and why. Any method can be chosen by name, and all of them give the same pairs.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +32,7 @@ for name, (lower, upper) in scenes.items():
     print(f"{name:<11}  {choque.explain(lower, upper)}")
 
 # %%
-# What methods differ in is the work: here, how many boxes they compared with one another.
+# Methods differ in their work: here, the number of tests of two boxes.
 lower, upper = scenes["all sizes"]
 for method in ("brute", "sap-direct", "grid", "bvh", "octree"):
     broad = choque.broad.create(method, choque.bounds.Boxes(lower, upper))

@@ -1,6 +1,6 @@
 """
-False alarms by k
-=================
+False positives by k
+====================
 
 The larger k, the tighter a k-DOP fits a convex body, and the fewer pairs it lists that do
 not touch. Since it contains the body, it never loses a pair that does.
@@ -15,8 +15,7 @@ import choque
 from choque.lab.style import COLOURS, SETTINGS
 
 # %%
-# Three thousand long solids in all directions. Their points are held once, whatever the
-# number of bodies.
+# Three thousand long solids in all directions. Their points are stored once for all bodies.
 random = np.random.default_rng(0)
 hulls = choque.narrow.Hulls.solids("rhombicuboctahedron")
 points = choque.bounds.BodyPoints(hulls.points, hulls.first)
@@ -45,7 +44,7 @@ touching = int(choque.narrow.collide(bodies, bodies, listed["6-DOP"]).sum())
 print(f"{touching} pairs touch")
 
 # %%
-# The same call runs on a card; where there is none, the processor serves and says so.
+# The same call runs on a card; where there is none, the processor is used, with a note.
 with warnings.catch_warnings(record=True):
     warnings.simplefilter("always")
     broad = choque.broad.create(
@@ -54,7 +53,7 @@ with warnings.catch_warnings(record=True):
 print(f"served by {broad.device}")
 
 # %%
-# Pairs listed in vain.
+# Pairs that do not touch.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 axes.bar(

@@ -1,6 +1,6 @@
 """
-A scene of your own, to disk and back
-=====================================
+Your own scene, written and read
+================================
 
 Registered by name, baked into a file that other programs read too, and read back frame by
 frame.
@@ -44,7 +44,7 @@ def carousel(request: choque.scene.Request, *, rings: int = 10) -> choque.scene.
 
 
 # %%
-# Now it is a scene like any other, by name and seed, also for benchmarks.
+# From now on it is available by name and seed, also for benchmarks.
 scene = choque.scene.generate("carousel", 300, seed=7, frames=20, rings=10)
 
 # %%

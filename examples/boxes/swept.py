@@ -3,7 +3,7 @@ Fast bodies, swept
 ==================
 
 A bullet may fly through a wall between two frames, and no frame shows them overlapping.
-Boxes that are swept along the way see what happens in between.
+Boxes that are swept along the path contain what happens in between.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ upper = np.array([[5.2, 8], [0.5, 0.5], [0.5, 3.5], [0.5, 6.5]])
 way = np.array([[0.0, 0], [9, 1], [3.5, 0.5], [9, -1]])
 
 # %%
-# Before and after the step nothing touches: two bullets would tunnel. Swept, they meet the
+# Before and after the step nothing touches: two bullets would tunnel. Swept, they hit the
 # wall.
 print("before:", choque.pairs(lower, upper).tolist())
 print("after: ", choque.pairs(lower + way, upper + way).tolist())

@@ -26,7 +26,7 @@ print(
 )
 
 # %%
-# Touching counts, unless you say otherwise.
+# Boxes that touch count, unless ``closed=False``.
 side_by_side = [[0, 0], [1, 0]], [[1, 1], [2, 1]]
 print("closed:   ", choque.pairs(*side_by_side).tolist())
 print("half-open:", choque.pairs(*side_by_side, closed=False).tolist())

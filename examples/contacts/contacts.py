@@ -36,7 +36,7 @@ for (first, second), point, normal, depth in zip(
     print(f"{names}: {depth:.2f} deep at {point.round(2)}, normal {normal.round(2)}")
 
 # %%
-# Frame after frame: keep one phase, and give it the pairs of any broad phase.
+# For many frames, keep one narrow phase and give it the pairs of any broad phase.
 phase = choque.narrow.NarrowPhase()
 phase.find(shapes, np.array([[0, 1], [1, 2]], np.int32))
 print({kinds: (tally.tests, tally.contacts) for kinds, tally in phase.tally.items()})

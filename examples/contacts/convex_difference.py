@@ -2,9 +2,9 @@
 The difference of two bodies
 ============================
 
-GJK and EPA never look at two bodies at once, but at the set of all differences of a point of
-one and a point of the other. It holds the origin exactly when the bodies overlap; how near
-the origin is to its surface is how deep they do.
+GJK and EPA work on the Minkowski difference: the set of all differences of a point of one
+body and a point of the other. It contains the origin exactly when the bodies overlap, and
+the distance of the origin to its surface is the penetration depth.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ def prism(outline: np.ndarray) -> np.ndarray:
 
 
 # %%
-# Apart, GJK tells how far; overlapping, EPA tells how deep. Both are distances from the
-# origin to the difference.
+# GJK gives the distance of separate bodies, EPA the depth of overlapping ones. Both are
+# distances from the origin to the surface of the difference.
 plt.rcParams.update(SETTINGS)
 figure, panels = plt.subplots(2, 2, figsize=(7, 6), layout="constrained")
 for (bodies, difference), shift in zip(panels, ([3.4, 1.6], [1.4, 0.9]), strict=True):

@@ -2,8 +2,8 @@
 How far apart, how deep
 =======================
 
-Two convex bodies by GJK and EPA: their distance and nearest points, or the shortest way out
-of each other.
+Two convex bodies by GJK and EPA: their distance and nearest points, or the shortest
+translation that separates them.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ print(f"{near.distance:.3f} apart after {near.iterations} steps")
 print(f"nearest at {near.first.round(2)} and {near.second.round(2)}")
 
 # %%
-# Where they overlap: the shortest move that parts them. Plain vertices will do as well.
+# Where they overlap: the shortest translation that separates them. Plain vertices work too.
 cube = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
 overlap = choque.narrow.epa(cube, cube + [0.75, 0.25, 0])
 print(f"{overlap.depth} deep along {overlap.normal}")

@@ -3,8 +3,8 @@ The bullet and the wall
 =======================
 
 A wall of a tenth of a millimetre, a bullet at a thousand metres a second: no step of time is
-short enough to see them overlap. Conservative advancement computes when they meet instead,
-and cannot jump over it.
+short enough to see them overlap. Conservative advancement computes the time of impact instead,
+and cannot miss it.
 """
 
 import matplotlib.pyplot as plt
@@ -21,14 +21,14 @@ bullet = cube * [0.03, 0.01, 0.01] + [-5, 0, 0]
 # Times are shares of the motion given: here of a hundredth of a second.
 shot = choque.narrow.time_of_impact(bullet, wall, motion_a=[10, 0, 0])
 print(
-    f"they meet at {shot.time:.6f} of the way, "
+    f"they touch at {shot.time:.6f} of the way, "
     f"at {shot.point.round(4)}, found in {shot.steps} steps"
 )
 miss = choque.narrow.time_of_impact(bullet, wall, motion_a=[10, 5, 0])
 print(f"higher up it misses: {miss.hit}")
 
 # %%
-# Bodies may turn meanwhile: a rod that spins meets the floor with a corner.
+# Bodies may turn meanwhile: a spinning rod touches the floor with a corner.
 rod, floor = cube * [2.0, 0.2, 0.2] + [0, 2, 0], cube * [20, 1, 20] - [0, 0.5, 0]
 fall, turn = np.array([0, -2.5, 0]), np.array([0, 0, 2.2])
 landing = choque.narrow.time_of_impact(rod, floor, motion_a=fall, spin_a=turn)
@@ -38,7 +38,7 @@ print(
 )
 
 # %%
-# The rod on its way to the instant found.
+# The rod on its way to the impact.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 outline = np.array([[-1, -0.1], [1, -0.1], [1, 0.1], [-1, 0.1]])

@@ -2,8 +2,8 @@
 How many steps GJK and EPA take
 ===============================
 
-Random pairs of one solid, counted without a limit on either. It answers the question how
-large a limit has to be: few steps nearly always, and a tail that is long but ends.
+Iterations for random pairs of one solid, without a limit. The distribution shows how large
+a limit has to be: few steps nearly always, with a long but finite tail.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import choque
 from choque.lab.style import COLOURS, SETTINGS
 
 # %%
-# Means and greatest numbers of many pairs, the same for the same seed.
+# Means and maxima of many pairs, the same for the same seed.
 for solid in ("cube", "rhombicuboctahedron"):
     found = choque.theses.kdop.iterations.iteration_statistics(20_000, solid=solid, seed=1)
     print(

@@ -2,8 +2,8 @@
 Outlines that touch
 ===================
 
-Which edges of two polygons meet, and whether one lies inside the other. Signs of areas are
-exact: an edge that ends on another touches it, however the numbers are rounded.
+Which edges of two polygons touch, and whether one lies inside the other. Signs of areas are
+exact: an edge that ends on another touches it, independent of rounding.
 """
 
 import matplotlib.pyplot as plt

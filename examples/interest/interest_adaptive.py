@@ -2,9 +2,9 @@
 Areas that follow the crowd
 ===========================
 
-Nobody can follow hundreds of others. Let every area hold as many as its owner can: in a
-crowd it shrinks, in the open it grows. The radius is found by search, so that it fits at
-once.
+A user can follow only a few others. Each area gets the radius at which it has the wanted
+number of members: in a crowd it shrinks, in the open it grows. The radius is found by
+search, so one call is enough.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ starts, others = areas.all_members()
 print(f"with one radius for all: {np.diff(starts).min()} to {np.diff(starts).max()} members")
 
 # %%
-# Eight for each, with areas between 0.3 m and 12 m.
+# Eight members each, with radii between 0.3 m and 12 m.
 areas.adapt(target=8, smallest=0.3, largest=12.0)
 starts, others = areas.all_members()
 print(f"adapted: {np.diff(starts).min()} to {np.diff(starts).max()} members")

@@ -1,9 +1,9 @@
 """
-Who sees whom in a shared world
-===============================
+Users near each other in a shared world
+=======================================
 
-Each user has an area of interest. What entered and left it is all that has to be sent;
-adding it up gives the members.
+Each user has an area of interest. Only what entered and left has to be sent; the
+members follow from it.
 """
 
 import matplotlib.pyplot as plt
@@ -48,7 +48,7 @@ print(
 )
 
 # %%
-# The crowd, the area of the lighthouse and who is in it; and what had to be sent, second by
+# The crowd, the area of the lighthouse with its members, and the messages sent in each
 # second.
 plt.rcParams.update(SETTINGS)
 figure, (ground, chart) = plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")

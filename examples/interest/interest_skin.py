@@ -2,8 +2,8 @@
 One search for several frames
 =============================
 
-Larger areas are an insurance: whoever can touch in the next frames is a candidate already,
-and no pair is missed.
+Larger areas contain every pair that can touch within the next frames, so one search serves
+several frames and no pair is missed.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import choque
 from choque.lab.style import COLOURS, SETTINGS
 
 # %%
-# The arena of the thesis on areas of interest: spheres in a cube, let loose from its middle.
+# The arena of the thesis on areas of interest: spheres in a cube, released from its middle.
 scene = choque.scene.generate(
     "arena", 1_000, start="sparse", frames=60, largest=0.03, speed=0.002
 )
@@ -20,7 +20,7 @@ boxes = [choque.bounds.Boxes(*scene.frame(index)) for index in range(scene.frame
 displacement = 0.002 * 3**0.5  # the farthest that a body moves in a frame
 
 # %%
-# How large areas must be to serve so many frames, and how many pairs that makes.
+# The size of areas that serve a number of frames, and the number of pairs that they give.
 frames = (1, 2, 4, 6, 8, 10, 15, 20)
 candidates = []
 for count in frames:
@@ -29,7 +29,7 @@ for count in frames:
     print(f"{count:>2} frames: k = {k:.2f}, {candidates[-1]:>6} pairs to keep an eye on")
 
 # %%
-# `Skinned` does this for any method, and checks that nobody was faster than was said.
+# `Skinned` does this for any method, and checks that no body was faster than the given bound.
 kept = choque.interest.Skinned(boxes[0], displacement=displacement, frames=10)
 exact = choque.interest.Interest(boxes[0])
 for frame in boxes[1:]:
@@ -39,7 +39,7 @@ for frame in boxes[1:]:
 print(f"{kept.run_count} searches for {kept.frame_count} frames, and the same pairs in each")
 
 # %%
-# The price of fewer searches is more candidates.
+# Fewer searches mean more candidates.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 axes.plot(frames, candidates, "o-", color=COLOURS[2])

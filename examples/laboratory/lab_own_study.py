@@ -1,10 +1,10 @@
 """
-A study of your own
-===================
+Your own study
+==============
 
 A study is one file that declares what varies, what is measured and what is claimed. Each
-combination is measured in a process of its own, in random order, and checked; this file is
-such a study, and runs itself.
+combination is measured in its own process, in random order, and checked. This file is such
+a study, and runs itself.
 """
 
 import tempfile
@@ -31,7 +31,7 @@ STUDY = Study(
 
 
 # %%
-# A trial is made ready, run as often as the plan says, and judged.
+# A trial is prepared, run as often as the plan says, and checked.
 class Sorting(Trial):
     def __init__(self, n: int, method: str, seed: int) -> None:
         self.method = method
@@ -64,8 +64,8 @@ def stable(result):
 
 # %%
 # The folder of a run has the raw samples, tables, figures, and one page to share. Two cells
-# at once are quick, and spoil the times a little; those below are of the machine that made
-# this page.
+# at once are faster, and disturb the times a little; those below are of the machine that
+# made this page.
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         result = choque.lab.run(__file__, output=f"{folder}/sorting", side_by_side=2)

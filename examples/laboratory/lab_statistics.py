@@ -1,10 +1,10 @@
 """
-What seven timings are worth
+Intervals from seven timings
 ============================
 
-A median without an interval is a rumour. The laboratory gives intervals that hold what they
-promise even for few samples, and compares methods by ratios on the same instances, which are
-far narrower.
+The laboratory gives medians with intervals that have the stated confidence even for few
+samples, and compares methods by ratios on the same instances, whose intervals are far
+narrower.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ print(
 )
 
 # %%
-# Do the intervals hold? A hundred experiments of seven samples each: about 95 intervals must
+# Are the intervals right? A hundred experiments of seven samples each: about 95 intervals must
 # contain the true median.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")

@@ -3,7 +3,7 @@ Frames or events?
 =================
 
 The more often a second the pairs are wanted, the more it pays to compute events instead of
-frames. :func:`choque.theses.kinetic.recommend` knows from measurements where the border lies.
+frames. :func:`choque.theses.kinetic.recommend` chooses by measured times.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 From event to event
 ===================
 
-Boxes on known paths in a closed room. There is no frame rate: every meeting is computed, not
-sampled, so nothing is missed in between, and nothing is paid while nothing happens.
+Boxes on known paths in a closed box. There is no frame rate: every event is computed, not
+sampled, so no overlap is missed, and time between events costs nothing.
 """
 
 import matplotlib.pyplot as plt

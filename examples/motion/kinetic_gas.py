@@ -2,7 +2,7 @@
 A gas of hard disks
 ===================
 
-From collision to collision, without a time step: energy is kept, and the rate of collisions
+From collision to collision, without a time step: energy is conserved, and the rate of collisions
 is that of kinetic theory.
 """
 
@@ -47,12 +47,12 @@ print(f"{gas.collision_count / gas.time:.0f} collisions a second; theory says {t
 # %%
 # The disks now, and the speeds beside the distribution of Maxwell.
 plt.rcParams.update(SETTINGS)
-figure, (room, chart) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
+figure, (disks_axes, chart) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
 for centre in gas.position:
-    room.add_patch(plt.Circle(centre, radius, facecolor=COLOURS[2]))
-room.plot(*np.array(path).T, color=COLOURS[1], linewidth=0.8)
-room.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xticks=[], yticks=[])
-room.set_title("The disks, and the path of one")
+    disks_axes.add_patch(plt.Circle(centre, radius, facecolor=COLOURS[2]))
+disks_axes.plot(*np.array(path).T, color=COLOURS[1], linewidth=0.8)
+disks_axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xticks=[], yticks=[])
+disks_axes.set_title("The disks, and the path of one")
 speeds = []
 for _ in range(20):
     gas.advance(until=1e9, limit=300)

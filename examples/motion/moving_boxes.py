@@ -2,8 +2,8 @@
 What began and what ended
 =========================
 
-A broad phase keeps its structure from frame to frame, and says which pairs are new and which
-are gone. Following these alone gives all pairs at every frame.
+A broad phase keeps its structure from frame to frame, and reports which pairs began and which
+ended. These changes alone give all pairs at every frame.
 """
 
 import matplotlib.pyplot as plt
@@ -33,8 +33,8 @@ print(
 assert sorted(touching) == list(map(tuple, broad.pairs().tolist()))
 
 # %%
-# Where only a few move, say which: the cost is that of what moved. Bodies may also come and
-# go.
+# Where only a few boxes move, name them: the cost depends on what moved. Bodies can also be
+# added and removed.
 tree = choque.broad.create("bvh", choque.bounds.Boxes(*scene.frame(0)))
 later = choque.bounds.Boxes(*scene.frame(19))
 tree.move([3, 14, 159], later.take([3, 14, 159]))

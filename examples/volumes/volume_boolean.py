@@ -2,8 +2,8 @@
 Cut, join, subtract
 ===================
 
-Volumes are solids of voxels, kept by their corners alone. Booleans are exact, and so are the
-measures of what results.
+Volumes are solids of voxels, stored by their corners alone. Booleans are exact, and so are the
+measures of the result.
 """
 
 import matplotlib.pyplot as plt
@@ -36,7 +36,7 @@ for name, result in results.items():
 assert results["A | B"].volume == ball.volume + gyroid.volume - results["A & B"].volume
 
 # %%
-# Grown, shrunk, and taken apart into what hangs together.
+# Dilated, eroded, and split into connected components.
 print(f"{len((ball - gyroid).components())} parts are left of the ball")
 print(f"grown by a voxel: {ball.dilated().volume:,.0f}; shrunk: {ball.eroded().volume:,.0f}")
 

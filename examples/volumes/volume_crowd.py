@@ -14,14 +14,14 @@ from choque.lab.style import COLOURS, SETTINGS
 from choque.volumes import phantoms
 
 # %%
-# Two hundred parts of four kinds, strewn over a cube. All translations of a kind share its
+# Two hundred parts of four kinds, scattered in a cube. All translations of a kind share its
 # arrays.
 random = np.random.default_rng(7)
 kinds = [phantoms.make(name, 24) for name in ("ball", "gyroid", "menger", "screw")]
 parts = [kinds[number % 4].translated(random.integers(0, 150, 3)) for number in range(200)]
 scene = choque.volumes.Scene(parts, broad="sap-incremental")
 print(
-    f"{len(scene.candidates())} pairs of boxes meet, "
+    f"{len(scene.candidates())} pairs of boxes overlap, "
     f"{len(scene.pairs())} pairs of parts collide"
 )
 
@@ -39,8 +39,8 @@ print(
 )
 
 # %%
-# Turning is another matter: the voxels are made anew, from the original each time, so that
-# errors never add up.
+# A rotation resamples the voxels, from the unrotated volume each time, so that errors do not
+# accumulate.
 body = choque.volumes.Body(scene[3])
 for angle in np.linspace(0.2, 1.0, 5):
     body.turn_to((0.0, angle, 0.0))
@@ -48,7 +48,7 @@ for angle in np.linspace(0.2, 1.0, 5):
 print(f"{body.turn_count} turns; {len(scene.pairs())} pairs collide now")
 
 # %%
-# How many others the traveller touches on its way.
+# The number of parts that the moving one touches.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(6, 2.4), layout="constrained")
 axes.step(range(len(touched)), touched, where="mid", color=COLOURS[1])

@@ -2,8 +2,8 @@
 From a scan to a solid
 ======================
 
-Grey values above a threshold become a volume, in the units and at the place that the file
-says. Here the scan is a phantom written as a NumPy array; NIfTI, NRRD, TIFF stacks and DICOM
+Grey values above a threshold become a volume, in the units and at the position that the file
+gives. Here the scan is a phantom written as a NumPy array; NIfTI, NRRD, TIFF stacks and DICOM
 folders are read by the same call.
 """
 
@@ -33,14 +33,14 @@ with tempfile.TemporaryDirectory() as folder:
 print(f"{scan.voxel_count:,} voxels of {scan.spacing} mm, {scan.volume:,.0f} mm³")
 
 # %%
-# Noise leaves crumbs; the largest part is the bone.
+# Noise leaves small components; the largest one is the bone.
 parts = scan.components()
 vertebra = parts[0]
 print(f"{len(parts)} parts; the largest has {vertebra.volume:.0f} of {scan.volume:.0f} mm³")
 assert abs(vertebra.voxel_count / bone.sum() - 1) < 0.01
 
 # %%
-# A volume may be written again, as a mesh or in a format of its own.
+# A volume can be written as a mesh or in its own format.
 with tempfile.TemporaryDirectory() as folder:
     vertebra.write(Path(folder) / "vertebra.stl")
     vertebra.write(Path(folder) / "vertebra.evm")

@@ -22,7 +22,7 @@ implant = choque.Volume.from_mesh(screw.surface(), like=bone, conservative=True)
 print(bone)
 
 # %%
-# Where can it go? Translations cost nothing, so a whole path is asked in a moment.
+# Where does it fit? Translations cost nothing, so a whole path is tested at once.
 heights, shared, clearance = np.arange(0.0, 56.0, 2.0), [], []
 for height in heights:
     there = implant.translated((10.0, 0.0, height))
@@ -32,8 +32,8 @@ for height in heights:
 print(f"free from height {heights[np.argmin(shared)]:g} on")
 
 # %%
-# How far can it slide down before it touches? And the least push that parts two that
-# collide.
+# How far can it slide down before it touches? And what is the shortest translation that
+# separates two colliding volumes?
 above = implant.translated((0.0, 0.0, 48.0))
 print(f"from above it slides {bone.slide(above, (0, 0, -1)):.1f} until it touches")
 print(f"parted by {bone.separation(implant).tolist()}")

@@ -29,7 +29,7 @@ for voxels_per_unit in (2, 8):
     )
 
 # %%
-# The boundary as a closed mesh: vertices and triangles, looking outward. Its signed volume
+# The boundary as a closed mesh: vertices and triangles, oriented outward. Its signed volume
 # is that of the voxels.
 bitten = choque.Volume.from_mesh(mesh, voxels_per_unit=2)
 bitten -= bitten.translated((3, -3, 3))
@@ -48,7 +48,7 @@ with tempfile.TemporaryDirectory() as folder:
 assert (again ^ bitten).is_empty
 
 # %%
-# The mesh that came out.
+# The resulting mesh.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(
     figsize=(4.6, 4.6), layout="constrained", subplot_kw={"projection": "3d"}

@@ -2,8 +2,8 @@
 Record, replay, verify
 ======================
 
-A run is recorded while it goes on, replayed in any order without simulating, and proved to
-repeat to the last bit.
+A run is recorded while it is simulated, replayed in any order without simulating, and
+verified to repeat to the last bit.
 """
 
 import tempfile
@@ -17,8 +17,8 @@ from choque.lab.style import COLOURS, SETTINGS
 from choque.theses.fingsics.totals import Totals
 
 # %%
-# A ball rolls into ten pins; one observer of the run records it, another adds up what
-# happens.
+# A ball rolls into ten pins; one observer of the run records it, another sums up
+# events.
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "bowling.choque"
 scene = choque.scene.load("bowling")
@@ -35,7 +35,7 @@ print(
 )
 
 # %%
-# Any frame at once, in both directions.
+# Any frame, in any order.
 recording = choque.record.Recording(path)
 replay = choque.record.Replay(recording)
 print(

@@ -2,8 +2,8 @@
 A world in the browser
 ======================
 
-Watch a world while the program that owns it goes on: what is played on the page has happened
-to it, and what happens here is seen there. Run it with a number of seconds to stay up for;
+View a world while the program that owns it runs: the page controls the world of the
+program, and shows every change that the program makes. Run it with a number of seconds to stay up for;
 Ctrl+C ends it earlier.
 """
 
@@ -13,23 +13,23 @@ import time
 import choque
 
 # %%
-# A world of its own.
+# A small world.
 scene = choque.scene.bodies("gas", 500, seed=1)
 world = scene.world(broad="sap-incremental")
 # sphinx_gallery_thumbnail_path = 'images/studio_world.png'
 
 # %%
-# The page: a thread of its own serves it while this program goes on.
+# The page is served by a separate thread while this program runs.
 studio = choque.show(world)
 print(f"The studio is at {studio.url}.")
 
 # %%
-# There P plays, I shows boxes, T what the broad phase has built, and a click tells of a body.
+# There P plays, I shows boxes, T what the broad phase has built, and a click describes a body.
 #
 # .. image:: /images/studio_world.png
 
 # %%
-# What is played there happens here.
+# Steps made on the page change the world here.
 seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
 time.sleep(seconds)
 frame = studio.ask(lambda: world.frame)

@@ -2,7 +2,7 @@
 A box of balls and capsules
 ===========================
 
-Bodies fall into a box and rebound, and every broad phase tells the same story to the last
+Bodies fall into a box and rebound, and every broad phase gives the same state to the last
 bit.
 """
 
@@ -35,15 +35,15 @@ def box_of_bodies() -> choque.World:
 
 
 # %%
-# Two seconds. Whoever wants to know is told of each frame.
+# Two seconds. Observers are called after each frame.
 run = choque.world.Run(box_of_bodies, stop_at=121)
-told = []
-run.observers.append(lambda world, report: told.append((report.contacts, world.energy())))
+seen = []
+run.observers.append(lambda world, report: seen.append((report.contacts, world.energy())))
 run.play_to_end()
 deepest = run.world.contacts().depth.argmax()
 pair, point = run.world.contacts().pairs[deepest], run.world.contacts().point[deepest]
 print(
-    f"{run.frame} frames, {told[-1][0]} contacts; "
+    f"{run.frame} frames, {seen[-1][0]} contacts; "
     f"the deepest is of {pair.tolist()} at {point.round(2)}"
 )
 ended = run.world.hash()
@@ -58,7 +58,7 @@ print("grid and sap-obb agree:", run.world.hash() == ended)
 # %%
 # Energy falls with every impact.
 plt.rcParams.update(SETTINGS)
-contacts, energy = np.array(told[:120]).T
+contacts, energy = np.array(seen[:120]).T
 figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
 axes.plot(np.arange(120) / 60, energy, color=COLOURS[2])
 axes.set(xlabel="seconds", ylabel="kinetic energy")

@@ -4,7 +4,7 @@ A pile by shape matching
 
 Convex bodies as clouds of particles that keep their shape: where two overlap their particles
 are moved apart, and each body takes the rigid motion that fits its particles best. It gives
-piles that rest, not rebounds that are right.
+piles that come to rest, but no physically correct rebounds.
 """
 
 import matplotlib.pyplot as plt

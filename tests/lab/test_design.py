@@ -63,7 +63,7 @@ def test_a_key_depends_on_parameters_and_code_and_on_nothing_else() -> None:
 def test_the_code_version_changes_with_the_code_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     before = room.code_version.__wrapped__()
     assert before == room.code_version.__wrapped__()
-    monkeypatch.setattr(room, "UNMEASURED_ROOMS", ("lab", "view", "cli", "testing", "broad"))
+    monkeypatch.setattr(room, "UNMEASURED_PACKAGES", ("lab", "view", "cli", "testing", "broad"))
     assert before != room.code_version.__wrapped__()
 
 

@@ -78,9 +78,9 @@ def test_the_page_holds_no_address_of_another_page(finished: Result) -> None:
 
 
 def test_a_figure_is_the_same_text_for_the_same_samples(finished: Result) -> None:
-    from choque.lab.style import house_style, to_svg
+    from choque.lab.style import figure_style, to_svg
 
     maker = finished.study.figures[0]
-    with house_style():
+    with figure_style():
         figure = maker.draw(finished)
     assert to_svg(figure) == (finished.folder / "figures" / f"{maker.name}.svg").read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ from choque.scene import generate
 
 @dataclass(frozen=True)
 class Sample:
-    """One candidate in one round; seconds."""
+    """One candidate in one round [s]."""
 
     candidate: str
     round: int
@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass
 class Measurement:
-    """All that was seen of one candidate."""
+    """The samples and the answer of one candidate."""
 
     candidate: Candidate
     status: Status = "measured"
@@ -63,7 +63,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Spread:
-    """Where the repetitions lie; seconds."""
+    """Median and quartiles of repetitions [s]."""
 
     median: float
     minimum: float
@@ -91,11 +91,11 @@ def measure(
     Parameters
     ----------
     candidates
-        Who takes part.
+        The candidates to measure.
     frames
         (lower, upper) of each frame; the first is created, the others are updates.
     rounds
-        How many turns each candidate gets.
+        Turns of each candidate.
     budget
         Seconds that one candidate may spend. One that would need more for a single turn is marked as cut
         off, and one that has spent it gets no further turns.
@@ -148,13 +148,13 @@ def bench(
     Parameters
     ----------
     scenes, counts, dimension, frames, seed
-        What `choque.scene.generate` is asked for, once for each scene and each count of boxes.
+        Arguments of `choque.scene.generate`, once for each scene and each number of boxes.
     methods
         Names of `choque.broad`, or ``"choque.pairs"`` for the façade; None for `default_methods`.
     peers
         Names of `choque.lab.peers`; those that cannot take the dimension are left out.
     threads
-        For each candidate that can be told; None for all.
+        Threads of each candidate that lets them be chosen; None for all.
     repetitions
         Rounds in which the candidates take turns.
     budget
@@ -168,21 +168,21 @@ def bench(
         raise InvalidInput("There is nothing to compare; name at least one method, or a peer that takes the dimension.")
     for count in counts:
         if count < 2:
-            raise InvalidInput(f"A scene of {count} boxes was asked for; give at least 2.")
+            raise InvalidInput(f"A scene of {count} boxes has no pairs; give at least 2.")
     distributions = dict.fromkeys(libraries.get(name).distribution for name in peers)
     table = Table(machine=machine.describe(distributions))
     settings = list(product(scenes, counts))
     for number, (scene, count) in enumerate(settings):
         baked = generate(scene, count, seed=seed, dimension=dimension, frames=frames)
         boxes = [baked.frame(index) for index in range(frames)]
-        told = None if progress is None else _part(progress, number, len(settings), f"{scene}, {count:,} boxes")
-        measured = measure(candidates, boxes, rounds=repetitions, budget=budget, progress=told)
+        part = None if progress is None else _part(progress, number, len(settings), f"{scene}, {count:,} boxes")
+        measured = measure(candidates, boxes, rounds=repetitions, budget=budget, progress=part)
         table.rows += rows_of(measured, scene, boxes)
     return table
 
 
 def _part(progress: Progress, number: int, parts: int, where: str) -> Progress:
-    """What tells of one of several parts that are equally long."""
+    """Return the progress of one of several parts of equal length."""
     return lambda done, steps, about: progress(number * steps + done, parts * steps, f"{where}: {about}")
 
 

@@ -68,7 +68,7 @@ class BoxTrial(Trial):
         self.frames = frames
         self.clock = clock
         self.answer: Pairs | None = None
-        """The pairs of the last frame, once rehearsed."""
+        """The pairs of the last frame, after the warm-up."""
         self.read: float | None = None
         """Seconds to turn the candidate's own answer into sorted pairs; in no other figure."""
         self._expected = expected
@@ -81,7 +81,7 @@ class BoxTrial(Trial):
         self._left = self._pass(self.frames, watch)
 
     def prepare(self) -> None:
-        """Go through all frames untimed, if that is quick: what is measured is work that goes on, not that starts."""
+        """Go through all frames untimed, if that is quick, so that a steady state is measured."""
         if self._seconds_taken < QUICK:
             self._pass(self.frames, Stopwatch(self.clock))
 
@@ -90,7 +90,7 @@ class BoxTrial(Trial):
         self._left = None
 
     def warm_up(self, patience: float) -> None:
-        """Run at growing size, up to the whole, whose answer is kept; stop where it takes too long."""
+        """Run at growing sizes up to the whole, whose answer is kept; raise `CutOff` where it takes too long."""
         taken: list[tuple[int, float]] = []
         previous = self.frames
         self._pass(_thinned(self.frames, COMPILING_COUNT), Stopwatch(self.clock))
@@ -120,7 +120,7 @@ class BoxTrial(Trial):
         return judged(self.candidate, self.answer, self._expected(), self.frames[-1])
 
     def counters(self) -> Mapping[str, int | float]:
-        """Totals of one pass over all frames."""
+        """Return the totals of one pass over all frames."""
         return {**self._counters, "pair_count": 0 if self.answer is None else len(self.answer)}
 
     def _seconds(self, frames: Sequence[Frame]) -> float:
@@ -143,7 +143,7 @@ class BoxTrial(Trial):
 
 
 def judged(candidate: Candidate, answer: Pairs, expected: Pairs, frame: Frame) -> Verdict:
-    """Judge an answer: ours are held to the oracle exactly, a peer may compute with other roundings."""
+    """Judge an answer: methods of Choque must be exact, a peer may round differently."""
     if candidate.question != "boxes":
         return Verdict("other question", f"pairs of {candidate.question}")
     return judge(answer, expected, *frame, superset=candidate.superset, rounding=candidate.kind == "peer")
@@ -157,7 +157,7 @@ def _ladder(frames: Sequence[Frame]) -> list[Sequence[Frame]]:
 
 
 def _thinned(frames: Sequence[Frame], count: int) -> Sequence[Frame]:
-    """The same frames with about ``count`` of their boxes, taken evenly."""
+    """Return the frames with about ``count`` of their boxes, evenly chosen."""
     step = max(len(frames[0][0]) // max(count, 1), 1)
     return [(np.ascontiguousarray(lower[::step]), np.ascontiguousarray(upper[::step])) for lower, upper in frames]
 
@@ -175,9 +175,9 @@ def _expected_seconds(taken: Sequence[tuple[int, float]], size: int) -> float:
 
 
 DEFINITION_UP_TO = 20_000
-"""Up to here the oracle is the definition itself, in NumPy; it shares no code with the methods."""
+"""Maximum number of boxes for which the oracle is the definition in NumPy, which shares no code with the methods."""
 BRUTE_UP_TO = 200_000
-"""Up to here it is the method that tests all pairs; above, two unlike methods have to agree."""
+"""Maximum number of boxes for which the oracle is ``brute``; above, two unlike methods have to agree."""
 UNLIKE = ("bvh", "sap-direct")
 
 
@@ -185,7 +185,7 @@ UNLIKE = ("bvh", "sap-direct")
 class BoxInstance:
     """One scene by name, size and seed.
 
-    With a folder to keep it in, frames and pairs are made by the first cell that asks and read by the others.
+    With a folder to keep it in, frames and pairs are made by the first cell that needs them and read by the others.
     """
 
     scene: str
@@ -195,7 +195,7 @@ class BoxInstance:
     dimension: int = 3
 
     def trial(self, candidate: Candidate, scratch: Path | None) -> SceneTrial:
-        """A candidate on this scene."""
+        """Return the trial of a candidate on this scene."""
         return SceneTrial(candidate, self, scratch)
 
     def boxes(self, scratch: Path | None = None) -> list[Frame]:
@@ -208,7 +208,7 @@ class BoxInstance:
         return [read.frame(index) for index in range(self.frames)]
 
     def expected(self, last: Frame, scratch: Path | None = None) -> Pairs:
-        """The true pairs of the last frame."""
+        """Return the true pairs of the last frame."""
         path = self._path(scratch, ".npy")
         if path is None:
             return oracle(*last)
@@ -232,7 +232,7 @@ class SceneTrial(BoxTrial):
         super().__init__(candidate, frames, expected=lambda: instance.expected(frames[-1], scratch))
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """Where the scene lies among all scenes: for `auto`, and its density, the spread of its sizes, its motion."""
+        """Return the coordinates of the scene in the table of ``auto``, its density, the spread of its sizes, and its motion."""
         return self._facts
 
     @cached_property
@@ -253,7 +253,7 @@ class SceneTrial(BoxTrial):
 
 
 def oracle(lower: Floats, upper: Floats) -> Pairs:
-    """The true pairs: by the definition, by testing all pairs, or by two unlike methods that agree, as size allows."""
+    """Return the true pairs: by definition, by testing all pairs, or by two unlike methods that agree, as the size allows."""
     from choque import pairs
     from choque.testing.oracle import overlapping_pairs
 
@@ -268,7 +268,7 @@ def oracle(lower: Floats, upper: Floats) -> Pairs:
 
 
 def _place(frames: Sequence[Frame]) -> dict[str, float]:
-    """Where `auto` finds the last frame in its table; the number of boxes is a factor already."""
+    """Return the coordinates of the last frame in the table of ``auto``, without the number of boxes, which is a factor."""
     previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
     survey = survey_boxes(records, previous if len(frames) > 1 else None)
     place = zip(COORDINATES, coordinates(survey), strict=True)
@@ -276,7 +276,7 @@ def _place(frames: Sequence[Frame]) -> dict[str, float]:
 
 
 def _motion(frames: Sequence[Frame], size: float) -> float:
-    """How far a box moves in a frame, on average, in mean sizes."""
+    """Return the mean displacement of a box in a frame, in mean sizes."""
     if len(frames) < 2:
         return 0.0
     (before, _), (after, _) = frames[-2:]

@@ -1,4 +1,4 @@
-"""What takes part in a comparison: a method of ours, the whole façade, or a peer, all alike to the clock."""
+"""Candidates of a comparison: a method of Choque, `choque.pairs`, or another library, behind one contract."""
 # ruff: noqa: D102 (the contract documents the stages)
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from choque.broad import BroadPhase
 
 FACADE = "choque.pairs"
-"""The candidate that is the one call most users make."""
+"""The name of the candidate that calls `choque.pairs`."""
 
 
 State = tuple[Floats, Floats]
-"""What the façade keeps: the boxes themselves."""
+"""The boxes, which is all that `choque.pairs` needs."""
 
 
 class Candidate(Protocol):
-    """Anything that finds pairs in three stages; `choque.lab.peers.Peer` is one as it stands.
+    """Anything that finds pairs in three stages; every `choque.lab.peers.Peer` is one.
 
-    A state is asked for its pairs once after each `create` or `update`: structures may keep their answer.
+    `pairs` is called once after each `create` or `update`, so a structure may keep its answer.
     """
 
     @property
@@ -37,7 +37,7 @@ class Candidate(Protocol):
 
     @property
     def kind(self) -> Literal["method", "peer"]:
-        """Ours, or another library's."""
+        """Whether it is part of Choque or another library."""
 
     @property
     def threads(self) -> int:
@@ -45,7 +45,7 @@ class Candidate(Protocol):
 
     @property
     def question(self) -> Literal["boxes", "spheres"]:
-        """What it answers: the pairs of boxes, or another question of the same size."""
+        """What it computes: pairs of boxes, or another problem of the same size."""
 
     @property
     def superset(self) -> bool:
@@ -61,10 +61,10 @@ class Candidate(Protocol):
         """Find the pairs, in the candidate's own form."""
 
     def read(self, state: Any, answer: Any) -> Pairs:
-        """Turn the answer into sorted (m, 2) pairs; not charged to the candidate."""
+        """Turn the answer into sorted (m, 2) pairs; not part of the measured time."""
 
     def counters(self, state: Any) -> Mapping[str, int]:
-        """Tell what was counted since the state was created."""
+        """Return what was counted since the state was created."""
 
 
 class _Ours:
@@ -98,7 +98,7 @@ class Method(_Ours):
 
 
 class Facade(_Ours):
-    """``choque.pairs(lower, upper)``: nothing is made beforehand, so all its time is in `pairs`."""
+    """``choque.pairs(lower, upper)``: no structure is built beforehand, so all time is in `pairs`."""
 
     def __init__(self, threads: int | None = None) -> None:
         from choque import pairs
@@ -120,7 +120,7 @@ class Facade(_Ours):
 
 
 def find_candidate(name: str, threads: int | None = None) -> Candidate:
-    """Give the candidate of a name: a method of the registry, the façade, or a peer."""
+    """Return the candidate ``name``: a method, `choque.pairs`, or a peer."""
     from choque.lab import peers
 
     if name == FACADE:

@@ -1,4 +1,4 @@
-"""One cell in a process of its own: started, held to its time limit, and its answer brought back."""
+"""One cell in its own process: start it, enforce its time limit, and read its answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 
 def run_cell(order: Order, ready: ReadyProcess | None = None) -> Answer:
-    """Measure one cell, in a copy of the process that is ``ready`` if one is; whatever happens, there is an answer.
+    """Measure one cell, in a copy of the process ``ready`` if there is one; every failure becomes an answer.
 
     ``order`` is that of `choque.lab.worker.answer`, with ``threads`` to pin and ``alone``: whether no other timed cell
     may run on this machine meanwhile; the answer says how many seconds were ``waited`` for that. Everything in it and
@@ -117,7 +117,7 @@ class ReadyProcess:
 
 
 def _started(module: list[str], order: Order, log: IO[bytes] | int) -> subprocess.Popen[str]:
-    # -P: a file of the present folder, such as queue.py, must not stand in for a module of the standard library.
+    # -P: a file of the present folder, such as queue.py, must not replace a module of the standard library.
     return subprocess.Popen(
         [sys.executable, "-P", "-m", *module],
         stdin=subprocess.PIPE,
@@ -168,7 +168,7 @@ def _ended(process: subprocess.Popen[str]) -> None:
 
 
 class _Deadline:
-    """Ends a process when its time is over; every phase sets the time anew."""
+    """Ends a process when its time is over; every phase restarts the time."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.passed = False
@@ -230,7 +230,7 @@ def _turn(alone: bool) -> Iterator[None]:
     """Wait until no other timed cell runs on this machine; the system lets go when this process ends."""
     try:
         import fcntl
-    except ImportError:  # Windows: whoever starts two runs at once spoils both
+    except ImportError:  # Windows: two runs at once disturb each other's times
         yield
         return
     if not alone:

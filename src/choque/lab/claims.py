@@ -1,4 +1,4 @@
-"""Claims as data: what was printed, what was measured here, and a verdict that nobody can leave out."""
+"""Claims as data: what was printed, what was measured here, and a verdict on each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that somebody published, beside what this run says about it."""
+    """A published sentence with what this run found about it."""
 
     id: str
     source: str
@@ -77,7 +77,7 @@ def not_testable(note: str) -> Finding:
 def judged(claim: Claim, judge: Judge, result: Result) -> Claim:
     """Give the claim its verdict, or refuse to go on without one.
 
-    What the result cannot answer (a method that was not asked for, or has no right answer) cannot be tested here.
+    What the result cannot answer (a method that was not run, or has no right answer) cannot be tested here.
     """
     try:
         finding = judge(result)
@@ -86,7 +86,7 @@ def judged(claim: Claim, judge: Judge, result: Result) -> Claim:
     except Exception as problem:
         raise ChoqueError(
             f"The claim {claim.id!r} has no verdict: its function raised {type(problem).__name__}: {problem}. "
-            "The samples are kept; mend the study and run 'choque lab report' on the folder."
+            "The samples are kept; correct the study and run 'choque lab report' on the folder."
         ) from problem
     if not isinstance(finding, Finding) or finding.verdict not in VERDICTS:
         raise ChoqueError(

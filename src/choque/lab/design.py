@@ -19,7 +19,7 @@ Level: TypeAlias = str | int | float | bool | None
 Parameters: TypeAlias = Mapping[str, Level]
 Levels: TypeAlias = Sequence[Level]
 
-UNMEASURED_ROOMS = ("lab", "theses", "studio", "cli", "testing")
+UNMEASURED_PACKAGES = ("lab", "theses", "studio", "cli", "testing")
 """Rooms that show or check what others compute: a change in them does not make finished cells stale."""
 
 
@@ -33,7 +33,7 @@ class Factor:
     quick: Levels | Callable[[], Levels] | None = None
     """The levels of a quick run; None for all."""
     further: Callable[[], Iterable[Level]] | None = None
-    """Levels that are not in the design but may be asked for by name."""
+    """Further levels that may be requested by name."""
     takes_peers: bool = False
     """Whether ``--peers`` adds the installed libraries to the levels."""
 
@@ -43,7 +43,7 @@ class Factor:
         return [_plain(level) for level in (levels() if callable(levels) else levels)]
 
     def accept(self, wanted: Iterable[Level] | Level) -> list[Level]:
-        """Check levels that a user asks for: text must be known, numbers need only be numbers.
+        """Check requested levels: text must be known, numbers need only be numbers.
 
         Where the factor has whole numbers, 1e3 is one as well. A level by itself stands for a list of one.
         """
@@ -105,7 +105,7 @@ class Design:
                 cell = Cell(parameters, self.key(parameters))
                 cells[cell.key] = cell
         if not cells:
-            raise InvalidInput("The design has no cell left; ask for more levels or exclude fewer.")
+            raise InvalidInput("The design has no cells; give more levels or exclude fewer.")
         return list(cells.values())
 
     def order(self) -> list[Cell]:
@@ -114,7 +114,7 @@ class Design:
         return [cells[place] for place in np.random.default_rng(self.seed).permutation(len(cells))]
 
     def key(self, parameters: Parameters) -> str:
-        """The key of a cell: the same for the same parameters and code, whatever the order of factors."""
+        """The key of a cell: the same for the same parameters and code, in any order of the factors."""
         text = json.dumps([self.salt, sorted(parameters.items())], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -130,11 +130,11 @@ def _whole(level: Level) -> Level:
 
 @cache
 def code_version() -> str:
-    """A hash of the sources of every room whose speed or answers a study may measure."""
+    """A hash of the sources of every package whose speed or answers a study may measure."""
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in UNMEASURED_ROOMS:
+        if path.relative_to(root).parts[0] not in UNMEASURED_PACKAGES:
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -29,7 +29,7 @@ from choque.lab.study import Study
 from choque.lab.worker import Answer, Order
 
 ATTEMPTS = 3
-"""A cell that is lost with its worker is run again; one that is lost this often is the reason for it."""
+"""Attempts for a cell whose worker died; after this many, the run ends and names the cell."""
 
 CONNECT_SECONDS = 15
 
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(r"(inproc://.+|(\w+://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and how many cells it can be given at once."""
+    """An executor, and the number of cells that it runs at once."""
 
     executor: Executor
     width: int
@@ -48,25 +48,25 @@ class Workers:
 
 @contextmanager
 def local_workers(side_by_side: int = 1) -> Iterator[Workers]:
-    """Cells on this machine: each thread waits for a process of its own."""
+    """Run cells on this machine: each thread waits for one process."""
     executor = ThreadPoolExecutor(side_by_side, thread_name_prefix="choque-lab")
     try:
         yield Workers(executor, side_by_side, is_local=True)
     finally:
-        # Cells that run when the block ends early are nobody's any more.
+        # End the cells that still run when the block ends early.
         cell.end_all()
         executor.shutdown(wait=True, cancel_futures=True)
 
 
 def require_address(address: str) -> None:
-    """Refuse what no scheduler can have, before anything is written: a client that was half made ends slowly."""
+    """Raise if this cannot be the address of a scheduler, before anything is written."""
     if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
         raise InvalidInput(f"The cluster is {address!r}; write the scheduler's address as in tcp://host:8786.")
 
 
 @contextmanager
 def cluster_workers(address: str) -> Iterator[Workers]:
-    """The workers of a Dask scheduler, such as ``tcp://host:8786``.
+    """Run cells on the workers of a Dask scheduler, such as ``tcp://host:8786``.
 
     Dask itself gives a task whose worker is lost to another worker. Choque must be installed on each of them.
     """
@@ -86,7 +86,7 @@ def cluster_workers(address: str) -> Iterator[Workers]:
 
 
 class Interrupted(ChoqueError):
-    """The run was ended before its time; what is finished is kept."""
+    """The run was interrupted; finished cells are kept."""
 
 
 @dataclass
@@ -98,9 +98,9 @@ class Execution:
     progress: Progress | None
     done: dict[str, Answer] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
-    finals: list[Cell] = field(default_factory=list)
+    head_to_heads: list[Cell] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    """What each part of the run took, interrupted runs before it included."""
+    """Seconds of each part of the run, including earlier interrupted runs."""
     ready: ReadyProcess | None = None
     """The process whose copies measure the cells of a quick run."""
 
@@ -123,9 +123,9 @@ class Execution:
             with self._charged("cells"):
                 self._do(design.order(), cluster)
             if self.study.selector is not None:
-                self.finals = head_to_head_cells(self._result(), design)
+                self.head_to_heads = head_to_head_cells(self._result(), design)
                 with self._charged("finals"):
-                    self._do(self.finals, cluster)
+                    self._do(self.head_to_heads, cluster)
             result = self._result()
         except KeyboardInterrupt:
             self._keep()
@@ -139,7 +139,7 @@ class Execution:
         return self._finish(result)
 
     def _compile(self, cells: Sequence[Cell]) -> None:
-        """Let one process compile what the cells call, if there is anything left to measure and to compile."""
+        """Compile what the cells call in one process, if cells are left to measure."""
         if self.study.kernels is None or len(self.store.read_cells(cells)) == len(cells):
             return
         self._tell("compiling kernels, once")
@@ -162,7 +162,7 @@ class Execution:
 
     @contextmanager
     def _charged(self, part: str) -> Iterator[None]:
-        """Charge the time of the block to a part of the run."""
+        """Add the time of the block to a part of the run."""
         begin = time.perf_counter()
         try:
             yield
@@ -188,9 +188,9 @@ class Execution:
         while queue or pending:
             while queue and len(pending) < workers.width:
                 cell = queue.pop()
-                hopeless = self._hopeless(cell)
-                if hopeless is not None:
-                    self._finished(cell, hopeless)
+                skipped = self._skipped(cell)
+                if skipped is not None:
+                    self._finished(cell, skipped)
                 else:
                     self._tell(str(cell))
                     pending[self._submitted(cell, workers)] = cell
@@ -232,8 +232,8 @@ class Execution:
         self.done[cell.key] = answer
         self._tell(str(cell))
 
-    def _hopeless(self, cell: Cell) -> Answer | None:
-        """The answer to a cell that is like one that was cut off, only larger."""
+    def _skipped(self, cell: Cell) -> Answer | None:
+        """Return the answer of a cell that is larger than one that was cut off; None for others."""
         grows = self.study.grows
         if grows is None:
             return None
@@ -249,14 +249,14 @@ class Execution:
             self.progress(len(self.done), self._count(), about)
 
     def _count(self) -> int:
-        return len(self.cells) + len(self.finals)
+        return len(self.cells) + len(self.head_to_heads)
 
     def _samples(self) -> Records:
         finished = [cell for cell in self.cells if cell.key in self.done]
         return Records(row for cell in finished for row in sample_rows(cell, self.done[cell.key]))
 
     def _turns(self) -> Records:
-        finished = [cell for cell in self.finals if cell.key in self.done]
+        finished = [cell for cell in self.head_to_heads if cell.key in self.done]
         return Records(row for cell in finished for row in turn_rows(self.study, cell, self.done[cell.key]))
 
     def _result(self) -> Result:
@@ -264,7 +264,7 @@ class Execution:
         return Result(self.study, self.store.folder, self.store.record, self._samples(), self._turns())
 
     def _keep(self) -> None:
-        """Write the table of what is finished, if the disk still takes it; the cells themselves are kept anyway."""
+        """Write the table of finished cells, if possible; the cells themselves are kept anyway."""
         try:
             if self.done:
                 self.store.write_record(stages=stages_of(self.done.values()), seconds=self.seconds)
@@ -283,7 +283,7 @@ class Execution:
 
         self._tell("writing the report")
         self.store.write_samples(result.samples)
-        self.store.write_finals(result.turns)
+        self.store.write_turns(result.turns)
         with self._charged("report"):
             write_all(result, self.store)
         self.store.write_record(finished=self.store.record.get("finished") or now(), seconds=self.seconds)

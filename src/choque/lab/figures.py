@@ -176,7 +176,7 @@ def _largest_shared(rows: Records, grows: str | None) -> tuple[Records, Any]:
 
 
 def _panels(levels: Sequence[Any], height: float = 2.6, share: bool = True) -> tuple[Figure, list[Axes]]:
-    """Small multiples: a panel for each level, axes shared or each for itself with more room between."""
+    """Small multiples: a panel for each level, axes shared or separate with more space between."""
     columns = min(COLUMNS, max(len(levels), 1))
     rows = math.ceil(max(len(levels), 1) / columns)
     figure = new_figure(max(3.1 * columns + 0.4, NARROWEST), height * rows + 0.7)
@@ -227,7 +227,7 @@ def format_axis(axis: Axes, unit: str) -> None:
 
 
 def _in_order(levels: list[Any]) -> list[Any]:
-    """Numbers ascending, whatever the order in which the design lists them; names as they come."""
+    """Numbers ascending, in any order of the design; names as they come."""
     return sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels
 
 

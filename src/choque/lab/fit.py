@@ -138,7 +138,7 @@ def choose(fits: Mapping[str, Fit] | Sequence[Fit], rule: Rule = "steps") -> Fit
     """
     listed = list(fits.values()) if isinstance(fits, Mapping) else list(fits)
     if not listed:
-        raise InvalidInput("There are no fits to choose among; two different places are the least that one needs.")
+        raise InvalidInput("There are no fits to choose from; give measurements at two different sizes or more.")
     if rule == "aic":
         return min(listed, key=lambda fit: fit.aic)
     if rule != "steps":

@@ -14,7 +14,7 @@ from pathlib import Path
 from choque._core.threads import available_count
 from choque._core.version import __version__
 
-ROOM = "src/choque/lab/"
+FOLDER = "src/choque/lab/"
 """Where this file lies in a checkout; in any other repository the commit would not be ours."""
 
 
@@ -53,7 +53,7 @@ def versions(distributions: Iterable[str]) -> dict[str, str]:
 
 
 def processor_name() -> str:
-    """Give the processor's name as its maker prints it, or the architecture where that is not told."""
+    """Return the processor's name as its maker prints it, or the architecture where the system does not say."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -66,7 +66,7 @@ def processor_name() -> str:
 
 
 def memory_bytes() -> int:
-    """Give the machine's memory in bytes; 0 where the system does not tell."""
+    """Return the machine's memory [bytes]; 0 where the system does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -74,7 +74,7 @@ def memory_bytes() -> int:
 
 
 def peak_resident_bytes() -> int:
-    """Give the most memory this process has held so far, in bytes; 0 where the system does not tell."""
+    """Return the peak resident memory of this process so far [bytes]; 0 where the system does not say."""
     with suppress(OSError):  # on Linux; what `getrusage` says there begins with what the parent held
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmHWM:"):
@@ -89,7 +89,7 @@ def peak_resident_bytes() -> int:
 
 def commit() -> str | None:
     """Name the commit that is checked out, with "+" if files differ from it; None outside a checkout."""
-    if _git("rev-parse", "--show-prefix") != ROOM:
+    if _git("rev-parse", "--show-prefix") != FOLDER:
         return None
     revision = _git("rev-parse", "--short=12", "--verify", "-q", "HEAD")
     if not revision:

@@ -1,4 +1,4 @@
-"""Which method is fastest where: as a picture, as a table that a selector can consult, and how well both do.
+"""Which method is fastest where: as a figure, as a table for a selector, and the quality of both.
 
 A cell lies at a point of a few coordinates (how many bodies, how dense, how unlike in size, how fast); the table keeps
 the times of every method at the points that were measured, and answers for any other point by those around it
@@ -40,13 +40,13 @@ class Place:
         return min(self.seconds, key=self.seconds.__getitem__)
 
     def regret(self, method: str) -> float | None:
-        """How much longer than the best a method takes, as a share; None if it was not measured."""
+        """Return how much longer than the best a method takes, as a share; None if it was not measured."""
         return self.seconds[method] / self.seconds[self.best] - 1 if method in self.seconds else None
 
 
 @dataclass(frozen=True)
 class Score:
-    """How often a way of choosing was not as near to the best as the study asks, on places it had not seen."""
+    """How often a way of choosing missed the best by more than the study allows, on places it had not seen."""
 
     chooser: str
     places: int
@@ -60,7 +60,7 @@ class Score:
 
 
 class PerformanceMap:
-    """Measured places, and the choice that they speak for anywhere else."""
+    """Measured places, and the method that they predict to be fastest anywhere else."""
 
     def __init__(
         self, names: Sequence[str], places: Sequence[Place], weights: Mapping[str, float] | None = None
@@ -72,7 +72,7 @@ class PerformanceMap:
         self._table = CostTable(self.names, methods, measured, weights)
 
     def choose(self, coordinates: Mapping[str, float]) -> str:
-        """The method from which the measured places let one expect the least time."""
+        """Return the method with the least predicted time."""
         if not self.places:
             raise InvalidInput("The performance map is empty; make one from a finished run.")
         return self._table.choose(coordinates).method
@@ -92,10 +92,10 @@ def performance_map(result: Result) -> PerformanceMap:
 
 
 def held_out(result: Result) -> list[Score]:
-    """Score the selector in its finals, and the table itself on places that it has not seen."""
+    """Score the selector head to head, and the table itself on places that it has not seen."""
     found = []
-    if finals := head_to_heads(result):
-        regrets = [(each.ratio.value - 1, words_of(each.setting)) for each in finals]
+    if compared := head_to_heads(result):
+        regrets = [(each.ratio.value - 1, words_of(each.setting)) for each in compared]
         found.append(_score(f"{result.study.selector}, as it is", regrets, result.study.within))
     if unseen := list(_unseen(result)):
         found.append(_score("a table of the other cells", unseen, result.study.within))
@@ -160,7 +160,7 @@ def _tile(x: float, y: float, tone: str) -> Any:
 def _places(result: Result, names: Sequence[str]) -> list[Place]:
     study = result.study
     setting = [each.name for each in study.factors if each.name != study.compares]
-    finals = {tuple(each.setting.values()): each for each in head_to_heads(result)}
+    compared = {tuple(each.setting.values()): each for each in head_to_heads(result)}
     places = []
     for key, rows in result.cells.groups(*setting):
         usable = rows.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None)
@@ -168,18 +168,18 @@ def _places(result: Result, names: Sequence[str]) -> list[Place]:
         if len(usable) < 2 or any(usable[0].get(name) is None for name in names):
             continue
         seconds = {str(row[study.compares]): float(row["median"]) for row in usable}  # type: ignore[arg-type]
-        if key in finals:
-            seconds |= _by_turns(finals[key], seconds)
+        if key in compared:
+            seconds |= _by_turns(compared[key], seconds)
         coordinates = {name: float(usable[0][name]) for name in names}  # type: ignore[arg-type]
         places.append(Place(dict(zip(setting, key, strict=True)), coordinates, seconds))
     return places
 
 
-def _by_turns(final: HeadToHead, seconds: Mapping[str, float]) -> dict[str, float]:
-    """The times of those who took turns, as these tell them apart, on the scale of the processes of their own."""
-    shared = [name for name in final.seconds if name in seconds]
-    scale = min(seconds[name] for name in shared) / min(final.seconds[name] for name in shared)
-    return {name: scale * final.seconds[name] for name in shared}
+def _by_turns(duel: HeadToHead, seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the times measured in turns, scaled to those of separate processes."""
+    shared = [name for name in duel.seconds if name in seconds]
+    scale = min(seconds[name] for name in shared) / min(duel.seconds[name] for name in shared)
+    return {name: scale * duel.seconds[name] for name in shared}
 
 
 def _score(chooser: str, regrets: Sequence[tuple[float, str]], within: float) -> Score:

@@ -1,4 +1,4 @@
-"""The process of which the cells of a quick run are copies: it has loaded and compiled all that they call.
+"""The process whose copies measure the cells of a quick run: everything that they call is loaded and compiled.
 
 To start Python, NumPy and Numba takes more than a second, which is longer than most cells of a quick run are measured.
 A copy of a process that has all of it is there at once, and is a process of its own like any other. But all copies have
@@ -6,7 +6,7 @@ their code and memory at the same addresses, and what that does to times it does
 starts every process from nothing.
 
 ``python -m choque.lab.ready`` takes the order to get ready as the first line on stdin and answers it by a line of JSON;
-each further line is a cell. Its phases are told on stdout as by `choque.lab.worker`, and at last how it ended.
+each further line is a cell. Its phases are printed on stdout as by `choque.lab.worker`, and finally its exit code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main() -> None:
     phases = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     print(json.dumps(answer(json.loads(sys.stdin.readline()))), file=phases, flush=True)
-    # What the copies share is nobody's garbage, and looking through it would make each of them its own.
+    # Freeze what the copies share: collecting it would write to its pages, and copy them.
     gc.collect()
     gc.freeze()
     for line in iter(sys.stdin.readline, ""):

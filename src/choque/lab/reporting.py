@@ -17,7 +17,7 @@ from choque.lab.records import Records, Row
 from choque.lab.result import Result
 from choque.lab.store import Store
 from choque.lab.study import FigureMaker
-from choque.lab.style import house_style, to_png, to_svg
+from choque.lab.style import figure_style, to_png, to_svg
 from choque.lab.table import duration
 
 NARROWEST_FIT = 3
@@ -64,7 +64,7 @@ def blocks(result: Result) -> list[Block]:
 
 
 def problem_table(result: Result) -> Records:
-    """The cells that have no rank, with the reason; the same reason for several cells is told once for each."""
+    """The cells that have no rank, with the reason; one row a cell."""
     factors = [factor.name for factor in result.study.factors]
     bad = result.cells.where(lambda row: row["verdict"] in ("wrong", "failed", "cut off"))
     return Records(
@@ -89,14 +89,14 @@ def fit_table(result: Result) -> Records:
 
 
 def memory_table(result: Result) -> Records:
-    """For each method the largest cell that was finished: what its structures and its process held."""
+    """For each method the largest cell that was finished: the memory of its structures and its process."""
     study = result.study
     rows: list[Row] = []
     for (method,), some in result.cells.groups(study.compares):
-        held = [row for row in some if row.get("peak_bytes") is not None and row["verdict"] not in ("wrong", "failed")]
-        if not held:
+        known = [row for row in some if row.get("peak_bytes") is not None and row["verdict"] not in ("wrong", "failed")]
+        if not known:
             continue
-        largest = max(held, key=lambda row: (row.get(study.grows or "") or 0, row["peak_bytes"]))
+        largest = max(known, key=lambda row: (row.get(study.grows or "") or 0, row["peak_bytes"]))
         process, before = largest.get("process_bytes"), largest.get("baseline_bytes")
         grown = process - before if isinstance(process, int) and isinstance(before, int) else None
         rows.append(
@@ -112,23 +112,23 @@ def memory_table(result: Result) -> Records:
 
 
 def head_to_head_table(result: Result) -> Records:
-    """For each final what the selector took against the best that it met."""
+    """The selector against the best method, head to head, one row a setting."""
     study = result.study
     few = [factor.name for factor in study.factors if len(result.cells.levels(factor.name)) > 1]
     rows: list[Row] = []
-    for final in head_to_heads(result):
-        others = sorted((value, name) for name, value in final.seconds.items() if name != study.selector)
-        ratio = final.ratio
+    for duel in head_to_heads(result):
+        others = sorted((value, name) for name, value in duel.seconds.items() if name != study.selector)
+        ratio = duel.ratio
         longer = f"{ratio.value - 1:+.0%} [{ratio.lower - 1:+.0%}, {ratio.upper - 1:+.0%}]"
         rows.append(
             {
-                **{name: level for name, level in final.setting.items() if name in few},
-                "best": final.best,
-                str(study.selector): "chose it" if final.chosen == final.best else longer,
+                **{name: level for name, level in duel.setting.items() if name in few},
+                "best": duel.best,
+                str(study.selector): "chose it" if duel.chosen == duel.best else longer,
                 "within": "yes" if ratio.value <= 1 + study.within else "no",
                 "the best took": duration(others[0][0]) if study.metric.unit == "s" else f"{others[0][0]:.3g}",
                 "others": ", ".join(f"{name} {value / others[0][0] - 1:+.0%}" for value, name in others[1:])
-                or ("" if final.held else "far behind"),
+                or ("" if duel.was_measured else "far behind"),
             }
         )
     return Records(rows)
@@ -200,7 +200,7 @@ class Page:
     fits: Records
     memory: Records
     scores: list[Score]
-    finals: Records
+    head_to_heads: Records
     reach: float = REACH
 
     @property
@@ -234,7 +234,7 @@ def write_all(result: Result, store: Store) -> None:
         fits=fit_table(result),
         memory=memory_table(result),
         scores=scores,
-        finals=head_to_head_table(result),
+        head_to_heads=head_to_head_table(result),
     )
     store.write_text(REPORT, render(page))
 
@@ -252,7 +252,7 @@ def draw(result: Result, folder: Path) -> list[Picture]:
     pictures = []
     for maker in result.study.figures:
         try:
-            with house_style():
+            with figure_style():
                 figure = maker.draw(result)
         except ChoqueError:
             raise
@@ -273,7 +273,7 @@ def draw(result: Result, folder: Path) -> list[Picture]:
 def _undrawn(maker: FigureMaker, reason: str, result: Result) -> ChoqueError:
     return ChoqueError(
         f"The figure {maker.name!r} cannot be drawn: {reason}. "
-        f"The samples are kept; mend the study and run: choque lab report {result.folder}"
+        f"The samples are kept; correct the study and run: choque lab report {result.folder}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a finished run says: tables, ratios, fits and crossovers, asked for by the names of factors and levels."""
+"""The result of a run: tables, ratios, fits and crossovers, by the names of factors and levels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Result:
         self.samples = Records(self._with_metrics(row) for row in samples)
         """One row for each repetition; a cell that was cut off or failed has one row without times."""
         self.turns = turns or Records()
-        """One row for each turn of each final; see `choque.lab.head_to_head`."""
+        """One row for each turn of each head-to-head comparison; see `choque.lab.head_to_head`."""
         self.claims: list[Claim] = []
         """Each with its verdict, once the run is finished."""
 
@@ -221,7 +221,7 @@ class Result:
 
 
 def _span(seconds: float) -> str:
-    """A time that somebody waited, to the second, or to the minute where hours have passed."""
+    """A waiting time in words, to the second, or to the minute above an hour."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -64,10 +64,10 @@ def run(
     cluster
         The address of a Dask scheduler; None for this machine.
     side_by_side
-        How many cells may run at once on a machine. More than one is faster and spoils the times.
+        How many cells may run at once on a machine. More than one is faster and disturbs the times.
     clock
-        ``"wall"``, what a user waits; or ``"processor"``, the time of all threads of a cell together, which tells more
-        on a machine that others keep busy.
+        ``"wall"``, what a user waits; or ``"processor"``, the time of all threads of a cell together, which is steadier
+        on a busy machine.
     progress
         Called when a cell begins and when it is done.
     """
@@ -83,7 +83,7 @@ def run(
     if clock not in CLOCKS:
         raise UnknownName("clock", clock, CLOCKS)
     chosen = plan or (found.quick_plan if quick else found.plan)
-    # Cells listed one by one belong to the declared design: who asks for levels asks for those alone.
+    # Cells listed one by one belong to the declared design; given levels replace them.
     others = _installed_peers() if peers else []
     record = {
         "study": found.to_json(),
@@ -137,7 +137,7 @@ def read(folder: str | os.PathLike[str]) -> Result:
 
 
 def _result_in(store: Store) -> Result:
-    return Result(_study_of(store), store.folder, store.record, store.read_samples(), store.read_finals())
+    return Result(_study_of(store), store.folder, store.record, store.read_samples(), store.read_turns())
 
 
 def _found(study: object) -> Study:
@@ -159,7 +159,7 @@ def _study_of(store: Store) -> Study:
     if found.name != reference["name"] or found.version != reference["version"]:
         raise InvalidInput(
             f"The folder {store.folder} holds {reference['name']!r}, version {reference['version']}; "
-            f"the study there is now {found.name!r}, version {found.version}. Run it anew in another folder."
+            f"the study there is now {found.name!r}, version {found.version}. Run it again in another folder."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""The measuring discipline: rehearse, then repeat in turns until the interval is narrow or the budget is spent.
+"""How trials are measured: warm up, then repeat in turns until the interval is narrow or the budget is spent.
 
 Machines drift: another job starts, the clock of the processor falls. Trials that take turns drift together, so
 their ratios hold where their times do not. `choque bench` measures many trials in one process this way; a cell of
@@ -41,7 +41,7 @@ class Plan:
     patience: float | None = None
     """A trial whose single run would take longer is cut off; None for the budget."""
     limit: float = 60.0
-    """After this much measuring, rehearsal included, a process is ended whatever it is doing."""
+    """Seconds after which a process that is still measuring is ended, warm-up included."""
 
     def __post_init__(self) -> None:
         for name in ("fewest", "most"):
@@ -90,7 +90,7 @@ REST = 0.03
 def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None) -> list[Outcome[Work]]:
     """Rehearse every trial, then let them take turns.
 
-    ``progress`` is told after each rehearsal and after each turn, taken or not, so that the number of steps is known
+    ``progress`` is called after each warm-up and after each turn, taken or not, so that the number of steps is known
     beforehand: ``most + 1`` for each trial.
     """
     steps, done = len(trials) * (plan.most + 1), count(1)
@@ -195,7 +195,7 @@ def _check_stages(outcome: Outcome[Any]) -> None:
 def settled_memory() -> Iterator[None]:
     """Spare the garbage collector what is there already, so that collecting before each turn costs next to nothing.
 
-    What somebody else has spared it before stays spared.
+    Objects that were frozen before stay frozen.
     """
     gc.collect()
     was_spared = gc.get_freeze_count() > 0

@@ -132,9 +132,9 @@ def paired_ratio(
 
 
 def turn_medians(turns: ArrayLike) -> Floats:
-    """What candidates take that took turns: (candidates,) from (turns, candidates), all above 0.
+    """Return the (candidates,) times of candidates that took turns, from (turns, candidates), all above 0.
 
-    A busy machine slows whoever is measured at the moment, and mostly a whole turn. So each time is set in ratio to the
+    A busy machine slows down what is measured at the moment, mostly a whole turn. So each time is set in ratio to the
     geometric mean of its turn, and the middle of a candidate's ratios is taken; the middle turn gives the scale.
     """
     values = np.asarray(turns, np.float64)

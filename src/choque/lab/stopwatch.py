@@ -12,10 +12,10 @@ Clock = Callable[[], float]
 
 WALL = "wall"
 CLOCKS: dict[str, Clock] = {WALL: time.perf_counter, "processor": time.process_time}
-"""Seconds as a user waits them, or as processors spend them in this process, whoever else keeps the machine busy."""
+"""Seconds of waiting, or seconds that processors spend in this process, which other processes hardly change."""
 
 TOLERANCE = 0.05
-"""Stages that leave more than this share of the total to nobody hide something."""
+"""Maximum share of the total that may belong to no stage."""
 SLACK = 5e-6
 """Seconds that reading the clock may cost, which matter only to the shortest of runs."""
 
@@ -45,7 +45,7 @@ class Reading:
 
 
 class Stopwatch:
-    """Charges the time since it was last read to a stage, or to nobody.
+    """Adds the time since it was last read to a stage, or drops it.
 
     Examples
     --------
@@ -75,8 +75,8 @@ class Stopwatch:
     def divide(self, parts: Mapping[str, float], whole: float) -> None:
         """Charge the time since the last reading to several stages, by what each took of ``whole``.
 
-        For work that times its own stages, on whatever clock. What the parts leave of the whole goes to no stage, so
-        that `Reading.adds_up` still tells.
+        For work that times its own stages, on any clock. What the parts leave of the whole goes to no stage, so
+        that `Reading.adds_up` still holds.
         """
         now = self._clock()
         share = (now - self._mark) / whole if whole > 0 else 0.0
@@ -85,7 +85,7 @@ class Stopwatch:
         self._mark = now
 
     def skip(self) -> None:
-        """Charge the time since the last reading to nobody: it is not part of the total either."""
+        """Drop the time since the last reading: it is not part of the total either."""
         now = self._clock()
         self._skipped += now - self._mark
         self._mark = now

@@ -1,11 +1,11 @@
-"""The folder of a run: what was asked for, every finished cell, and the tables made of them.
+"""The folder of a run: the request, every finished cell, and the tables made of them.
 
 ::
 
     study.json              the study, its levels, plan and seed; the machine and the versions
     cells/<key>.json        one finished cell each, written when it is done: what a resumed run starts from
     samples.parquet, .csv   one row for each repetition: what the report is made from
-    finals.parquet, .csv    one row for each turn of a final, where there are any
+    finals.parquet, .csv    one row for each turn of a head-to-head comparison, if any
     claims.csv, cells.csv   the verdicts; one row for each cell, with medians and intervals
     figures/                each picture as SVG and as PNG
     report.html             all of it, to open and to share
@@ -26,7 +26,7 @@ from choque.lab.records import Records, Row, read_parquet
 from choque.lab.worker import Answer
 
 FORMAT = 1
-STUDY, CELLS, SAMPLES, FINALS = "study.json", "cells", "samples.parquet", "finals.parquet"
+STUDY, CELLS, SAMPLES, TURNS = "study.json", "cells", "samples.parquet", "finals.parquet"
 
 NEEDED = ("study", "quick", "levels", "with_listed", "plan", "threads", "seed", "side_by_side", "code")
 """What the record of a run must say for it to be gone on with."""
@@ -120,15 +120,15 @@ class Store:
         samples.to_parquet(self.folder / SAMPLES)
         samples.to_csv(self.folder / "samples.csv")
 
-    def write_finals(self, turns: Records) -> None:
-        """Write the turns of the finals, if any were held."""
+    def write_turns(self, turns: Records) -> None:
+        """Write the turns of head-to-head comparisons, if any."""
         if turns:
-            turns.to_parquet(self.folder / FINALS)
+            turns.to_parquet(self.folder / TURNS)
             turns.to_csv(self.folder / "finals.csv")
 
-    def read_finals(self) -> Records:
-        """Read the turns of the finals again; none where there were none."""
-        path = self.folder / FINALS
+    def read_turns(self) -> Records:
+        """Read the turns of head-to-head comparisons; empty if there were none."""
+        path = self.folder / TURNS
         return read_parquet(path) if path.exists() else Records()
 
     def read_samples(self) -> Records:
@@ -171,9 +171,9 @@ def stages_of(answers: Iterable[Answer]) -> list[str]:
 
 
 def _occupied(folder: Path, record: Mapping[str, Any]) -> str:
-    held = Store.open(folder).record
-    if held["study"]["name"] != record["study"]["name"]:
-        return f"The folder {folder} holds a run of another study, {held['study']['name']!r}; give another folder."
-    if held.get("finished"):
+    existing = Store.open(folder).record
+    if existing["study"]["name"] != record["study"]["name"]:
+        return f"The folder {folder} holds a run of another study, {existing['study']['name']!r}; give another folder."
+    if existing.get("finished"):
         return f"The folder {folder} holds a finished run of this study; give another folder."
     return f"The folder {folder} holds an unfinished run of this study; go on with it: choque lab resume {folder}"

@@ -69,7 +69,7 @@ class Metric:
         except Exception as problem:
             raise ChoqueError(
                 f"The metric {self.name!r} cannot be had from a sample: {type(problem).__name__}: {problem}; "
-                "mend the study."
+                "correct the study."
             ) from problem
 
 
@@ -96,9 +96,9 @@ class Study:
     compares: str = "method"
     """The factor whose levels are ranked against each other."""
     selector: str | None = None
-    """A level of it that chooses among the others, and is judged in finals; see `choque.lab.head_to_head`.
+    """A level of it that chooses among the others, and is compared head to head; see `choque.lab.head_to_head`.
 
-    One that does nothing but choose tells the level that it chose as the fact ``chosen``."""
+    One that only chooses gives the chosen level as the fact ``chosen``."""
     within: float = 0.15
     """A choice within this share of the best is a good one."""
     grows: str | None = "n"
@@ -108,7 +108,7 @@ class Study:
     regions: Sequence[str] = ()
     """Numeric columns that place a cell on the performance map; without any there is no map."""
     region_weights: Callable[[], Mapping[str, float]] = dict
-    """Gives how much a decade of each tells methods apart; 1 where nothing is said."""
+    """Weight of a decade of each; 1 unless given."""
     plan: Plan = field(default_factory=Plan)
     quick_plan: Plan = field(default_factory=lambda: Plan(fewest=3, most=10, precision=0.1, budget=1.0, limit=20.0))
     listed: Callable[[Mapping[str, Sequence[Level]], bool], Iterable[Parameters]] | None = None
@@ -161,7 +161,7 @@ class Study:
 
         return register
 
-    # What the laboratory asks
+    # For the laboratory
 
     @property
     def metric(self) -> Metric:

@@ -1,4 +1,4 @@
-"""The house style of figures: quiet, the same everywhere, and legible when printed in grey."""
+"""The style of figures: the same everywhere, and legible when printed in grey."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def marks(series: Sequence[Any]) -> dict[Any, Mark]:
 
 
 @contextmanager
-def house_style() -> Iterator[None]:
-    """Draw in the house style, and leave the settings of whoever else draws alone."""
+def figure_style() -> Iterator[None]:
+    """Draw in this style; restore the settings of Matplotlib afterwards."""
     matplotlib = require("matplotlib", extra="lab", purpose="to draw figures")
     with matplotlib.rc_context(SETTINGS):
         yield
@@ -94,7 +94,7 @@ def empty_figure() -> Figure:
 def to_svg(figure: Figure) -> str:
     """The figure as SVG, the same text for the same figure."""
     buffer = BytesIO()
-    with house_style():
+    with figure_style():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue().decode()
 
@@ -103,5 +103,5 @@ def to_png(path: Path, figure: Figure) -> None:
     """Write the figure as PNG, at twice the resolution of a screen."""
     from choque.files.atomic import replacing
 
-    with house_style(), replacing(path) as handle:
+    with figure_style(), replacing(path) as handle:
         figure.savefig(handle, format="png", dpi=200)

@@ -34,7 +34,7 @@ COLOURS: dict[Judgement, str] = {
 
 @dataclass(frozen=True)
 class Row:
-    """One contender on one scene; times in seconds, medians over the rounds."""
+    """One candidate on one scene; medians over the rounds [s]. The names of the fields are columns of files."""
 
     scene: str
     dimension: int
@@ -72,7 +72,7 @@ class Table:
 
     @property
     def is_right(self) -> bool:
-        """Whether no contender gave a wrong answer or failed."""
+        """Whether no candidate gave a wrong answer or failed."""
         return not any(row.verdict in ("wrong", "failed") for row in self.rows)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""Whether an answer is right: compared pair by pair with an oracle, roundings told apart from errors."""
+"""Whether an answer is right: compared with an oracle pair by pair; roundings are distinguished from errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 RIGHT: frozenset[Judgement] = frozenset({"exact", "rounding", "unchecked"})
 """The judgements of a right answer, or of one that a study has no oracle for; others are compared with the fastest."""
 RANKED: frozenset[Judgement] = RIGHT | {"other question"}
-"""The judgements whose times may be compared; the times of a wrong answer are worth nothing."""
+"""The judgements whose times may be compared; times of wrong answers are not compared."""
 
 ROUNDINGS = 4
 """Boxes this many units in the last place of the largest coordinate from touching differ by a rounding."""

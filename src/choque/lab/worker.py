@@ -1,8 +1,8 @@
 """The process that measures one cell: ``python -m choque.lab.worker ANSWER``.
 
 The order comes as one line of JSON on stdin; the answer goes, whole or not at all, to the file ANSWER. Each phase is
-told on stdout when it begins, so that whoever waits can hold the measuring to its time limit and nothing else. When
-stdin closes, whoever ordered the cell is gone, and so is this process.
+printed on stdout when it begins, so that the parent can apply the time limit to the measuring alone. When stdin closes,
+the parent has ended, and this process ends too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
     """Prepare, measure and check one cell in this process.
 
     ``order`` has the study's name and origin, the parameters, the plan, and the folder for scenes, if any; that of a
-    final names the ``opponents`` as well. One with ``kernels``, a list of parameters, is no cell: it compiles.
+    head-to-head comparison also has the ``opponents``. One with ``kernels``, a list of parameters, only compiles.
     """
     from choque.lab import studies
 
@@ -48,7 +48,7 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
     if "kernels" in order:
         return _compiled(study, order)
     if order.get("opponents"):
-        return _final(study, order, tell)
+        return _head_to_head(study, order, tell)
     trial = _prepared(study, order, order["parameters"])
     baseline = machine.peak_resident_bytes()
     tell(MEASURING)
@@ -70,7 +70,7 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
 
 
 def _compiled(study: Study, order: Order) -> Answer:
-    """Do some work once, so that Numba keeps its kernels on disk; how many were compiled."""
+    """Do some work once, so that Numba keeps its kernels on disk; return how many were compiled."""
     for parameters in order["kernels"]:
         with suppress(Exception):  # its cells will say what is wrong with it
             trial = _prepared(study, order, parameters)
@@ -81,8 +81,8 @@ def _compiled(study: Study, order: Order) -> Answer:
     return {"compiled": kernel.announcement.count if kernel else 0}
 
 
-def _final(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
-    """Measure the level of the order and its opponents in turns; whoever breaks is left out."""
+def _head_to_head(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
+    """Measure the level of the order and its opponents in turns; those that fail are left out."""
     levels = [order["parameters"][study.compares], *order["opponents"]]
     trials = [_prepared(study, order, {**order["parameters"], study.compares: level}) for level in levels]
     tell(MEASURING)
@@ -92,9 +92,9 @@ def _final(study: Study, order: Order, tell: Callable[[str], None]) -> Answer:
         for level, outcome in zip(levels, outcomes, strict=True)
         if outcome.readings
     }
-    held = levels[0] in turns and len(turns) > 1
+    is_measured = levels[0] in turns and len(turns) > 1
     note = "; ".join(outcome.note for outcome in outcomes if outcome.note)
-    return {"verdict": "measured" if held else "failed", "note": note, "turns": turns if held else {}, "readings": []}
+    return {"verdict": "measured" if is_measured else "failed", "note": note, "turns": turns if is_measured else {}, "readings": []}
 
 
 def _prepared(study: Study, order: Order, parameters: Parameters) -> Trial:
@@ -143,7 +143,7 @@ def spare_scipy() -> None:
 
 def main() -> None:
     """Serve one order."""
-    # Whatever a library prints must not be taken for a phase.
+    # What a library prints must not be mistaken for a phase.
     phases = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     order = json.loads(sys.stdin.readline())
@@ -160,14 +160,14 @@ def write_answer(path: str, reply: Answer) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy's, such as a trial counts, as one of Python's."""
+    """Return a number of NumPy as one of Python."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is neither a number nor text")
 
 
 def leave_when_alone() -> None:
-    """End this process as soon as whoever ordered the cell is gone."""
+    """End this process as soon as its parent has ended."""
     sys.stdin.read()
     os._exit(3)
 

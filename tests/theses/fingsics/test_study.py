@@ -12,7 +12,7 @@ import pytest
 from choque.lab import Result, run, studies
 from choque.lab.claims import Claim, judged
 from choque.lab.records import Records, Row
-from choque.lab.style import house_style
+from choque.lab.style import figure_style
 from choque.theses.fingsics import study_design as design
 from choque.theses.fingsics import study_printed as printed
 from choque.theses.fingsics.study_aspect_claims import aspect_times
@@ -267,7 +267,7 @@ def test_figures_are_drawn_of_much_and_of_little(tmp_path: Path) -> None:
     little = result_of(tmp_path, [*planted("mixed-box", 100, "grid", 1e-3)])
     for result in (whole_result(tmp_path), little):
         for maker in STUDY.figures:
-            with house_style():
+            with figure_style():
                 figure = maker.draw(result)
                 figure.draw_without_rendering()
             assert any(axes.has_data() or axes.texts for axes in figure.axes) or figure.texts, maker.name

@@ -14,7 +14,7 @@ def hash_grid_pairs(
     upper: wp.array(dtype=wp.vec3),
     cell: float,
     count: wp.array(dtype=int),
-    room: wp.array(dtype=wp.vec2i),
+    buffer: wp.array(dtype=wp.vec2i),
 ):
     """Test each box, in the grid's own order, against the boxes whose centres lie within reach."""
     first = wp.hash_grid_point_id(grid, wp.tid())
@@ -34,8 +34,8 @@ def hash_grid_pairs(
                 and other_low[2] <= high[2]
             ):
                 place = wp.atomic_add(count, 0, 1)
-                if place < room.shape[0]:
-                    room[place] = wp.vec2i(first, second)
+                if place < buffer.shape[0]:
+                    buffer[place] = wp.vec2i(first, second)
 
 
 @wp.kernel
@@ -44,7 +44,7 @@ def bvh_pairs(
     lower: wp.array(dtype=wp.vec3),
     upper: wp.array(dtype=wp.vec3),
     count: wp.array(dtype=int),
-    room: wp.array(dtype=wp.vec2i),
+    buffer: wp.array(dtype=wp.vec2i),
 ):
     """Ask the tree for the boxes that overlap each box."""
     first = wp.tid()
@@ -53,5 +53,5 @@ def bvh_pairs(
     while wp.bvh_query_next(query, second):
         if second > first:
             place = wp.atomic_add(count, 0, 1)
-            if place < room.shape[0]:
-                room[place] = wp.vec2i(first, second)
+            if place < buffer.shape[0]:
+                buffer[place] = wp.vec2i(first, second)

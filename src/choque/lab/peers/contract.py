@@ -17,17 +17,17 @@ from choque.errors import InvalidInput, require
 
 
 class Peer(ABC):
-    """Another library, asked for the overlapping pairs of boxes.
+    """Another library that finds the overlapping pairs of boxes.
 
     The three stages are those of a broad phase: `create`, `update` and `pairs`. The answer of `pairs` is
-    whatever the library itself hands back, so that a library is never charged for our array format; `read`
+    what the library itself returns, so that its time does not include our array format; `read`
     turns it into sorted pairs and is timed apart. Answers hold every pair of overlapping closed boxes
     unless ``question`` says otherwise.
 
     Parameters
     ----------
     threads
-        How many threads the library may use, where it can be told; None for all.
+        How many threads the library may use, where it can be chosen; None for all.
     """
 
     name: ClassVar[str]
@@ -43,7 +43,7 @@ class Peer(ABC):
     keeps_structure: ClassVar[bool] = False
     """True if `update` keeps and repairs its structure; otherwise it makes a new one."""
     question: ClassVar[Literal["boxes", "spheres"]] = "boxes"
-    """What it is asked: overlapping boxes, or neighbours of points (another question, for the time alone)."""
+    """What it computes: overlapping boxes, or neighbours of points (another question, for the time alone)."""
     exactness: ClassVar[str]
     """How the library's own answer relates to the exact one, in a sentence."""
     kind: ClassVar[Literal["method", "peer"]] = "peer"
@@ -68,7 +68,7 @@ class Peer(ABC):
         """Make the library's structure over the boxes ``lower``, ``upper``, each (n, 2) or (n, 3)."""
 
     def update(self, state: Any, lower: Floats, upper: Floats) -> Any:  # noqa: ARG002
-        """Follow boxes that have all moved; the structure is made anew unless the library can do better."""
+        """Follow boxes that have all moved; the structure is built again unless the library can do better."""
         return self.create(lower, upper)
 
     @abstractmethod

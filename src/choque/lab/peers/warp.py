@@ -15,7 +15,7 @@ from choque.gpu.devices import load_warp
 from choque.lab.peers.contract import Peer, canonical, in_three_dimensions
 
 PAIRS_PER_BOX = 4
-"""The room made for pairs at first; where it is too small, the search runs again with enough."""
+"""Size of the first buffer of pairs; if it is too small, the search runs again with a larger one."""
 
 CELLS_PER_AXIS = 128
 """The largest hash grid; a larger scene wraps around, which costs tests and loses nothing."""
@@ -27,7 +27,7 @@ class _State:
     corners: tuple[NDArray[np.float32], NDArray[np.float32]]
     inputs: list[Any]
     count: Any
-    room: Any
+    buffer: Any
 
 
 class _Warp(Peer):
@@ -45,8 +45,8 @@ class _Warp(Peer):
 
     def _state(self, structure: Any, corners: Any, inputs: list[Any]) -> _State:
         warp = self._warp()
-        room = warp.empty(PAIRS_PER_BOX * len(corners[0]) + 1, dtype=warp.vec2i, device="cpu")
-        return _State(structure, corners, inputs, warp.zeros(1, dtype=int, device="cpu"), room)
+        buffer = warp.empty(PAIRS_PER_BOX * len(corners[0]) + 1, dtype=warp.vec2i, device="cpu")
+        return _State(structure, corners, inputs, warp.zeros(1, dtype=int, device="cpu"), buffer)
 
     def pairs(self, state: _State) -> NDArray[np.int32]:
         from choque.lab.peers import _warp_kernels
@@ -55,13 +55,13 @@ class _Warp(Peer):
         kernel = getattr(_warp_kernels, self.kernel)
         while True:
             state.count.zero_()
-            inputs = [state.structure.id, *state.inputs, state.count, state.room]
+            inputs = [state.structure.id, *state.inputs, state.count, state.buffer]
             warp.launch(kernel, dim=len(state.corners[0]), inputs=inputs, device="cpu")
             found = int(state.count.numpy()[0])
-            if found <= len(state.room):
-                answer: NDArray[np.int32] = state.room.numpy()[:found]
+            if found <= len(state.buffer):
+                answer: NDArray[np.int32] = state.buffer.numpy()[:found]
                 return answer
-            state.room = warp.empty(found, dtype=warp.vec2i, device="cpu")
+            state.buffer = warp.empty(found, dtype=warp.vec2i, device="cpu")
 
     def read(self, state: _State, answer: NDArray[np.int32]) -> Pairs:  # noqa: ARG002
         return canonical(answer[:, 0], answer[:, 1])

@@ -39,7 +39,7 @@ def quick_methods() -> list[Level]:
 
 
 def further_methods() -> list[Level]:
-    """What may be asked for by name: the façade, ``all``, and every peer."""
+    """Return further candidates that may be requested by name: `choque.pairs`, ``all``, and every peer."""
     from choque.lab import peers
     from choque.lab.candidate import FACADE
 
@@ -62,7 +62,7 @@ def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
 
 
 def frame_count(scene: str, n: int) -> int:
-    """How many frames are followed: few boxes for two seconds, as whoever adapts to motion has to find it out first."""
+    """How many frames are followed: few boxes for two seconds, as methods that adapt to motion need time to detect it."""
     return max(FRAMES_FEWEST, min(FRAMES_MOST, BOX_FRAMES // n)) if scene in MOVING else 1
 
 
@@ -86,7 +86,7 @@ def seconds_a_frame(row: Row) -> float | None:
 
 
 def bytes_a_box(row: Row) -> float | None:
-    """The most that the method's structures held, for each box."""
+    """Peak memory of the method's structures for each box [bytes]."""
     peak, n = row.get("peak_bytes"), row.get("n")
     return peak / n if isinstance(peak, int | float) and isinstance(n, int) and peak else None
 
@@ -255,7 +255,7 @@ def stages(result: Result) -> Figure:
 @STUDY.figure(
     "memory",
     "Peak bytes a box",
-    "What the structures of a method held at most, by its own count, divided by the number of boxes.",
+    "Peak memory of the structures of a method, by its own count, divided by the number of boxes.",
 )
 def memory(result: Result) -> Figure:
     """A panel for each scene."""
