@@ -26,7 +26,8 @@ print(f"{len(wet)} times a house lies in an area; the first rows are {wet[:3].to
 print("by area:", np.bincount(wet[:, 0]).tolist())
 
 # %%
-# The same as one question about both sets: two groups, each of which collides with the other alone.
+# The same as one question about both sets: two groups, each of which collides only
+# with the other.
 both = houses.join(flood)
 groups = np.repeat([1, 2], [len(houses), len(flood)])
 pairs = choque.pairs(both.lower, both.upper, groups=groups, masks=3 - groups)

@@ -2,9 +2,9 @@
 The bullet and the wall
 =======================
 
-A wall of a tenth of a millimetre, a bullet at a thousand metres a second: no step of time is
-short enough to see them overlap. Conservative advancement computes the time of impact instead,
-and cannot miss it.
+A wall of a tenth of a millimetre, a bullet at a thousand metres a second: no time step is
+short enough to see them overlap. Conservative advancement computes the time of impact
+instead, and cannot miss it.
 """
 
 import matplotlib.pyplot as plt

@@ -35,8 +35,8 @@ print(
 )
 
 # %%
-# Are the intervals right? A hundred experiments of seven samples each: about 95 intervals must
-# contain the true median.
+# Are the intervals right? A hundred experiments of seven samples each: about 95 intervals
+# must contain the true median.
 plt.rcParams.update(SETTINGS)
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 missed = 0

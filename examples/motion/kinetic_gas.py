@@ -2,8 +2,8 @@
 A gas of hard disks
 ===================
 
-From collision to collision, without a time step: energy is conserved, and the rate of collisions
-is that of kinetic theory.
+From collision to collision, without a time step: energy is conserved, and the rate of
+collisions is that of kinetic theory.
 """
 
 import math

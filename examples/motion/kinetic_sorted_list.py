@@ -3,7 +3,8 @@ A list that stays sorted
 ========================
 
 Points on a line, each with its own motion. Two neighbours have a certificate,
-"left is not behind right", with the time at which it fails. The cost of keeping the list sorted is proportional to the changes of its order.
+"left is not behind right", with the time at which it fails. The cost of
+keeping the list sorted is proportional to the changes of its order.
 """
 
 import matplotlib.pyplot as plt

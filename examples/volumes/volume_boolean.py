@@ -2,8 +2,8 @@
 Cut, join, subtract
 ===================
 
-Volumes are solids of voxels, stored by their corners alone. Booleans are exact, and so are the
-measures of the result.
+Volumes are solids of voxels, stored by their corners alone. Booleans are exact, and so are
+the measures of the result.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ A world in the browser
 ======================
 
 View a world while the program that owns it runs: the page controls the world of the
-program, and shows every change that the program makes. Run it with a number of seconds to stay up for;
-Ctrl+C ends it earlier.
+program, and shows every change that the program makes. The argument
+is the number of seconds to stay up; Ctrl+C ends it earlier.
 """
 
 import sys
@@ -24,7 +24,8 @@ studio = choque.show(world)
 print(f"The studio is at {studio.url}.")
 
 # %%
-# There P plays, I shows boxes, T what the broad phase has built, and a click describes a body.
+# There P plays, I shows boxes, T shows the structure of the broad phase, and a click
+# describes a body.
 #
 # .. image:: /images/studio_world.png
 

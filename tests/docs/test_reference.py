@@ -25,9 +25,9 @@ MODULE = re.compile(r"^\.\. automodule:: (?P<name>[\w.]+)", re.M)
 
 
 def documented(page: Path) -> list[str]:
-    """The names of classes, functions and data that a page describes, and the modules inside its room."""
+    """Return the names that a page describes, and the modules inside its package; names with a path are extra."""
     text = page.read_text()
-    names = [name for found in ENTRY.finditer(text) for name in found["names"].split()]
+    names = [name for found in ENTRY.finditer(text) for name in found["names"].split() if "." not in name]
     inside = [found["name"] for found in MODULE.finditer(text) if found["name"].count(".") == 2]
     return names + [name.rpartition(".")[2] for name in inside if name not in BY_PATH]
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from choque.lab import Plan, Result, Study, Trial, report, resume, run, runs, studies
-from choque.lab.head_to_head import MOST, head_to_head_cells, head_to_heads, judge_selector
+from choque.lab import Plan, Result, Study, Trial, execution, report, resume, run, studies
+from choque.lab.head_to_head import MAX_OPPONENTS, head_to_head_cells, head_to_heads, judge_selector
 from choque.lab.records import Records
 from choque.lab.reporting import head_to_head_table
 from choque.lab.sampling import sample_in_rounds
@@ -37,9 +37,9 @@ def held(selecting_study: str, tmp_path_factory: pytest.TempPathFactory) -> Resu
 
 
 def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Result) -> None:
-    (final,) = head_to_heads(held)
-    assert final.best == "fast"
-    assert final.ratio.lower < 3 < final.ratio.upper or final.ratio.value == pytest.approx(3, rel=0.03)
+    (compared,) = head_to_heads(held)
+    assert compared.best == "fast"
+    assert compared.ratio.lower < 3 < compared.ratio.upper or compared.ratio.value == pytest.approx(3, rel=0.03)
     counts = {level: len(rows) for (level,), rows in held.turns.groups("method")}
     assert set(counts) == {"slow", "fast"}  # who answered wrongly meets nobody
     assert len(set(counts.values())) == 1
@@ -48,12 +48,12 @@ def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Resul
     assert "against fast" in finding.note
     page = (held.folder / "report.html").read_text(encoding="utf-8")
     assert "met the best of each setting turn by turn" in page
-    assert f"{final.ratio.value - 1:+.0%} [" in page
+    assert f"{compared.ratio.value - 1:+.0%} [" in page
 
 
-def test_finals_are_kept_and_read_again(held: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparisons_are_kept_and_read_again(held: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
-    monkeypatch.setattr(runs, "run_cell", lambda *_: pytest.fail("a finished final was held again"))
+    monkeypatch.setattr(execution, "run_cell", lambda *_: pytest.fail("a finished comparison was measured again"))
     assert resume(held.folder).turns.values("total") == held.turns.values("total")
     assert report(held.folder).claims == held.claims
     kept = [json.loads(path.read_text(encoding="utf-8")) for path in (held.folder / "cells").glob("*.json")]
@@ -74,7 +74,7 @@ def test_those_far_from_the_best_and_wrong_ones_are_not_asked(selecting_study: s
     design = study.design(study.levels(), plan=study.plan)
     (cell,) = head_to_head_cells(result, design)
     assert list(cell.opponents) == ["fast", "a", "b", "c"]
-    assert len(cell.opponents) == MOST
+    assert len(cell.opponents) == MAX_OPPONENTS
     assert "in turns with fast, a, b, c" in str(cell)
     assert cell.key not in {each.key for each in design.cells()}
     without = Result(study, Path(), {}, Records(row for row in rows if row["method"] != "slow"))
@@ -100,11 +100,11 @@ def test_who_only_chooses_does_not_meet_its_choice(selecting_study: str) -> None
     near = {"slow": 1.3, "fast": 1.0, "a": 1.2, "far": 9.0}
     (cell,) = head_to_head_cells(_turned(study, "fast", near, {}), design)
     assert list(cell.opponents) == ["a"]
-    (final,) = head_to_heads(_turned(study, "fast", near, {"slow": 1.0, "a": 1.2}))
-    assert (final.best, final.ratio.value, final.seconds["fast"]) == ("fast", 1.0, final.seconds["slow"])
-    (final,) = head_to_heads(_turned(study, "fast", near, {"slow": 1.5, "a": 1.2}))
-    assert final.best == "a"
-    assert final.ratio.value == pytest.approx(1.25)
+    (compared,) = head_to_heads(_turned(study, "fast", near, {"slow": 1.0, "a": 1.2}))
+    assert (compared.best, compared.ratio.value, compared.seconds["fast"]) == ("fast", 1.0, compared.seconds["slow"])
+    (compared,) = head_to_heads(_turned(study, "fast", near, {"slow": 1.5, "a": 1.2}))
+    assert compared.best == "a"
+    assert compared.ratio.value == pytest.approx(1.25)
     wrong = _turned(study, "a", near, {})
     (cell,) = head_to_head_cells(wrong, design)
     assert list(cell.opponents) == ["fast"]
@@ -115,8 +115,8 @@ def test_nobody_has_to_be_met_where_the_choice_is_far_ahead(selecting_study: str
     study = studies.find(selecting_study)
     alone = _turned(study, "fast", {"slow": 1.3, "fast": 1.0, "far": 9.0}, {})
     assert head_to_head_cells(alone, study.design(study.levels(), plan=study.plan)) == []
-    (final,) = head_to_heads(alone)
-    assert (final.best, final.ratio.value, final.held) == ("fast", 1.0, False)
+    (compared,) = head_to_heads(alone)
+    assert (compared.best, compared.ratio.value, compared.was_measured) == ("fast", 1.0, False)
     assert judge_selector(alone).verdict == "confirmed"
     (row,) = head_to_head_table(alone)
     assert (row["slow"], row["others"]) == ("chose it", "far behind")

@@ -24,9 +24,9 @@ def study() -> Study:
 
 
 def result(times: Any, seeds: tuple[int, ...] = (0,)) -> Result:
-    """Samples of three methods at twelve places, for each seed, and a final at each; ``times(n, density)`` in seconds.
+    """Samples of three methods at twelve places, for each seed, and a head-to-head comparison at each; ``times(n, density)`` in seconds.
 
-    In processes of their own methods are slowed by anything; in a turn of a final all of them alike.
+    In processes of their own methods are slowed by anything; in a turn of one process all of them alike.
     """
     rows: list[dict[str, Any]] = []
     turns: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
-from choque.lab import Result, read, report, resume, run, runs
+from choque.lab import Result, execution, read, report, resume, run
 from choque.lab.records import Records, read_parquet
 from choque.lab.sampling import Plan
 
@@ -189,7 +189,7 @@ def test_a_finished_run_is_not_measured_again(
     folder = tmp_path / "copy"
     shutil.copytree(finished.folder, folder)
     (folder / "samples.parquet").unlink()
-    monkeypatch.setattr(runs, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
+    monkeypatch.setattr(execution, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
     assert resume(folder).cells.values("cell") == finished.cells.values("cell")
     assert table_of(folder) == table_of(finished.folder)
 
@@ -209,7 +209,7 @@ def test_other_code_makes_finished_cells_stale(
         asked.append(order)
         return known
 
-    monkeypatch.setattr(runs, "run_cell", answer)
+    monkeypatch.setattr(execution, "run_cell", answer)
     resume(folder)
     assert len(asked) == 12
 

@@ -62,7 +62,7 @@ def test_repetitions_end_when_the_interval_is_narrow() -> None:
     assert len(wild.readings) == 40
 
 
-def test_the_budget_ends_repetitions_and_the_rehearsal_is_apart() -> None:
+def test_the_budget_ends_repetitions_and_the_warm_up_is_separate() -> None:
     clock = Clock()
     (outcome,) = sample([Steps(clock, {"pairs": 1.0}, jitter=0.5)], Plan(fewest=2, most=40, precision=0.01, budget=5))
     assert 2 <= len(outcome.readings) <= 6

@@ -1,4 +1,4 @@
-"""What ``choque lab`` tells of a run and of two runs beside each other: tables for people, JSON for programs."""
+"""Output of ``choque lab`` for a run and for two compared runs: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from choque.lab.records import Records
     from choque.lab.runs import RunComparison
 
-MOST_SHOWN = 40
+MAX_SHOWN = 40
 """Changes in the table of a comparison."""
 
 
@@ -63,13 +63,13 @@ def tell_comparison(comparison: RunComparison, as_json: bool) -> None:
     shown = sorted(comparison.changes, key=lambda change: (not change.is_regression, -(change.ratio or 0.0)))
     if shown:
         table = plain_table("cell", "figure", "before>", "after>", "ratio>", "")
-        for change in shown[:MOST_SHOWN]:
+        for change in shown[:MAX_SHOWN]:
             ratio = "" if change.ratio is None else f"{change.ratio:.3f}"
             mark = "[red]regression[/]" if change.is_regression else ""
             table.add_row(change.cell, change.figure, _figure(change.before), _figure(change.after), ratio, mark)
         console().print(table)
-        if len(shown) > MOST_SHOWN:
-            typer.echo(f"… and {len(shown) - MOST_SHOWN} more")
+        if len(shown) > MAX_SHOWN:
+            typer.echo(f"… and {len(shown) - MAX_SHOWN} more")
     lacking = f", {comparison.missing} of A missing in B" if comparison.missing else ""
     pace = (
         ""

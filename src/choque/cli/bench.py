@@ -33,7 +33,7 @@ def bench(
     threads: Threads = None,
     repetitions: Annotated[int, typer.Option("--repetitions", metavar="R", help="Rounds to take turns in.")] = 5,
     budget: Annotated[
-        float, typer.Option("--budget", metavar="SECONDS", help="For each contender on each scene, at most.")
+        float, typer.Option("--budget", metavar="SECONDS", help="For each candidate on each scene, at most.")
     ] = 10.0,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", show_default=False)

@@ -97,7 +97,7 @@ def run(
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Decides the order of the cells.")] = 0,
     cluster: Cluster = None,
     side_by_side: Annotated[
-        int, typer.Option("--side-by-side", metavar="K", help="Cells at once on a machine; more than 1 spoils times.")
+        int, typer.Option("--side-by-side", metavar="K", help="Cells at once on a machine; more than 1 disturbs times.")
     ] = 1,
     clock: Annotated[
         str, typer.Option("--clock", metavar="NAME", help="wall, or processor for a machine that others keep busy.")

@@ -232,7 +232,7 @@ class SceneTrial(BoxTrial):
         super().__init__(candidate, frames, expected=lambda: instance.expected(frames[-1], scratch))
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """Return the coordinates of the scene in the table of ``auto``, its density, the spread of its sizes, and its motion."""
+        """Return the coordinates of the scene in the table of ``auto``, its density, spread of sizes, and motion."""
         return self._facts
 
     @cached_property
@@ -253,7 +253,7 @@ class SceneTrial(BoxTrial):
 
 
 def oracle(lower: Floats, upper: Floats) -> Pairs:
-    """Return the true pairs: by definition, by testing all pairs, or by two unlike methods that agree, as the size allows."""
+    """Return the true pairs: by definition, by testing all pairs, or by two methods that agree, as the size allows."""
     from choque import pairs
     from choque.testing.oracle import overlapping_pairs
 
@@ -268,7 +268,7 @@ def oracle(lower: Floats, upper: Floats) -> Pairs:
 
 
 def _place(frames: Sequence[Frame]) -> dict[str, float]:
-    """Return the coordinates of the last frame in the table of ``auto``, without the number of boxes, which is a factor."""
+    """Return the coordinates of the last frame in the table of ``auto``, without the number of boxes."""
     previous, records = (pack_records(Boxes(*frame), True, 1) for frame in (*frames[:1], *frames)[-2:])
     survey = survey_boxes(records, previous if len(frames) > 1 else None)
     place = zip(COORDINATES, coordinates(survey), strict=True)

@@ -1,10 +1,10 @@
-"""Finals: a selector and the best of a setting take turns in one process, so that a few percent can be told.
+"""Head-to-head comparisons: a selector and the best levels of a setting take turns in one process.
 
-Each cell of a study has a process of its own, and on a busy machine the same work takes a third longer in one process
-than in the next. Whoever takes turns within a process is slowed alike. So where a study has a selector, a level that
-chooses among the others, it meets in every setting those that were best there, turn by turn. A selector that does the
-work of the one that it chose does not meet that one, as this would measure nothing but noise; where it chose the one
-that no other comes near, nobody is left to meet, and nothing to measure.
+Each cell of a study has its own process, and on a busy machine the same work can take a third longer in one process
+than in the next. Trials that take turns within one process are slowed alike, so that differences of a few percent can
+be measured. Where a study has a selector, a level that chooses among the others, it is compared in every setting with
+the levels that were best there. A selector that does exactly the work of the level that it chose is not compared with
+that one, which would measure noise; if it chose a level that no other comes near, there is nothing to measure.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from choque.lab.verdict import RIGHT
 from choque.lab.worker import Answer
 
 REACH = 2.5
-"""A level takes part whose median was at most so many times that of the best; processes differ, so rather too many."""
-MOST = 4
-"""How many meet the selector."""
+"""Maximum ratio of a level's median to the best for it to be compared; generous, as processes differ."""
+MAX_OPPONENTS = 4
+"""Maximum number of levels that the selector is compared with."""
 CHOSEN = "chosen"
-"""The fact by which a selector that only chooses tells the level that it chose."""
+"""The fact of a selector that only chooses: the chosen level."""
 
 
 @dataclass(frozen=True)
 class HeadToHead:
-    """What was seen of one: the selector against the best of those that it met."""
+    """The selector against the best of its opponents in one setting."""
 
     setting: Mapping[str, Any]
-    """The factors, the compared one left out."""
+    """The factors without the compared one."""
     best: str
     ratio: Estimate
-    """How many times as long as the best the selector took: the middle over the turns."""
+    """Time of the selector over that of the best, the median of the turns."""
     seconds: Mapping[str, float]
-    """Of each that took part."""
+    """Seconds of each level."""
     chosen: str | None = None
     """The level whose work the selector did, if it only chooses; it shares its seconds."""
-    held: bool = True
-    """False where the chosen one was so far ahead that nobody had to be met."""
+    was_measured: bool = True
+    """False where the chosen level was so far ahead that no comparison was needed."""
 
 
 def head_to_head_cells(result: Result, design: Design) -> list[Cell]:
-    """The cells of the finals of a run whose other cells are finished."""
+    """Return the head-to-head cells of a run whose other cells are finished."""
     study = result.study
     found: list[Cell] = []
     for _, rows in result.cells.groups(*_setting(study)):
@@ -64,7 +64,7 @@ def head_to_head_cells(result: Result, design: Design) -> list[Cell]:
 
 
 def turn_rows(study: Study, cell: Cell, answer: Answer) -> list[Row]:
-    """The rows of one final: one for each turn of each that took part."""
+    """Return the rows of one comparison: one for each turn of each level."""
     rows: list[Row] = []
     for level, readings in answer.get("turns", {}).items():
         for turn, reading in enumerate(readings):
@@ -74,34 +74,34 @@ def turn_rows(study: Study, cell: Cell, answer: Answer) -> list[Row]:
 
 
 def head_to_heads(result: Result) -> list[HeadToHead]:
-    """Judge every final, also those in which there was nobody to meet."""
+    """Return every head-to-head comparison, including those that needed no measurement."""
     study = result.study
     names = _setting(study)
     turns = dict(result.turns.groups(*names))
-    finals: list[HeadToHead] = []
+    compared: list[HeadToHead] = []
     for key, rows in result.cells.groups(*names):
         setting = dict(zip(names, key, strict=True))
         own, near = _first_ones(study, rows)
         chosen = None if own is None or own.get(CHOSEN) is None else str(own[CHOSEN])
         if key in turns:
-            finals.append(_judged(study, setting, turns[key], chosen))
+            compared.append(_judged(study, setting, turns[key], chosen))
         elif chosen is not None and [row[study.compares] for row in near] == [chosen]:
             seconds = dict.fromkeys((str(study.selector), chosen), _median(near[0]))
-            finals.append(HeadToHead(setting, chosen, Estimate(1.0, 1.0, 1.0), seconds, chosen, held=False))
-    return finals
+            compared.append(HeadToHead(setting, chosen, Estimate(1.0, 1.0, 1.0), seconds, chosen, was_measured=False))
+    return compared
 
 
 def judge_selector(result: Result) -> Finding:
-    """Judge the claim that the selector is always within what its study asks of the best."""
+    """Judge the claim that the selector is always as near to the best as its study requires."""
     study = result.study
-    finals = head_to_heads(result)
-    if not finals:
+    compared = head_to_heads(result)
+    if not compared:
         return not_testable(f"needs {study.selector}, and another to choose, on the same cells")
-    worst = max(finals, key=lambda final: final.ratio.value)
-    misses = sum(final.ratio.value > 1 + study.within for final in finals)
-    mean = float(np.mean([final.ratio.value - 1 for final in finals]))
+    worst = max(compared, key=lambda each: each.ratio.value)
+    misses = sum(each.ratio.value > 1 + study.within for each in compared)
+    mean = float(np.mean([each.ratio.value - 1 for each in compared]))
     where = words_of(worst.setting)
-    words = f"{len(finals) - misses} of {len(finals)} cells"
+    words = f"{len(compared) - misses} of {len(compared)} cells"
     note = f"{mean:+.1%} in the mean; at worst {worst.ratio.value - 1:+.0%} against {worst.best}: {where}"
     return found(not misses, words, note)
 
@@ -118,11 +118,11 @@ def _judged(study: Study, setting: Mapping[str, Any], rows: Records, chosen: str
 
 
 def _first_ones(study: Study, rows: Records) -> tuple[Row | None, list[Row]]:
-    """The row of the selector in one setting, if its answer was right, and those of the others near the best."""
+    """Return the row of the selector in one setting, if its answer was right, and those of the others near the best."""
     ranked = sorted(rows.where(lambda row: row["verdict"] in RIGHT and "median" in row), key=_median)
     own = next((row for row in ranked if row[study.compares] == study.selector), None)
     others = [row for row in ranked if row[study.compares] != study.selector]
-    return own, [row for row in others if _median(row) <= REACH * _median(others[0])][:MOST]
+    return own, [row for row in others if _median(row) <= REACH * _median(others[0])][:MAX_OPPONENTS]
 
 
 def _setting(study: Study) -> list[str]:

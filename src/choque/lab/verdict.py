@@ -7,7 +7,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from choque._core.pair_sets import difference
 from choque._core.types import Floats, Pairs
 
 Judgement = Literal["exact", "rounding", "superset", "unchecked", "wrong", "other question", "cut off", "failed"]
@@ -41,6 +40,8 @@ def judge(answer: Pairs, expected: Pairs, lower: Floats, upper: Floats, *, super
     """
     if np.array_equal(answer, expected):
         return Verdict("exact")
+    from choque._core.pair_sets import difference  # loads Numba, which the laboratory itself does not need
+
     change = difference(expected, answer)
     missing, surplus = change.ended, change.began
     words = f"{len(missing)} missing, {len(surplus)} too many"

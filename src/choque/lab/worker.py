@@ -94,7 +94,12 @@ def _head_to_head(study: Study, order: Order, tell: Callable[[str], None]) -> An
     }
     is_measured = levels[0] in turns and len(turns) > 1
     note = "; ".join(outcome.note for outcome in outcomes if outcome.note)
-    return {"verdict": "measured" if is_measured else "failed", "note": note, "turns": turns if is_measured else {}, "readings": []}
+    return {
+        "verdict": "measured" if is_measured else "failed",
+        "note": note,
+        "turns": turns if is_measured else {},
+        "readings": [],
+    }
 
 
 def _prepared(study: Study, order: Order, parameters: Parameters) -> Trial:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STILL = ("uniform", "clustered", "mixed", "aligned")
 MOVING = ("brownian", "free-fall")
-FRAMES_FEWEST, FRAMES_MOST, BOX_FRAMES = 10, 60, 300_000
+MIN_FRAMES, MAX_FRAMES, BOX_FRAMES = 10, 60, 300_000
 """A moving scene has so many frames, and between them as many as make so many boxes in all; a still one has one."""
 
 DESIGN_PAGE = "Choque, design page, measurements of the core"
@@ -62,8 +62,8 @@ def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
 
 
 def frame_count(scene: str, n: int) -> int:
-    """How many frames are followed: few boxes for two seconds, as methods that adapt to motion need time to detect it."""
-    return max(FRAMES_FEWEST, min(FRAMES_MOST, BOX_FRAMES // n)) if scene in MOVING else 1
+    """How many frames are followed: few boxes for two seconds, as methods that adapt need time to detect motion."""
+    return max(MIN_FRAMES, min(MAX_FRAMES, BOX_FRAMES // n)) if scene in MOVING else 1
 
 
 def takes_other_boxes(parameters: Parameters) -> bool:
