@@ -33,7 +33,7 @@ from choque.lab.statistics import turn_medians
 Setting = dict[str, Any]
 
 STILL = (("uniform", 3), ("uniform", 2), ("clustered", 3), ("mixed", 3), ("aligned", 3))
-FRAMES_FEWEST, FRAMES_MOST, BOX_FRAMES = 10, 60, 300_000
+MIN_FRAMES, MAX_FRAMES, BOX_FRAMES = 10, 60, 300_000
 """A moving scene has so many frames, and between them as many as make so many boxes in all: trees age as boxes move."""
 BRUTE_UP_TO, INCREMENTAL_UP_TO = 8_000, 50_000
 """Bodies beyond which a method is not worth waiting for."""
@@ -84,7 +84,7 @@ def _settings(
 def frames_of(setting: Setting) -> list[Any]:
     """Lower and upper corners of each frame; a scene at rest has one."""
     options = {name: value for name, value in setting.items() if name in ("overlaps", "step")}
-    count = max(FRAMES_FEWEST, min(FRAMES_MOST, BOX_FRAMES // setting["n"]))
+    count = max(MIN_FRAMES, min(MAX_FRAMES, BOX_FRAMES // setting["n"]))
     moves = setting["scene"] in ("brownian", "free-fall")
     scene, n, seed, dimension = (setting[name] for name in ("scene", "n", "seed", "dimension"))
     return list(choque.scene.generate(scene, n, seed, dimension, count if moves else 1, **options).frames())

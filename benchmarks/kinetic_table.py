@@ -29,7 +29,7 @@ from choque.theses.kinetic.study import Following
 Setting = dict[str, Any]
 
 WITHIN = 0.10
-BODY_FRAMES_MOST = 5_000_000
+BODY_MAX_FRAMES = 5_000_000
 """Bodies times frames beyond which a method by frames is not worth waiting for."""
 FEWEST, MOST, BUDGET = 3, 30, 0.3
 """Turns at a place, and seconds after which no further one begins."""
@@ -76,7 +76,7 @@ def _setting(n: int, occupancy: float, rate: float, duration: float, seed: int) 
 def measure(setting: Setting) -> dict[str, Any]:
     """One place: where it lies, and what each method takes there."""
     frames = setting["frames_per_second"] * setting["duration"]
-    names = [name for name in METHODS if name == "kinetic" or setting["n"] * frames <= BODY_FRAMES_MOST]
+    names = [name for name in METHODS if name == "kinetic" or setting["n"] * frames <= BODY_MAX_FRAMES]
     trials = [Following({"scene": "thesis", "method": name, **setting}) for name in names]
     for trial in trials:
         _seconds(trial)

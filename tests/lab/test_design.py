@@ -37,7 +37,7 @@ def test_the_factorial_is_full_and_listed_cells_are_added_once() -> None:
 def test_excluded_cells_are_left_out() -> None:
     cells = Design(LEVELS, exclude=lambda each: each["method"] == "b" and each["n"] == 20).cells()
     assert len(cells) == 9
-    with pytest.raises(InvalidInput, match="no cell left"):
+    with pytest.raises(InvalidInput, match="has no cells"):
         Design(LEVELS, exclude=lambda _: True).cells()
 
 

@@ -24,7 +24,7 @@ def study() -> Study:
 
 
 def result(times: Any, seeds: tuple[int, ...] = (0,)) -> Result:
-    """Samples of three methods at twelve places, for each seed, and a head-to-head comparison at each; ``times(n, density)`` in seconds.
+    """Samples and comparisons of three methods at twelve places; ``times(n, density)`` in seconds.
 
     In processes of their own methods are slowed by anything; in a turn of one process all of them alike.
     """
