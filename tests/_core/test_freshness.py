@@ -63,6 +63,21 @@ def test_a_kernel_follows_all_that_it_is_compiled_from(planted: Callable[..., tu
     assert (found, compiled > 0) == (24.0, True)
 
 
+def test_a_kernel_is_compiled_again_when_a_class_of_its_arguments_has_moved(
+    planted: Callable[..., tuple[float, int]],
+) -> None:
+    """The index of kernels on disk names the class, and the class is gone."""
+    classes = "from typing import NamedTuple\n\nclass Box(NamedTuple):\n    width: float\n"
+    kernel = (
+        "from choque._core.kernel import kernel\nfrom planted_kernels.{home} import Box\n\n"
+        "@kernel\ndef measured(box):\n    return box.width\n\ndef moved(x):\n    return measured(Box(x))\n"
+    )
+    assert planted(classes=classes, outer=kernel.format(home="classes"))[0] == 1.0
+    assert planted(classes=classes, outer=kernel.format(home="classes")) == (1.0, 0)
+    found, compiled = planted(classes="", elsewhere=classes, outer=kernel.format(home="elsewhere"))
+    assert (found, compiled > 0) == (1.0, True)
+
+
 def test_the_sources_of_a_kernel_are_those_of_its_parts() -> None:
     from choque.narrow.convex.probe import _probe
 

@@ -26,6 +26,22 @@ def follow_sources(compiled: Any) -> None:
     file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = Stamp(compiled.py_func)
+        file._load_index = _tolerant(file._load_index)
+
+
+def _tolerant(load: Callable[[], dict[Any, Any]]) -> Callable[[], dict[Any, Any]]:
+    """Return a reader of Numba's index that finds nothing where the index names a class that is gone.
+
+    The index names the classes of NamedTuple arguments. After an upgrade that moved one, it cannot be read.
+    """
+
+    def load_index() -> dict[Any, Any]:
+        try:
+            return load()
+        except (ImportError, AttributeError):
+            return {}
+
+    return load_index
 
 
 class Stamp:
