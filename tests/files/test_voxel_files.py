@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from choque.errors import UnknownName, UnreadableFile
-from choque.files.evm import read_evm, write_evm
-from choque.files.vox import read_vox, write_vox
+from choque.files.voxel_text import read_evm, read_vox, write_evm, write_vox
 from choque.volumes import Volume
 
 L_PRISM = """#EV: 12 Order: ZYX

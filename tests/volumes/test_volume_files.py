@@ -152,3 +152,28 @@ def test_the_shell_refuses_in_one_sentence(
     bone().write(tmp_path / "bone.stl")
     with pytest.raises(ChoqueError, match=sentence):
         run(shell, words[0], *(tmp_path / word if "." in word else word for word in words[1:]))
+
+
+def test_headers_in_single_precision_line_up() -> None:
+    """NIfTI rounds origins to float32, which moves a grid by up to a ten-thousandth of a voxel."""
+    mask = np.ones((3, 3, 3), np.bool_)
+    exact = (171.7113, 166.4044, -176.5036)
+    rounded = tuple(float(np.float32(value)) for value in exact)
+    one = Volume.from_voxels(mask, spacing=(0.625, 0.625, 1.0), origin=exact)
+    two = Volume.from_voxels(mask, spacing=(0.625, 0.625, 1.0), origin=rounded)
+    assert one == two
+    assert one.collides(two)
+
+
+def test_the_tolerance_does_not_grow_with_the_distance() -> None:
+    cube = Volume.from_voxels(np.ones((2, 2, 2), np.bool_))
+    with pytest.raises(InvalidInput, match="nearest"):
+        cube.translated((1_000_000.4, 0, 0))
+    with pytest.raises(InvalidInput, match="line up"):
+        cube.collides(Volume.from_voxels(np.ones((2, 2, 2), np.bool_), origin=(1_000_000.4, 0, 0)))
+
+
+def test_an_evm_file_refuses_voxels_below_its_decimals(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="six decimals"):
+        Volume.from_voxels(np.ones((2, 2, 2), np.bool_), spacing=4e-7).write(tmp_path / "small.evm")
+    assert not list(tmp_path.iterdir())

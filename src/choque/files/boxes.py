@@ -1,54 +1,50 @@
-"""Boxes and pairs in files, by suffix: one set of bounds, many frames of them, and the pairs of a broad phase."""
+"""Boxes and pairs in files, by suffix: one set of bounds, many frames of them, and the pairs of a broad phase.
+
+A NumPy archive ``.npz`` holds ``lower``, ``upper`` and ``name``; its arrays are (n, d) for one frame or (frames, n, d).
+They are stored without compression, so that they can be memory-mapped; a compressed archive is read whole. Parquet
+tables need the optional library pyarrow.
+"""
 
 from __future__ import annotations
 
 import os
+import struct
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from shutil import copyfileobj
+from types import ModuleType
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files import aabbs, csv_table, numpy_boxes, parquet_table
-from choque.files.box_arrays import BoxArrays, FloatArray, FrameStore, check_boxes, check_frame
-from choque.files.source import lower_suffix, read_head
+from choque.errors import InvalidInput, UnknownName, UnreadableFile, require
+from choque.files import aabbs, csv_table
+from choque.files.atomic import replacing
+from choque.files.box_arrays import (
+    BoxArrays,
+    FloatArray,
+    FrameStore,
+    boxes_from_table,
+    check_boxes,
+    check_frame,
+    column_names,
+    float_type,
+    table_from_boxes,
+)
+from choque.files.source import lower_suffix, naming_damage, read_head, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
 BoxesWriter: TypeAlias = Callable[[Path, FloatArray, FloatArray], None]
 FramesWriter: TypeAlias = Callable[[Path, str, int, BoxArrays, Iterable[BoxArrays]], None]
 PairsWriter: TypeAlias = Callable[[Path, NDArray[Any]], None]
 
-READERS: dict[str, BoxesReader] = {
-    ".npy": numpy_boxes.read_boxes,
-    ".csv": csv_table.read_boxes,
-    ".parquet": parquet_table.read_boxes,
-}
-"""Formats of a single frame, by suffix."""
-
-FRAME_FORMATS: dict[str, tuple[Callable[[Path], FrameStore], FramesWriter]] = {
-    ".aabbs": (aabbs.open_frames, aabbs.write_frames),
-    ".npz": (numpy_boxes.open_frames, numpy_boxes.write_frames),
-}
-"""Formats of many frames, by suffix."""
-
-WRITERS: dict[str, BoxesWriter] = {
-    ".npy": numpy_boxes.write_boxes,
-    ".npz": numpy_boxes.write_archive,
-    ".csv": csv_table.write_boxes,
-    ".parquet": parquet_table.write_boxes,
-    ".aabbs": aabbs.write_boxes,
-}
-
-PAIR_COLUMNS = ["first", "second"]
-
-PAIR_WRITERS: dict[str, PairsWriter] = {
-    ".npy": numpy_boxes.write_array,
-    ".csv": lambda path, pairs: csv_table.write_table(path, PAIR_COLUMNS, pairs),
-    ".parquet": lambda path, pairs: parquet_table.write_table(path, PAIR_COLUMNS, pairs),
-}
+NPY_SIGNATURE = b"\x93NUMPY"
+ZIP_MEMBER_HEADER = struct.Struct("<26xHH")
+"""Header of a member of a zip archive; it ends with the lengths of the two parts that follow it."""
 
 
 def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> BoxArrays:
@@ -156,3 +152,189 @@ def write_pairs(path: str | os.PathLike[str], pairs: ArrayLike) -> None:
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
     PAIR_WRITERS[suffix](Path(path), table)
+
+
+# NumPy
+
+
+def _read_npy(path: Path) -> BoxArrays:
+    """Read boxes from an array of shape (n, 2·d), lower columns first, or (n, 2, d)."""
+    require_signature(path, NPY_SIGNATURE, "a NumPy array")
+    with naming_damage(path):
+        # A mapped array is checked against the length of the file before memory is allocated.
+        table = np.load(path, mmap_mode="r", allow_pickle=False)
+    return boxes_from_table(table, path)
+
+
+def _write_npy(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+    """Write boxes as one (n, 2·d) array."""
+    _write_array(path, table_from_boxes(lower, upper))
+
+
+def _write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write one array of numbers."""
+    with replacing(path) as handle:
+        np.save(handle, array, allow_pickle=False)
+
+
+def _open_npz(path: Path) -> FrameStore:
+    """Map the frames of ``path``; the scene is named after the file if the archive has no name."""
+    require_signature(path, b"PK", "a NumPy archive")
+    with naming_damage(path), zipfile.ZipFile(path) as archive:
+        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        wanted = members.keys() & {"lower", "upper", "name"}
+        arrays = {key: _npz_array(path, archive, members[key]) for key in wanted}
+    for key in ("lower", "upper"):
+        if key not in arrays:
+            present = ", ".join(map(repr, sorted(members))) or "nothing"
+            raise UnreadableFile(f"The file {path} has no array {key!r}; it holds {present}.")
+    name = str(arrays["name"]) if "name" in arrays else path.stem
+    return FrameStore(name, *_npz_sides(path, arrays["lower"], arrays["upper"]))
+
+
+def _write_npz(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+    """Write one frame, as arrays of shape (n, d)."""
+    with replacing(path) as handle:
+        np.savez(handle, lower=lower, upper=upper)
+
+
+def _write_npz_frames(path: Path, name: str, frame_count: int, first: BoxArrays, frames: Iterable[BoxArrays]) -> None:
+    """Stream ``frame_count`` frames, each like ``first``, with one frame in memory at a time."""
+    header = {
+        "descr": np.lib.format.dtype_to_descr(first[0].dtype),
+        "fortran_order": False,
+        "shape": (frame_count, *first[0].shape),
+    }
+    # An archive is written one member at a time: the upper bounds wait in a temporary file.
+    with (
+        replacing(path) as handle,
+        tempfile.TemporaryFile(dir=path.resolve().parent) as waiting,
+        zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        with archive.open("lower.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array_header_2_0(member, header)
+            for lower, upper in frames:
+                member.write(lower.data)
+                waiting.write(upper.data)
+        waiting.seek(0)
+        with archive.open("upper.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array_header_2_0(member, header)
+            copyfileobj(waiting, member, 1 << 20)
+        with archive.open("name.npy", "w") as member:
+            np.lib.format.write_array(member, np.array(name), allow_pickle=False)
+
+
+def _npz_array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return one array of the archive: mapped if it is stored uncompressed, otherwise read."""
+    if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
+        with archive.open(member) as compressed:
+            return np.lib.format.read_array(compressed, allow_pickle=False)
+    with path.open("rb") as handle:
+        handle.seek(member.header_offset)
+        handle.seek(sum(ZIP_MEMBER_HEADER.unpack(handle.read(ZIP_MEMBER_HEADER.size))), 1)
+        shape, fortran_order, dtype = _npz_header(handle)
+        if dtype.hasobject:
+            raise UnreadableFile(f"The file {path} holds Python objects; arrays of numbers are needed.")
+        offset = handle.tell()
+    mapped: NDArray[Any] = np.memmap(
+        path, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran_order else "C"
+    )
+    return mapped
+
+
+def _npz_header(handle: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(handle)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(handle)
+    return np.lib.format.read_array_header_2_0(handle)
+
+
+def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArrays:
+    """Check both sides and give them a first axis of frames."""
+    for key, side in (("lower", lower), ("upper", upper)):
+        if float_type(side.dtype) is None:
+            raise UnreadableFile(f"In {path}, {key!r} holds values of type {side.dtype}; real numbers are needed.")
+    frames = (lower[np.newaxis], upper[np.newaxis]) if lower.ndim == upper.ndim == 2 else (lower, upper)
+    shape = frames[0].shape
+    if shape != frames[1].shape or len(shape) != 3 or shape[0] < 1 or shape[2] not in (2, 3):
+        raise UnreadableFile(
+            f"In {path}, 'lower' has shape {lower.shape} and 'upper' {upper.shape}; both must be (n, d) or "
+            "both (frames, n, d), with at least one frame and d = 2 or 3."
+        )
+    return frames
+
+
+# Parquet
+
+
+def _read_parquet(path: Path) -> BoxArrays:
+    """Read boxes from columns named as `column_names` says, in any order; other columns are ignored."""
+    require_signature(path, b"PAR1", "a Parquet table")
+    arrow = _pyarrow("pyarrow")
+    parquet = _pyarrow("pyarrow.parquet")
+    with naming_damage(path), parquet.ParquetFile(path) as source:
+        present = source.schema_arrow.names
+        wanted = column_names(3 if {"z_lower", "z_upper"} & set(present) else 2)
+        missing = [name for name in wanted if present.count(name) != 1]
+        if missing:
+            raise UnreadableFile(
+                f"The file {path} does not have exactly one column {missing[0]!r}; it needs {', '.join(wanted)}."
+            )
+        table = source.read(columns=wanted)
+    for name in wanted:
+        column = table.column(name)
+        if not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
+            raise UnreadableFile(f"In {path}, the column {name!r} is of type {column.type}; numbers are needed.")
+        if column.null_count:
+            raise UnreadableFile(f"In {path}, the column {name!r} has {column.null_count} missing values.")
+    return boxes_from_table(np.column_stack([table.column(name).to_numpy() for name in wanted]), path)
+
+
+def _write_parquet(path: Path, lower: FloatArray, upper: FloatArray) -> None:
+    """Write boxes, one column for each bound, in their own float type."""
+    _write_parquet_table(path, column_names(lower.shape[1]), table_from_boxes(lower, upper))
+
+
+def _write_parquet_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
+    """Write the columns of ``table`` under ``names``."""
+    arrow = _pyarrow("pyarrow")
+    parquet = _pyarrow("pyarrow.parquet")
+    columns = {name: np.ascontiguousarray(table[:, index]) for index, name in enumerate(names)}
+    with replacing(path) as handle:
+        parquet.write_table(arrow.table(columns), handle)
+
+
+def _pyarrow(module: str) -> ModuleType:
+    return require(module, extra="lab", purpose="to read and write Parquet tables")
+
+
+# Formats by suffix
+
+READERS: dict[str, BoxesReader] = {
+    ".npy": _read_npy,
+    ".csv": csv_table.read_boxes,
+    ".parquet": _read_parquet,
+}
+"""Formats of a single frame, by suffix."""
+
+FRAME_FORMATS: dict[str, tuple[Callable[[Path], FrameStore], FramesWriter]] = {
+    ".aabbs": (aabbs.open_frames, aabbs.write_frames),
+    ".npz": (_open_npz, _write_npz_frames),
+}
+"""Formats of many frames, by suffix."""
+
+WRITERS: dict[str, BoxesWriter] = {
+    ".npy": _write_npy,
+    ".npz": _write_npz,
+    ".csv": csv_table.write_boxes,
+    ".parquet": _write_parquet,
+    ".aabbs": aabbs.write_boxes,
+}
+
+PAIR_COLUMNS = ["first", "second"]
+
+PAIR_WRITERS: dict[str, PairsWriter] = {
+    ".npy": _write_array,
+    ".csv": lambda path, pairs: csv_table.write_table(path, PAIR_COLUMNS, pairs),
+    ".parquet": lambda path, pairs: _write_parquet_table(path, PAIR_COLUMNS, pairs),
+}

@@ -14,8 +14,11 @@ from choque.errors import InvalidInput
 
 Triple = tuple[float, float, float]
 
-_TOLERANCE = 1e-6
-"""Largest difference from a whole number of voxels that is ignored [voxels]."""
+TOLERANCE = 1e-3
+"""Largest difference from a whole number of voxels that is ignored [voxels]: headers in float32 need it."""
+
+SPACING_TOLERANCE = 1e-6
+"""Largest relative difference of two spacings that is ignored."""
 
 MAX_DISTANCE = 1 << 53
 """Largest distance from the origin of a lattice [voxels]: up to it, floats distinguish one voxel from the next."""
@@ -46,9 +49,7 @@ class Lattice:
         if not max(map(abs, wanted)) <= MAX_DISTANCE:
             raise InvalidInput(f"The translation {given} is farther than 2⁵³ voxels of {self.spacing}; stay within.")
         whole = [round(steps) for steps in wanted]
-        if any(
-            abs(steps - count) > _TOLERANCE * max(1, abs(count)) for steps, count in zip(wanted, whole, strict=True)
-        ):
+        if any(abs(steps - count) > TOLERANCE for steps, count in zip(wanted, whole, strict=True)):
             nearest = tuple(round(count * size, 9) for count, size in zip(whole, self.spacing, strict=True))
             raise InvalidInput(
                 f"The translation {given} is not a whole number of voxels "
@@ -61,7 +62,7 @@ class Lattice:
         """Return the position of voxel 0 of ``other`` on this lattice; voxels must have one size and line up."""
         if self is other or self == other:
             return (0, 0, 0)
-        if any(abs(one - two) > _TOLERANCE * one for one, two in zip(self.spacing, other.spacing, strict=True)):
+        if any(abs(one - two) > SPACING_TOLERANCE * one for one, two in zip(self.spacing, other.spacing, strict=True)):
             raise InvalidInput(
                 f"One volume has voxels of {self.spacing} and the other of {other.spacing}; they must be of one "
                 "size. Resample one with other.resampled(like=volume), or give like=volume when you voxelise a mesh."
@@ -75,7 +76,7 @@ class Lattice:
                     "apart; a lattice reaches to 2⁵³."
                 )
             whole = round(wanted)
-            if abs(wanted - whole) > _TOLERANCE * max(1, abs(whole)):
+            if abs(wanted - whole) > TOLERANCE:
                 raise InvalidInput(
                     f"The voxels of the two volumes do not line up: the origins {self.origin} and {other.origin} "
                     f"differ by {wanted:.6g} voxels. Make them line up with other.resampled(like=volume)."

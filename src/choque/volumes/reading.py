@@ -10,10 +10,9 @@ import numpy as np
 
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import meshes, scans
-from choque.files.evm import VertexFile, read_evm, write_evm
 from choque.files.scans import Scan
 from choque.files.source import read_head
-from choque.files.vox import read_vox, write_vox
+from choque.files.voxel_text import VertexFile, read_evm, read_vox, write_evm, write_vox
 from choque.volumes import phantoms
 from choque.volumes._lattice import Lattice
 from choque.volumes._model import ExtremeVertices

@@ -1,0 +1,140 @@
+"""The text formats of Ottogalli (2014) for voxel objects: ``.evm`` and ``.vox``.
+
+``.evm``: the number of extreme vertices, their order, and one vertex on each line. Columns are always x, y, z; rows are
+sorted in the order that the first line names. Comments after the last row can give the spacing and the origin of the
+lattice, an extension; without them the lattice is that of whole numbers.
+
+``.vox``: the corners of a box of voxels, then 0 or 1 for each. ``MIN`` and ``MAX`` are the first and the last voxel
+along x, y, z; voxel i spans i to i + 1. Blocks follow along z, lines along y, values along x. Lines run from the
+highest y down by default.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import check
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files.atomic import replacing
+from choque.files.source import describe, is_text, naming_damage, read_head
+
+_UNIT = (1.0, 1.0, 1.0)
+_ZERO = (0.0, 0.0, 0.0)
+
+MIN_SPACING = 1e-5
+"""Smallest edge of a voxel that ``.evm``, with six decimals, can hold."""
+
+
+class VertexFile(NamedTuple):
+    """Extreme vertices (n, 3) as lattice points, the order of their rows, and the lattice."""
+
+    points: NDArray[np.int64]
+    order: str
+    spacing: tuple[float, float, float]
+    origin: tuple[float, float, float]
+
+
+def read_evm(path: str | os.PathLike[str]) -> VertexFile:
+    """Read extreme vertices as lattice points; whether they bound a solid is not tested here."""
+    path = Path(path)
+    head = read_head(path)
+    if not is_text(head) or not head.lstrip().startswith(b"#EV:"):
+        raise UnreadableFile(
+            f"The file {path} is not an .evm file: it does not start with #EV: but looks like {describe(head)}."
+        )
+    with naming_damage(path):
+        lines = path.read_text("utf-8").splitlines()
+        words = lines[0].split()
+        count, order = int(words[1]), words[3].lower()
+        rows = [line.split() for line in lines[1:] if line.strip() and not line.startswith("#")]
+        if len(rows) != count:
+            raise UnreadableFile(
+                f"The file {path} is truncated or damaged: it announces {count} vertices and holds {len(rows)}."
+            )
+        known = {"spacing": _UNIT, "origin": _ZERO}
+        for line in lines[1:]:
+            key, _, value = line.lstrip("# ").partition(":")
+            if line.startswith("#") and key in known:
+                x, y, z = (float(word) for word in value.split())
+                known[key] = (x, y, z)
+        places = np.array([[float(word) for word in row] for row in rows], np.float64).reshape(-1, 3)
+        exact = (places - known["origin"]) / known["spacing"]
+        points = np.rint(exact)
+        # The format has six decimals; a larger distance from the lattice is an error.
+        wrong = np.flatnonzero((np.abs(exact - points) * known["spacing"] > 2e-6).any(axis=1))
+        if len(wrong):
+            raise UnreadableFile(
+                f"The file {path} has a vertex off the lattice, {places[wrong[0]].tolist()}; the spacing "
+                f"{known['spacing']} does not reach it. Add a line such as '# spacing: 0.5 0.5 0.5' at its end."
+            )
+    return VertexFile(points.astype(np.int64), order, known["spacing"], known["origin"])
+
+
+def write_evm(path: str | os.PathLike[str], vertices: VertexFile) -> None:
+    """Write extreme vertices; with the lattice of whole numbers the file has no extensions of the format."""
+    if min(vertices.spacing) < MIN_SPACING:
+        raise InvalidInput(
+            f"The spacing is {vertices.spacing}; .evm holds six decimals and needs at least {MIN_SPACING:g}. "
+            "Write .nii.gz or .nrrd instead, or use larger units."
+        )
+    places = vertices.points * np.array(vertices.spacing) + vertices.origin
+    with replacing(path) as handle:
+        handle.write(f"#EV: {len(places)} Order: {vertices.order.upper()}\n\n".encode())
+        handle.writelines(f"{x + 0.0:.6f} {y + 0.0:.6f} {z + 0.0:.6f}\n".encode() for x, y, z in places.tolist())
+        handle.write(b"\n")
+        for key, value, usual in (("spacing", vertices.spacing, _UNIT), ("origin", vertices.origin, _ZERO)):
+            if value != usual:
+                handle.write(f"# {key}: {value[0]!r} {value[1]!r} {value[2]!r}\n".encode())
+
+
+ROWS = ("descending", "ascending")
+"""Sequences of the lines of ``.vox`` along y."""
+
+
+def read_vox(
+    path: str | os.PathLike[str], *, rows: str = "descending"
+) -> tuple[NDArray[np.bool_], tuple[int, int, int]]:
+    """Read a mask (x, y, z) and the position of its first voxel."""
+    check.choice(rows, "sequence of lines", ROWS)
+    path = Path(path)
+    head = read_head(path)
+    if not is_text(head) or not head.lstrip().startswith(b"MIN"):
+        raise UnreadableFile(
+            f"The file {path} is not a .vox volume: it does not start with MIN but looks like {describe(head)}."
+        )
+    with naming_damage(path):
+        words = path.read_text("utf-8").split()
+        low = [int(word) for word in words[1:4]]
+        if words[4] != "MAX":
+            raise UnreadableFile(f"The file {path} is damaged: MIN x y z must be followed by MAX x y z.")
+        shape = [int(word) - first + 1 for word, first in zip(words[5:8], low, strict=True)]
+        values = words[8:]
+        if min(shape) < 0 or len(values) != int(np.prod(shape)):
+            raise UnreadableFile(
+                f"The file {path} is truncated or damaged: a box of {' × '.join(map(str, shape))} voxels needs "
+                f"{int(np.prod(shape))} values, and it holds {len(values)}."
+            )
+        wrong = set(values) - {"0", "1"}
+        if wrong:
+            raise UnreadableFile(f"The file {path} holds the value {min(wrong)!r}; voxels are 0 or 1.")
+        mask = (np.array(values, "U1") == "1").reshape(shape[::-1]).transpose()
+    return (mask[:, ::-1] if rows == "descending" else mask), (low[0], low[1], low[2])
+
+
+def write_vox(
+    path: str | os.PathLike[str], mask: NDArray[Any], first: tuple[int, int, int], *, rows: str = "descending"
+) -> None:
+    """Write a mask (x, y, z) whose first voxel lies at ``first``."""
+    check.choice(rows, "sequence of lines", ROWS)
+    turned = (mask[:, ::-1] if rows == "descending" else mask).astype(np.uint8).transpose()
+    last = [start + size - 1 for start, size in zip(first, mask.shape, strict=True)]
+    with replacing(path) as handle:
+        handle.write(f"MIN {first[0]} {first[1]} {first[2]}\nMAX {last[0]} {last[1]} {last[2]}\n".encode())
+        for block in turned.tolist():
+            handle.write(b"\n")
+            handle.writelines((" ".join(map(str, line)) + "\n").encode() for line in block)
