@@ -41,9 +41,9 @@ def exchange_rates(sweep: Sweep, turns: int = 40) -> list[float]:
     """Exchanges a second, turn by turn."""
     rates = []
     for _ in range(turns):
-        before = sweep.counters.swaps
+        before = sweep.counters.exchanges
         seconds = taken(lambda: sweep.advance(sweep.time + 0.02))
-        rates.append((sweep.counters.swaps - before) / seconds)
+        rates.append((sweep.counters.exchanges - before) / seconds)
     return rates
 
 

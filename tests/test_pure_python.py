@@ -62,7 +62,7 @@ def ask(dimension):
     gap = np.maximum(np.maximum(boxes.lower - centre[:, None], centre[:, None] - boxes.upper), 0)
     away = np.sqrt((gap**2).sum(axis=2))
     assert tree.query_points(centre).tolist() == np.argwhere(away == 0).tolist()
-    assert np.allclose(tree.nearest(centre, 3).distance, np.sort(away, axis=1)[:, :3])
+    assert np.allclose(tree.nearest(centre, count=3).distance, np.sort(away, axis=1)[:, :3])
     is_met = (gap[:, :, 1:] == 0).all(axis=2)
     assert tree.query_rays(centre - 1000 * along, along).tolist() == np.argwhere(is_met).tolist()
     entry = np.where(is_met, boxes.lower[:, 0] - centre[:, :1] + 1000, np.inf)

@@ -22,12 +22,11 @@ MARK = re.compile(r"^% generated: (?P<part>[a-z-]+)$", re.MULTILINE)
 
 def methods(app: Sphinx) -> Iterator[str]:
     """Every broad phase by its name, with the whole docstring of its class."""
-    common = choque.broad.options_of(choque.broad.BroadPhase)
     settings = Config(napoleon_use_param=False)  # a list: fields belong to an object, and there is none on this page
     for name in choque.broad.names():
         method = choque.broad.find(name)
         text = str(NumpyDocstring(inspect.getdoc(method) or "", settings, app, "class", name, method))
-        own = [option for option in choque.broad.options_of(method) if option not in common]
+        own = method.options()
         yield f"(method-{name})=\n### `{name}`\n"
         yield from ("```{eval-rst}", text, "```\n")
         if own and ":Parameters:" not in text:

@@ -2,8 +2,9 @@
 A broad phase from another package
 ==================================
 
-A method is one class with two functions, `_build` and `_emit`; ids, filters, began and
-ended, threads and counters come with :class:`choque.broad.BroadPhase`. The folder
+A method is one class with two functions, `build` and `emit`: a subclass of
+:class:`choque.broad.Index`. Ids, filters, began and ended, threads and counters come with
+:class:`choque.broad.BroadPhase`, which holds it. The folder
 ``examples/third_party_method`` is a whole package with such a method, which sorts the boxes
 along x and scans each forward. Installed, it is known by its name; here it is registered by
 hand.

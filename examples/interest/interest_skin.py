@@ -25,13 +25,13 @@ frames = (1, 2, 4, 6, 8, 10, 15, 20)
 candidates = []
 for count in frames:
     k = choque.interest.skin(radius=0.04, displacement=displacement, frames=count)
-    candidates.append(len(choque.interest.Interest(boxes[0], k=k).pairs()))
+    candidates.append(len(choque.broad.create("interest", boxes[0], k=k).pairs()))
     print(f"{count:>2} frames: k = {k:.2f}, {candidates[-1]:>6} pairs to keep an eye on")
 
 # %%
 # `Skinned` does this for any method, and checks that no body was faster than the given bound.
 kept = choque.interest.Skinned(boxes[0], displacement=displacement, frames=10)
-exact = choque.interest.Interest(boxes[0])
+exact = choque.broad.create("interest", boxes[0])
 for frame in boxes[1:]:
     kept.update(frame)
     exact.update(frame)

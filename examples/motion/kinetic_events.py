@@ -33,7 +33,7 @@ events = sweep.advance(until=100.0)
 counters = sweep.counters
 print(
     f"t = {sweep.time:g}: {len(events)} events, "
-    f"{counters.swaps:,} exchanges, {sweep.audit().bounces:,} bounces"
+    f"{counters.exchanges:,} exchanges, {sweep.audit().bounces:,} bounces"
 )
 assert np.array_equal(sweep.pairs(), choque.pairs(*sweep.boxes()))
 

@@ -29,7 +29,7 @@ for meeting in runners.advance(until=6.0):
     overtakings.append((meeting.time, runners.position_at(meeting.time)[meeting.after[0]]))
     if len(overtakings) <= 3:
         print(f"t = {meeting.time:.4f}: {meeting.before} become {meeting.after}")
-print(f"{runners.counters.swaps} exchanges until t = {runners.time:g}")
+print(f"{runners.counters.exchanges} exchanges until t = {runners.time:g}")
 print(f"final order {runners.order.tolist()}")
 
 # %%

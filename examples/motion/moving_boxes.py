@@ -28,7 +28,7 @@ for index in range(1, scene.frame_count):
     ended.append(len(broad.ended))
 print(
     f"frame {index}: {len(touching)} pairs, "
-    f"after {broad.counters.swaps:,} exchanges of neighbours"
+    f"after {broad.counters.exchanges:,} exchanges of neighbours"
 )
 assert sorted(touching) == list(map(tuple, broad.pairs().tolist()))
 

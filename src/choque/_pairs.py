@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike
 
@@ -10,12 +10,12 @@ from choque._core.records import pack_records
 from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad._auto import Auto, Choice
-from choque.broad._brute import list_few
-from choque.broad._on_device import on_device
 
-FEW = 256
-"""Up to here even the making of a broad phase would cost more than its answer."""
+if TYPE_CHECKING:
+    from choque.broad._auto import Auto, Choice
+
+MAX_LISTED = 256
+"""Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
 
 
 def pairs(
@@ -66,8 +66,12 @@ def pairs(
     if displacement is not None:
         boxes = boxes.swept(displacement)
     if device is not None:
+        from choque.broad._on_device import on_device
+
         method, options = on_device(device, method, options)
-    if method == "auto" and len(boxes) <= FEW and threads is None and not options:
+    if method == "auto" and len(boxes) <= MAX_LISTED and threads is None and not options:
+        from choque.broad._brute import list_few
+
         return list_few(pack_records(boxes, closed, 1))
     return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
 
@@ -81,4 +85,4 @@ def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads:
     >>> print(choque.explain([[0, 0], [1, 1]], [[2, 2], [3, 3]]))
     brute: 2 boxes are few enough to test all pairs
     """
-    return cast("Auto", create("auto", Boxes(lower, upper), closed=closed, threads=threads)).choice
+    return cast("Auto", create("auto", Boxes(lower, upper), closed=closed, threads=threads).index).choice

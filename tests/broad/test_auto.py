@@ -9,16 +9,15 @@ import pytest
 
 import choque
 from choque.bounds import Boxes
-from choque.broad import _auto_table
-from choque.broad._auto import ASK_EVERY, ENGINES, FEW, Auto
+from choque.broad import BroadPhase, _auto_table
+from choque.broad._auto import CONSULT_EVERY, MAX_MOVED_SHARE, Auto, Choice
 from choque.errors import UnreadableFile
 from choque.testing import oracle
 
 
-def auto_over(boxes: Boxes) -> Auto:
-    method = choque.broad.create("auto", boxes)
-    assert isinstance(method, Auto)
-    return method
+def choice_of(broad: BroadPhase) -> Choice:
+    assert isinstance(broad.index, Auto)
+    return broad.index.choice
 
 
 def spread(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -58,8 +57,8 @@ def test_few_boxes_are_tested_one_by_one() -> None:
     assert choice.dimension == 3
 
 
-def test_every_candidate_has_its_engine() -> None:
-    assert tuple(ENGINES) == _auto_table.CANDIDATES
+def test_every_candidate_is_a_method() -> None:
+    assert set(_auto_table.CANDIDATES) <= set(choque.broad.names())
 
 
 def test_the_shipped_table_knows_every_candidate_at_rest_and_in_motion() -> None:
@@ -87,40 +86,40 @@ def test_the_shipped_table_knows_what_everybody_knows() -> None:
 def test_the_table_decides(table, method: str) -> None:
     table(method)
     lower, upper = spread(900)
-    auto = auto_over(Boxes(lower, upper))
-    assert auto.choice.method == method
-    assert f"{method} is expected to be the fastest, 2x before" in auto.choice.reason
-    assert str(auto.choice).startswith(f"{method}: ")
-    assert auto.choice.tests_per_box is not None
+    auto = choque.broad.create("auto", Boxes(lower, upper))
+    assert choice_of(auto).method == method
+    assert f"{method} is expected to be the fastest, 2x before" in choice_of(auto).reason
+    assert str(choice_of(auto)).startswith(f"{method}: ")
+    assert choice_of(auto).tests_per_box is not None
     np.testing.assert_array_equal(auto.pairs(), oracle.overlapping_pairs(lower, upper))
 
 
 def test_few_movers_are_followed_by_a_tree_and_all_movers_as_the_table_says(table) -> None:
     table("grid")
     lower, upper = spread(4000)
-    method = auto_over(Boxes(lower, upper))
-    assert method.choice.method == "grid"
-    some = np.arange(int(FEW * 4000) - 1)
+    method = choque.broad.create("auto", Boxes(lower, upper))
+    assert choice_of(method).method == "grid"
+    some = np.arange(int(MAX_MOVED_SHARE * 4000) - 1)
     lower[some] += 0.3
     upper[some] += 0.3
     method.update(Boxes(lower, upper))
-    assert method.choice.method == "bvh"
-    assert "moved" in method.choice.reason
+    assert choice_of(method).method == "bvh"
+    assert "moved" in choice_of(method).reason
     np.testing.assert_array_equal(method.pairs(), oracle.overlapping_pairs(lower, upper))
     lower, upper = lower + 0.1, upper + 0.1
     method.update(Boxes(lower, upper))
-    assert method.choice.method == "grid"
+    assert choice_of(method).method == "grid"
     np.testing.assert_array_equal(method.pairs(), oracle.overlapping_pairs(lower, upper))
 
 
 @pytest.mark.parametrize("method", _auto_table.CANDIDATES)
-def test_whoever_is_in_charge_follows_motion_and_remembers_one_step(table, method: str) -> None:
+def test_the_method_chosen_follows_motion_and_remembers_one_step(table, method: str) -> None:
     table(method)
     random = np.random.default_rng(3)
     lower, upper = spread(800)
-    auto = auto_over(Boxes(lower, upper))
+    auto = choque.broad.create("auto", Boxes(lower, upper))
     before = oracle.overlapping_pairs(lower, upper)
-    for _ in range(ASK_EVERY + 2):
+    for _ in range(CONSULT_EVERY + 2):
         shift = random.normal(0, 0.3, lower.shape)
         lower, upper = lower + shift, upper + shift
         auto.update(Boxes(lower, upper))
@@ -132,13 +131,13 @@ def test_whoever_is_in_charge_follows_motion_and_remembers_one_step(table, metho
 
 
 @pytest.mark.parametrize(("others", "follower"), [(1.05, "grid"), (1.5, "bvh")])
-def test_who_is_in_charge_stays_where_another_is_hardly_better(table, others: float, follower: str) -> None:
+def test_the_method_chosen_stays_where_another_is_hardly_better(table, others: float, follower: str) -> None:
     lower, upper = spread(900)
     table("grid")
-    auto = auto_over(Boxes(lower, upper))
+    auto = choque.broad.create("auto", Boxes(lower, upper))
     table("bvh", others)
     auto.update(Boxes(lower + 1, upper + 1))
-    assert auto.choice.method == follower
+    assert choice_of(auto).method == follower
 
 
 def test_a_kept_order_is_given_up_at_once_when_motion_turns_wild(tmp_path, monkeypatch) -> None:
@@ -155,13 +154,13 @@ def test_a_kept_order_is_given_up_at_once_when_motion_turns_wild(tmp_path, monke
     monkeypatch.setenv(_auto_table.VARIABLE, str(path))
     random = np.random.default_rng(0)
     lower, upper = spread(900)
-    auto = auto_over(Boxes(lower, upper))
+    auto = choque.broad.create("auto", Boxes(lower, upper))
     chosen = []
     for reach in (0.001, 0.001, 9.0):
         shift = random.normal(0, reach, lower.shape)
         lower, upper = lower + shift, upper + shift
         auto.update(Boxes(lower, upper))
-        chosen.append(auto.choice.method)
+        chosen.append(choice_of(auto).method)
         np.testing.assert_array_equal(auto.pairs(), oracle.overlapping_pairs(lower, upper))
     assert chosen == ["sap-incremental", "sap-incremental", "grid"]
 

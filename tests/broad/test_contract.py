@@ -11,7 +11,7 @@ from choque import broad
 from choque._core.emission import Sink
 from choque._core.pair_sets import Change, difference
 from choque.bounds import Boxes, Spheres
-from choque.broad import BroadPhase
+from choque.broad import Index, create
 from choque.broad._brute import Brute
 from choque.errors import InvalidInput
 from choque.testing import check_broad_phase, oracle
@@ -20,15 +20,15 @@ APART = Boxes([[0, 0], [5, 5], [9, 9]], [[1, 1], [6, 6], [10, 10]])
 ALL_MEET = Boxes([[0, 0], [0, 0], [0, 0]], [[1, 1], [1, 1], [1, 1]])
 
 
-class Smallest(BroadPhase):
+class Smallest(Index):
     """No more than a method must write."""
 
     name = "smallest"
 
-    def _build(self) -> None:
-        self.rows = oracle.overlapping_pairs(self._records[:, :3], self._records[:, 3:])
+    def build(self) -> None:
+        self.rows = oracle.overlapping_pairs(self.records[:, :3], self.records[:, 3:])
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
         sink.run(copy_rows, len(self.rows), self.rows)
 
 
@@ -43,26 +43,25 @@ class Follower(Brute):
     """Tells each change itself, found the slow way, and counts how often all pairs are written out."""
 
     name = "follower"
-    follows_moves = True
     emissions = 0
 
     def _rows(self, records: Any) -> Any:
-        given = self._filter
+        given = self.table.pair_filter
         filters = {} if given is None else vars(given)
         return oracle.overlapping_pairs(records[:, :3], records[:, 3:], **filters)
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
         self.emissions += 1
-        super()._emit(sink)
+        super().emit(sink)
 
-    def _updated(self, previous: Any) -> Change:
-        self._build()
-        return difference(self._rows(previous), self._rows(self._records))
+    def update(self, previous: Any) -> Change:
+        self.build()
+        return difference(self._rows(previous), self._rows(self.records))
 
-    def _moved(self, rows: Any, previous: Any) -> Change:
-        before = self._records.copy()
+    def move(self, rows: Any, previous: Any) -> Change:
+        before = self.records.copy()
         before[rows] = previous
-        return self._updated(before)
+        return self.update(before)
 
 
 class Repeater(Brute):
@@ -71,63 +70,54 @@ class Repeater(Brute):
     name = "repeater"
     repeats_pairs = True
 
-    def _emit(self, sink: Sink) -> None:
-        super()._emit(sink)
-        super()._emit(sink)
+    def emit(self, sink: Sink) -> None:
+        super().emit(sink)
+        super().emit(sink)
 
 
 @pytest.mark.parametrize("method", [Smallest, Follower, Repeater])
-def test_a_method_made_of_few_hooks_conforms(method: type[BroadPhase], thorough: bool) -> None:
+def test_a_method_made_of_few_hooks_conforms(method: type[Index], thorough: bool) -> None:
     check_broad_phase(method, thorough=thorough)
 
 
 def test_a_method_that_follows_moves_is_never_asked_for_all_pairs_to_tell_changes() -> None:
-    made = Follower(APART)
+    made = create(Follower, APART)
     made.move([1], APART.take([0]))
     assert made.began.tolist() == [[0, 1]]
     made.update(ALL_MEET)
     assert made.began.tolist() == [[0, 2], [1, 2]]
     made.move([2, 0], APART.take([2, 1]))
     assert made.ended.tolist() == [[0, 1], [0, 2], [1, 2]]
-    assert made.emissions == 0
+    assert made.index.emissions == 0
 
 
 def test_known_pairs_follow_changes_without_being_written_out_again() -> None:
-    made = Follower(APART)
+    made = create(Follower, APART)
     assert made.pairs().tolist() == []
     for boxes in (ALL_MEET, APART, ALL_MEET):
         made.update(boxes)
     assert made.pairs().tolist() == [[0, 1], [0, 2], [1, 2]]
-    assert made.emissions == 1
+    assert made.index.emissions == 1
 
 
 def test_pairs_are_written_out_once_and_counting_keeps_none() -> None:
-    made = Follower(ALL_MEET)
+    made = create(Follower, ALL_MEET)
     assert made.count() == 3
-    assert made.emissions == 1
+    assert made.index.emissions == 1
     assert made.pairs() is not made.pairs()
     assert np.shares_memory(made.pairs(), made.pairs())
     assert made.count() == 3
-    assert made.emissions == 2
-
-
-def test_a_method_that_promises_to_follow_must_say_how() -> None:
-    class Promises(Brute):
-        name = "promises"
-        follows_moves = True
-
-    with pytest.raises(TypeError, match="Promises says that it follows moves and does not say how"):
-        Promises(APART).move([0], APART.take([1]))
+    assert made.index.emissions == 2
 
 
 def test_repeated_pairs_are_counted_and_dropped() -> None:
-    made = Repeater(ALL_MEET)
+    made = create(Repeater, ALL_MEET)
     assert made.count() == len(made.pairs()) == 3
     assert made.counters.duplicates == 3
 
 
 def test_counters_add_up_until_reset() -> None:
-    made = Brute(ALL_MEET)
+    made = create(Brute, ALL_MEET)
     assert made.counters.tests == 0
     made.pairs()
     assert made.counters.tests == 3
@@ -140,10 +130,10 @@ def test_counters_add_up_until_reset() -> None:
 
 
 def test_a_broad_phase_introduces_itself() -> None:
-    assert repr(Brute(APART)) == "<Brute 'brute': 3 bodies in 2D, closed>"
-    assert repr(Brute(APART, closed=False)) == "<Brute 'brute': 3 bodies in 2D, half-open>"
-    assert len(Brute(APART)) == 3
-    assert Brute(APART).dimension == 2
+    assert repr(create(Brute, APART)) == "<BroadPhase 'brute': 3 bodies in 2D, closed>"
+    assert repr(create(Brute, APART, closed=False)) == "<BroadPhase 'brute': 3 bodies in 2D, half-open>"
+    assert len(create(Brute, APART)) == 3
+    assert create(Brute, APART).dimension == 2
 
 
 def test_half_open_boxes_that_end_at_the_smallest_number_still_overlap() -> None:
@@ -152,8 +142,8 @@ def test_half_open_boxes_that_end_at_the_smallest_number_still_overlap() -> None
         smallest = np.finfo(dtype).min
         lower = np.full((2, 2), -np.inf, dtype)
         upper = np.full((2, 2), smallest, dtype)
-        assert Brute(Boxes(lower, upper), closed=False).pairs().tolist() == [[0, 1]]
-        assert Brute(Boxes(lower, lower.copy()), closed=False).pairs().tolist() == []
+        assert create(Brute, Boxes(lower, upper), closed=False).pairs().tolist() == [[0, 1]]
+        assert create(Brute, Boxes(lower, lower.copy()), closed=False).pairs().tolist() == []
 
 
 def test_other_kinds_of_bounds_are_refused_before_anything_changes() -> None:

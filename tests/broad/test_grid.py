@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from choque._core.grid_levels import CELLS_PER_BOX, sort_into_levels
 from choque.bounds import Boxes
-from choque.broad import create
-from choque.broad._grid import Grid
-from choque.errors import InvalidInput
+from choque.broad import BroadPhase, create
 from choque.testing import oracle
 
 
-def grid_over(boxes: Boxes, **options: object) -> Grid:
-    grid = create("grid", boxes, **options)
-    assert isinstance(grid, Grid)
-    return grid
+def grid_over(boxes: Boxes, **options: object) -> BroadPhase:
+    return create("grid", boxes, **options)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from((2, 3)), st.sampled_from((1e-30, 1.0, 1e30)), st.booleans())
@@ -66,28 +61,6 @@ def test_few_tests_and_bytes_a_box_on_even_scenes() -> None:
     assert grid.counters.peak_bytes < 100 * 30_000
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_given_cells_find_the_same_pairs_and_count_repeats(dimension: int) -> None:
-    random = np.random.default_rng(0)
-    lower = random.integers(0, 20, (300, dimension)).astype(np.float64)
-    upper = lower + random.integers(0, 5, (300, dimension))
-    expected = oracle.overlapping_pairs(lower, upper)
-    for cells in (1, 4, (2,) * dimension):
-        grid = grid_over(Boxes(lower, upper), cells=cells)
-        np.testing.assert_array_equal(grid.pairs(), expected)
-        assert grid.counters.duplicates == 0 if cells == 1 else grid.counters.duplicates > 0
-    untested = grid_over(Boxes(lower, upper), cells=2, test=False).pairs()
-    assert set(map(tuple, expected.tolist())) < set(map(tuple, untested.tolist()))
-
-
-def test_options_that_need_given_cells_say_so() -> None:
-    boxes = Boxes([[0.0, 0.0]], [[1.0, 1.0]])
-    with pytest.raises(InvalidInput, match="go with given cells"):
-        create("grid", boxes, test=False)
-    with pytest.raises(InvalidInput, match="cells is"):
-        create("grid", boxes, cells=(1, 2, 3))
-
-
 def test_the_unit_of_a_plane_does_not_decide_its_levels() -> None:
     """2D boxes once had a third edge of 1, which put all boxes smaller than that into one level."""
     random = np.random.default_rng(3)
@@ -98,5 +71,5 @@ def test_the_unit_of_a_plane_does_not_decide_its_levels() -> None:
         boxes = Boxes(lower * unit, (lower + edge) * unit)
         grid = grid_over(boxes)
         assert np.array_equal(grid.pairs(), oracle.overlapping_pairs(boxes.lower, boxes.upper))
-        levels.append(grid.level_count)
+        levels.append(grid.index.level_count)  # type: ignore[attr-defined]
     assert levels == [2, 2, 2]

@@ -1,4 +1,4 @@
-"""Names to methods: built in, registered, and brought by other packages."""
+"""Methods by name: built in, registered, and announced by other packages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from choque import broad
+from choque._core import registry
 from choque.bounds import Boxes
-from choque.broad import BroadPhase, _registry
+from choque.broad import BroadPhase
 from choque.broad._brute import Brute
+from choque.broad._registry import methods
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.testing import check_broad_phase
 
@@ -24,17 +26,17 @@ BOXES = Boxes([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]])
 
 @pytest.fixture(autouse=True)
 def _clean_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(_registry, "_registered", {})
-    _registry._brought.cache_clear()
+    monkeypatch.setattr(methods, "_registered", {})
+    methods.rescan()
     yield
-    _registry._brought.cache_clear()
+    methods.rescan()
 
 
-def bring(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def announce(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """Let an installed package announce a method."""
-    points = [EntryPoint(name, value, _registry.GROUP)]
-    monkeypatch.setattr(_registry, "entry_points", lambda group: points if group == _registry.GROUP else [])
-    _registry._brought.cache_clear()
+    points = [EntryPoint(name, value, "choque.broad")]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "choque.broad" else [])
+    methods.rescan()
 
 
 def test_an_unknown_method_suggests_the_nearest_and_lists_all() -> None:
@@ -54,14 +56,19 @@ def test_an_unknown_option_suggests_the_nearest() -> None:
         broad.create("brute", BOXES, thread=2)
 
 
-def test_options_of_a_method_are_its_own_and_those_of_every_method() -> None:
+def test_options_of_a_method_are_its_own_and_those_of_its_bases() -> None:
     class Seasoned(Brute):
-        def __init__(self, bounds: Any, *, pepper: float = 1.0, **options: Any) -> None:  # noqa: ARG002
-            super().__init__(bounds, **options)
+        def __init__(self, *, pepper: float = 1.0) -> None:
+            self.pepper = pepper
 
-    common = ["closed", "threads", "groups", "masks", "static"]
-    assert broad.options_of(Brute) == broad.options_of("brute") == common
-    assert broad.options_of(Seasoned) == ["pepper", *common]
+    class Salted(Seasoned):
+        def __init__(self, *, salt: float = 1.0, **options: Any) -> None:
+            super().__init__(**options)
+            self.salt = salt
+
+    assert broad.find("brute").options() == []
+    assert Salted.options() == ["salt", "pepper"]
+    assert broad.create(Salted, BOXES, pepper=2.0, threads=1).index.pepper == 2.0  # type: ignore[attr-defined]
 
 
 def test_a_type_error_of_the_method_itself_is_not_mistaken_for_an_unknown_option() -> None:
@@ -69,7 +76,7 @@ def test_a_type_error_of_the_method_itself_is_not_mistaken_for_an_unknown_option
     class Confused(Brute):
         name = "confused"
 
-        def _build(self) -> None:
+        def build(self) -> None:
             raise TypeError("two and two")
 
     with pytest.raises(TypeError, match="two and two"):
@@ -89,7 +96,7 @@ def test_a_registered_class_is_found_and_may_be_registered_again() -> None:
     assert broad.register(Mine) is Mine
     assert broad.register(Mine) is Mine
     assert "mine" in broad.names()
-    assert type(broad.create("mine", BOXES)) is Mine
+    assert type(broad.create("mine", BOXES).index) is Mine
 
 
 def test_a_name_is_taken_once() -> None:
@@ -102,10 +109,10 @@ def test_a_name_is_taken_once() -> None:
     class Yours(Brute):
         name = "mine"
 
-    with pytest.raises(InvalidInput, match="'grid' is taken"):
+    with pytest.raises(InvalidInput, match="called 'grid' already"):
         broad.register(Impostor)
     broad.register(Mine)
-    with pytest.raises(InvalidInput, match="'mine' is taken"):
+    with pytest.raises(InvalidInput, match="called 'mine' already"):
         broad.register(Yours)
 
 
@@ -114,7 +121,7 @@ def test_names_are_sorted_and_each_is_there_once() -> None:
 
 
 def test_a_method_by_entry_point_is_listed_and_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    bring(monkeypatch, "brought", "choque.broad._brute:Brute")
+    announce(monkeypatch, "brought", "choque.broad._brute:Brute")
     assert "brought" in broad.names()
     assert broad.find("brought") is Brute
 
@@ -123,7 +130,7 @@ def test_a_method_by_entry_point_is_listed_and_found(monkeypatch: pytest.MonkeyP
     "value", ["no_such_package.module:Method", "choque.broad._brute:NoSuchClass", "choque.broad._brute:BLOCK"]
 )
 def test_a_broken_entry_point_breaks_only_its_own_method(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    bring(monkeypatch, "broken", value)
+    announce(monkeypatch, "broken", value)
     assert "broken" in broad.names()
     assert broad.create("brute", BOXES).count() == 1
     with pytest.raises(ChoqueError, match="'broken'"):
@@ -146,7 +153,7 @@ def test_the_example_package_announces_itself_and_conforms(tmp_path: Path, monke
     (info / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.syspath_prepend(str(EXAMPLE / "src"))
-    _registry._brought.cache_clear()
+    methods.rescan()
     try:
         assert "sorted-scan" in broad.names()
         made = broad.create("sorted-scan", BOXES)

@@ -11,8 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from choque._core import threads
 from choque.bounds import Boxes
-from choque.broad import _sap_exchanges as exchanges
-from choque.broad import create
+from choque.broad import create, exchanges
 from choque.errors import UnknownName
 from choque.testing import oracle, scenes
 
@@ -183,7 +182,7 @@ def test_what_passes_through_between_two_frames_is_no_change():
     for change in ("update", "move"):
         sweep = create("sap-incremental", boxes)
         sweep.update(through) if change == "update" else sweep.move([0], through.take(np.array([0])))
-        assert sweep.counters.swaps > 0
+        assert sweep.counters.exchanges > 0
         assert len(sweep.began) == len(sweep.ended) == 0
 
 
@@ -197,7 +196,7 @@ def test_swaps_are_the_inversions_of_all_end_points():
         before = np.concatenate((boxes.lower[:, axis], boxes.upper[:, axis]))
         after = np.concatenate((moved.lower[:, axis], moved.upper[:, axis]))[np.argsort(before, kind="stable")]
         inversions += np.count_nonzero(np.triu(after[:, None] > after[None], 1))
-    assert sweep.counters.swaps == inversions
+    assert sweep.counters.exchanges == inversions
 
 
 def test_a_rigid_shift_exchanges_nothing():
@@ -207,7 +206,7 @@ def test_a_rigid_shift_exchanges_nothing():
         pairs = sweep.pairs()
         sweep.counters.reset()
         sweep.update(Boxes(boxes.lower + 8, boxes.upper + 8))
-        assert (sweep.counters.swaps, sweep.collision_runs) == (0, 0)
+        assert (sweep.counters.exchanges, sweep.index.collision_runs) == (0, 0)
         assert len(sweep.began) == len(sweep.ended) == 0
         np.testing.assert_array_equal(sweep.pairs(), pairs)
         assert sweep.counters.tests == 0, "the pairs were found again though the order is the same"
@@ -219,7 +218,7 @@ def test_recompute_runs_once_for_each_change_of_order():
     for frame, amount in enumerate((1.0, 0.0, 1.0, 0.0, 0.0)):
         boxes = drifting(boxes, amount, frame)
         sweep.update(boxes)
-    assert sweep.collision_runs == 2
+    assert sweep.index.collision_runs == 2
 
 
 @pytest.mark.parametrize("variant", ["delta", "recompute"])
@@ -300,14 +299,14 @@ def test_a_move_touches_only_what_it_passes():
     sweep.counters.reset()
     some = boxes.take(np.array([17]))
     sweep.move([17], Boxes(some.lower + 1e-3, some.upper + 1e-3))
-    assert 0 < sweep.counters.swaps < 50
-    assert sweep.counters.tests <= sweep.counters.swaps
+    assert 0 < sweep.counters.exchanges < 50
+    assert sweep.counters.tests <= sweep.counters.exchanges
 
 
 def test_the_lists_take_no_more_than_they_say():
     for dtype, per_box in ((np.float32, 16), (np.float64, 24)):
         sweep = create("sap-incremental", make("mixed", 1000, 3, dtype))
-        assert sweep._values.nbytes + sweep._ends.nbytes == 3 * per_box * 1000
+        assert sweep.index._values.nbytes + sweep.index.ends.nbytes == 3 * per_box * 1000
 
 
 def test_copies_go_their_own_way():

@@ -93,7 +93,7 @@ def test_boxes_that_meet_on_one_axis_only_are_no_pairs() -> None:
     broad = create("sap-kdop", Boxes(lower, lower + np.array([3, 2])))
     assert len(broad.pairs()) == 0
     flat = create("sap-kdop", Boxes(lower * [10, 1], lower * [10, 1] + [31, 2]))
-    assert flat.axis == (1, 0)
+    assert flat.index.axis == (1, 0)
     assert len(flat.pairs()) == 0
     assert flat.counters.tests == 9  # each against the three that start before it ends, the last ones fewer
 
@@ -120,7 +120,7 @@ def test_giants_are_swept_apart_from_the_tiles(threads: int) -> None:
     broad = create("sap-kdop", volumes, tiles=True, threads=threads)
     line = create("sap-kdop", volumes, tiles=False, threads=1)
     np.testing.assert_array_equal(broad.pairs(), line.pairs())
-    assert len(broad._sweep.apart) == 40
+    assert len(broad.index._sweep.apart) == 40
     assert broad.counters.tests < line.counters.tests
     assert (broad.counters.tests, broad.counters.duplicates) == _counted_on_one_thread(volumes)
 
@@ -138,7 +138,7 @@ def test_crowded_tiles_outgrow_any_chunk() -> None:
     far = random.random((300, 2, 3)) + np.array([3, 40, 40])
     volumes = KDops.fit(np.concatenate((crowd, far)), k=18)
     broad = create("sap-kdop", volumes, tiles=True)
-    assert len(broad._sweep.starts) > 2
+    assert len(broad.index._sweep.starts) > 2
     np.testing.assert_array_equal(broad.pairs(), oracle(volumes))
 
 
@@ -146,7 +146,7 @@ def test_tests_of_a_tile_are_those_that_start_in_time() -> None:
     """The lanes of a block that start too late, or belong to the next tile, are not counted."""
     lower = np.array([[100.0 * x, 60.0 * y] for x in range(8) for y in range(2)])
     tiled, line = (create("sap-kdop", Boxes(lower, lower + [150, 1]), tiles=tiles) for tiles in (True, False))
-    assert tiled.axis == line.axis == (1, 0)
+    assert tiled.index.axis == line.index.axis == (1, 0)
     np.testing.assert_array_equal(tiled.pairs(), line.pairs())
     assert tiled.counters.tests == len(tiled.pairs()) == 14 < line.counters.tests
 
@@ -240,8 +240,8 @@ def test_about_the_origin_a_far_crowd_points_at_itself() -> None:
     assert abs(about_mean[0]) > 0.99
     assert abs(about_origin[1]) > 0.99
     boxes = Boxes(records[:, :3], records[:, 3:])
-    assert create("sap-kdop", boxes).axis == (1, 0, 0)
-    assert create("sap-kdop", boxes, centred=False).axis == (0, 1, 0)
+    assert create("sap-kdop", boxes).index.axis == (1, 0, 0)
+    assert create("sap-kdop", boxes, centred=False).index.axis == (0, 1, 0)
 
 
 @pytest.mark.parametrize("k", [4, 8, 6, 14, 18, 26])
@@ -267,7 +267,7 @@ def test_each_kind_is_swept_along_a_direction_of_its_own(kind: Any, axis: tuple[
     ]
     points = along + np.random.default_rng(13).normal(0, 0.3, (200, 5, 3))
     broad = create("sap-kdop", fitted(points, kind))
-    assert broad.axis == axis
+    assert broad.index.axis == axis
     np.testing.assert_array_equal(broad.pairs(), oracle(fitted(points, kind)))
 
 
@@ -288,14 +288,14 @@ def line(axis: int, seed: int = 14) -> Boxes:
 def test_the_axis_is_looked_for_every_so_many_updates() -> None:
     """F-002-12: the spread changes too little to be noticed at once, so the period decides."""
     broad = create("sap-kdop", line(0), axis_period=5)
-    assert broad.axis == (1, 0, 0)
+    assert broad.index.axis == (1, 0, 0)
     for _ in range(4):
         broad.update(line(2))
-    assert broad.axis == (1, 0, 0)
+    assert broad.index.axis == (1, 0, 0)
     broad.update(line(2))
-    assert broad.axis == (0, 0, 1)
-    assert broad.axis_changes == ((0, (1, 0, 0)), (5, (0, 0, 1)))
-    assert create("sap-kdop", line(0)).axis_period == 30
+    assert broad.index.axis == (0, 0, 1)
+    assert broad.index.axis_changes == ((0, (1, 0, 0)), (5, (0, 0, 1)))
+    assert create("sap-kdop", line(0)).index.axis_period == 30
 
 
 def test_a_lost_spread_is_noticed_at_once() -> None:
@@ -303,11 +303,11 @@ def test_a_lost_spread_is_noticed_at_once() -> None:
     flat = line(2)
     squeezed = Boxes(flat.lower * [0.1, 1, 1], flat.upper * [0.1, 1, 1])
     broad.update(squeezed)
-    assert broad.axis == (0, 0, 1)
+    assert broad.index.axis == (0, 0, 1)
     assert spread_share(np.concatenate((squeezed.lower, squeezed.upper), axis=1), 0, directions(6)) < 0.1
     kept = create("sap-kdop", line(0), axis_period=None)
     kept.update(squeezed)
-    assert kept.axis == (1, 0, 0)
+    assert kept.index.axis == (1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -321,13 +321,13 @@ def test_a_lost_spread_is_noticed_at_once() -> None:
 def test_an_axis_that_nothing_speaks_for_is_kept(boxes: Boxes) -> None:
     """F-002-12: infinite, equal and unsquarable centres."""
     broad = create("sap-kdop", boxes)
-    assert broad.axis == (1, 0, 0)
+    assert broad.index.axis == (1, 0, 0)
     np.testing.assert_array_equal(broad.pairs(), oracle(boxes))
 
 
 def test_a_ground_plane_has_no_say() -> None:
     ground = Boxes([[-np.inf, -np.inf, -1]], [[np.inf, np.inf, 0]])
-    assert create("sap-kdop", line(1).join(ground)).axis == (0, 1, 0)
+    assert create("sap-kdop", line(1).join(ground)).index.axis == (0, 1, 0)
 
 
 @pytest.mark.parametrize(

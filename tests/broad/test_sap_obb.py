@@ -35,17 +35,16 @@ def as_set(pairs: Any) -> set[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("closed", [True, False])
-@pytest.mark.parametrize("variant", ["delta", "recompute"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_follows_the_oracle_of_oriented_boxes_frame_after_frame(closed: bool, variant: str, dtype: Any) -> None:
+def test_follows_the_oracle_of_oriented_boxes_frame_after_frame(closed: bool, dtype: Any) -> None:
     """F-001: given tighter bounds, the pairs are those of the bounds, and began and ended add up."""
-    broad = create("sap-obb", rods(120, 1, 0, dtype), closed=closed, variant=variant)
+    broad = create("sap-obb", rods(120, 1, 0, dtype), closed=closed)
     known: set[tuple[int, int]] = set()
     for frame in range(8):
         if frame:
             broad.update(rods(120, 1, frame, dtype))
         wanted = oracle(rods(120, 1, frame, dtype), closed)
-        if frame % 3 != 2:  # now and then nobody asks
+        if frame % 3 != 2:  # sometimes the change is not read
             began, ended = as_set(broad.began), as_set(broad.ended)
             assert began == wanted - known
             assert ended == known - wanted
@@ -121,13 +120,13 @@ def test_only_what_the_sweep_leaves_is_filtered() -> None:
     boxes.update(rods(300, 7, 1))
     broad.update(rods(300, 7, 1))
     broad.pairs()
-    assert broad.counters.swaps == boxes.counters.swaps
+    assert broad.counters.exchanges == boxes.counters.exchanges
     broad.counters.reset()
     assert broad.counters.filtered == 0
     assert broad.counters.filter_seconds == 0.0
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [2, 3])
 def test_threads_change_nothing(threads: int) -> None:
     broad = create("sap-obb", rods(4200, 8), threads=threads)
     single = create("sap-obb", rods(4200, 8), threads=1)

@@ -79,7 +79,7 @@ def test_orders_are_in_order(method: str) -> None:
 def test_who_works_through_another_shows_what_that_has_built() -> None:
     boxes = some(3_000, 3)
     auto = broad.create("auto", boxes)
-    assert auto.structure().method == auto.choice.method  # type: ignore[attr-defined]
+    assert auto.structure().method == auto.index.choice.method  # type: ignore[attr-defined]
     assert broad.create("interest", boxes, k=2.0).structure().kind == "blocks"
     assert broad.create("interest", boxes).structure().method in broad.names()
 

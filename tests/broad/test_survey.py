@@ -26,13 +26,13 @@ def test_it_foresees_what_a_grid_takes(scene: str) -> None:
     grid.count()
     survey = survey_boxes(records_of(boxes))
     assert survey.box_count == 20_000
-    assert survey.size_classes == grid.level_count == 1
+    assert survey.size_classes == grid.index.level_count == 1
     assert 0.5 < survey.grid_tests / (grid.counters.tests / 20_000) < 2.0
 
 
 def test_it_sees_classes_of_sizes() -> None:
     boxes = Boxes(*choque.scene.generate("mixed", 20_000, seed=1).frame())
-    assert survey_boxes(records_of(boxes)).size_classes == create("grid", boxes).level_count
+    assert survey_boxes(records_of(boxes)).size_classes == create("grid", boxes).index.level_count
 
 
 @pytest.mark.parametrize(("dimension", "step"), [(2, 0.05), (3, 0.01), (3, 0.3)])
@@ -44,7 +44,7 @@ def test_it_foresees_the_exchanges_of_a_sweep_that_keeps_its_order(dimension: in
     sweep.update(second)
     survey = survey_boxes(records_of(second), records_of(first))
     assert survey.moving
-    assert 0.5 < survey.passed / (sweep.counters.swaps / 3_000) < 2.0
+    assert 0.5 < survey.passed / (sweep.counters.exchanges / 3_000) < 2.0
 
 
 def test_what_moves_as_one_passes_nothing() -> None:
@@ -64,7 +64,7 @@ def test_what_moves_as_one_passes_nothing() -> None:
     ],
 )
 def test_it_takes_anything(lower: np.ndarray, upper: np.ndarray) -> None:
-    records = create("brute", Boxes(lower, upper))._records
+    records = create("brute", Boxes(lower, upper)).index.records
     survey = survey_boxes(records, records[::-1].copy())
     assert survey.size_classes >= 1
     assert survey.passed >= 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import choque
+from choque.broad._registry import methods
 from choque.cli.methods import describe
 
 if TYPE_CHECKING:
@@ -29,6 +30,6 @@ def test_the_table_names_every_method(command: Command) -> None:
 
 
 def test_a_method_that_cannot_be_imported_says_why(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    monkeypatch.setitem(choque.broad._registry._BUILT_IN, "lost", "choque.no_such_module:Lost")
+    monkeypatch.setitem(methods._built_in, "lost", "choque.no_such_module:Lost")
     assert "no_such_module" in (describe("lost").error or "")
     assert "cannot be used" in command.succeeds("methods")

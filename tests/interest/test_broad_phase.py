@@ -12,8 +12,9 @@ from interest_oracles import arena, rows, sphere_pairs
 
 import choque
 from choque.bounds import Boxes, Spheres
+from choque.broad import create
 from choque.errors import InvalidInput
-from choque.interest import Interest, broad_phase
+from choque.interest import broad_phase
 from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
 from choque.theses.interest.repeated_pairs import distinct_by_scan
 
@@ -23,20 +24,20 @@ SHAPES = ("box", "sphere")
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_it_conforms(check: str, thorough: bool) -> None:
-    CHECKS[check](Interest, thorough=thorough)
+    CHECKS[check]("interest", thorough=thorough)
 
 
 @pytest.mark.parametrize("check", ["edge-cases", "filters", "replay", "metamorphic", "mixed-precision", "thread-count"])
 @pytest.mark.parametrize("options", [{"k": 2}, {"legacy": True}, {"legacy": True, "k": 3.0, "static_areas": True}])
 def test_it_conforms_with_options(check: str, options: dict[str, Any]) -> None:
-    CHECKS[check](Interest, options=options, exact="k" not in options)
+    CHECKS[check]("interest", options=options, exact="k" not in options)
 
 
 @pytest.mark.parametrize("check", ["edge-cases", "filters", "replay", "metamorphic", "thread-count"])
 def test_it_conforms_with_cells_for_few_bodies(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other of the two searches that few bodies may get."""
     monkeypatch.setattr(broad_phase, "CELLS_FROM", 0)
-    CHECKS[check](Interest)
+    CHECKS[check]("interest")
 
 
 @st.composite
@@ -52,11 +53,11 @@ def test_pairs_have_a_closed_form(scene: tuple[Any, Any, Any], k: float, legacy:
     """F-004-20, F-004-22: dist ≤ r_min + k · r_max, or k · r + r of the static one; never two static ones."""
     center, radius, static = scene
     bounds = Spheres(center, radius)
-    found = rows(Interest(bounds, k=k, legacy=legacy).pairs())
+    found = rows(create("interest", bounds, k=k, legacy=legacy).pairs())
     assert found == sphere_pairs(center, radius, k)
-    mixed = rows(Interest(bounds, k=k, static=static, legacy=legacy).pairs())
+    mixed = rows(create("interest", bounds, k=k, static=static, legacy=legacy).pairs())
     assert mixed == sphere_pairs(center, radius, k, static)
-    both = Interest(bounds, k=k, static=static, static_areas=True).pairs()
+    both = create("interest", bounds, k=k, static=static, static_areas=True).pairs()
     assert rows(both) == [pair for pair in found if not (static[pair[0]] and static[pair[1]])]
 
 
@@ -65,7 +66,9 @@ def test_larger_areas_contain_smaller_ones(scene: tuple[Any, Any, Any], shape: A
     """F-004-23."""
     center, radius, _ = scene
     bounds = Spheres(center / 3.0, radius / 7.0)
-    sets = [set(rows(Interest(bounds, k=k, shape=shape, closed=closed).pairs())) for k in (1, 1.0000001, 2, 3)]
+    sets = [
+        set(rows(create("interest", bounds, k=k, shape=shape, closed=closed).pairs())) for k in (1, 1.0000001, 2, 3)
+    ]
     assert sets[0] <= sets[1] <= sets[2] <= sets[3]
 
 
@@ -74,7 +77,9 @@ def test_nesting_and_zero_missed_over_the_arena(start: str, thorough: bool) -> N
     """F-004-23, F-004-24, F-004-26, F-004-27: against the oracles at each frame."""
     motion = arena(100, start=start)
     frame_count, stride = (500, 1) if thorough else (500, 60)
-    kept = {(shape, k): Interest(Boxes(*motion.frame(0)), k=k, shape=shape) for shape in SHAPES for k in (1, 2, 3)}  # type: ignore[arg-type]
+    kept = {
+        (shape, k): create("interest", Boxes(*motion.frame(0)), k=k, shape=shape) for shape in SHAPES for k in (1, 2, 3)
+    }  # type: ignore[arg-type]
     sweep = choque.broad.create("sap-direct", Boxes(*motion.frame(0)), axes=3)
     for frame in range(1, frame_count + 1, stride):
         center, radius = motion.spheres(frame)
@@ -102,7 +107,7 @@ def test_nesting_and_zero_missed_over_the_arena(start: str, thorough: bool) -> N
 def test_legacy_finds_the_same_pairs_and_repeats_them(shape: Any, k: float) -> None:
     """F-004-34, F-004-39: d(d − 1) area tests, every mutual pair found twice; the search does far fewer."""
     boxes = Boxes(*arena(1500, start="sparse", largest=0.02).frame(0))
-    old, new = Interest(boxes, k=k, shape=shape, legacy=True), Interest(boxes, k=k, shape=shape)
+    old, new = create("interest", boxes, k=k, shape=shape, legacy=True), create("interest", boxes, k=k, shape=shape)
     np.testing.assert_array_equal(old.pairs(), new.pairs())
     tests = 1500 * 1499
     assert old.counters.tests - (len(old.pairs()) if shape == "sphere" else 0) >= tests
@@ -122,8 +127,8 @@ def test_scanning_keeps_the_first_of_each_key() -> None:
 def test_given_boxes_as_spheres_are_as_wide_as_their_longest_edge() -> None:
     lower = np.array([[0.0, 0.0], [0.0, 2.5], [0.0, 5.6]])
     flat = Boxes(lower, lower + np.array([3.0, 1.0]))
-    assert rows(Interest(flat, shape="sphere").pairs()) == [(0, 1)]
-    assert rows(Interest(flat).pairs()) == []
+    assert rows(create("interest", flat, shape="sphere").pairs()) == [(0, 1)]
+    assert rows(create("interest", flat).pairs()) == []
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -133,14 +138,14 @@ def test_spheres_are_compared_as_their_own_oracle_does(dtype: Any) -> None:
     everyone = np.array(np.triu_indices(400, 1), np.int32).T.copy()
     for closed in (True, False):
         np.testing.assert_array_equal(
-            Interest(bounds, closed=closed).pairs(), everyone[bounds.overlap(everyone, closed=closed)]
+            create("interest", bounds, closed=closed).pairs(), everyone[bounds.overlap(everyone, closed=closed)]
         )
 
 
 def test_areas_follow_changes_with_any_k() -> None:
     random = np.random.default_rng(4)
     with parallel_at_any_size():
-        kept = Interest(Boxes(*arena(60).frame(90)), k=2.5, static=np.arange(60) % 3 == 0)
+        kept = create("interest", Boxes(*arena(60).frame(90)), k=2.5, static=np.arange(60) % 3 == 0)
         held = set(rows(kept.began))
         for frame in range(91, 99):
             kept.update(Boxes(*arena(len(kept)).frame(frame)))
@@ -158,7 +163,7 @@ def test_infinite_and_empty_boxes_with_any_k() -> None:
     upper = np.array([[inf, 0.5], [2, 2], [6, 6], [inf, 1], [1, 1], [inf, inf]])
     for closed in (True, False):
         wanted = set(rows(oracle.overlapping_pairs(lower, upper, closed=closed)))
-        sets = [set(rows(Interest(Boxes(lower, upper), k=k, closed=closed).pairs())) for k in (1, 2, 4)]
+        sets = [set(rows(create("interest", Boxes(lower, upper), k=k, closed=closed).pairs())) for k in (1, 2, 4)]
         assert sets[0] == wanted
         assert sets[0] <= sets[1] <= sets[2]
 
@@ -177,9 +182,9 @@ def test_infinite_and_empty_boxes_with_any_k() -> None:
 )
 def test_bad_options_are_one_sentence(options: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        Interest(Boxes([[0, 0]], [[1, 1]]), **options)
+        create("interest", Boxes([[0, 0]], [[1, 1]]), **options)
 
 
 def test_a_plane_is_no_sphere() -> None:
     with pytest.raises(InvalidInput, match="finite"):
-        Interest(Boxes([[-np.inf, 0.0]], [[np.inf, 1.0]]), shape="sphere")
+        create("interest", Boxes([[-np.inf, 0.0]], [[np.inf, 1.0]]), shape="sphere")

@@ -10,8 +10,9 @@ from interest_oracles import arena, sphere_pairs
 
 import choque
 from choque.bounds import Boxes, Spheres
+from choque.broad import create
 from choque.errors import InvalidInput
-from choque.interest import Interest, Skinned, skin
+from choque.interest import Skinned, skin
 from choque.testing import oracle
 
 
@@ -33,7 +34,7 @@ def test_areas_of_that_k_hold_all_pairs_of_the_frames_that_follow(frames: int, s
     motion = arena(250, speed_rule="normalised", speed=0.03, largest=0.05, start="sparse")
     k = skin(motion.reach, 0.03, frames)
     for start in range(0, 24, frames):
-        held = set(map(tuple, Interest(boxes_of(motion, start), k=k, shape=shape).pairs().tolist()))
+        held = set(map(tuple, create("interest", boxes_of(motion, start), k=k, shape=shape).pairs().tolist()))
         for frame in range(start, start + frames):
             boxes = boxes_of(motion, frame)
             now = oracle.overlapping_pairs(boxes.lower, boxes.upper).tolist()
@@ -41,8 +42,8 @@ def test_areas_of_that_k_hold_all_pairs_of_the_frames_that_follow(frames: int, s
                 now = sphere_pairs(*motion.spheres(frame))
             assert set(map(tuple, now)) <= held
     meeting = Spheres([[0.0, 0.0], [1 + 0.1 * (frames - 1), 0.0]], [0.5, 0.5])
-    assert len(Interest(meeting, k=skin(0.5, 0.05, frames)).pairs()) == 1
-    assert len(Interest(meeting, k=skin(0.5, 0.05 * 0.99, frames)).pairs()) == 0
+    assert len(create("interest", meeting, k=skin(0.5, 0.05, frames)).pairs()) == 1
+    assert len(create("interest", meeting, k=skin(0.5, 0.05 * 0.99, frames)).pairs()) == 0
 
 
 @pytest.mark.parametrize("method", ["auto", "sap-direct", "bvh", "grid"])

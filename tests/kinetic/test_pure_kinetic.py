@@ -9,6 +9,7 @@ import sys
 SCRIPT = """
 import numba, numpy as np
 from choque.bounds import Boxes
+from choque.broad import create
 from choque.theses.kinetic import scenes
 from choque.kinetic import Billiards, SortedList, Sweep, contacts
 from choque.kinetic.broad_phase import SapKinetic
@@ -17,7 +18,7 @@ assert numba.config.DISABLE_JIT
 sweep = scenes.make("tres-objetos").sweep()
 events = sweep.advance(10)
 assert events.times.tolist() == [2 / 3, 1.5, 1.6, 2.0, 5.5], events
-assert (sweep.counters.events, sweep.counters.swaps, sweep.audit().multiple) == (17, 19, 1)
+assert (sweep.counters.events, sweep.counters.exchanges, sweep.audit().multiple) == (17, 19, 1)
 points = SortedList([0, 5, 6], velocity=[1, 0, -1])
 assert [meeting.time for meeting in points.advance(10)] == [1.0, 3.0, 5.0]
 walled = Sweep([[0, 0], [4, 1]], [[1, 1], [5, 2]], [[1, 0.5], [-1, 0.25]], acceleration=[[0, -1], [0, 0]])
@@ -26,7 +27,7 @@ walled.advance(20)
 assert walled.audit().stale == 0 and walled.audit().bounces > 5
 table = Billiards([[0, 0], [3, 0]], [[1, 0], [0, 0]], radius=0.5, lower=[-9, -9], upper=[9, 9])
 assert len(table.advance(40)) == 3, table.collision_count
-broad = SapKinetic(Boxes([[0, 0], [4, 0]], [[1, 1], [5, 1]]), closed=False)
+broad = create(SapKinetic, Boxes([[0, 0], [4, 0]], [[1, 1], [5, 1]]), closed=False)
 broad.update(Boxes([[3.5, 0], [4, 0]], [[4.5, 1], [5, 1]]))
 assert broad.began.tolist() == [[0, 1]]
 square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])

@@ -41,7 +41,7 @@ def test_golden_run_of_the_specification() -> None:
         (6.0, 3, 4, (Q1, P0)),
     ]
     assert points.order.tolist() == [P2, Q2, P1, Q1, P0, Q0]
-    assert points.counters.swaps == 6
+    assert points.counters.exchanges == 6
 
 
 def test_no_stale_event_is_left_behind() -> None:
@@ -128,7 +128,7 @@ def test_one_call_gives_the_meetings_of_single_steps(grid: bool) -> None:
     assert len(meetings) > 1000
     assert meetings.is_multiple.tolist() == [meeting.is_multiple for meeting in meetings]
     assert meetings.is_multiple.any() == grid
-    assert len(meetings.exchanges) == whole.counters.swaps == stepped.counters.swaps
+    assert len(meetings.exchanges) == whole.counters.exchanges == stepped.counters.exchanges
 
 
 def _meeting_in_groups(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

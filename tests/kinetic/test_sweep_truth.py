@@ -26,7 +26,7 @@ def test_exchanges_events_and_pairs_are_the_true_ones_where_everything_coincides
         sweep, truth = Sweep(*corners, closed=closed), Scene(*corners, closed=closed)
         assert sweep.pairs().tolist() == truth.pairs(Fraction(0)), seed
         events = sweep.advance(UNTIL)
-        assert (sweep.counters.swaps, sweep.counters.events) == truth.exchanges(Fraction(UNTIL)), seed
+        assert (sweep.counters.exchanges, sweep.counters.events) == truth.exchanges(Fraction(UNTIL)), seed
         found = [
             (time, tuple(pair), int(not began))
             for time, began, pair in zip(
@@ -44,7 +44,7 @@ def test_exchanges_are_the_true_ones_for_any_floats(closed: bool, thorough: bool
         corners = random_scene(seed, count=3 + seed % 10, dimension=2 + seed % 2, grid=False)
         sweep, truth = Sweep(*corners, closed=closed), Scene(*corners, closed=closed)
         events = sweep.advance(UNTIL)
-        assert sweep.counters.swaps == truth.exchanges(Fraction(UNTIL))[0], seed
+        assert sweep.counters.exchanges == truth.exchanges(Fraction(UNTIL))[0], seed
         expected = truth.events(Fraction(UNTIL))
         np.testing.assert_allclose(events.times, [float(time) for time, _, _ in expected], rtol=1e-12, atol=1e-13)
         assert sorted(map(tuple, events.pairs.tolist())) == sorted(pair for _, pair, _ in expected), seed
@@ -57,7 +57,7 @@ def test_exchanges_of_accelerated_bodies_are_the_true_ones(thorough: bool) -> No
         acceleration = np.random.default_rng(seed).integers(-2, 3, corners[0].shape).astype(float)
         sweep = Sweep(*corners, acceleration=acceleration)
         sweep.advance(until)
-        assert sweep.counters.swaps == accelerated_exchanges(*corners, acceleration, Fraction(until)), seed
+        assert sweep.counters.exchanges == accelerated_exchanges(*corners, acceleration, Fraction(until)), seed
 
 
 @pytest.mark.parametrize("grid", [True, False])
@@ -94,10 +94,10 @@ def test_buffers_grow_and_nothing_is_dropped() -> None:
     sweep = Sweep(*corners)
     events = sweep.advance(2.0)
     inversions = count * (count - 1) // 2
-    assert sweep.counters.swaps == 4 * inversions
+    assert sweep.counters.exchanges == 4 * inversions
     assert sweep.counters.events == sweep.audit().multiple == 1
     assert len(events) == 2 * inversions  # every two points touch for an instant
     assert (events.times == 1.0).all()
     half_open = Sweep(*corners, closed=False)
     assert len(half_open.advance(2.0)) == 0
-    assert half_open.counters.swaps == 4 * inversions
+    assert half_open.counters.exchanges == 4 * inversions

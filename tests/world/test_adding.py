@@ -160,7 +160,7 @@ def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any],
     ("options", "told"),
     [
         ({"broad": "octtree"}, "Did you mean 'octree'"),
-        ({"broad": 3}, "must be a name"),
+        ({"broad": 3}, "no broad-phase method called 3"),
         ({"bounds": "7-dop"}, "7-dop"),
         ({"narrow": "sloppy"}, "sloppy"),
         ({"response": "friction"}, "friction"),

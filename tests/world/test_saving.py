@@ -40,7 +40,7 @@ def test_a_run_resumed_in_a_dense_pile_ends_alike(tmp_path: Path, thorough: bool
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"broad": "sap-obb", "dtype": "float32"}, {"broad": "grid", "cells": [3, 3, 3]}]
+    "options", [{}, {"broad": "sap-obb", "dtype": "float32"}, {"broad": "grid-cells", "cells": [3, 3, 3]}]
 )
 def test_everything_is_kept(tmp_path: Path, options: dict[str, Any]) -> None:
     world = gas(40, **options, max_speed=50.0)
@@ -72,10 +72,10 @@ def test_a_copy_goes_its_own_way() -> None:
 
 def test_an_old_file_stays_when_saving_fails(tmp_path: Path) -> None:
     path = tmp_path / "world"
-    world = gas(10, broad="grid", cells=(2, 2, 2))
+    world = gas(10, broad="grid-cells", cells=(2, 2, 2))
     world.write(path)
     content = path.read_bytes()
-    world.switch("grid", cells=2, arena=(np.zeros(3), np.ones(3)))
+    world.switch("grid-cells", cells=2, arena=(np.zeros(3), np.ones(3)))
     with pytest.raises(InvalidInput, match="'cells', 'arena'"):
         world.write(path)
     assert path.read_bytes() == content

@@ -89,8 +89,8 @@ def grid() -> Figure:
     size = np.where(np.arange(90)[:, None] < 14, random.uniform(14, 22, (90, 2)), random.uniform(2, 3.5, (90, 2)))
     broad: Any = choque.broad.create("grid", choque.bounds.Boxes(start, start + size))
     found, made = len(broad.pairs()), broad.structure()
-    figure, axes = panels(8.6, 4.2, broad.level_count)
-    for panel, level in zip(axes, reversed(range(broad.level_count)), strict=True):
+    figure, axes = panels(8.6, 4.2, broad.index.level_count)
+    for panel, level in zip(axes, reversed(range(broad.index.level_count)), strict=True):
         cells = np.flatnonzero(made.level == level)
         members = np.concatenate([made.listed(cell) for cell in cells])
         low, high = made.lower[cells].min(axis=0), made.upper[cells].max(axis=0)
@@ -206,6 +206,6 @@ def partitions() -> Figure:
             for leaf in range(len(leaves)):
                 members = leaves.listed(leaf)
                 boxes(panel, lower[members], upper[members], facecolor=shades[leaf % 8], alpha=0.45, edgecolor=BLACK)
-        plain(panel, f"{name}: {tree.leaf_count} leaves, {len(leaves.members)} listings")
+        plain(panel, f"{name}: {tree.index.leaf_count} leaves, {len(leaves.members)} listings")
         panel.set(xlim=(-1, 11), ylim=(-1, 11))
     return figure

@@ -14,7 +14,7 @@ class Counters:
 
     tests: int = 0
     """Overlap tests between two bodies."""
-    swaps: int = 0
+    exchanges: int = 0
     """Exchanges of neighbouring end points in a sorted list."""
     events: int = 0
     """Certificate failures handled by a kinetic structure."""

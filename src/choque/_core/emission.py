@@ -71,6 +71,13 @@ class Sink:
         draw = threads.block_supply(unit_count, block)
         threads.run(lambda _: self._work(kernel, draw, arguments), thread_count)
 
+    def add(self, keys: Keys) -> None:
+        """Take packed pairs that were found elsewhere, as `run` takes those of a kernel; ``keys`` may be changed."""
+        count = keys.size if self.pair_filter is None else self.pair_filter.keep_allowed(keys)
+        self.pair_count += count
+        if self._keep and count:
+            self.chunks.append(keys[:count])
+
     def _work(
         self,
         kernel: EmissionKernel,

@@ -9,7 +9,6 @@ all six bounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,17 +40,6 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
         # Nothing is below −inf: a half-open box that ends there overlaps nothing, and an empty interval says so.
         records[nowhere, :3] = np.inf
     return records
-
-
-@dataclass(frozen=True)
-class PackedBoxes:
-    """Stands for the bounds of a method that works inside another one: the records are there already, and shared."""
-
-    records: Floats
-    dimension: int
-
-    def __len__(self) -> int:
-        return len(self.records)
 
 
 def widened(records: Floats, closed: bool, dtype: Any) -> Floats:

@@ -8,8 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Index: TypeAlias = Any
+Integer: TypeAlias = Any
 """A whole number in a kernel: an int, or a NumPy integer, which the type checker would keep apart."""
+
+Index: TypeAlias = Integer
+"""The same, where no index of a broad phase is near."""
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 """An array of float32 or float64."""

@@ -1,21 +1,48 @@
-"""Candidate pairs: one contract, a registry of methods by name, and one file for each method."""
+"""Candidate pairs: a set of bodies, methods by name, and one file for each method."""
 
-from choque._core.counters import Counters
-from choque._core.emission import Sink
-from choque._core.filter import PairFilter
-from choque.broad._contract import BroadPhase
-from choque.broad._registry import create, find, names, options_of, register
-from choque.broad._structure import Structure
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque._core.counters import Counters
+    from choque._core.emission import Sink
+    from choque._core.filter import PairFilter
+    from choque.broad._registry import create, find, names, register
+    from choque.broad.broad_phase import BroadPhase
+    from choque.broad.index import Index
+    from choque.broad.structure import Structure
 
 __all__ = [
     "BroadPhase",
     "Counters",
+    "Index",
     "PairFilter",
     "Sink",
     "Structure",
     "create",
     "find",
     "names",
-    "options_of",
     "register",
 ]
+
+_MEMBERS = {
+    "BroadPhase": "choque.broad.broad_phase",
+    "Counters": "choque._core.counters",
+    "Index": "choque.broad.index",
+    "PairFilter": "choque._core.filter",
+    "Sink": "choque._core.emission",
+    "Structure": "choque.broad.structure",
+    "create": "choque.broad._registry",
+    "find": "choque.broad._registry",
+    "names": "choque.broad._registry",
+    "register": "choque.broad._registry",
+}
+
+__getattr__ = exporting("choque.broad", _MEMBERS)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

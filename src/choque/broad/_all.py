@@ -9,10 +9,10 @@ import numpy as np
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.types import Keys
-from choque.broad._contract import BroadPhase
+from choque.broad.index import Index
 
 
-class AllPairs(BroadPhase):
+class AllPairs(Index):
     """Reports every pair that the filter allows and tests none: a narrow phase without a broad phase.
 
     Guarantees: contains every answer; n(n − 1)/2 pairs before filtering, no tests; memory is that of the answer.
@@ -20,10 +20,10 @@ class AllPairs(BroadPhase):
 
     name: ClassVar[str] = "all"
 
-    def _build(self) -> None:
+    def build(self) -> None:
         pass
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
         sink.run(_emit_rows, len(self), len(self))
 
 

@@ -11,10 +11,10 @@ from choque._core.kernel import kernel
 from choque._core.pair_keys import unpack_pairs
 from choque._core.types import Floats, Keys, Pairs
 from choque.broad._columns import BLOCK, is_any, mark_overlaps, padded_columns
-from choque.broad._contract import BroadPhase
+from choque.broad.index import Index
 
 
-class Brute(BroadPhase):
+class Brute(Index):
     """Tests every pair of boxes.
 
     Guarantees: exact, both topologies; n(n − 1)/2 tests whatever the scene; O(n) memory beside the answer. The boxes
@@ -24,10 +24,10 @@ class Brute(BroadPhase):
 
     name: ClassVar[str] = "brute"
 
-    def _build(self) -> None:
-        self._columns = padded_columns(self._records)
+    def build(self) -> None:
+        self._columns = padded_columns(self.records)
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
         sink.run(_emit_rows, len(self), self._columns)
 
 

@@ -18,7 +18,9 @@ class BruteObb(Brute):
     """
 
     name: ClassVar[str] = "brute-obb"
-    uses_tighter_bounds: ClassVar[bool] = True
+    keeps_bounds: ClassVar[bool] = True
 
-    def _refine(self, found: Pairs) -> Pairs:
-        return self._tighter(found) if isinstance(self._bounds, OrientedBoxes) else found
+    def pairs(self) -> Pairs:
+        """Return the pairs whose oriented boxes overlap."""
+        found = super().pairs()
+        return self.meeting(found) if isinstance(self.table.bounds, OrientedBoxes) else found

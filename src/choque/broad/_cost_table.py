@@ -48,6 +48,21 @@ class Expectation(NamedTuple):
         return f"{self.method} is expected to be the fastest{lead}"
 
 
+class TableArrays(NamedTuple):
+    """What `expected_ratios` reads of a table."""
+
+    weights: NDArray[np.float64]
+    """(axes,)"""
+    middle: NDArray[np.float64]
+    """(axes,): the mean of all places."""
+    points: NDArray[np.float64]
+    """(places, axes): the places about their mean."""
+    law: NDArray[np.float64]
+    """(terms, methods): the fitted law."""
+    left: NDArray[np.float64]
+    """(places, methods): what the law leaves of the measured logarithms."""
+
+
 class CostTable:
     """Places, each with what every method took there, and a choice for any other place.
 
@@ -87,8 +102,7 @@ class CostTable:
         middle = points.mean(axis=0) if len(places) else np.zeros(len(self.coordinates))
         terms = _terms(points - middle, degree)
         law = _fitted(terms, times)
-        self.arrays = (self._weights, middle, points - middle, law, times - terms @ law)
-        """What `expected_ratios` asks."""
+        self.arrays = TableArrays(self._weights, middle, points - middle, law, times - terms @ law)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -105,7 +119,7 @@ class CostTable:
 
     def ratios_at(self, where: Sequence[float]) -> NDArray[np.float64]:
         """Per method how many times as long as the fastest to expect, from a number for each of ``coordinates``."""
-        found: NDArray[np.float64] = expected_ratios(np.array(where, np.float64), *self.arrays)
+        found: NDArray[np.float64] = expected_ratios(np.array(where, np.float64), self.arrays)
         return found
 
     def _point(self, where: Numbers) -> Any:
@@ -151,10 +165,13 @@ def _fitted(terms: Any, times: Any) -> Any:
 
 
 @kernel
-def expected_ratios(where: Any, weights: Any, middle: Any, points: Any, law: Any, left: Any) -> Any:
-    """Per method how many times as long as the fastest it is expected to take."""
+def expected_ratios(where: Any, table: TableArrays) -> Any:
+    """Return the predicted time of each method at the coordinates ``where`` (axes,), as a multiple of the best."""
+    points, law, left = table.points, table.law, table.left
     axes = points.shape[1]
-    here = np.log10(where + NIL) * weights - middle
+    here = np.empty(axes)
+    for axis in range(axes):
+        here[axis] = np.log10(where[axis] + NIL) * table.weights[axis] - table.middle[axis]
     expected = np.zeros(left.shape[1])
     total = 0.0
     for place in range(points.shape[0]):
@@ -174,4 +191,7 @@ def expected_ratios(where: Any, weights: Any, middle: Any, points: Any, law: Any
             for other in range(axis, axes):
                 expected[method] += here[axis] * here[other] * law[term, method]
                 term += 1
-    return np.exp(expected - np.min(expected))
+    best = np.min(expected)
+    for method in range(left.shape[1]):
+        expected[method] = np.exp(expected[method] - best)
+    return expected

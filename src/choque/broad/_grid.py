@@ -2,125 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from choque._core.cells import cell_along
 from choque._core.emission import Sink
 from choque._core.grid_levels import lay_out, sort_into_levels
 from choque._core.kernel import kernel
-from choque._core.records import PackedBoxes
-from choque._core.types import Index, Keys
-from choque.bounds import Bounds
-from choque.broad._contract import BroadPhase
-from choque.broad._structure import Structure, cells_of, leaves_of
-from choque.errors import InvalidInput
-from choque.lab.methods.buckets import Buckets
-from choque.lab.methods.grid_cells import cell_buckets, checked_cells
+from choque._core.types import Integer, Keys
+from choque.broad.index import Index
+from choque.broad.structure import Structure, cells_of
 
 
-class Grid(BroadPhase):
+class Grid(Index):
     """Sorts boxes into cells and tests those in neighbouring cells.
-
-    Parameters
-    ----------
-    bounds
-        The bodies.
-    cells
-        None: cells sized from the data, a stack of grids for boxes of different sizes. A number, or one for each
-        axis: that many cells, and every body listed in each cell that it touches (`counters.duplicates` has how often
-        a pair was met again).
-    arena
-        The lower and upper corner that given ``cells`` divide; None for the extent of the bodies.
-    test
-        False, with given ``cells``: all pairs that share a cell, untested; they contain the others.
-    options
-        Those of every method.
 
     Notes
     -----
-    With cells from the data, boxes whose sizes differ by more than fourfold go to grids of their own, so that neither
-    a giant nor dust can ruin the cells of the rest (hierarchical grids: Ericson, "Real-Time Collision Detection",
-    2005, 7.2); infinite boxes are kept apart and tested against all. A box is listed once, in the cell of its lower
-    corner, and looks at the runs of cells in which a partner's lower corner may lie; so no pair is met twice.
+    Boxes whose sizes differ by more than fourfold go to grids of their own, so that neither a giant nor dust can ruin
+    the cells of the rest (hierarchical grids: Ericson, "Real-Time Collision Detection", 2005, 7.2); infinite boxes are
+    kept apart and tested against all. A box is listed once, in the cell of its lower corner, and is tested against the
+    runs of cells in which a partner's lower corner may lie, so no pair is found twice.
 
     Guarantees: exact, both topologies; at most four cells a box, O(n) memory beside the answer; O(n + m) time when
     the boxes of a level are spread evenly, O(n²) when they crowd into few cells (clusters far apart: use ``bvh``).
-    Rebuilt at every update.
+    Rebuilt at every update. ``grid-cells`` of `choque.lab.methods` has cells of a given number.
     """
 
     name: ClassVar[str] = "grid"
 
-    _cells: tuple[int, ...] | None = None
-    _arena: tuple[ArrayLike, ArrayLike] | None = None
-    _test: bool = True
-    _buckets: Buckets | None = None
-
-    def __init__(
-        self,
-        bounds: Bounds | PackedBoxes,
-        *,
-        cells: int | Sequence[int] | None = None,
-        arena: tuple[ArrayLike, ArrayLike] | None = None,
-        test: bool = True,
-        **options: Any,
-    ) -> None:
-        if cells is None and (arena is not None or not test):
-            raise InvalidInput(
-                "arena and test=False go with given cells; give cells=(4, 4, 4), say, or leave them out."
-            )
-        if isinstance(cells, int):
-            cells = (cells,) * bounds.dimension
-        self._cells = None if cells is None else checked_cells(cells, bounds.dimension)
-        self._arena, self._test = arena, test
-        super().__init__(bounds, **options)
-
-    def _build(self) -> None:
-        thread_count = self._thread_count()
-        if self._cells is not None:
-            self._buckets = cell_buckets(self._records, self._cells, self._arena, thread_count=thread_count)
-            self._note_bytes(self._buckets.nbytes + 16 * len(self._buckets.members))
-            return
-        levels, keys = sort_into_levels(self._records, thread_count)
+    def build(self) -> None:
+        """Choose the grids and sort the boxes into them."""
+        thread_count = self.thread_count()
+        levels, keys = sort_into_levels(self.records, thread_count)
         self._frame, self._shape = levels.frame, levels.shape
-        self._boxes, self._rows, self._starts = lay_out(self._records, keys, levels.cell_count, thread_count)
+        self._boxes, self._rows, self._starts = lay_out(self.records, keys, levels.cell_count, thread_count)
         self._giant_first = int(self._starts[levels.cell_count])
-        self._note_bytes(2 * keys.nbytes)
+        self.note_bytes(2 * keys.nbytes)
 
     @property
     def level_count(self) -> int:
-        """How many grids are stacked: one for each class of sizes."""
+        """The number of grids, one for each class of sizes."""
         return len(self._frame)
 
     def structure(self) -> Structure:
-        """The cells that hold the lower corner of a box, of all grids; given cells: those that a box touches."""
-        ids, dimension = self._identities.ids, self._dimension
-        if self._buckets is not None:
-            return leaves_of(self.name, "cells", self._buckets, self._records, ids, dimension)
+        """Return the cells that hold the lower corner of a box, of all grids."""
         starts = self._starts[:-1].astype(np.int64)
         cells = np.flatnonzero(np.diff(starts))
         grid = np.searchsorted(self._shape[:, 3], cells, side="right") - 1
         origin, per_unit = self._frame[:, :3], self._frame[:, 3:6]
-        # An axis on which nothing is parted is as long as what lies on it.
+        # An axis that is not divided is as long as what lies on it.
         reach = np.maximum.reduceat(self._boxes[:, 3:], starts[self._shape[:, 3]]) if len(cells) else origin
         edge = np.divide(1.0, per_unit, out=(reach - origin).astype(np.float64), where=per_unit > 0)
-        borders, members = np.append(starts[cells], self._giant_first), ids[self._rows[: self._giant_first]]
+        borders = np.append(starts[cells], self._giant_first)
+        members = self._rows[: self._giant_first].astype(np.int32)
         grids, number = (origin, edge, self._shape[:, :3]), cells - self._shape[grid, 3]
-        return cells_of(self.name, grids, grid, number, borders, members, dimension)
+        return cells_of(self.name, grids, grid, number, borders, members, self.table.dimension)
 
-    def _emit(self, sink: Sink) -> None:
-        if self._buckets is None:
-            sink.run(_emit_boxes, len(self), *self._arrays())
-        else:
-            self.counters.duplicates += self._buckets.emit(
-                sink, self._records, tested=self._test, once=True, pair_filter=self._filter
-            )
-
-    def _arrays(self) -> tuple[Any, ...]:
-        return self._boxes, self._rows, self._starts, self._frame, self._shape, self._giant_first
+    def emit(self, sink: Sink) -> None:
+        """Write the pairs of each box and the boxes of the cells near it."""
+        arrays = (self._boxes, self._rows, self._starts, self._frame, self._shape, self._giant_first)
+        sink.run(_emit_boxes, len(self), *arrays)
 
 
 @kernel
@@ -166,8 +110,8 @@ def _emit_boxes(
             for z in range(own_z, last_z + 1):
                 for y in range(own_y if z == own_z else first_y, last_y + 1):
                     row = base + (z * cells_y + y) * cells_x
-                    start: Index = np.int64(0)
-                    end: Index = np.int64(i)
+                    start: Integer = np.int64(0)
+                    end: Integer = np.int64(i)
                     if not is_giant:
                         in_own_row = level == own_level and z == own_z and y == own_y
                         start = np.int64(i + 1) if in_own_row else np.int64(starts[row + first_x])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,21 @@ from numpy.typing import NDArray
 from choque._core.emission import Sink
 from choque._core.pair_keys import unpack_pairs
 from choque._core.pair_sets import Change
-from choque._core.records import PackedBoxes
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions
-from choque.broad._contract import BroadPhase
 from choque.broad._sap_kdop_frame import Frame
 from choque.broad._sap_kdop_slabs import SlabFilter, framed, pack_slabs, sphere_slabs
 from choque.broad._sap_kdop_tiles import TileSweep, tiled_sweep
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import order_of
+from choque.broad.index import Index
 from choque.errors import InvalidInput
 from choque.gpu._served_sweep import ServedSweep
 from choque.gpu.devices import resolve
 
 
-class SapKdop(ServedSweep, BroadPhase):
+class SapKdop(ServedSweep, Index):
     """Sorts k-DOPs along the direction of their greatest spread and tests each against those that start before it ends.
 
     Parameters
@@ -61,17 +60,15 @@ class SapKdop(ServedSweep, BroadPhase):
     """
 
     name: ClassVar[str] = "sap-kdop"
-    uses_tighter_bounds: ClassVar[bool] = True
+    keeps_bounds: ClassVar[bool] = True
 
     def __init__(
         self,
-        bounds: Bounds | PackedBoxes,
         *,
         axis_period: int | None = AXIS_PERIOD,
         centred: bool = True,
         tiles: bool | None = None,
         device: str | None = None,
-        **shared: Any,
     ) -> None:
         self.axis_period = _checked_period(axis_period)
         for value, name in ((centred, "centred"), (tiles, "tiles")):
@@ -84,83 +81,94 @@ class SapKdop(ServedSweep, BroadPhase):
         self._update_count = 0
         self._axis = SweepAxis(self.axis_period, centred)
         self._sweep: Line | TileSweep | None = None
-        self._packed_bounds: KDops | None = None  # those that `_slabs` is of
-        super().__init__(bounds, **shared)
+        self._packed: tuple[KDops, Floats] | None = None  # bounds, and the slabs packed from them
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Choose the axis, project and sort."""
         along = self._directions()
         began = perf_counter()
-        self._axis.choose(self._records, self._dimension, along, self._update_count)
+        self._axis.choose(self.records, self.table.dimension, along, self._update_count)
         chosen = perf_counter()
         frame = Frame.along(self._axis.slab, along)
-        if isinstance(self._bounds, KDops):
-            if self._packed_bounds is not self._bounds:  # some were moved, added or removed
-                self._slabs, _ = pack_slabs(self._bounds, self.closed, self._thread_count())
-                self._packed_bounds = self._bounds
-        elif isinstance(self._bounds, Spheres):
-            self._slabs = sphere_slabs(self._bounds, along[list(frame.slabs[: self._dimension])])
-            frame = Frame((0, 1, 2 if self._dimension == 3 else -1))
+        bounds = self.table.bounds
+        if isinstance(bounds, KDops):
+            if self._packed is None or self._packed[0] is not bounds:  # some were moved, added or removed
+                self._packed = bounds, pack_slabs(bounds, self.table.closed, self.thread_count())[0]
+            self._slabs = self._packed[1]
+        elif isinstance(bounds, Spheres):
+            self._slabs = sphere_slabs(bounds, along[list(frame.slabs[: self.table.dimension])])
+            frame = Frame((0, 1, 2 if self.table.dimension == 3 else -1))
         else:
-            self._slabs = self._records
+            self._slabs = self.records
         self._frame = frame
         keys = np.ascontiguousarray(self._slabs[:, frame.slabs[0]])
         projected = perf_counter()
         self.stage_seconds = {"axis": chosen - began, "projection": projected - chosen, "sort": 0.0}
         if self.served.uses_warp:
             return  # the card sorts
-        order = order_of(keys, self._thread_count())
+        order = order_of(keys, self.thread_count())
         self.stage_seconds["sort"] = perf_counter() - projected
-        boxes = framed(self._slabs, frame, order, self._thread_count())
-        self._sweep = tiled_sweep(boxes, order, self.tiles, self._thread_count())
+        boxes = framed(self._slabs, frame, order, self.thread_count())
+        self._sweep = tiled_sweep(boxes, order, self.tiles, self.thread_count())
 
-    def _load(self, bounds: Bounds | PackedBoxes) -> None:
+    def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:
+        """Return the records of ``bounds``, and keep the slabs that k-DOPs give in the same pass for `build`."""
         if not isinstance(bounds, KDops):
-            super()._load(bounds)
-            return
-        self._bounds = self._packed_bounds = bounds
-        self._slabs, self._records = pack_slabs(bounds, self.closed, self._thread_count(len(bounds)))
+            return super().pack(bounds, closed, thread_count)
+        slabs, records = pack_slabs(bounds, closed, thread_count)
+        self._packed = bounds, slabs
+        return records
 
-    def _updated(self, previous: Floats) -> Change | None:
+    def update(self, previous: Floats) -> Change | None:
+        """Build again; the axis is chosen again every ``axis_period`` updates."""
         self._update_count += 1
-        return super()._updated(previous)
+        return super().update(previous)
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Sweep the three directions of the frame."""
         if self._sweep is not None:
             self.counters.duplicates += self._sweep.emit(sink)
 
+    def pairs(self) -> Pairs:
+        """Return the pairs whose bounds overlap, found by the processor or by the device."""
+        found = self._found()
+        return self.meeting(found) if isinstance(self.table.bounds, Spheres) else found
+
     def _found(self) -> Pairs:
         if not self.served.uses_warp:
-            return super()._found()
+            return super().pairs()
         from choque.gpu import sweep_slabs
 
         keys, tests = sweep_slabs(self._slabs, self._frame.slabs[0], self.served)
         self.counters.tests += tests
-        return unpack_pairs(keys if self._filter is None else keys[: self._filter.keep_allowed(keys)])
+        return unpack_pairs(
+            keys if self.table.pair_filter is None else keys[: self.table.pair_filter.keep_allowed(keys)]
+        )
 
-    def _sink(self, keep: bool) -> Sink:
-        if not isinstance(self._bounds, KDops) or self._bounds.lower.shape[1] <= self._dimension:
-            return super()._sink(keep)  # the sweep tests all the directions that there are
-        return Sink(len(self), self._thread_count(), SlabFilter(self._slabs, self._filter), keep)
+    def make_sink(self, keep: bool) -> Sink:
+        """Return a sink that tests the slabs of all directions, chunk by chunk."""
+        if not isinstance(self.table.bounds, KDops) or self.table.bounds.lower.shape[1] <= self.table.dimension:
+            return super().make_sink(keep)  # the sweep tests all the directions that there are
+        return Sink(len(self), self.thread_count(), SlabFilter(self._slabs, self.table.pair_filter), keep)
 
-    def _account(self, sink: Sink) -> None:
-        super()._account(sink)
+    def account(self, sink: Sink) -> None:
+        """Add the tests of slabs too."""
+        super().account(sink)
         if isinstance(sink.pair_filter, SlabFilter):
             self.counters.tests += sink.pair_filter.tested
             self.counters.filtered += sink.pair_filter.tested
             self.counters.filter_seconds += sink.pair_filter.seconds
 
-    def _refine(self, found: Pairs) -> Pairs:
-        return self._tighter(found) if isinstance(self._bounds, Spheres) else found
-
     def _directions(self) -> NDArray[np.int64]:
-        if isinstance(self._bounds, KDops):
-            return directions(self._bounds.k)
-        return directions(
-            KDops.DEFAULT_K[self._dimension] if isinstance(self._bounds, Spheres) else 2 * self._dimension
-        )
+        bounds, dimension = self.table.bounds, self.table.dimension
+        if isinstance(bounds, KDops):
+            return directions(bounds.k)
+        return directions(KDops.DEFAULT_K[dimension] if isinstance(bounds, Spheres) else 2 * dimension)
 
-    def _note_bytes(self, extra: int = 0) -> None:
-        super()._note_bytes(extra + (0 if self._sweep is None else self._sweep.nbytes))
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the records, the slabs and the sweep."""
+        return super().byte_count + (0 if self._sweep is None else self._sweep.nbytes)
 
 
 def _checked_period(given: int | None) -> int | None:

@@ -65,7 +65,7 @@ def use_method(name: str, dtype: str) -> None:
         choque.pairs(lower[:50], upper[:50])
         _use_all(choque.broad.create(name, boxes), boxes)
         choque.broad.create(name, boxes, groups=1, static=np.arange(len(boxes)) % 2 == 0).pairs()
-        if choque.broad.find(name).uses_tighter_bounds:
+        if choque.broad.find(name).keeps_bounds:
             choque.broad.create(name, OrientedBoxes.from_boxes(boxes)).pairs()
 
 
@@ -82,12 +82,10 @@ def _use_all(broad: BroadPhase, boxes: Boxes) -> None:
     broad.remove(broad.add(some)[:1])
     broad.move(rows[1:], some.take(np.arange(1, len(rows))))
     broad.began, broad.ended, broad.pairs()
-    if hasattr(broad, "cast_rays"):
-        tree: Any = broad
-        tree.query_points(some.lower)
-        tree.nearest(some.lower, 2)
-        tree.query_rays(some.lower, shift[rows])
-        tree.cast_rays(some.lower, shift[rows])
+    broad.query_points(some.lower)
+    broad.nearest(some.lower, count=2)
+    broad.query_rays(some.lower, shift[rows])
+    broad.cast_rays(some.lower, shift[rows])
 
 
 def use_narrow() -> None:

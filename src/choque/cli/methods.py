@@ -63,10 +63,9 @@ def describe(name: str) -> Description:
         return Description(name, "", "", [], " ".join(str(problem).split()))
     summary, _, rest = (inspect.getdoc(method) or "").replace("`", "").partition("\n\n")
     guarantees = rest.partition("Guarantees:")[2].partition("\n\n")[0]
-    common = choque.broad.options_of(choque.broad.BroadPhase)
     return Description(
         name=name,
         summary=" ".join(summary.split()),
         guarantees=" ".join(guarantees.split()),
-        options=[option for option in choque.broad.options_of(method) if option not in common],
+        options=method.options(),
     )

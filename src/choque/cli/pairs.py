@@ -31,13 +31,13 @@ class Answer:
     @property
     def choice(self) -> tuple[str, str | None]:
         """The method that did the work, and why it was chosen where it was not asked for."""
-        choice = getattr(self.broad, "choice", None)
+        choice = getattr(self.broad.index, "choice", None)
         return (self.broad.name, None) if choice is None else (choice.method, choice.reason)
 
     @property
     def device(self) -> str:
         """The device that served."""
-        return str(getattr(self.broad, "device", "cpu"))
+        return str(getattr(self.broad.index, "device", "cpu"))
 
 
 def pairs(
@@ -67,7 +67,7 @@ def pairs(
 
     if output is not None:
         _check_format(output)
-    options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
+    options = read_settings(option, reserved=("method", "bounds", "closed", "threads"))
     if device is not None:
         method, options = on_device(device, method, options)
     lower, upper = choque.files.read_boxes(file, frame=frame)

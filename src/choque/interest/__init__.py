@@ -9,10 +9,9 @@ from choque._core.lazy import exporting
 if TYPE_CHECKING:
     from choque.interest._areas import Areas
     from choque.interest._skin import Skinned, skin
-    from choque.interest.broad_phase import Interest
 
-__all__ = ["Areas", "Interest", "Skinned", "skin"]
+__all__ = ["Areas", "Skinned", "skin"]
 
-_HOMES = {"Areas": "_areas", "Interest": "broad_phase", "Skinned": "_skin", "skin": "_skin"}
+_HOMES = {"Areas": "_areas", "Skinned": "_skin", "skin": "_skin"}
 
 __getattr__ = exporting(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})

@@ -1,4 +1,4 @@
-"""A sweep for few bodies in a crowd: no branch asks whether two of them overlap."""
+"""A sweep for few bodies in a crowd, without a branch on whether two of them overlap."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.types import Index, Keys
-from choque.broad._sap_direct import SapDirect
+from choque._core.types import Integer, Keys
 from choque.broad._sweep_line import Line
+from choque.broad.sap_direct import SapDirect
 
 
 class CrowdSweep(SapDirect):
@@ -21,11 +21,12 @@ class CrowdSweep(SapDirect):
     each costs more than writing each and going on by what the test says.
     """
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Sweep the line without branches, or the tiles as `SapDirect` does."""
         if isinstance(self._sweep, Line):
             sink.run(_sweep_crowd, len(self), self._sweep.columns, self._sweep.rows)
         else:
-            super()._emit(sink)
+            super().emit(sink)
 
 
 @kernel
@@ -34,8 +35,8 @@ def _sweep_crowd(first: int, last: int, chunk: Keys, columns: Any, rows: NDArray
     x0, y0, z0, x1, y1, z1 = columns[0], columns[1], columns[2], columns[3], columns[4], columns[5]
     mask = np.empty(32, np.uint8)
     words = mask.view(np.uint64)
-    written: Index = 0
-    tests: Index = 0
+    written: Integer = 0
+    tests: Integer = 0
     for i in range(first, last):
         a0, b0, c0, a1, b1, c1 = x0[i], y0[i], z0[i], x1[i], y1[i], z1[i]
         row = np.uint64(rows[i])

@@ -13,7 +13,7 @@ from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import create
-from choque.broad._contract import check_kind
+from choque.broad.broad_phase import check_bounds
 from choque.errors import InvalidInput
 
 
@@ -107,7 +107,7 @@ class Skinned:
         closed: bool = True,
         **options: Any,
     ) -> None:
-        check_kind(bounds)
+        check_bounds(bounds)
         self._margin = _travel(displacement, frames)
         self._closed = check.boolean(closed, "closed")
         self._bounds = bounds
@@ -125,7 +125,7 @@ class Skinned:
 
     def update(self, bounds: Bounds) -> None:
         """Replace the bounds of every body."""
-        check_kind(bounds)
+        check_bounds(bounds)
         if len(bounds) != len(self) or bounds.dimension != self._fat.dimension:
             raise InvalidInput(
                 f"update was given {len(bounds)} volumes in {bounds.dimension}D for {len(self)} bodies in "

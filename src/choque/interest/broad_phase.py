@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.pair_sets import Change
-from choque._core.records import PackedBoxes, boxes_meet, pack_records
+from choque._core.records import boxes_meet, pack_records
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.tree import Tree, make_tree
 from choque._core.tree_pairs import mark_hits
-from choque._core.types import Floats, Index, Keys, Pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Bounds, Spheres
-from choque.broad import BroadPhase, Sink
-from choque.broad._auto import Auto
-from choque.broad._contract import shallow_copy
-from choque.broad._grid import Grid
-from choque.broad._structure import Structure, blocks_of
+from choque.broad import find
+from choque.broad.index import BoxTable, Index
+from choque.broad.structure import Structure, blocks_of
 from choque.errors import InvalidInput, UnknownName
 from choque.interest._body_index import find_leaves
 from choque.interest._crowd_sweep import CrowdSweep
@@ -41,13 +39,11 @@ ALIKE = 4.0
 """Bodies whose sizes differ by less than this factor share one grid."""
 
 
-class Interest(BroadPhase):
+class Interest(Index):
     """Gives every moving body an area around it and pairs it with whatever touches that area.
 
     Parameters
     ----------
-    bounds
-        The bodies.
     k
         How many times larger than its body an area is, at least 1. Bodies i and j are a pair when the area of one
         touches the other: for spheres, when their distance is at most r_min + k · r_max.
@@ -60,8 +56,6 @@ class Interest(BroadPhase):
     legacy
         True: every area is tested against every body and every pair found is searched in the list of those before
         it, as in the thesis that named the method. The same pairs, in quadratic time.
-    options
-        Those of every method.
 
     Notes
     -----
@@ -75,97 +69,93 @@ class Interest(BroadPhase):
     """
 
     name: ClassVar[str] = "interest"
-    uses_tighter_bounds: ClassVar[bool] = True
+    keeps_bounds: ClassVar[bool] = True
 
     k: float
-    shape: str
+    shape: str | None
     static_areas: bool
     legacy: bool
+    _volumes: Floats
 
     def __init__(
         self,
-        bounds: Bounds | PackedBoxes,
         *,
         k: float = 1.0,
         shape: Literal["box", "sphere"] | None = None,
         static_areas: bool = False,
         legacy: bool = False,
-        **options: Any,
     ) -> None:
         if isinstance(k, bool) or not isinstance(k, Real) or not (k >= 1 and math.isfinite(k)):
             raise InvalidInput(f"k is {k!r}; it must be a finite number of at least 1, or pairs would be missed.")
         if shape is not None and shape not in SHAPES:
             raise UnknownName("shape of an area", str(shape), SHAPES)
-        if shape == "sphere" and isinstance(bounds, PackedBoxes):
-            raise InvalidInput("Areas inside another method are boxes; leave the shape out.")
         for name, value in (("static_areas", static_areas), ("legacy", legacy)):
             if not isinstance(value, bool | np.bool_):
                 raise InvalidInput(f"{name} is {value!r}; it must be True or False.")
         self.k = float(k)
-        self.shape = shape or ("sphere" if isinstance(bounds, Spheres) else "box")
+        self.shape = shape
         self.static_areas = bool(static_areas)
         self.legacy = bool(legacy)
-        super().__init__(bounds, **options)
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Make the areas, and what searches them."""
         self._look()
-        self._mutual: BroadPhase | None = None
+        self._mutual: Index | None = None
         self._tree: Tree | None = None
         if self.legacy:
             return
         if self.k == 1:
-            method = self._mutual_method()
-            volumes = PackedBoxes(self._volumes, self._dimension)
-            self._mutual = method(volumes, closed=self.closed, threads=self._requested_threads)
+            self._mutual = self._mutual_method().over(self._volume_table())
             self.counters.note_bytes(self._mutual.counters.peak_bytes)
         else:
-            thread_count = self._thread_count()
+            thread_count = self.thread_count()
             self._tree = make_tree(self._volumes, morton_order(self._volumes, thread_count), thread_count)
-            self._note_bytes(self._tree.nbytes)
+            self.note_bytes(self._tree.nbytes)
 
-    def _updated(self, previous: Floats) -> Change | None:
-        if self._mutual is None or isinstance(self._mutual, Auto):
-            return super()._updated(previous)
+    def update(self, previous: Floats) -> Change | None:
+        """Make the areas again; a method that finds bodies that touch follows them."""
+        if self._mutual is None or self._mutual.name == "auto":
+            return super().update(previous)
         self._look()
-        self._mutual = shallow_copy(self._mutual)  # the state before the update may still be asked for
-        self._mutual._records = self._volumes
-        self._mutual._updated(previous)
+        self._mutual, _ = self._mutual.after(self._volume_table())
         return None
 
-    def _look(self) -> None:
-        """Work out the volumes and the areas of the present bodies."""
-        self._spheres = _spheres_of(self._bounds) if self.shape == "sphere" else None
-        self._volumes = self._records
-        if self._spheres is not None and not isinstance(self._bounds, Spheres):
-            self._volumes = pack_records(self._spheres.boxes(), self.closed, self._thread_count())
-        self._areas = _enlarged(self._volumes, self.k, self.closed)
-        self._has_area = np.ones(len(self), np.bool_)
-        if self._filter is not None and not self.static_areas:
-            self._has_area = ~self._filter.static
+    def _volume_table(self) -> BoxTable:
+        """Return the volumes of the bodies as the index inside sees them; filters are applied outside."""
+        return BoxTable(self._volumes, self.table.dimension, self.table.closed, self.table.threads)
 
-    def _mutual_method(self) -> type[BroadPhase]:
-        """Who finds bodies that touch each other."""
+    def _look(self) -> None:
+        """Compute the volumes and the areas of the present bodies."""
+        shape = self.shape or ("sphere" if isinstance(self.table.bounds, Spheres) else "box")
+        self._spheres = _spheres_of(self.table.bounds) if shape == "sphere" else None
+        self._volumes = self.records
+        if self._spheres is not None and not isinstance(self.table.bounds, Spheres):
+            self._volumes = pack_records(self._spheres.boxes(), self.table.closed, self.thread_count())
+        self._areas = _enlarged(self._volumes, self.k, self.table.closed)
+        self._has_area = np.ones(len(self), np.bool_)
+        if self.table.pair_filter is not None and not self.static_areas:
+            self._has_area = ~self.table.pair_filter.static
+
+    def _mutual_method(self) -> Index:
+        """Return the index that finds bodies that touch each other."""
         if len(self) > FEW_UP_TO:
-            return Auto
+            return find("auto")()
         if len(self) < CELLS_FROM:
-            return CrowdSweep
+            return CrowdSweep()
         with np.errstate(invalid="ignore", over="ignore"):  # infinite boxes are like no others
             edges = (self._volumes[:, 3:] - self._volumes[:, :3]).max(axis=1, initial=0.0)
-        return Grid if edges.max(initial=0.0) <= ALIKE * edges.min(initial=np.inf) else CrowdSweep
+        return find("grid")() if edges.max(initial=0.0) <= ALIKE * edges.min(initial=np.inf) else CrowdSweep()
 
     def structure(self) -> Structure:
-        """The tree over the bodies, or with k = 1 what the method that finds those who touch has built."""
-        ids = self._identities.ids
+        """Return the tree over the bodies, or with k = 1 what the method that finds bodies that touch has built."""
         if self._tree is not None:
-            return blocks_of(self.name, self._tree, ids, self._dimension)
-        if self._mutual is None:
-            return Structure(self.name)
-        found = self._mutual.structure()  # of rows
-        return replace(found, members=ids[found.members], order=None if found.order is None else ids[found.order])
+            return blocks_of(self.name, self._tree, self.table.dimension)
+        return Structure(self.name) if self._mutual is None else self._mutual.structure()
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Write the pairs whose boxes see each other."""
         if self._mutual is not None:
-            self._mutual._emit(sink)
+            self._mutual.emit(sink)
         elif self._tree is not None:
             tree = self._tree
             arrays = (self._areas, self._volumes, self._has_area, tree.lanes, tree.rows, tree.level_first)
@@ -173,13 +163,15 @@ class Interest(BroadPhase):
         else:
             self._emit_legacy(sink)
 
-    def _refine(self, found: Pairs) -> Pairs:
+    def pairs(self) -> Pairs:
+        """Return the pairs of which one sees the other, by spheres where areas are spheres."""
+        found = super().pairs()
         if self._spheres is None or not len(found):
             return found
         self.counters.tests += len(found)
         areas, bodies = Spheres(self._spheres.center, self._sphere_reach()), self._spheres
-        sees = areas.overlap(found, bodies, closed=self.closed, threads=self._requested_threads)
-        seen = bodies.overlap(found, areas, closed=self.closed, threads=self._requested_threads)
+        sees = areas.overlap(found, bodies, closed=self.table.closed, threads=self.table.threads)
+        seen = bodies.overlap(found, areas, closed=self.table.closed, threads=self.table.threads)
         return found[sees | seen]
 
     def _sphere_reach(self) -> Floats:
@@ -251,7 +243,7 @@ def _emit_areas(
     stack = np.empty(16 * level_first.size, np.int64)
     mask = np.empty(16, np.uint8)
     found = np.empty((rows.size + 15) // 16, np.int64)
-    written: Index = 0
+    written: Integer = 0
     tests = 0
     for unit in range(first, last):
         i = np.int64(rows[unit])

@@ -146,7 +146,7 @@ class Lists:
         """The totals so far."""
         return Counters(
             events=int(self.totals[_events.INSTANTS]),
-            swaps=int(self.totals[_events.EXCHANGES]),
+            exchanges=int(self.totals[_events.EXCHANGES]),
             peak_bytes=self.peak_bytes,
         )
 

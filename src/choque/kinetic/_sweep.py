@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.counters import Counters
 from choque._core.ids import Identities
-from choque._core.records import PackedBoxes
 from choque._core.types import Pairs
 from choque.bounds import Boxes
-from choque.broad._registry import find
+from choque.broad import find
+from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._lists import Audit, Lists, as_time, positions_at, velocities_at
@@ -161,7 +161,7 @@ class Sweep:
             records = np.zeros((len(self), 6))
             records[:, 0 : self.dimension] = self._lists.rank[:, 0::2].T
             records[:, 3 : 3 + self.dimension] = self._lists.rank[:, 1::2].T
-            rows = find(_FINDER)(PackedBoxes(records, self.dimension), threads=1).pairs()
+            rows = find(_FINDER)().over(BoxTable(records, self.dimension, threads=1)).pairs()
             self._found = age, self._identities.name(rows)
         return self._found[1].copy()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeAlias
+from typing import Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from choque import broad
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
-from choque.broad import BroadPhase
+from choque.broad import BroadPhase, Index
 from choque.errors import InvalidInput
 from choque.testing._failure import ConformanceFailure
 from choque.testing.scenes import Scene
 
-Factory: TypeAlias = str | type[BroadPhase] | Callable[..., BroadPhase]
-"""A registered name, a class, or a function ``(bounds, **options) -> BroadPhase``."""
+Factory: TypeAlias = str | type[Index] | Callable[..., BroadPhase]
+"""A registered name, a subclass of `Index`, or a function ``(bounds, **options) -> BroadPhase``."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Subject:
     def __post_init__(self) -> None:
         if not (isinstance(self.factory, str) or callable(self.factory)):
             raise InvalidInput(
-                f"factory is {self.factory!r}; it must be a method's name, a class, or a function "
-                "of bounds and options that makes one."
+                f"factory is {self.factory!r}; it must be the name of a method, a subclass of choque.broad.Index, "
+                "or a function of bounds and options that returns a BroadPhase."
             )
 
     @property
@@ -46,11 +46,12 @@ class Subject:
         return repr(given) if isinstance(given, str) else getattr(given, "__qualname__", "factory")
 
     def make(self, bounds: Bounds, **settings: Any) -> BroadPhase:
-        """One object of the method over ``bounds``."""
+        """Return a broad phase of the method over ``bounds``."""
         chosen = {**self.options, **settings}
-        if isinstance(self.factory, str):
-            return broad.create(self.factory, bounds, **chosen)
-        return self.factory(bounds, **chosen)
+        factory = self.factory
+        if isinstance(factory, str) or (isinstance(factory, type) and issubclass(factory, Index)):
+            return broad.create(factory, bounds, **chosen)
+        return cast("Callable[..., BroadPhase]", factory)(bounds, **chosen)
 
     def trial(self, scene: Scene, **settings: Any) -> Trial:
         """A trial on ``scene`` with these ``settings``."""

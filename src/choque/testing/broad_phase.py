@@ -46,8 +46,8 @@ def check_broad_phase(
     Parameters
     ----------
     factory
-        The name of a registered method, a subclass of `choque.broad.BroadPhase`, or a function
-        ``(bounds, **options)`` that makes one.
+        The name of a registered method, a subclass of `choque.broad.Index`, or a function ``(bounds, **options)``
+        that returns a `choque.broad.BroadPhase`.
     thorough
         True for the long form: the large reference scene, runs of 200 frames, more random cases.
     exact

@@ -18,17 +18,23 @@ from choque.broad import BroadPhase
 from choque.narrow.manifold import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
-from choque.theses.fingsics.world_parts import LegacyBroad, create_legacy
 from choque.world._cost import Cost, CostMeter
 from choque.world._settings import Settings
 from choque.world.bodies import Bodies
-from choque.world.bounds import find_bounds
+from choque.world.bounds import BodyBoxes, find_bounds
 
 if TYPE_CHECKING:
     from choque.world._resident import ResidentSweep
 
-Follower: TypeAlias = "BroadPhase | LegacyBroad | ResidentSweep"
+Follower: TypeAlias = "BroadPhase | ResidentSweep"
 """What finds pairs and is kept between frames."""
+
+LEGACY_METHODS = {
+    "brute-obb": "fingsics-brute-obb",
+    "sap-incremental": "fingsics-sap",
+    "sap-obb": "fingsics-sap-obb",
+}
+"""The methods in which the Fingsics engine departs from an exact answer, by the exact ones."""
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
@@ -93,7 +99,7 @@ class Detection:
         self.bound = find_bounds(settings.bounds, settings.broad)
         self.narrow = NarrowPhase(settings.narrow, threads=settings.threads)
         self.meter = CostMeter(settings.broad)
-        self._broad: BroadPhase | LegacyBroad | None = None
+        self._broad: BroadPhase | None = None
         self._resident = _resident_sweep(settings)
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: NDArray[np.int32] | None = None  # of the bodies that the broad phase knows
@@ -134,8 +140,8 @@ class Detection:
         return self.meter.read(counters, found.seconds[1], tests, seconds)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What the next answer depends on beside the poses, as plain arrays: nothing, but for the original's sweep."""
-        return self._broad.state() if isinstance(self._broad, LegacyBroad) else self._restored
+        """Return what the next answer depends on beside the poses, as arrays by name; nothing for most methods."""
+        return self._restored if self._broad is None else self._broad.index.state()
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on, with the next bodies that are looked at, from what `state` gave for them."""
@@ -151,14 +157,15 @@ class Detection:
             self._broad.update(bounds)
         return self._broad.held_pairs()
 
-    def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase | LegacyBroad:
+    def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase:
         options = self.settings.method_options()
         if bodies.static.any():
             options["static"] = bodies.static
-        if not self.settings.legacy:
-            return broad.create(self.settings.broad, bounds, **options)
-        made = create_legacy(self.settings.broad, bounds, **options)
-        if self._restored and isinstance(made, LegacyBroad):
+        method = self.settings.broad
+        if self.settings.legacy and isinstance(bounds, BodyBoxes):
+            method = LEGACY_METHODS.get(method, method)
+        made = broad.create(method, bounds, **options)
+        if self._restored:
             made.restore(self._restored)
             made.update(bounds)
         self._restored = {}

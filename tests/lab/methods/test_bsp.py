@@ -40,8 +40,8 @@ def test_coincident_bodies_are_on_every_plane(planes, depth, size):
     boxes = coincident(count, size)
     for test in (True, False):
         tree = create("bsp", boxes, planes=planes, depth=depth, test=test)
-        assert tree.leaf_count == 2 ** (depth - 1)
-        assert tree.level_count == depth
+        assert tree.index.leaf_count == 2 ** (depth - 1)
+        assert tree.index.level_count == depth
         assert len(tree.pairs()) == brute
         raw = len(tree.pairs()) + tree.counters.duplicates
         assert raw == brute * 2 ** (depth - 1)
@@ -53,8 +53,8 @@ def test_no_more_leaves_than_the_depth_allows(planes):
     boxes = scattered(300, 3)
     for depth in (1, 2, 3, 5, 6):
         tree = create("bsp", boxes, planes=planes, depth=depth, test=False)
-        assert tree.leaf_count <= 2 ** (depth - 1)
-        assert tree.level_count <= depth
+        assert tree.index.leaf_count <= 2 ** (depth - 1)
+        assert tree.index.level_count <= depth
         assert is_subset(oracle(boxes), tree.pairs())
 
 
@@ -72,7 +72,7 @@ def test_axis_planes_go_through_the_centroid_in_turn():
     # The centroid of the middles is (4.5, 4.5): four quarters.
     lower = np.array([[0.0, 0.0], [1.0, 1.0], [7.0, 0.0], [8.0, 1.0], [0.0, 7.0], [1.0, 8.0], [7.0, 7.0], [8.0, 8.0]])
     tree = create("bsp", Boxes(lower, lower + 0.5), depth=3, test=False)
-    assert tree.leaf_count == 4
+    assert tree.index.leaf_count == 4
     assert tree.pairs().tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 

@@ -8,36 +8,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from partition_scenes import coincident, extreme, is_subset, oracle, scattered, small_scenes, touching
 
+import choque.testing
 from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.records import pack_records
 from choque.bounds import Boxes
-from choque.broad._contract import BroadPhase
+from choque.broad import BroadPhase, create
 from choque.errors import InvalidInput
 from choque.lab.methods import grid_cells as _grid_cells
 from choque.lab.methods.buckets import Buckets
-from choque.lab.methods.grid_cells import cell_buckets, checked_cells
+from choque.lab.methods.grid_cells import GridCells, cell_buckets, checked_cells
 
 
-class CellGrid(BroadPhase):
-    """The least method over the cells."""
-
-    name = "cell-grid"
+class CountedGrid(BroadPhase):
+    """Cells of a given number, with a count of every pair as often as it is found."""
 
     def __init__(self, bounds: Boxes, *, cells: Any, arena: Any = None, test: bool = True, **options: Any) -> None:
-        self._cells, self._arena, self._test = cells, arena, test
-        super().__init__(bounds, **options)
+        super().__init__(bounds, GridCells(cells=cells, arena=arena, test=test), **options)
 
-    def _build(self) -> None:
-        self.buckets = cell_buckets(self._records, self._cells, self._arena, thread_count=self._thread_count())
-
-    def _emit(self, sink: Sink) -> None:
-        self.counters.duplicates += self.buckets.emit(
-            sink, self._records, tested=self._test, once=True, pair_filter=self._filter
-        )
+    @property
+    def buckets(self) -> Buckets:
+        return self.index._buckets  # type: ignore[attr-defined,no-any-return]
 
     def raw_count(self) -> int:
-        """Every pair as often as it is met."""
+        """Count every pair as often as it is found."""
         self.counters.reset()
         return self.count() + self.counters.duplicates
 
@@ -58,7 +52,7 @@ def test_equals_the_oracle(monkeypatch, dimension, dtype, closed, thread_count):
     monkeypatch.setattr(threads, "SERIAL_BELOW", 1)
     for boxes in (scattered(400, dimension, dtype), touching(dimension, dtype)):
         for cells in ((1,) * dimension, (4, 2, 3)[:dimension], (8,) * dimension):
-            grid = CellGrid(boxes, cells=cells, closed=closed, threads=thread_count)
+            grid = CountedGrid(boxes, cells=cells, closed=closed, threads=thread_count)
             np.testing.assert_array_equal(grid.pairs(), oracle(boxes, closed))
 
 
@@ -69,7 +63,7 @@ def test_legal_extremes_are_right(dtype, closed, arena):
     for dimension in (2, 3):
         boxes = extreme(dtype, dimension)
         corners = arena and tuple([end] * dimension for end in arena)
-        grid = CellGrid(boxes, cells=(5,) * dimension, arena=corners, closed=closed)
+        grid = CountedGrid(boxes, cells=(5,) * dimension, arena=corners, closed=closed)
         np.testing.assert_array_equal(grid.pairs(), oracle(boxes, closed))
 
 
@@ -79,12 +73,12 @@ def test_any_scene(boxes, closed, cells, given):
     arena = ([-3.0] * dimension, [3.0] * dimension) if given else None
     options = {"closed": closed, "cells": cells[:dimension], "arena": arena}
     expected = oracle(boxes, closed)
-    np.testing.assert_array_equal(CellGrid(boxes, **options).pairs(), expected)
-    candidates = CellGrid(boxes, test=False, **options)
+    np.testing.assert_array_equal(CountedGrid(boxes, **options).pairs(), expected)
+    candidates = CountedGrid(boxes, test=False, **options)
     assert is_subset(expected, candidates.pairs())
     assert len(np.unique(candidates.pairs(), axis=0)) == len(candidates.pairs())
-    again = CellGrid(boxes, test=False, **options)
-    assert again.raw_count() == raw_by_hand(again.buckets, again._records)
+    again = CountedGrid(boxes, test=False, **options)
+    assert again.raw_count() == raw_by_hand(again.buckets, again.index.records)
 
 
 def raw_by_hand(buckets: Buckets, records: Any) -> int:
@@ -105,7 +99,7 @@ def test_five_by_five_by_hand():
     lower = np.array([[0.2, 0.2], [0.8, 0.2], [4.1, 4.1], [2.5, 0.5]])
     boxes = Boxes(lower, lower + np.array([[0.4], [0.4], [0.5], [1.0]]))
     arena = ([0.0, 0.0], [5.0, 5.0])
-    buckets = CellGrid(boxes, cells=(5, 5), arena=arena).buckets
+    buckets = CountedGrid(boxes, cells=(5, 5), arena=arena).buckets
     first, inf = -np.inf, np.inf
     assert cells_by_region(buckets) == {
         (first, first, first): [0, 1],
@@ -122,7 +116,7 @@ def test_five_by_five_by_hand():
 def test_cells_stay_where_they_are_from_step_to_step():
     """F-004-11."""
     arena = ([-2.0] * 3, [2.0] * 3)
-    grid = CellGrid(scattered(200, 3), cells=(4, 4, 4), arena=arena)
+    grid = CountedGrid(scattered(200, 3), cells=(4, 4, 4), arena=arena)
     before = set(cells_by_region(grid.buckets))
     walls = {-np.inf, -1.0, 0.0, 1.0}
     grid.update(scattered(200, 3, seed=5))
@@ -136,7 +130,7 @@ def test_coincident_bodies_meet_in_every_cell(test):
     brute = 25 * 24 // 2
     arena = ([-2.0] * 3, [2.0] * 3)
     for cells, shared in (((1, 2, 1), 2), ((2, 2, 1), 4), ((2, 2, 2), 8), ((4, 4, 4), 8)):
-        grid = CellGrid(boxes, cells=cells, arena=arena, test=test)
+        grid = CountedGrid(boxes, cells=cells, arena=arena, test=test)
         assert grid.raw_count() == shared * brute
         assert len(grid.pairs()) == brute
         assert grid.counters.tests > 0 if test else grid.counters.tests == 0
@@ -151,7 +145,7 @@ def test_contact_with_a_wall_adds_nothing():
     assert (boxes.upper == 1).any()
     assert (boxes.lower == -1).any()
     arena = ([-2.0] * 3, [2.0] * 3)
-    coarse, fine = (CellGrid(boxes, cells=(n,) * 3, arena=arena, test=False) for n in (2, 4))
+    coarse, fine = (CountedGrid(boxes, cells=(n,) * 3, arena=arena, test=False) for n in (2, 4))
     assert coarse.raw_count() == fine.raw_count()
     np.testing.assert_array_equal(coarse.pairs(), fine.pairs())
 
@@ -159,10 +153,10 @@ def test_contact_with_a_wall_adds_nothing():
 def test_a_pair_that_touches_across_a_wall_is_found():
     boxes = Boxes([[0.0, 0.0], [1.0, 0.5], [1.25, 0.0]], [[1.0, 1.0], [2.0, 1.5], [2.0, 1.0]])
     arena = ([0.0, 0.0], [2.0, 2.0])
-    grid = CellGrid(boxes, cells=(2, 2), arena=arena)
+    grid = CountedGrid(boxes, cells=(2, 2), arena=arena)
     assert grid.pairs().tolist() == [[0, 1], [1, 2]]
-    assert CellGrid(boxes, cells=(2, 2), arena=arena, test=False).pairs().tolist() == [[0, 1], [1, 2]]
-    assert CellGrid(boxes, cells=(2, 2), arena=arena, closed=False).pairs().tolist() == [[1, 2]]
+    assert CountedGrid(boxes, cells=(2, 2), arena=arena, test=False).pairs().tolist() == [[0, 1], [1, 2]]
+    assert CountedGrid(boxes, cells=(2, 2), arena=arena, closed=False).pairs().tolist() == [[1, 2]]
 
 
 def test_giants_are_kept_apart_and_exact(monkeypatch):
@@ -173,18 +167,18 @@ def test_giants_are_kept_apart_and_exact(monkeypatch):
     giants = Boxes(lower, upper)
     for thread_count in (1, 2):
         monkeypatch.setattr(threads, "SERIAL_BELOW", 1)
-        grid = CellGrid(giants, cells=(64, 64, 64), threads=thread_count)
+        grid = CountedGrid(giants, cells=(64, 64, 64), threads=thread_count)
         assert set(range(0, 300, 50)) <= set(grid.buckets.giants.tolist())
         assert len(grid.buckets.members) <= _grid_cells.LISTINGS_PER_BODY * 300
         np.testing.assert_array_equal(grid.pairs(), oracle(giants))
         assert grid.count() == len(oracle(giants))
-    candidates = CellGrid(giants, cells=(64, 64, 64), test=False).pairs()
+    candidates = CountedGrid(giants, cells=(64, 64, 64), test=False).pairs()
     assert is_subset(oracle(giants), candidates)
     assert len(np.unique(candidates, axis=0)) == len(candidates)
 
 
 def test_empty_cells_take_no_memory():
-    grid = CellGrid(scattered(100, 3), cells=(1 << 10, 1 << 10, 1 << 10))
+    grid = CountedGrid(scattered(100, 3), cells=(1 << 10, 1 << 10, 1 << 10))
     np.testing.assert_array_equal(grid.pairs(), oracle(scattered(100, 3)))
     assert grid.buckets.nbytes < 100 << 20
 
@@ -220,8 +214,29 @@ def test_bad_cells_are_a_sentence(cells):
 @pytest.mark.parametrize("arena", [([0, 0], [1, 1]), ([0, 0, 0], [1, 1, -1]), ([0, 0, 0], [1, 1, np.inf])])
 def test_a_bad_arena_is_a_sentence(arena):
     with pytest.raises(InvalidInput, match="The arena is from"):
-        CellGrid(coincident(3), cells=(2, 2, 2), arena=arena)
+        CountedGrid(coincident(3), cells=(2, 2, 2), arena=arena)
 
 
 def test_nothing_to_list():
-    assert CellGrid(coincident(0), cells=(2, 2, 2)).pairs().shape == (0, 2)
+    assert CountedGrid(coincident(0), cells=(2, 2, 2)).pairs().shape == (0, 2)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_given_cells_find_the_same_pairs_and_count_repeats(dimension: int) -> None:
+    random = np.random.default_rng(0)
+    lower = random.integers(0, 20, (300, dimension)).astype(np.float64)
+    upper = lower + random.integers(0, 5, (300, dimension))
+    expected = choque.testing.oracle.overlapping_pairs(lower, upper)
+    for cells in (1, 4, (2,) * dimension):
+        grid = create("grid-cells", Boxes(lower, upper), cells=cells)
+        np.testing.assert_array_equal(grid.pairs(), expected)
+        assert grid.counters.duplicates == 0 if cells == 1 else grid.counters.duplicates > 0
+    untested = create("grid-cells", Boxes(lower, upper), cells=2, test=False).pairs()
+    assert set(map(tuple, expected.tolist())) < set(map(tuple, untested.tolist()))
+
+
+def test_cells_of_another_dimension_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="cells is"):
+        create("grid-cells", Boxes([[0.0, 0.0]], [[1.0, 1.0]]), cells=(1, 2, 3))
+    with pytest.raises(InvalidInput, match="test is"):
+        create("grid-cells", Boxes([[0.0, 0.0]], [[1.0, 1.0]]), test=1)

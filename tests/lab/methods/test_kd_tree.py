@@ -16,7 +16,7 @@ from choque.errors import UnknownName
 def test_planes_across_one_axis_at_the_median():
     lower = np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 0.0], [6.0, 0.0]])
     tree = create("kd-tree", Boxes(lower, lower + 1), depth=2, test=False)
-    assert tree.leaf_count == 2
+    assert tree.index.leaf_count == 2
     assert tree.pairs().tolist() == [[0, 1], [2, 3]]
     assert tree.counters.tests == 0
 
@@ -34,7 +34,7 @@ def test_raw_is_unique_plus_duplicates_in_both_modes():
     boxes = coincident(10)
     for test in (True, False):
         tree = create("kd-tree", boxes, depth=3, test=test)
-        assert tree.leaf_count == 4
+        assert tree.index.leaf_count == 4
         assert len(tree.pairs()) == 45
         assert tree.counters.duplicates == 3 * 45
         assert tree.counters.tests == (4 * 45 if test else 0)
@@ -47,7 +47,7 @@ def test_columns_without_end_are_parted_on_the_other_axes():
     columns = Boxes(lower, upper)
     tree = create("kd-tree", columns)
     np.testing.assert_array_equal(tree.pairs(), oracle(columns))
-    assert tree.leaf_count > 10
+    assert tree.index.leaf_count > 10
 
 
 def test_an_unknown_choice_of_planes_is_named():

@@ -14,8 +14,8 @@ from choque.broad import create
 def test_a_cube_is_halved_along_every_axis(dimension, leaf_count):
     corners = np.stack(np.meshgrid(*[[0.0, 3.0]] * dimension), axis=-1).reshape(-1, dimension)
     tree = create("octree", Boxes(corners, corners + 1), depth=2, test=False)
-    assert tree.leaf_count == leaf_count
-    assert tree.level_count == 2
+    assert tree.index.leaf_count == leaf_count
+    assert tree.index.level_count == 2
     assert tree.count() == 0
 
 
@@ -23,7 +23,7 @@ def test_raw_is_unique_plus_duplicates_in_both_modes():
     boxes = coincident(10)
     for test in (True, False):
         tree = create("octree", boxes, depth=3, test=test)
-        assert tree.leaf_count == 64
+        assert tree.index.leaf_count == 64
         assert len(tree.pairs()) == 45
         assert tree.counters.duplicates == 63 * 45
 

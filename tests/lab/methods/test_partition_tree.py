@@ -86,7 +86,7 @@ def test_any_scene(name, boxes, closed, depth, seed, data):
 def test_identical_boxes_do_not_fill_the_memory(make, size):
     boxes = coincident(3000, size)
     tree = make(boxes)
-    assert tree.leaf_count == 1
+    assert tree.index.leaf_count == 1
     assert tree.counters.peak_bytes < (250 if tree.name == "octree" else 150) * len(boxes)
 
 
@@ -122,7 +122,7 @@ def test_follows_a_moving_scene(make):
 def test_duplicates_count_only_allowed_pairs(make):
     tree = make(coincident(10), depth=3, static=np.arange(10) < 5)
     assert len(tree.pairs()) == 45 - 10
-    assert tree.counters.duplicates == (tree.leaf_count - 1) * (45 - 10)
+    assert tree.counters.duplicates == (tree.index.leaf_count - 1) * (45 - 10)
 
 
 @pytest.mark.parametrize("options", [{"depth": 0}, {"depth": 33}, {"depth": 2.5}, {"leaf_size": 0}, {"test": 1}])

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque import broad
 from choque.bounds import OrientedBoxes
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.boxes import legacy_bounds, oriented_boxes_meet
-from choque.theses.fingsics.sweep import LegacySweep
-from choque.theses.fingsics.world_parts import LegacyBruteObb, LegacySap, LegacySapObb, create_legacy
+from choque.theses.fingsics.indices import FingsicsBruteObb, FingsicsSap, FingsicsSapObb
+from choque.theses.fingsics.sweep import FingsicsSweep
 from choque.world import World
 from choque.world.bounds import BodyBoxes
 
@@ -92,7 +93,7 @@ def test_sweep_equals_its_description(seed: int, jumps: bool) -> None:
     lower = random.integers(0, 12, (count, 3)).astype(np.float32)
     extent = random.integers(0, 4, (count, 3)).astype(np.float32)
     static = random.random(count) < 0.3
-    sweep = LegacySweep.of(lower, lower + extent, static)
+    sweep = FingsicsSweep.of(lower, lower + extent, static)
     plain = PlainSweep(lower, lower + extent, static)
     for _ in range(12):
         assert sweep.pairs().tolist() == [list(pair) for pair in sorted(plain.pairs)]
@@ -110,7 +111,7 @@ def test_sweep_follows_small_motions_exactly() -> None:
     center, velocity = random.uniform(0, 10, (count, 3)), random.uniform(-0.1, 0.1, (count, 3))
     static = np.zeros(count, np.bool_)
     lower, upper = (center - 0.7).astype(np.float32), (center + 0.7).astype(np.float32)
-    sweep = LegacySweep.of(lower, upper, static)
+    sweep = FingsicsSweep.of(lower, upper, static)
     for _ in range(600):
         velocity = np.where((center < 0) | (center > 10), -np.sign(center - 5) * np.abs(velocity), velocity)
         center = center + velocity
@@ -125,7 +126,7 @@ def test_sweep_of_a_long_log() -> None:
     count = 300
     lower = np.tile(np.arange(count, dtype=np.float32)[:, None], (1, 3))
     static = np.zeros(count, np.bool_)
-    sweep = LegacySweep.of(lower, lower + 0.5, static)
+    sweep = FingsicsSweep.of(lower, lower + 0.5, static)
     assert len(sweep.pairs()) == 0
     assert sweep.update(np.zeros_like(lower), np.ones_like(lower), static) > 0
     sweep.update(lower[::-1].copy(), lower[::-1] + np.float32(0.5), static)
@@ -134,7 +135,7 @@ def test_sweep_of_a_long_log() -> None:
 
 def test_sweep_refuses_a_state_of_others() -> None:
     lower = np.arange(9, dtype=np.float32).reshape(3, 3)
-    sweep = LegacySweep.of(lower, lower + 1, np.zeros(3, np.bool_))
+    sweep = FingsicsSweep.of(lower, lower + 1, np.zeros(3, np.bool_))
     good = sweep.state()
     sweep.restore(good)
     for name, wrong in (
@@ -193,15 +194,30 @@ def test_bounds_are_those_of_the_original() -> None:
         np.testing.assert_allclose(reach, world.bodies.size[rows, 0], rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("method", "kind"), [("sap-incremental", LegacySap), ("sap-obb", LegacySapObb), ("brute-obb", LegacyBruteObb)]
-)
-def test_legacy_methods_stand_in_for_three(method: str, kind: type) -> None:
+@pytest.mark.parametrize("method", [FingsicsBruteObb, FingsicsSap, FingsicsSapObb])
+def test_a_method_of_the_engine_is_the_exact_one_for_other_bounds(method: type[FingsicsSap]) -> None:
     bounds = legacy_bounds(scene_of_each().bodies, 1)
-    assert type(create_legacy(method, bounds)) is kind
-    assert not isinstance(create_legacy("grid", bounds), LegacySap)
-    with pytest.raises(InvalidInput, match="takes no options"):
-        create_legacy(method, bounds, cells=3)
+    assert broad.create(method.name, bounds).index.name == method.name
+    boxes = bounds.boxes()
+    exact, other = broad.create(method.departs_from, boxes), broad.create(method, boxes)
+    moved = type(boxes)(boxes.lower + np.float32(0.5), boxes.upper + np.float32(0.75))
+    for _ in range(2):
+        np.testing.assert_array_equal(other.pairs(), exact.pairs())
+        for each in (exact, other):
+            each.update(moved)
+    with pytest.raises(InvalidInput, match="no option of"):
+        broad.create(method, bounds, cells=3)
+
+
+def test_a_world_of_the_engine_uses_its_methods() -> None:
+    for method, kind in (
+        ("sap-incremental", FingsicsSap),
+        ("sap-obb", FingsicsSapObb),
+        ("brute-obb", FingsicsBruteObb),
+    ):
+        world = scene_of_each(broad=method)
+        world.step(0.01)
+        assert type(world.detection.broad_phase.index) is kind
 
 
 def test_methods_agree_on_collisions() -> None:

@@ -7,8 +7,8 @@ import pytest
 from interest_oracles import arena
 
 from choque.bounds import Boxes, Spheres
+from choque.broad import create
 from choque.files.meshes import Mesh
-from choque.interest import Interest
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.polygons import polygons_overlap, unit_facets
 from choque.theses.interest.run import run_config
@@ -79,7 +79,7 @@ def test_no_colliding_pair_of_meshes_is_missing_from_the_candidates() -> None:
     spheres = Spheres(*motion.spheres(200))
     everyone = np.array(np.triu_indices(40, 1), np.int32).T.copy()
     wanted = everyone[polygons_overlap(spheres, everyone)].tolist()
-    candidates = Interest(Boxes(*motion.frame(200))).pairs()
+    candidates = create("interest", Boxes(*motion.frame(200))).pairs()
     assert candidates[polygons_overlap(spheres, candidates)].tolist() == wanted
     assert wanted == [pair for pair in everyone.tolist() if meshes_meet(spheres, *pair)]
 

@@ -69,9 +69,9 @@ def test_recompute_runs_only_when_the_order_changed() -> None:
     run = create_simulation(moving, "incremental-recompute").run()
     changed, sweep = 0, moving.sweep()
     for time in create_simulation(moving, "direct").times().tolist():  # type: ignore[attr-defined]
-        before = sweep.counters.swaps
+        before = sweep.counters.exchanges
         sweep.advance(time)
-        changed += sweep.counters.swaps > before
+        changed += sweep.counters.exchanges > before
     assert run.counts["recomputations"] == changed
 
 

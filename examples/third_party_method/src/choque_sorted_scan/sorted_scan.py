@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from choque._core.kernel import kernel
-from choque.broad import BroadPhase
+from choque.broad import Index, Sink
 
 
-class SortedScan(BroadPhase):
+class SortedScan(Index):
     """Sweeps the first axis.
 
     Guarantees: exact, both topologies; O(n log n + k) for k pairs of intervals that overlap on x; O(n) memory
@@ -19,14 +19,16 @@ class SortedScan(BroadPhase):
 
     name: ClassVar[str] = "sorted-scan"
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Sort the boxes by where they start on x."""
         # A half-open box of no size has its upper bound one rounding step below its lower one.
-        start = np.minimum(self._records[:, 0], self._records[:, 3])
+        start = np.minimum(self.records[:, 0], self.records[:, 3])
         self._order = np.argsort(start, kind="stable")
         self._start = start[self._order]
-        self._sorted = self._records[self._order]
+        self._sorted = self.records[self._order]
 
-    def _emit(self, sink: Any) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Scan each box forward."""
         sink.run(scan, len(self), self._sorted, self._start, self._order)
 
 

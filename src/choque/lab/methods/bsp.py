@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import kernel
-from choque.bounds import Bounds
 from choque.errors import InvalidInput, UnknownName
 from choque.lab.methods.buckets import Buckets
 from choque.lab.methods.partition_geometry import middle_along
@@ -24,8 +23,6 @@ class Bsp(PartitionTree):
 
     Parameters
     ----------
-    bounds
-        The bodies.
     planes
         "axis": across x, y, z, x, … by level. "random": in any direction. "principal": across the direction in
         which the middles of the node's bodies spread most.
@@ -34,8 +31,6 @@ class Bsp(PartitionTree):
     depth, leaf_size, test
         See `PartitionTree`. ``depth=5, test=False`` is the tree of the thesis on areas of interest: at most
         2^(depth − 1) leaves, nodes parted down to one body, and every pair of a leaf a candidate.
-    options
-        Those of every method.
 
     Notes
     -----
@@ -57,7 +52,6 @@ class Bsp(PartitionTree):
 
     def __init__(
         self,
-        bounds: Bounds,
         *,
         planes: Literal["axis", "random", "principal"] = "axis",
         seed: int = 0,
@@ -68,11 +62,11 @@ class Bsp(PartitionTree):
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise InvalidInput(f"seed is {seed!r}; it must be a whole number of at least 0.")
         self._planes, self._seed = planes, seed
-        super().__init__(bounds, **options)
+        super().__init__(**options)
 
     @property
     def _attempts(self) -> int:
-        return 1 if self._planes == "principal" else self._dimension
+        return 1 if self._planes == "principal" else self.table.dimension
 
     def _grown(self) -> tuple[Buckets, int]:
         buckets, level_count = super()._grown()
@@ -80,8 +74,8 @@ class Bsp(PartitionTree):
 
     def _cut(self, level: Level, number: int) -> Cut:
         node_count = len(level)
-        thread_count = self._thread_count()
-        arguments = (level.starts, level.members, self._records)
+        thread_count = self.thread_count()
+        arguments = (level.starts, level.members, self.records)
         centroids = np.empty((node_count, 3))
         spreads = np.empty((node_count, 3, 3))
         threads.over_ranges(
@@ -97,7 +91,7 @@ class Bsp(PartitionTree):
     def _normals(self, spreads: NDArray[np.float64], number: int) -> NDArray[np.float64]:
         """(k, 3) directions of the planes of level ``number``; no plane leans into a third axis that is not there."""
         normals = np.zeros((len(spreads), 3))
-        dimension = self._dimension
+        dimension = self.table.dimension
         if self._planes == "axis":
             normals[:, (number - 1) % dimension] = 1
         elif self._planes == "random":

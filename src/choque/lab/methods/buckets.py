@@ -12,6 +12,7 @@ from choque._core.emission import Sink
 from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
 from choque._core.types import Floats, Keys
+from choque.broad.structure import Kind, Structure, sides_of
 
 UNBOUNDED = np.empty((0, 6))
 """The regions of buckets that are no boxes."""
@@ -92,6 +93,17 @@ class Buckets:
         if self.giants.size:
             sink.run(_emit_giants, len(self.giants), self.giants, records, tested)
         return sum(repeats)
+
+    def structure(self, method: str, kind: Kind, records: Floats, dimension: int) -> Structure:
+        """Return the buckets as a structure of ``method``; those without regions by the boxes around their bodies."""
+        corners, rows = self.regions, self.members
+        if not len(corners) and len(self):
+            first = self.starts[:-1]
+            lower = np.minimum.reduceat(records[rows, :3].astype(np.float64), first)
+            upper = np.maximum.reduceat(records[rows, 3:].astype(np.float64), first)
+            corners = np.concatenate((lower, upper), axis=1)
+        level = np.zeros(len(self), np.int64)
+        return Structure(method, kind, *sides_of(corners, dimension), level, self.starts, rows)
 
 
 def closed_regions(walls: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import kernel
-from choque.bounds import Bounds
 from choque.errors import UnknownName
 from choque.lab.methods.partition_geometry import middle_along
 from choque.lab.methods.partition_growth import Cut, Level
@@ -21,15 +20,11 @@ class KdTree(PartitionTree):
 
     Parameters
     ----------
-    bounds
-        The bodies.
     planes
         "widest": across the axis on which the middles spread most beyond the mean length of a body. "cycle":
         x, y, z, x, …, passing over axes on which all middles agree.
     depth, leaf_size, test
         See `PartitionTree`.
-    options
-        Those of every method.
 
     Notes
     -----
@@ -47,15 +42,15 @@ class KdTree(PartitionTree):
 
     name: ClassVar[str] = "kd-tree"
 
-    def __init__(self, bounds: Bounds, *, planes: Literal["widest", "cycle"] = "widest", **options: Any) -> None:
+    def __init__(self, *, planes: Literal["widest", "cycle"] = "widest", **options: Any) -> None:
         if planes not in ("widest", "cycle"):
             raise UnknownName("choice of planes for the kd-tree", str(planes), ("widest", "cycle"))
         self._planes = planes
-        super().__init__(bounds, **options)
+        super().__init__(**options)
 
     @property
     def _attempts(self) -> int:
-        return 1 if self._planes == "widest" else self._dimension
+        return 1 if self._planes == "widest" else self.table.dimension
 
     def _cut(self, level: Level, number: int) -> Cut:
         node_count = len(level)
@@ -63,11 +58,11 @@ class KdTree(PartitionTree):
         planes = np.empty(node_count)
         sides = np.empty(len(level.members), np.uint8)
         counts = np.zeros((node_count, 2), np.int64)
-        first_axis = -1 if self._planes == "widest" else (number - 1) % self._dimension
-        arguments = (level.starts, level.members, self._records, self._dimension, first_axis)
+        first_axis = -1 if self._planes == "widest" else (number - 1) % self.table.dimension
+        arguments = (level.starts, level.members, self.records, self.table.dimension, first_axis)
         middles = np.empty(len(level.members))
         threads.over_ranges(
-            _cut_nodes, node_count, self._thread_count(), *arguments, middles, axes, planes, sides, counts
+            _cut_nodes, node_count, self.thread_count(), *arguments, middles, axes, planes, sides, counts
         )
         regions = np.repeat(level.regions[:, None], 2, axis=1)
         nodes = np.arange(node_count)

@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.records import PackedBoxes
 from choque._core.sort import radix_sort
 from choque._core.types import Floats, Keys, Rows
-from choque.bounds import Bounds
-from choque.broad._contract import BroadPhase
-from choque.broad._structure import Structure, cells_of
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_listing import CELL_BIT, Listing, list_boxes, rows_of
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, widest_axis
+from choque.broad.index import Index
+from choque.broad.structure import Structure, cells_of
 from choque.errors import InvalidInput
 
 BOXES_PER_CELL = 128
@@ -36,7 +34,7 @@ GIVEN_CELL_MOST = 1 << 24
 """How many cells may be asked for."""
 
 
-class MultiSap(BroadPhase):
+class MultiSap(Index):
     """Lists the boxes in every cell of a coarse grid that they touch and sweeps each cell on its own.
 
     Parameters
@@ -57,14 +55,12 @@ class MultiSap(BroadPhase):
 
     name: ClassVar[str] = "multi-sap"
 
-    def __init__(
-        self, bounds: Bounds | PackedBoxes, *, cells: int | Sequence[int] | None = None, **shared: Any
-    ) -> None:
-        self.cells = None if cells is None else _checked_cells(cells, bounds.dimension)
-        super().__init__(bounds, **shared)
+    def __init__(self, *, cells: int | Sequence[int] | None = None) -> None:
+        self.cells = cells
 
-    def _build(self) -> None:
-        records, thread_count = self._records, self._thread_count()
+    def build(self) -> None:
+        """List the boxes in cells and sort each cell."""
+        records, thread_count = self.records, self.thread_count()
         rows = np.arange(len(self), dtype=np.uint32)
         listing, is_apart = list_boxes(records, rows, self._frame(), thread_count)
         listing = _each_in_order(listing, thread_count)
@@ -75,21 +71,22 @@ class MultiSap(BroadPhase):
             self._sweep = CellSweep(listing, self._line(rows[is_apart], axis), self._line(rows[~is_apart], axis))
 
     def structure(self) -> Structure:
-        """The cells that a box touches; boxes that are swept apart are in none."""
+        """Return the cells that a box touches; boxes that are swept apart are in none."""
         listing, frame = self._sweep.listing, self._frame()
         cells = np.flatnonzero(np.diff(listing.starts))
         grids = (frame.origin[np.newaxis], 1 / frame.per_unit[np.newaxis], frame.counts[np.newaxis])
-        borders, members = np.append(listing.starts[cells], len(listing)), self._identities.ids[rows_of(listing)]
-        return cells_of(self.name, grids, np.zeros_like(cells), cells, borders, members, self._dimension)
+        borders, members = np.append(listing.starts[cells], len(listing)), rows_of(listing).astype(np.int32)
+        return cells_of(self.name, grids, np.zeros_like(cells), cells, borders, members, self.table.dimension)
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Sweep each cell."""
         self.counters.duplicates += self._sweep.emit(sink)
 
     def _frame(self) -> CellFrame:
-        sample = sample_of(self._records)
+        sample = sample_of(self.records)
         lowest, highest = bulk_of(sample)
         if self.cells is not None:
-            return CellFrame.over(lowest, highest, np.array(self.cells))
+            return CellFrame.over(lowest, highest, np.array(_checked_cells(self.cells, self.table.dimension)))
         budget = max(len(self) / BOXES_PER_CELL, 1.0)
         with np.errstate(all="ignore"):
             extent = highest - lowest
@@ -100,11 +97,13 @@ class MultiSap(BroadPhase):
 
     def _line(self, rows: Order, axis: int) -> Line:
         """The boxes ``rows`` in the order of ``axis``."""
-        order = rows[order_of(self._records[rows, axis], self._thread_count())]
-        return Line.of(boxes_in_order(self._records, order, axis, self._thread_count()), order)
+        order = rows[order_of(self.records[rows, axis], self.thread_count())]
+        return Line.of(boxes_in_order(self.records, order, axis, self.thread_count()), order)
 
-    def _note_bytes(self, extra: int = 0) -> None:
-        super()._note_bytes(extra + self._sweep.nbytes)
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the records and of the sweeps."""
+        return super().byte_count + self._sweep.nbytes
 
 
 def _each_in_order(listing: Listing, thread_count: int) -> Listing:

@@ -19,12 +19,8 @@ class Octree(PartitionTree):
 
     Parameters
     ----------
-    bounds
-        The bodies.
     depth, leaf_size, test
         See `PartitionTree`.
-    options
-        Those of every method.
 
     Notes
     -----
@@ -49,25 +45,26 @@ class Octree(PartitionTree):
 
     @property
     def _child_count(self) -> int:
-        return 1 << self._dimension
+        return 1 << self.table.dimension
 
-    def _build(self) -> None:
-        lower, upper = arena_of(self._records, self._dimension)
+    def build(self) -> None:
+        """Find the cube around the bodies and grow the tree."""
+        lower, upper = arena_of(self.records, self.table.dimension)
         half = (0.5 * upper - 0.5 * lower).max(initial=0.0)
         largest = np.finfo(np.float64).max
         self._cube = np.concatenate((lower, np.minimum(lower * 0.5 + half, largest * 0.5) * 2))
-        super()._build()
+        super().build()
 
     def _cut(self, level: Level, number: int) -> Cut:  # noqa: ARG002
-        dimension, child_count = self._dimension, self._child_count
+        dimension, child_count = self.table.dimension, self._child_count
         lower = np.maximum(level.regions[:, :dimension], self._cube[:dimension])
         upper = np.minimum(level.regions[:, 3 : 3 + dimension], self._cube[dimension:])
         centres = np.full((len(level), 3), np.inf)
         centres[:, :dimension] = 0.5 * lower + 0.5 * upper
         sides = np.empty(len(level.members), np.uint8)
         counts = np.zeros((len(level), child_count), np.int64)
-        thread_count = self._thread_count()
-        arguments = (level.starts, level.members, self._records, centres)
+        thread_count = self.thread_count()
+        arguments = (level.starts, level.members, self.records, centres)
         if self._depth is None:
             threads.over_ranges(_leave_whole, len(level), thread_count, *arguments)
         threads.over_ranges(_cut_nodes, len(level), thread_count, *arguments, sides, counts)
@@ -77,7 +74,7 @@ class Octree(PartitionTree):
         octants = np.repeat(regions[:, None], self._child_count, axis=1)
         for child in range(self._child_count):
             octant = octants[:, child]
-            for axis in range(self._dimension):
+            for axis in range(self.table.dimension):
                 if child >> axis & 1:
                     octant[:, axis] = centres[:, axis]
                 else:

@@ -1,14 +1,13 @@
-"""What the bsp, the octree and the kd-tree have in common as broad phases."""
+"""What the bsp, the octree and the kd-tree have in common as broad-phase methods."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from choque._core.emission import Sink
-from choque.bounds import Bounds
-from choque.broad._contract import BroadPhase
-from choque.broad._structure import Structure, leaves_of
+from choque.broad.index import Index
+from choque.broad.structure import Structure
 from choque.errors import InvalidInput
 from choque.lab.methods.buckets import Buckets
 from choque.lab.methods.partition_growth import Cut, Level, Limits, automatic_depth, grow
@@ -18,21 +17,17 @@ LEAF_SIZE = 32
 """Bodies in a leaf when the depth is automatic: as few as still cost less to test than to part further."""
 
 
-class PartitionTree(BroadPhase):
+class PartitionTree(Index):
     """A tree that parts space, is built anew from every frame, and lists a body in each leaf that it touches.
 
     Parameters
     ----------
-    bounds
-        The bodies.
     depth
         The most levels, the root being level 1; None to choose from the bodies and guard the memory.
     leaf_size
         Nodes of no more bodies are not parted; None for 32, or for 1 where ``depth`` is given.
     test
         True: the pairs whose boxes overlap. False: all pairs that share a leaf, untested; they contain the others.
-    options
-        Those of every method.
     """
 
     boxed: ClassVar[bool] = True
@@ -46,12 +41,10 @@ class PartitionTree(BroadPhase):
 
     def __init__(
         self,
-        bounds: Bounds,
         *,
         depth: int | None = None,
         leaf_size: int | None = None,
         test: bool = True,
-        **options: Any,
     ) -> None:
         _check_whole("depth", depth, DEPTH_MOST)
         _check_whole("leaf_size", leaf_size, None)
@@ -59,7 +52,6 @@ class PartitionTree(BroadPhase):
             raise InvalidInput(f"test is {test!r}; it must be True or False.")
         self._depth, self._leaf_size, self._test = depth, leaf_size, test
         self.repeats_pairs = not (test and self.boxed)
-        super().__init__(bounds, **options)
 
     @property
     def leaf_count(self) -> int:
@@ -72,9 +64,8 @@ class PartitionTree(BroadPhase):
         return self._level_count
 
     def structure(self) -> Structure:
-        """The leaves that hold a body."""
-        ids = self._identities.ids
-        return leaves_of(self.name, "leaves", self._buckets, self._records, ids, self._dimension)
+        """Return the leaves that hold a body."""
+        return self._buckets.structure(self.name, "leaves", self.records, self.table.dimension)
 
     @abstractmethod
     def _cut(self, level: Level, number: int) -> Cut:
@@ -96,22 +87,26 @@ class PartitionTree(BroadPhase):
         depth = automatic_depth(len(self), leaf_size, self._child_count, self.spare_levels)
         return Limits(depth, leaf_size, True, self._attempts, self.shrinks)
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Grow the tree."""
         self._buckets, self._level_count = self._grown()
 
     def _grown(self) -> tuple[Buckets, int]:
         def note_bytes(held: int) -> None:
-            self.counters.note_bytes(self._records.nbytes + held)
+            self.counters.note_bytes(self.records.nbytes + held)
 
-        return grow(len(self), self._cut, self._limits(), self._thread_count(), note_bytes)
+        return grow(len(self), self._cut, self._limits(), self.thread_count(), note_bytes)
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Write the pairs that share a leaf."""
         self.counters.duplicates += self._buckets.emit(
-            sink, self._records, tested=self._test, once=not self.repeats_pairs, pair_filter=self._filter
+            sink, self.records, tested=self._test, once=not self.repeats_pairs, pair_filter=self.table.pair_filter
         )
 
-    def _note_bytes(self, extra: int = 0) -> None:
-        super()._note_bytes(extra + self._buckets.nbytes)
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the records and of the leaves."""
+        return super().byte_count + self._buckets.nbytes
 
 
 def _check_whole(name: str, value: int | None, most: int | None) -> None:

@@ -27,7 +27,7 @@ _ROOM = 1 << 14
 
 
 @dataclass
-class LegacySweep:
+class FingsicsSweep:
     """The lists and the set of pairs. O(n + exchanges) a frame, O(n + pairs) memory; serial.
 
     Attributes
@@ -80,6 +80,10 @@ class LegacySweep:
     def pairs(self) -> Pairs:
         """The pairs now, in rows, sorted."""
         return unpack_pairs(self.keys)
+
+    def copy(self) -> Self:
+        """Return an independent copy, so that what follows leaves this one as it is."""
+        return type(self)(*(getattr(self, field.name).copy() for field in fields(self)))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Every array by name."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
-
 import numpy as np
 
 import choque
 from choque.bounds import Boxes
 from choque.broad import BroadPhase
-from choque.interest import Interest
 
 LEGACY = "-legacy"
 """At the end of a name: every pair found is searched in the list of those before it."""
@@ -26,10 +23,10 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
     if name.startswith("GR"):
         cells = tuple(int(count) for count in name[2:].split("x"))
         walls = np.full(3, -edge / 2), np.full(3, edge / 2)
-        return choque.broad.create("grid", boxes, cells=cells, arena=walls, test=False)
+        return choque.broad.create("grid-cells", boxes, cells=cells, arena=walls, test=False)
     if name.startswith("BSP"):
         return choque.broad.create("bsp", boxes, depth=int(name[3:]), planes="random", test=False)
     if name.startswith("SaP"):
         return choque.broad.create("sap-direct", boxes, axes=int(name[3:]), sort="insertion")
-    shape = cast("Literal['box', 'sphere']", area)
-    return Interest(boxes, k=float(name[4:]), shape=shape, legacy=configuration.endswith(LEGACY))
+    is_legacy = configuration.endswith(LEGACY)
+    return choque.broad.create("interest", boxes, k=float(name[4:]), shape=area, legacy=is_legacy)

@@ -76,7 +76,7 @@ class ArenaTrial(Trial):
             "colliding": colliding / len(unique),
             "steps": len(unique),
             **{f"tenth_{k}": float(np.mean(part)) for k, part in enumerate(np.array_split(raw, 10))},
-            **{name: value for name, value in asdict(broad.counters).items() if name in ("tests", "swaps")},
+            **{name: value for name, value in asdict(broad.counters).items() if name in ("tests", "exchanges")},
         }
 
     def check(self) -> Verdict:

@@ -164,7 +164,7 @@ class BroadSimulation(FrameSimulation):
 
     def _conclude(self, statistics: Statistics) -> None:
         counters = self._broad.counters
-        statistics.counts.update(exchanges=counters.swaps, tests=counters.tests)
+        statistics.counts.update(exchanges=counters.exchanges, tests=counters.tests)
         statistics.peak_bytes = counters.peak_bytes
 
 
@@ -192,7 +192,7 @@ class RecomputeSimulation(BroadSimulation):
 
     def _conclude(self, statistics: Statistics) -> None:
         super()._conclude(statistics)
-        statistics.counts["recomputations"] = getattr(self._broad, "collision_runs", 0)
+        statistics.counts["recomputations"] = getattr(self._broad.index, "collision_runs", 0)
 
 
 class ThesisDirectSimulation(FrameSimulation):
@@ -270,9 +270,9 @@ class KineticSimulation(Simulation):
                 "events": counters.events,
                 "simple events": audit.simple,
                 "multiple events": audit.multiple,
-                "exchanges": counters.swaps,
+                "exchanges": counters.exchanges,
                 "external exchanges": audit.external,
-                "internal exchanges": counters.swaps - audit.external,
+                "internal exchanges": counters.exchanges - audit.external,
                 "began": sum(kind == "began" for _, kind, _ in statistics.events),
                 "ended": sum(kind == "ended" for _, kind, _ in statistics.events),
             }

@@ -221,7 +221,7 @@ class Following(Trial):
         counters, audit = sweep.counters, sweep.audit()
         self._counters = {
             "events": counters.events,
-            "exchanges": counters.swaps,
+            "exchanges": counters.exchanges,
             "external": audit.external,
             "multiple": audit.multiple,
             "peak_bytes": sweep.byte_count,
@@ -244,9 +244,9 @@ class Following(Trial):
             watch.lap("collision")
         self._end, self._answer = max(frames - 1, 0) / self._rate, pairs
         self._counters = {
-            "exchanges": broad.counters.swaps,
+            "exchanges": broad.counters.exchanges,
             "tests": broad.counters.tests,
-            "recomputed": getattr(broad, "collision_runs", 0),
+            "recomputed": getattr(broad.index, "collision_runs", 0),
             "peak_bytes": broad.counters.peak_bytes,
         }
         watch.skip()

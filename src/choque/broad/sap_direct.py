@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from choque._core.emission import Sink
 from choque._core.pair_sets import Change
-from choque._core.records import PackedBoxes
 from choque._core.types import Floats
-from choque.bounds import Bounds
-from choque.broad._contract import BroadPhase
-from choque.broad._structure import Structure, order_of_sweep
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, repair_order, widest_axis
 from choque.broad._sweep_tiles import sweep_of
+from choque.broad.index import Index
+from choque.broad.structure import Structure, order_of_sweep
 from choque.errors import InvalidInput, UnknownName
 
 _SORTS = ("radix", "library", "insertion")
 _NAMES = "xyz"
 
 
-class SapDirect(BroadPhase):
+class SapDirect(Index):
     """Sorts the boxes along the axis of greatest variance and tests each against those that start before it ends.
 
     Parameters
@@ -35,7 +33,7 @@ class SapDirect(BroadPhase):
         Pairs are those whose intervals meet on each axis looked at, so fewer axes give a superset.
     sort
         ``"radix"``: by counting, in linear time. ``"library"``: by NumPy's stable sort. ``"insertion"``: axis and order
-        are kept between updates, and the order is repaired by exchanges of neighbours, which ``counters.swaps`` counts.
+        are kept between updates, and the order is repaired by exchanges of neighbours (``counters.exchanges``).
     tiles
         Whether the sweep is split into tiles on the two other axes, some typical boxes wide; None for where that is
         faster, which is from 5,000 boxes on.
@@ -56,73 +54,73 @@ class SapDirect(BroadPhase):
 
     name: ClassVar[str] = "sap-direct"
 
-    axes: tuple[int, ...] = (0, 1, 2)
-    sort: str = "radix"
-    tiles: bool | None = None
-
     def __init__(
         self,
-        bounds: Bounds | PackedBoxes,
         *,
         axes: int | str | Sequence[int | str] | None = None,
         sort: str = "radix",
         tiles: bool | None = None,
-        **shared: Any,
     ) -> None:
         if sort not in _SORTS:
             raise UnknownName("sort of 'sap-direct'", str(sort), _SORTS)
         if tiles is not None and not isinstance(tiles, bool):
             raise InvalidInput(f"tiles is {tiles!r}; it must be True, False, or None for where tiles are faster.")
-        self.axes = _checked_axes(axes, bounds.dimension)
+        self.axes = axes
         self.sort = sort
         self.tiles = tiles
-        super().__init__(bounds, **shared)
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Sort the boxes and lay them out for the sweep."""
         records = self._looked_at()
         axis = widest_axis(records)
         values: Floats = np.ascontiguousarray(records[:, axis])
         if self.sort == "library":
             order = np.argsort(values, kind="stable").astype(np.uint32)
         else:
-            order = order_of(values, self._thread_count())
+            order = order_of(values, self.thread_count())
         self._lay_out(records, axis, order)
 
-    def _updated(self, previous: Floats) -> Change | None:
+    def update(self, previous: Floats) -> Change | None:
+        """Sort again, or repair the order."""
         if self.sort != "insertion":
-            return super()._updated(previous)
+            return super().update(previous)
         records = self._looked_at()
         order = self._order.copy()
         unlimited = len(order) ** 2
-        self.counters.swaps += repair_order(order, records[order, self._axis], unlimited)
+        self.counters.exchanges += repair_order(order, records[order, self._axis], unlimited)
         self._lay_out(records, self._axis, order)
         return None
 
     def structure(self) -> Structure:
-        """The axis and the order of the sweep."""
-        return order_of_sweep(self.name, self._axis, self._order, self._identities.ids)
+        """Return the axis and the order of the sweep."""
+        return order_of_sweep(self.name, self._axis, self._order)
 
-    def _emit(self, sink: Sink) -> None:
+    def emit(self, sink: Sink) -> None:
+        """Sweep."""
         self.counters.duplicates += self._sweep.emit(sink)
 
     def _lay_out(self, records: Floats, axis: int, order: Order) -> None:
         self._axis = axis
         self._order = order
-        boxes = boxes_in_order(records, order, axis, self._thread_count())
-        self._sweep: Line | CellSweep = sweep_of(boxes, order, self.tiles, self._thread_count())
+        boxes = boxes_in_order(records, order, axis, self.thread_count())
+        self._sweep: Line | CellSweep = sweep_of(boxes, order, self.tiles, self.thread_count())
 
     def _looked_at(self) -> Floats:
         """The records, the axes that are not looked at made alike for all."""
-        blind = [axis for axis in range(self._dimension) if axis not in self.axes]
+        dimension = self.table.dimension
+        looked_at = _checked_axes(self.axes, dimension)
+        blind = [axis for axis in range(dimension) if axis not in looked_at]
         if not blind:
-            return self._records
-        records = self._records.copy()
+            return self.records
+        records = self.records.copy()
         records[:, blind] = 0
         records[:, [axis + 3 for axis in blind]] = 0
         return records
 
-    def _note_bytes(self, extra: int = 0) -> None:
-        super()._note_bytes(extra + self._sweep.nbytes)
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the records, the order and the sweep."""
+        return super().byte_count + self._sweep.nbytes
 
 
 def _checked_axes(given: int | str | Sequence[int | str] | None, dimension: int) -> tuple[int, ...]:

@@ -33,15 +33,15 @@ def run_logged(exchange: Callable[..., tuple[int, int, int, int]], last: int, *a
     """Run a kernel of this file up to ``last``, with a fresh and larger log whenever one is full."""
     logs: list[Keys] = []
     size = _FIRST_LOG
-    position = swaps = tests = 0
+    position = exchanges = tests = 0
     while position < last:
         log: Keys = np.empty(size, np.uint64)
-        position, logged, swapped, tested = exchange(position, last, log, *arguments)
+        position, logged, exchanged, tested = exchange(position, last, log, *arguments)
         logs.append(log[:logged])
-        swaps += swapped
+        exchanges += exchanged
         tests += tested
         size *= 2
-    return logs, swaps, tests
+    return logs, exchanges, tests
 
 
 @kernel
@@ -77,12 +77,12 @@ def sort_end_points(
     -------
     position
         ``last``, or where to go on because the log is full: all before it are in order.
-    logged, swaps, tests
+    logged, exchanges, tests
         The number of log entries written, of exchanges, and of exchanges judged.
     """
     count = records.shape[0]
     logged = 0
-    swaps = 0
+    exchanges = 0
     tests = 0
     for k in range(first, last):
         value, end = values[k], np.int64(ends[k])
@@ -104,14 +104,14 @@ def sort_end_points(
                     if changed:
                         if logged == log.size:
                             values[j], ends[j] = value, end
-                            return j, logged, swaps + k - j, tests
+                            return j, logged, exchanges + k - j, tests
                         log[logged] = _entry(a, b, is_lower)
                         logged += 1
             values[j], ends[j] = values[j - 1], other
             j -= 1
         values[j], ends[j] = value, end
-        swaps += k - j
-    return last, logged, swaps, tests
+        exchanges += k - j
+    return last, logged, exchanges, tests
 
 
 @kernel
@@ -132,21 +132,21 @@ def sort_axes(
     """`sort_end_points` on axis after axis; a position counts through all of ``values`` (axes, 2n)."""
     size = values.shape[1]
     logged: Index = 0
-    swaps = 0
+    exchanges = 0
     tests = 0
     position = first
     while position < last:
         axis = position // size
-        reached, more, swapped, tested = sort_end_points(
+        reached, more, exchanged, tested = sort_end_points(
             position - axis * size, size, log[logged:], values[axis], ends[axis], records, previous, judging
         )
         position = axis * size + reached
         logged += more
-        swaps += swapped
+        exchanges += exchanged
         tests += tested
         if reached < size:
             break
-    return position, logged, swaps, tests
+    return position, logged, exchanges, tests
 
 
 @kernel
@@ -162,12 +162,12 @@ def move_end_points(
     -------
     position
         ``last``, or the body to go on with because the log is full.
-    logged, swaps, tests
+    logged, exchanges, tests
         As for `sort_end_points`.
     """
     count = records.shape[0]
     logged = 0
-    swaps = 0
+    exchanges = 0
     tests = 0
     for k in range(first, last):
         row = rows[k]
@@ -201,15 +201,15 @@ def move_end_points(
                         changed = _met(k, body, records, previous, rows) and not boxes_meet(records, row, records, body)
                     if changed:
                         if reached == log.size:
-                            return k, logged, swaps, tests
+                            return k, logged, exchanges, tests
                         log[reached] = _entry(row, body, joined)
                         reached += 1
                 logged = reached
-                swaps += abs(target - place)
+                exchanges += abs(target - place)
                 for i in range(place, target, step):
                     line[i], order[i] = line[i + step], order[i + step]
                 line[target], order[target] = value, end
-    return last, logged, swaps, tests
+    return last, logged, exchanges, tests
 
 
 @kernel

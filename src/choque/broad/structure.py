@@ -1,4 +1,4 @@
-"""What a broad phase has built over its bodies, to be looked at: for views, figures and tests alone."""
+"""A view of what a broad-phase method has built over its bodies, for drawing and tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.tree import WIDTH, Tree
-from choque._core.types import Floats
-from choque.lab.methods.buckets import Buckets
 
 Kind: TypeAlias = Literal["none", "blocks", "cells", "leaves", "order"]
 Ids: TypeAlias = NDArray[np.int32]
@@ -19,25 +17,27 @@ Corners: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Structure:
-    """Parts of space, or groups of bodies, with who is listed in each; or an order along an axis.
+    """Parts of space, or groups of bodies, and the bodies listed in each; or an order along an axis.
+
+    Bodies are ids in what `choque.broad.BroadPhase.structure` returns, rows in what an index returns.
 
     Attributes
     ----------
     method
-        Who built it: the method asked, or the one that it works with.
+        The method that built it: the one chosen, or the one that it uses.
     kind
         ``"blocks"`` of a tree, ``"cells"`` of grids, ``"leaves"`` of a partition, an ``"order"``, or ``"none"``.
     lower, upper
-        (k, d) float64: the boxes of the parts. Cells and leaves at the border may reach to infinity; leaves that are no
-        boxes have those around their bodies.
+        (k, d) float64: the boxes of the parts. Cells and leaves at the border may reach to infinity; leaves of other
+        shapes have the boxes around their bodies.
     level
         (k,) int64: 0 for the finest.
     starts, members
-        (k + 1,) int64 and (l,) int32: the ids listed in part i are ``members[starts[i]:starts[i + 1]]``.
+        (k + 1,) int64 and (l,) int32: the bodies listed in part i are ``members[starts[i]:starts[i + 1]]``.
     axis
         The axis that bodies are sorted along: 0, 1 or 2; None where there is none.
     order
-        (n,) int32: ids in the order of a sweep, or of a curve through the blocks; None where there is none.
+        (n,) int32: bodies in the order of a sweep, or of a curve through the blocks; None where there is none.
     ends
         (d, 2n) int64: the end points on each axis, sorted, where they are kept: the lower end of row i is i, the upper
         one n + i. None elsewhere.
@@ -58,13 +58,13 @@ class Structure:
         return len(self.level)
 
     def listed(self, part: int) -> Ids:
-        """The ids listed in a part."""
+        """Return the bodies listed in a part."""
         return self.members[self.starts[part] : self.starts[part + 1]]
 
 
-def blocks_of(method: str, tree: Tree, ids: Ids, dimension: int) -> Structure:
-    """The blocks of a wide tree, the lowest first; each level lists all bodies."""
-    order = ids[tree.rows]
+def blocks_of(method: str, tree: Tree, dimension: int) -> Structure:
+    """Return the blocks of a wide tree, the lowest first; each level lists all rows."""
+    order = tree.rows.astype(np.int32)
     corners, level, starts = [np.empty((0, 6))], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for number in range(1, len(tree.level_first) - 1 if len(order) else 0):
         lanes = tree.lanes[tree.level_first[number] : tree.level_first[number + 1]].astype(np.float64)
@@ -73,21 +73,9 @@ def blocks_of(method: str, tree: Tree, ids: Ids, dimension: int) -> Structure:
         level.append(np.full(count, number - 1))
         starts.append((number - 1) * len(order) + np.arange(count) * WIDTH**number)
     members = np.tile(order, len(level) - 1)
-    lower, upper = _sides(np.concatenate(corners), dimension)
+    lower, upper = sides_of(np.concatenate(corners), dimension)
     borders = np.append(np.concatenate(starts), len(members)).astype(np.int64)
     return Structure(method, "blocks", lower, upper, np.concatenate(level), borders, members, order=order)
-
-
-def leaves_of(method: str, kind: Kind, buckets: Buckets, records: Floats, ids: Ids, dimension: int) -> Structure:
-    """The buckets that bodies are listed in."""
-    corners, rows = buckets.regions, buckets.members
-    if not len(corners) and len(buckets):
-        first = buckets.starts[:-1]
-        lower = np.minimum.reduceat(records[rows, :3].astype(np.float64), first)
-        upper = np.maximum.reduceat(records[rows, 3:].astype(np.float64), first)
-        corners = np.concatenate((lower, upper), axis=1)
-    level = np.zeros(len(buckets), np.int64)
-    return Structure(method, kind, *_sides(corners, dimension), level, buckets.starts, ids[rows])
 
 
 def cells_of(
@@ -99,7 +87,7 @@ def cells_of(
     members: Ids,
     dimension: int,
 ) -> Structure:
-    """Cells, each by its ``grid`` (k,) and its ``number`` (k,) in it, x going first.
+    """Return cells, each by its ``grid`` (k,) and its ``number`` (k,) in it, x first, that list the rows ``members``.
 
     ``grids`` are the origins, the edges of cells and the counts of cells of all grids, (g, 3) each, the coarsest first.
     """
@@ -110,11 +98,12 @@ def cells_of(
     return Structure(method, "cells", lower, lower + edge[:, :dimension], level, starts, members)
 
 
-def order_of_sweep(method: str, axis: int, order: Any, ids: Ids, ends: NDArray[Any] | None = None) -> Structure:
-    """Rows in the ``order`` of their lower bounds on an axis, and the end points on all axes where they are kept."""
+def order_of_sweep(method: str, axis: int, order: Any, ends: NDArray[Any] | None = None) -> Structure:
+    """Return rows in the ``order`` of their lower bounds on an axis, and the end points on all axes if kept."""
     kept = None if ends is None else ends.astype(np.int64)
-    return Structure(method, "order", axis=int(axis), order=ids[order], ends=kept)
+    return Structure(method, "order", axis=int(axis), order=order.astype(np.int32), ends=kept)
 
 
-def _sides(corners: NDArray[Any], dimension: int) -> tuple[Corners, Corners]:
+def sides_of(corners: NDArray[Any], dimension: int) -> tuple[Corners, Corners]:
+    """Return the lower and upper corners (k, d) of boxes (k, 6)."""
     return corners[:, :dimension].astype(np.float64), corners[:, 3 : 3 + dimension].astype(np.float64)

@@ -1,0 +1,433 @@
+"""The set of bodies behind every broad-phase method: ids, checks, filters, pairs, changes, queries, copies."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core.counters import Counters
+from choque._core.filter import PairFilter
+from choque._core.ids import Identities
+from choque._core.pair_sets import Change, apply_change, difference, no_pairs
+from choque._core.records import pack_records, widened
+from choque._core.types import Floats, Pairs, Rows
+from choque.bounds import Bounds
+from choque.broad.index import BoxTable, Index
+from choque.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from choque._core.tree import Tree
+    from choque._core.tree_query import RayHits
+    from choque.broad.structure import Structure
+
+Frozen = TypeVar("Frozen", bound=NDArray[Any])
+
+
+@dataclass(slots=True)
+class _State:
+    """One state of the set. A change makes another one, so that it happens wholly or not at all."""
+
+    index: Index
+    identities: Identities
+    pairs: Pairs | None = None  # of ids, once they were asked for
+    pending: list[Change] = field(default_factory=list)  # changes that `pairs` has yet to follow
+    change: Change | None = None  # what the latest change did to the pairs, once known
+    previous: _State | None = None  # the state before the latest change; None if there is `change`, or no bodies
+    lookup: Tree | None = None
+    is_valid: bool = True  # False after a change failed halfway: the index is built again when it is needed
+
+
+class BroadPhase:
+    """A set of bodies, each with a bounding volume, that reports which of them overlap.
+
+    Parameters
+    ----------
+    bounds
+        The bodies; row i gets id i.
+    index
+        The method, a new `Index` for each set; `choque.broad.create` takes a name instead.
+    closed
+        True: touching counts (``lower <= upper`` on every axis). False: it does not (``<``).
+    threads
+        The number of threads; None for all. The answer is the same for any number.
+    groups, masks, static
+        (n,) arrays or single values that say which bodies may be a pair, see `choque.broad.PairFilter`.
+
+    Notes
+    -----
+    One object is for one thread at a time; it can be copied and pickled. A change that fails or is interrupted leaves
+    the set as it was.
+    """
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        index: Index,
+        *,
+        closed: bool = True,
+        threads: int | None = None,
+        groups: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        static: ArrayLike | None = None,
+    ) -> None:
+        check_bounds(bounds)
+        if not isinstance(index, Index):
+            raise InvalidInput(
+                f"A {type(index).__name__} was given as the index of a BroadPhase; it must be a choque.broad.Index. "
+                "choque.broad.create(name, bounds) takes the name of a method."
+            )
+        if not isinstance(closed, bool | np.bool_):
+            raise InvalidInput(f"closed is {closed!r}; it must be True or False.")
+        self.counters = Counters()
+        self._closed = bool(closed)
+        self._threads = threads
+        self._dimension = bounds.dimension
+        table = BoxTable(
+            _NO_RECORDS,
+            bounds.dimension,
+            self._closed,
+            threads,
+            PairFilter.make(len(bounds), groups, masks, static),
+            bounds if index.keeps_bounds else None,
+        )
+        table.records = index.pack(bounds, self._closed, table.thread_count(len(bounds)))
+        self._state = _State(index.over(table, self.counters), Identities.first(len(bounds)))
+
+    def __len__(self) -> int:
+        return len(self._state.identities.ids)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        topology = "closed" if self._closed else "half-open"
+        return f"<BroadPhase {self.name!r}: {len(self)} bodies in {self._dimension}D, {topology}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self._state.index.name
+
+    @property
+    def index(self) -> Index:
+        """The method with its structure over the present bodies, to be read: ``index.choice`` of ``auto``, say."""
+        return self._valid().index
+
+    @property
+    def ids(self) -> NDArray[np.int32]:
+        """(n,) int32: the ids of the living bodies, ascending; read-only."""
+        return _frozen(self._state.identities.ids)
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self._dimension
+
+    @property
+    def closed(self) -> bool:
+        """Whether touching counts."""
+        return self._closed
+
+    # Pairs
+
+    def pairs(self) -> Pairs:
+        """Return all overlapping pairs of ids now: (m, 2) int32, smaller id first, sorted; read-only."""
+        return _frozen(self.held_pairs())
+
+    def held_pairs(self) -> Pairs:
+        """Return the array behind `pairs`, for kernels, which take writable arrays; it must not be changed."""
+        return _pairs_of(self._valid())
+
+    def count(self) -> int:
+        """Return the number of pairs now, without storing them."""
+        state = self._valid()
+        index = state.index
+        if state.pairs is not None or index.repeats_pairs or index.keeps_bounds:
+            return len(_pairs_of(state))
+        sink = index.make_sink(keep=False)
+        index.emit(sink)
+        index.account(sink)
+        return sink.pair_count
+
+    @property
+    def began(self) -> Pairs:
+        """The pairs that overlap now and did not before the latest change: (k, 2) int32, sorted."""
+        return _frozen(self._latest_change().began)
+
+    @property
+    def ended(self) -> Pairs:
+        """The pairs that overlapped before the latest change and do not now: (k, 2) int32, sorted."""
+        return _frozen(self._latest_change().ended)
+
+    # Changes
+
+    def update(self, bounds: Bounds) -> None:
+        """Give every living body, in ascending id, a new volume."""
+        self._check(bounds)
+        if len(bounds) != len(self):
+            raise InvalidInput(
+                f"update was given {len(bounds)} volumes for {len(self)} living bodies; give one for each, "
+                "in ascending id, or use move for some of them."
+            )
+        state = self._valid()
+        index = state.index
+        old = index.table
+        records = index.pack(bounds, self._closed, old.thread_count())
+        kept = bounds if index.keeps_bounds else None
+        self._follow(BoxTable(records, self._dimension, self._closed, self._threads, old.pair_filter, kept))
+
+    def move(self, ids: ArrayLike, bounds: Bounds) -> None:
+        """Give the bodies ``ids``, each named once, new volumes; the others stay."""
+        state = self._valid()
+        rows = state.identities.rows_of(ids)
+        self._check(bounds)
+        if len(bounds) != len(rows):
+            raise InvalidInput(
+                f"move was given {len(rows)} ids and {len(bounds)} volumes; give one volume for each id."
+            )
+        order = np.argsort(rows, kind="stable")
+        rows, bounds = rows[order], bounds.take(order)
+        table = state.index.table
+        kept = None if table.bounds is None else table.bounds.put(rows, bounds)
+        arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
+        if type(state.index).move is Index.move or arriving.dtype != table.records.dtype:
+            records = self._widened(table.records, arriving.dtype, copied=True)
+            records[rows] = arriving
+            self._follow(replace(table, records=records, bounds=kept))
+        else:
+            self._move_in_place(rows, arriving, replace(table, bounds=kept))
+
+    def add(
+        self,
+        bounds: Bounds,
+        *,
+        groups: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        static: ArrayLike | None = None,
+    ) -> NDArray[np.int32]:
+        """Add bodies and return their new ids; an id is never used again."""
+        self._check(bounds)
+        state = self._valid()
+        table = state.index.table
+        pair_filter, arriving_filter = table.pair_filter, PairFilter.make(len(bounds), groups, masks, static)
+        if pair_filter is not None or arriving_filter is not None:
+            present = pair_filter or PairFilter.open_to_all(len(self))
+            pair_filter = present.join(arriving_filter or PairFilter.open_to_all(len(bounds)))
+        kept = None if table.bounds is None else table.bounds.join(bounds)
+        arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
+        records = np.concatenate((self._widened(table.records, arriving.dtype), arriving))
+        identities, new = state.identities.joined(len(bounds))
+        self._rebuild(replace(table, records=records, pair_filter=pair_filter, bounds=kept), identities)
+        return new
+
+    def remove(self, ids: ArrayLike) -> None:
+        """Take the bodies ``ids`` out."""
+        state = self._valid()
+        rows = state.identities.rows_of(ids)
+        staying: Rows = np.delete(np.arange(len(self)), rows)
+        table = state.index.table
+        remaining = replace(
+            table,
+            records=np.ascontiguousarray(table.records[staying]),
+            pair_filter=None if table.pair_filter is None else table.pair_filter.take(staying),
+            bounds=None if table.bounds is None else table.bounds.take(staying),
+        )
+        self._rebuild(remaining, state.identities.kept(staying))
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from what ``index.state()`` returned for the same bodies."""
+        index = copy.copy(self._valid().index)
+        index.restore(state)
+        self._state = _State(index, self._state.identities)
+
+    # Queries
+
+    def query(self, other: Bounds) -> Pairs:
+        """Return which volumes of ``other`` overlap which bodies: sorted (m, 2) rows of (row in other, id).
+
+        The boxes around both are compared; groups, masks and static flags play no part.
+        """
+        from choque._core.tree_query import query_boxes
+
+        self._check(other)
+        table = self._valid().index.table
+        records = pack_records(other.boxes(), self._closed, 1, table.records.dtype)
+        return self._with_ids(query_boxes(self._tree(records.dtype), records, table.thread_count(len(records))))
+
+    def query_points(self, points: ArrayLike) -> Pairs:
+        """Return which of the points (k, d) lie in which boxes: sorted (m, 2) rows of (point, id)."""
+        from choque._core.tree_query import query_points
+
+        return self._with_ids(query_points(self._tree(), points, self._dimension, self._thread_count()))
+
+    def query_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> Pairs:
+        """Return every box that each ray meets within ``longest`` times its direction: sorted rows of (ray, id)."""
+        from choque._core.tree_query import query_rays
+
+        tree = self._tree()
+        return self._with_ids(query_rays(tree, origin, direction, longest, self._dimension, self._thread_count()))
+
+    def cast_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> RayHits:
+        """Return the first box that each ray (k, d) meets: ids (k,), −1 for none, and distances in directions (k,)."""
+        from choque._core.tree_query import RayHits, cast_rays
+
+        hits = cast_rays(self._tree(), origin, direction, longest, self._dimension, self._thread_count())
+        return RayHits(self._ids_or_none(hits.ids), hits.distance)
+
+    def nearest(self, points: ArrayLike, *, count: int = 1) -> RayHits:
+        """Return the ``count`` boxes nearest to each point (k, d): ids, −1 beyond the last, and distances, (k, count).
+
+        The distance to a box that holds the point is 0; of boxes equally near the one with the smaller id comes
+        first.
+        """
+        from choque._core.tree_query import RayHits, nearest_boxes
+
+        hits = nearest_boxes(self._tree(), points, count, self._dimension, self._thread_count())
+        return RayHits(self._ids_or_none(hits.ids), hits.distance)
+
+    def structure(self) -> Structure:
+        """Return a view of what the method has built over the present bodies, for drawing and tests."""
+        state = self._valid()
+        ids, found = state.identities.ids, state.index.structure()
+        return replace(found, members=ids[found.members], order=None if found.order is None else ids[found.order])
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return copy.deepcopy(self)
+
+    # How a change happens
+
+    def _follow(self, table: BoxTable) -> None:
+        """Go on to ``table``, the same bodies with other boxes."""
+        state = self._state
+        try:
+            index, change = state.index.after(table)
+        except BaseException:
+            state.is_valid = False  # an index that follows exchanges may have changed its arrays
+            raise
+        self._finish(index, state, change)
+
+    def _move_in_place(self, rows: Rows, arriving: Floats, table: BoxTable) -> None:
+        """Write the records of the movers where they are and let the index follow, at the cost of what moved."""
+        state = self._state
+        records, index = table.records, copy.copy(state.index)
+        previous = records[rows]
+        try:
+            records[rows] = arriving
+            index.table = table
+            change = index.move(rows, previous)
+        except BaseException:
+            records[rows] = previous
+            state.is_valid = False
+            raise
+        self._finish(index, state, change)
+
+    def _finish(self, index: Index, state: _State, change: Change | None) -> None:
+        index.note_bytes()
+        if change is None:
+            self._state = _State(index, state.identities, previous=_without_past(state))
+            return
+        change = Change(state.identities.name(change.began), state.identities.name(change.ended))
+        pending = [] if state.pairs is None else [*state.pending, change]
+        self._state = _State(index, state.identities, state.pairs, pending, change)
+
+    def _rebuild(self, table: BoxTable, identities: Identities) -> None:
+        """Go on to other bodies."""
+        state = self._state
+        self._state = _State(state.index.over(table, self.counters), identities, previous=_without_past(state))
+
+    def _valid(self) -> _State:
+        """Return the present state, its index built again if a change had failed halfway."""
+        state = self._state
+        if not state.is_valid:
+            rebuilt = state.index.over(state.index.table, self.counters)
+            rebuilt.restore(state.index.state())
+            state.index, state.is_valid = rebuilt, True
+        return state
+
+    def _latest_change(self) -> Change:
+        state = self._valid()
+        if state.change is None:
+            before = no_pairs() if state.previous is None else _pairs_of(state.previous)
+            state.change = difference(before, _pairs_of(state))
+        return state.change
+
+    # Smaller parts
+
+    def _widened(self, records: Floats, dtype: Any, copied: bool = False) -> Floats:
+        """Return ``records`` in the wider type ``dtype``, or as they are."""
+        if dtype.itemsize > records.dtype.itemsize:
+            return widened(records, self._closed, dtype)
+        return records.copy() if copied else records
+
+    def _check(self, bounds: Bounds) -> None:
+        check_bounds(bounds)
+        if bounds.dimension != self._dimension:
+            raise InvalidInput(
+                f"The volumes given are {bounds.dimension}D and the broad phase is {self._dimension}D; they must agree."
+            )
+
+    def _thread_count(self) -> int:
+        return self._state.index.thread_count()
+
+    def _tree(self, dtype: Any = None) -> Tree:
+        """Return a tree over the present records, at least as wide as ``dtype``: the index's own, or one kept here."""
+        from choque._core.morton import morton_order
+        from choque._core.tree import make_tree
+
+        state = self._valid()
+        records, thread_count = state.index.records, self._thread_count()
+        is_wider = dtype is not None and dtype.itemsize > records.dtype.itemsize
+        own = None if is_wider else state.index.tree()
+        if own is not None:
+            return own
+        if state.lookup is None or (is_wider and state.lookup.lanes.dtype.itemsize < dtype.itemsize):
+            records = self._widened(records, dtype) if is_wider else records
+            state.lookup = make_tree(records, morton_order(records, thread_count), thread_count)
+        return state.lookup
+
+    def _with_ids(self, found: Pairs) -> Pairs:
+        """Turn answers (question, row) into (question, id), in place."""
+        found[:, 1] = self._state.identities.ids[found[:, 1]]
+        return found
+
+    def _ids_or_none(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        known = rows >= 0
+        rows[known] = self._state.identities.ids[rows[known]]
+        return rows
+
+
+def check_bounds(bounds: object) -> None:
+    """Raise `InvalidInput` unless ``bounds`` are bounding volumes."""
+    if not isinstance(bounds, Bounds):
+        raise InvalidInput(
+            f"A {type(bounds).__name__} was given as bounds; give choque.bounds.Boxes(lower, upper), for example."
+        )
+
+
+def _pairs_of(state: _State) -> Pairs:
+    """Return the pairs of ids of a state, found when first needed and followed by changes from then on."""
+    found = state.identities.name(state.index.pairs()) if state.pairs is None else state.pairs
+    for change in state.pending:
+        found = apply_change(found, change)
+    state.pairs, state.pending = found, []
+    return found
+
+
+def _without_past(state: _State) -> _State:
+    """Return a state to remember: one step back is enough, so that no chain of states is kept."""
+    return _State(state.index, state.identities, state.pairs, state.pending)
+
+
+def _frozen(array: Frozen) -> Frozen:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+_NO_RECORDS: Floats = np.empty((0, 6))

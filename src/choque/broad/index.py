@@ -1,0 +1,244 @@
+"""What a broad-phase method is: an index over boxes that writes their overlapping pairs.
+
+An index sees rows (0 … n − 1, the living bodies in ascending id) and their records (`choque._core.records`). Ids,
+checks, copies, began and ended belong to the set that holds it, `choque.broad.BroadPhase`. The smallest index writes
+`Index.build` and `Index.emit`; one that follows motion also writes `Index.update` or `Index.move`.
+
+    class MyIndex(Index):
+        name = "my-index"
+
+        def build(self) -> None:
+            self._order = np.argsort(self.records[:, 0])
+
+        def emit(self, sink: Sink) -> None:
+            sink.run(my_kernel, len(self), self.records, self._order)
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import threads as _threads
+from choque._core.counters import Counters
+from choque._core.emission import Sink
+from choque._core.filter import PairFilter
+from choque._core.pair_sets import Change
+from choque._core.records import pack_records
+from choque._core.sort import sorted_pairs, without_duplicates
+from choque._core.types import Floats, Pairs, Rows
+
+if TYPE_CHECKING:
+    from choque._core.tree import Tree
+    from choque.bounds import Bounds
+    from choque.broad.structure import Structure
+
+
+@dataclass(slots=True)
+class BoxTable:
+    """The bodies as an index sees them: one row for each living body. Nothing in it is changed by an index.
+
+    Attributes
+    ----------
+    records
+        (n, 6) float32 or float64: the boxes, see `choque._core.records`.
+    dimension
+        2 or 3.
+    closed
+        Whether touching boxes overlap. The records say so already: ``<=`` tests both topologies.
+    threads
+        The number of threads requested; None for all.
+    pair_filter
+        Which bodies may be a pair; None if all may.
+    bounds
+        The bounds that the records are the boxes of, for an index with ``keeps_bounds``; otherwise None.
+    """
+
+    records: Floats
+    dimension: int
+    closed: bool = True
+    threads: int | None = None
+    pair_filter: PairFilter | None = None
+    bounds: Bounds | None = None
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def thread_count(self, work: int | None = None) -> int:
+        """Return how many threads to use for ``work`` bodies, all of them if None."""
+        return _threads.resolve_count(self.threads, len(self.records) if work is None else work)
+
+
+class Index(ABC):
+    """A broad-phase method. Its constructor takes the method's own options, keyword-only, and no bodies.
+
+    An index makes new arrays when it is built or updated and keeps the old ones as they are: a shallow copy made
+    before is then the state before, which still answers, and to which a failed change returns.
+    """
+
+    name: ClassVar[str]
+    """The method's name in the registry, the command line, scene files and reports."""
+
+    keeps_bounds: ClassVar[bool] = False
+    """True if the index reads ``table.bounds``, such as oriented boxes or k-DOPs; then `pairs` may refine `emit`."""
+
+    repeats_pairs: bool = False
+    """True if `emit` may write the same pair more than once."""
+
+    table: BoxTable
+    """The bodies now; set before `build`, `update` and `move` are called."""
+
+    counters: Counters
+    """Shared with the set that holds the index."""
+
+    def __init__(self) -> None:  # noqa: B027  (it refuses options)
+        """Take no options."""
+
+    # What a method writes
+
+    @abstractmethod
+    def build(self) -> None:
+        """Make the structure over ``self.table`` from scratch, in new arrays."""
+
+    @abstractmethod
+    def emit(self, sink: Sink) -> None:
+        """Write every overlapping pair of rows to ``sink``, smaller row first."""
+
+    # What a method may write
+
+    def update(self, previous: Floats) -> Change | None:  # noqa: ARG002
+        """Follow new boxes of all bodies, whose records were ``previous``.
+
+        Return the net change of the pairs, in rows, if it comes for free; then arrays may be changed in place.
+        Otherwise make new arrays and return None.
+        """
+        self.build()
+        return None
+
+    def move(self, rows: Rows, previous: Floats) -> Change:
+        """Follow new boxes in these ``rows`` (k,), ascending, whose records were ``previous`` (k, 6).
+
+        Return the net change of the pairs, in rows. An index that does not override it is updated instead, with a
+        copy of all records; one that does makes the cost of a move that of what moved.
+        """
+        raise NotImplementedError
+
+    def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:
+        """Return new records (n, 6) of ``bounds``; called before `build` and `update`, on the index they start from.
+
+        Override it to keep what else comes out of the same pass over ``bounds``.
+        """
+        return pack_records(bounds.boxes(), closed, thread_count)
+
+    def pairs(self) -> Pairs:
+        """Return all pairs of rows, sorted, each once. Override it to refine what `emit` writes."""
+        sink = self.make_sink(keep=True)
+        self.emit(sink)
+        self.account(sink)
+        found = sorted_pairs(sink.chunks, len(self), self.thread_count())
+        if self.repeats_pairs:
+            written = len(found)
+            found = without_duplicates(found)
+            self.counters.duplicates += written - len(found)
+        return found
+
+    def structure(self) -> Structure:
+        """Return a view of the structure for drawing and tests, in rows; empty for an index that has none."""
+        from choque.broad.structure import Structure
+
+        return Structure(self.name)
+
+    def tree(self) -> Tree | None:
+        """Return the wide tree over the records if the index keeps one, for queries."""
+        return None
+
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the records and of the index's own arrays; add those inside other objects."""
+        own = sum(value.nbytes for value in vars(self).values() if type(value) is np.ndarray)
+        return self.table.records.nbytes + own
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what the next answer depends on beside the boxes, as arrays by name; nothing for most indices."""
+        return {}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027
+        """Continue from what `state` returned for the same bodies."""
+
+    # What every method has
+
+    @property
+    def records(self) -> Floats:
+        """(n, 6) the boxes now."""
+        return self.table.records
+
+    def __len__(self) -> int:
+        return len(self.table.records)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __copy__(self) -> Self:
+        # What copy.copy does by default, in a tenth of the time.
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    @classmethod
+    def options(cls) -> list[str]:
+        """List the names of the method's own options."""
+        import inspect
+
+        own: list[str] = []
+        for kind in cls.__mro__:
+            if "__init__" in vars(kind) and issubclass(kind, Index):
+                parameters = inspect.signature(kind).parameters.values()
+                own += [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in own]
+        return own
+
+    def thread_count(self, work: int | None = None) -> int:
+        """Return how many threads to use for ``work`` bodies, all of them if None."""
+        return self.table.thread_count(work)
+
+    def over(self, table: BoxTable, counters: Counters | None = None) -> Self:
+        """Return a copy of this index, with its options, built over ``table``."""
+        index = copy.copy(self)
+        index.table = table
+        index.counters = Counters() if counters is None else counters
+        index.build()
+        index.note_bytes()
+        return index
+
+    def after(self, table: BoxTable) -> tuple[Self, Change | None]:
+        """Return a copy of this index that has followed its bodies to ``table``, and what `update` returned."""
+        index = copy.copy(self)
+        index.table = table
+        change = index.update(self.table.records)
+        return index, change
+
+    def make_sink(self, keep: bool) -> Sink:
+        """Return a sink for `emit`, which collects pairs or, with ``keep`` False, counts them."""
+        return Sink(len(self), self.thread_count(), self.table.pair_filter, keep)
+
+    def account(self, sink: Sink) -> None:
+        """Add what ``sink`` counted to the counters."""
+        self.counters.tests += sink.tests
+        self.note_bytes(sink.held_bytes)
+
+    def note_bytes(self, extra: int = 0) -> None:
+        """Record the bytes held now, and ``extra`` bytes of working arrays, if they are more than ever before."""
+        self.counters.note_bytes(self.byte_count + extra)
+
+    def meeting(self, found: Pairs) -> Pairs:
+        """Return the pairs of rows of ``found`` whose own bounds overlap, not only the boxes around them."""
+        bounds = self.table.bounds
+        if bounds is None or not len(found):
+            return found
+        with self.counters.filtering(len(found)):
+            return found[bounds.overlap(found, closed=self.table.closed, threads=self.table.threads)]
