@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-from choque.broad._registry import _BUILT_IN
+from choque.broad._registry import methods
 
-BUILT_IN = sorted(_BUILT_IN)
+BUILT_IN = sorted(methods._built_in)
 
 SCRIPT = '''
 import json, sys, traceback
