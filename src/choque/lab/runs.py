@@ -184,7 +184,7 @@ def _folder_name(study: Study, quick: bool) -> Path:
 COUNTERS = (
     "tests",
     "bounding_tests",
-    "swaps",
+    "exchanges",
     "exchanges",
     "events",
     "duplicates",

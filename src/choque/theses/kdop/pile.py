@@ -9,12 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD:src/choque/theses/kdop/pile.py
 from choque._core.kernel import kernel
 from choque._core.types import Index
-=======
 from choque.broad import BroadPhase
->>>>>>> 4d9c6c9 (Cut the broad phase in two: a set of bodies that holds an index):src/choque/theses/kdop/study_pile.py
 from choque.broad._sap_kdop import SapKdop
 from choque.dynamics.particles import match_shape, rest_shapes
 from choque.dynamics.shape_matching import ShapeMatching
