@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from choque.broad._cost_table import CostTable
+from choque.broad.cost_table import CostTable
 from choque.lab.statistics import turn_medians
 from choque.lab.stopwatch import Stopwatch
 from choque.theses.kinetic.selector import COORDINATES, DEGREE, METHODS, WEIGHTS, recommend

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from choque.broad._cost_table import CUT_OFF, CostTable
+from choque.broad.cost_table import CUT_OFF, CostTable
 
 DECADES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=8, unique=True)
 

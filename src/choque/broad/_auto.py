@@ -14,12 +14,12 @@ from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.tree import Tree
 from choque._core.types import Floats, Integer, Rows
-from choque.broad._auto_table import CANDIDATES, present_table
-from choque.broad._cost_table import Expectation, TableArrays, expected_ratios
 from choque.broad._registry import find
-from choque.broad._survey import ends_passed, sample_size, survey_numbers
+from choque.broad.auto_table import CANDIDATES, present_table
+from choque.broad.cost_table import Expectation, TableArrays, expected_ratios
 from choque.broad.index import Index
 from choque.broad.structure import Structure
+from choque.broad.survey import ends_passed, sample_size, survey_numbers
 
 MAX_BRUTE, MAX_BRUTE_MOVING = 700, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
@@ -60,8 +60,8 @@ class Choice:
 class Auto(Index):
     """Uses ``brute``, a sweep, ``grid`` or ``bvh``: the one that was fastest on boxes like these.
 
-    A sample of the boxes is surveyed (`choque.broad._survey`) and a table of measured times consulted
-    (`choque.broad._auto_table`). When few bodies move, a method that follows moves is kept, or a tree takes over.
+    A sample of the boxes is surveyed (`choque.broad.survey`) and a table of measured times consulted
+    (`choque.broad.auto_table`). When few bodies move, a method that follows moves is kept, or a tree takes over.
 
     Guarantees: those of the method chosen, which is in ``choice`` with the reason; all of them are exact.
     """

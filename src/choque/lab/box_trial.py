@@ -20,8 +20,8 @@ import numpy as np
 from choque._core.records import pack_records
 from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
-from choque.broad._auto_table import COORDINATES, coordinates
-from choque.broad._survey import survey_boxes
+from choque.broad.auto_table import COORDINATES, coordinates
+from choque.broad.survey import survey_boxes
 from choque.errors import ChoqueError
 from choque.files import write_pairs
 from choque.lab.candidate import Candidate

@@ -2,7 +2,7 @@
 
 A cell lies at a point of a few coordinates (how many bodies, how dense, how unlike in size, how fast); the table keeps
 the times of every method at the points that were measured, and answers for any other point by those around it
-(`choque.broad._cost_table`).
+(`choque.broad.cost_table`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from choque.broad._cost_table import CostTable
+from choque.broad.cost_table import CostTable
 from choque.errors import InvalidInput
 from choque.lab.design import words_of
 from choque.lab.head_to_head import HeadToHead, head_to_heads

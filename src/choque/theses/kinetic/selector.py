@@ -7,7 +7,7 @@ from functools import cache
 from numbers import Real
 from pathlib import Path
 
-from choque.broad._cost_table import CostTable, Expectation, read_cost_table
+from choque.broad.cost_table import CostTable, Expectation, read_cost_table
 from choque.errors import InvalidInput
 
 SHIPPED = Path(__file__).with_name("method_table.json")

@@ -10,8 +10,8 @@ import os
 from functools import cache
 from pathlib import Path
 
-from choque.broad._cost_table import CostTable, read_cost_table
-from choque.broad._survey import Survey
+from choque.broad.cost_table import CostTable, read_cost_table
+from choque.broad.survey import Survey
 from choque.errors import UnreadableFile
 
 SHIPPED = Path(__file__).with_name("auto_table.json")
