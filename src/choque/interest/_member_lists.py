@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import Index, Pairs, Rows
 from choque.interest._bodies import Bodies, BodyArrays, touches
@@ -153,22 +153,18 @@ def _farthest(first: int, last: int, before: NDArray[np.float64], after: NDArray
     return np.sqrt(squared) if component > 1e-140 else 2.0 * component
 
 
-@inline
-def _is_inside(spheres: NDArray[np.float64], j: Any, x: Any, y: Any, z: Any, reach: Any, is_box: bool) -> Any:
-    """Return 1 if body ``j`` touches the area around (x, y, z), else 0."""
-    dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
-    return np.uint8(touches(dx, dy, dz, reach + spheres[j, 3], is_box))
-
-
 @kernel
 def _mark_inside(first: int, last: int, bodies: BodyArrays, lists: ListArrays, is_box: bool) -> None:
     """Mark the bodies that touch the area itself."""
-    spheres, near, starts = bodies.spheres, lists.near, lists.starts
+    spheres, reaches = bodies
+    near, starts, inside = lists
     for i in range(first, last):
-        x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], bodies.reach[i]
-        others, flags = near[starts[i] : starts[i + 1]], lists.inside[starts[i] : starts[i + 1]]
+        x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reaches[i]
+        others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
         for k in range(flags.size):
-            flags[k] = _is_inside(spheres, others[k, 1], x, y, z, reach, is_box)
+            j = others[k, 1]
+            dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
+            flags[k] = touches(dx, dy, dz, reach + spheres[j, 3], is_box)
 
 
 @kernel
@@ -176,16 +172,18 @@ def _follow(
     first: int, last: int, bodies: BodyArrays, lists: ListArrays, is_box: bool, entered: Pairs, left: Pairs
 ) -> tuple[int, int]:
     """Mark the bodies that touch the area now, and write those that entered and left."""
-    spheres, near, starts = bodies.spheres, lists.near, lists.starts
+    spheres, reaches = bodies
+    near, starts, inside = lists
     entering, leaving = entered[starts[first] :], left[starts[first] :]
     entered_count: Index = 0
     left_count: Index = 0
     for i in range(first, last):
-        x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], bodies.reach[i]
-        others, flags = near[starts[i] : starts[i + 1]], lists.inside[starts[i] : starts[i + 1]]
+        x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reaches[i]
+        others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
         for k in range(flags.size):
             j = others[k, 1]
-            now = _is_inside(spheres, j, x, y, z, reach, is_box)
+            dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
+            now = np.uint8(touches(dx, dy, dz, reach + spheres[j, 3], is_box))
             if now > flags[k]:
                 entering[entered_count, 0], entering[entered_count, 1] = i, j
                 entered_count += 1
