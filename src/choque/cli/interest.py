@@ -42,7 +42,7 @@ def run(
     """
     from choque.cli._terminal import progress
     from choque.theses.interest.config import InterestConfig, read_config
-    from choque.theses.interest.run import COLUMNS, run_config
+    from choque.theses.interest.trials import COLUMNS, run_config
 
     chosen = InterestConfig() if config is None else read_config(config)
     with progress() as tell:

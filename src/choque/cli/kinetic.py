@@ -16,7 +16,7 @@ from choque.cli._options import Settings, read_settings
 if TYPE_CHECKING:
     from choque.kinetic import ContactSpan
     from choque.theses.kinetic import Model
-    from choque.theses.kinetic.statistics import Statistics
+    from choque.theses.kinetic.base import Statistics
 
 SceneName = Annotated[
     str,

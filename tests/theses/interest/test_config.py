@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.theses.interest.config import CHOICES, METHODS, InterestConfig, read_config, write_config
-from choque.theses.interest.run import COLUMNS, STAGES, run_config
+from choque.theses.interest.trials import COLUMNS, STAGES, run_config
 
 configs = st.builds(
     InterestConfig,

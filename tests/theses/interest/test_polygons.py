@@ -11,7 +11,7 @@ from choque.broad import create
 from choque.files.meshes import Mesh
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.polygons import polygons_overlap, unit_facets
-from choque.theses.interest.run import run_config
+from choque.theses.interest.trials import run_config
 from choque.volumes.triangles import colliding_triangles
 
 

@@ -10,10 +10,10 @@ import pytest
 from choque.lab import run, studies
 from choque.lab.sampling import Plan
 from choque.lab.stopwatch import Stopwatch
-from choque.theses.interest import study_trials
+from choque.theses.interest import trials
+from choque.theses.interest.methods import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
 from choque.theses.interest.study import POLYGONS, STUDY, break_even, further_cells, in_the_arena, is_of_another_kind
-from choque.theses.interest.study_printed import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
-from choque.theses.interest.study_trials import ArenaTrial, ExtentsTrial
+from choque.theses.interest.trials import ArenaTrial, ExtentsTrial
 
 
 def test_the_full_design_has_the_120_cells() -> None:
@@ -35,7 +35,7 @@ def test_break_even_by_hand() -> None:
 
 def test_every_configuration_is_measured_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-004-09, F-004-30, F-004-34, F-004-37, F-004-44: stages, counts that add up, twice the same."""
-    monkeypatch.setattr(study_trials, "STRIDE", 10)
+    monkeypatch.setattr(trials, "STRIDE", 10)
     colliding = set()
     counts = {}
     for configuration in (*CONFIGURATIONS, "SaP1-legacy", "AoIP1-legacy"):
@@ -66,7 +66,7 @@ def test_the_printed_pairs_are_reproduced(
 ) -> None:
     """F-004-32: equal radii and box areas; shares of all pairs. One seed of few bodies is allowed to be farther off."""
     n, seeds = (1000, (0,)) if thorough else (300, (0, 1))
-    monkeypatch.setattr(study_trials, "STRIDE", 5 if thorough else 25)
+    monkeypatch.setattr(trials, "STRIDE", 5 if thorough else 25)
     for configuration in CONFIGURATIONS:
         if configuration.startswith("BSP"):
             continue
@@ -81,7 +81,7 @@ def test_the_printed_pairs_are_reproduced(
 
 def test_polygons_cost_more_and_find_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-004-35, F-004-38: the narrow phase of polygons behind a method, in the same trial."""
-    monkeypatch.setattr(study_trials, "STRIDE", 50)
+    monkeypatch.setattr(trials, "STRIDE", 50)
     found = {}
     for solids in ("spheres", "polygons"):
         trial = ArenaTrial("AoIP1", "sparse", 60, 0, "varied", solids)

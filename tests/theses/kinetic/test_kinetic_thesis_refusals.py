@@ -13,7 +13,7 @@ import pytest
 from choque.cli import main
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.theses.kinetic import Model, create_simulation, recommend, scenes, shapes
-from choque.theses.kinetic.simulation import Simulation
+from choque.theses.kinetic.base import Simulation
 
 HEADER = "marco: ((-10.0, 10.0), (-10.0, 10.0))\ntimeInterval: 0.0-10.0\nframesPerSecond: 100\n"
 TRIANGLE = "3 0 0 1 0 0 1\n"

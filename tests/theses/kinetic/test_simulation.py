@@ -10,8 +10,8 @@ import pytest
 
 from choque.errors import UnknownName
 from choque.theses.kinetic import scenes
-from choque.theses.kinetic.direct import MERGES, SORTS, ThesisDirect, axis_pairs
-from choque.theses.kinetic.simulation import METHODS, Signal, create_simulation
+from choque.theses.kinetic.base import Signal
+from choque.theses.kinetic.simulation import MERGES, METHODS, SORTS, ThesisDirect, axis_pairs, create_simulation
 
 FRAME_METHODS = ("direct", "incremental", "incremental-recompute", "direct-thesis")
 

@@ -1,15 +1,13 @@
 """A narrow phase of polygons: spheres as the 256 triangles that the thesis on areas of interest draws them with.
 
-The thesis tests bounding spheres alone and leaves polygons to others. Here the faceted solids themselves are compared.
-Most pairs are settled by two spheres, the one around a solid and the one inside it; where these disagree, the triangles
-that look at the partner are tested by Möller's method.
+The thesis tests bounding spheres only. Here the faceted solids themselves are tested. Two spheres, around and inside
+each solid, decide most pairs; where they disagree, the triangles that face the partner are tested by Möller's method.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,53 +23,42 @@ Triangles = NDArray[np.float64]
 """(m, 3, 3): the corners of triangles."""
 
 
-@dataclass(frozen=True)
-class Facets:
+class Facets(NamedTuple):
     """A faceted sphere of radius 1: its triangles, outward, their planes, and the sphere inside."""
 
     triangles: Triangles
     normals: NDArray[np.float64]
+    """(m, 3) of the planes, outward."""
     levels: NDArray[np.float64]
-
-    @property
-    def inner_radius(self) -> float:
-        """How far every face is from the centre at least."""
-        return float(self.levels.min())
+    """(m,) distances of the planes from the center."""
+    inner_radius: float
+    """The smallest of these distances."""
 
 
 @cache
 def unit_facets() -> Facets:
-    """The sphere of the thesis: 16 slices and 9 stacks, 256 triangles with area."""
+    """Return the sphere of the thesis: 16 slices and 9 stacks, 256 triangles with area."""
     mesh = sphere_mesh(slices=16, stacks=9)
     triangles = np.ascontiguousarray(mesh.vertices[mesh.faces[~mesh.degenerate]])
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.linalg.norm(normals, axis=1)[:, np.newaxis]
     levels = (normals * triangles[:, 0]).sum(axis=1)
     outward = np.where(levels < 0, -1.0, 1.0)
-    return Facets(triangles, normals * outward[:, np.newaxis], np.abs(levels))
+    levels = np.abs(levels)
+    return Facets(triangles, normals * outward[:, np.newaxis], levels, float(levels.min()))
 
 
 def polygons_overlap(spheres: Spheres, pairs: Pairs, thread_count: int = 1) -> NDArray[np.bool_]:
-    """Which of the ``pairs`` of rows share a point as faceted solids, (m,); touching counts.
+    """Return which of the ``pairs`` of rows share a point as faceted solids, (m,); touching counts.
 
-    Exact up to rounding, and never more than the bounding spheres say. O(1) for most pairs, O(m + hits) triangles for
-    the few that are decided by their facets.
+    Exact up to rounding, and a subset of what the bounding spheres give. O(1) for most pairs, O(m + hits) triangles for
+    the few that their facets decide.
     """
     facets = unit_facets()
     hits = np.zeros(len(pairs), np.bool_)
     center, radius = spheres.center.astype(np.float64), spheres.radius.astype(np.float64)
-    arrays: tuple[Any, ...] = (
-        pairs,
-        center,
-        radius,
-        facets.triangles,
-        facets.normals,
-        facets.levels,
-        facets.inner_radius,
-        hits,
-    )
     shares = threads.ranges(len(pairs), thread_count)
-    threads.run(lambda part: _solids_meet(*shares[part], *arrays), len(shares))
+    threads.run(lambda part: _solids_meet(*shares[part], pairs, center, radius, facets, hits), len(shares))
     return hits
 
 
@@ -82,12 +69,10 @@ def _solids_meet(
     pairs: Pairs,
     center: NDArray[np.float64],
     radius: NDArray[np.float64],
-    triangles: Triangles,
-    normals: NDArray[np.float64],
-    levels: NDArray[np.float64],
-    inner: float,
+    facets: Facets,
     hits: NDArray[np.bool_],
 ) -> None:
+    triangles, normals, levels, inner = facets
     count = triangles.shape[0]
     facing, others = np.empty((count, 3, 3)), np.empty((count, 3, 3))
     offset = np.empty(3)
@@ -101,7 +86,7 @@ def _solids_meet(
         if distance <= inner * (radius[i] + radius[j]):
             hits[k] = True
             continue
-        # One may lie in the other without their surfaces meeting.
+        # One may be inside the other without contact of their surfaces.
         if _holds(normals, levels, offset, radius[i], 1.0) or _holds(normals, levels, offset, radius[j], -1.0):
             hits[k] = True
             continue
@@ -114,7 +99,7 @@ def _solids_meet(
 def _holds(
     normals: NDArray[np.float64], levels: NDArray[np.float64], offset: NDArray[np.float64], radius: float, sign: float
 ) -> bool:
-    """Whether the centre of the partner lies within all faces."""
+    """Return whether the center of the partner is behind all faces."""
     for face in range(levels.size):
         height = normals[face, 0] * offset[0] + normals[face, 1] * offset[1] + normals[face, 2] * offset[2]
         if sign * height > levels[face] * radius:
@@ -133,7 +118,7 @@ def _looking_at(
     is_moved: bool,
     kept: Triangles,
 ) -> int:
-    """Copy the triangles that reach into the sphere of the partner, in the frame of the first body; their number."""
+    """Copy the triangles that reach into the sphere of the partner, relative to the first body. Return their number."""
     count = 0
     for row in range(triangles.shape[0]):
         nearest = -np.inf

@@ -14,7 +14,7 @@ from choque.lab.records import Row
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.study import Metric, Study
-from choque.theses.interest.study_printed import CONFIGURATIONS, COUNTS, share_of_all
+from choque.theses.interest.methods import CONFIGURATIONS, COUNTS, share_of_all
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ STUDY = Study(
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG001
     """A configuration in the arena, or a match of extents."""
-    from choque.theses.interest.study_trials import ArenaTrial, ExtentsTrial
+    from choque.theses.interest.trials import ArenaTrial, ExtentsTrial
 
     n, seed = int(parameters["n"] or 0), int(parameters["seed"] or 0)
     if parameters["start"] == "extents":

@@ -1,98 +1,24 @@
-"""Direct, incremental and kinetic sweep-and-prune behind one interface: one harness runs them all on one model."""
+"""Direct, incremental and kinetic sweep-and-prune behind one interface, to run them on the same model."""
 
 from __future__ import annotations
 
 import inspect
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from time import perf_counter
-from typing import Any, ClassVar
+from abc import abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from choque.bounds import Boxes
 from choque.broad import BroadPhase, create
 from choque.errors import UnknownName
 from choque.kinetic import Certificate, Event, Meeting, Sweep
-from choque.theses.kinetic.direct import ThesisDirect
+from choque.theses.kinetic.base import Simulation, Statistics
 from choque.theses.kinetic.model import Model
 from choque.theses.kinetic.selector import recommend
-from choque.theses.kinetic.statistics import Statistics
 from choque.theses.kinetic.trace import trace_initial, trace_instant
-
-
-@dataclass(frozen=True)
-class Signal:
-    """What a simulation tells its observers; they see and change nothing."""
-
-    kind: str
-    """``"initial"``, ``"frame"``, ``"simple"`` and ``"multiple"`` for events, ``"began"`` and ``"ended"`` for pairs."""
-    time: float
-    detail: Any = None
-    """The pairs of a frame, the `Meeting` of an event, the `Event` of a pair."""
-
-
-Observer = Callable[[Signal], object]
-
-
-class Simulation(ABC):
-    """One method on one model.
-
-    Parameters
-    ----------
-    model
-        What moves, and for how long.
-    observers
-        Called with every `Signal`, in this order; results do not depend on them.
-    trace
-        Called with a line of text for all that happens, if given.
-    """
-
-    method: ClassVar[str]
-
-    def __init__(
-        self, model: Model, *, observers: Sequence[Observer] = (), trace: Callable[[str], object] | None = None
-    ) -> None:
-        self.model = model
-        self.observers = list(observers)
-        self.trace = trace
-        self.statistics = Statistics(self.method, self._header())
-
-    def run(self) -> Statistics:
-        """Run from the start of the model's interval to its end, from scratch."""
-        self.statistics = Statistics(self.method, self._header())
-        begin = perf_counter()
-        self._run(self.statistics)
-        self.statistics.total = perf_counter() - begin
-        return self.statistics
-
-    def write_statistics(self, path: str | os.PathLike[str]) -> None:
-        """Write the statistics file of the latest run."""
-        self.statistics.write(path)
-
-    @abstractmethod
-    def _run(self, statistics: Statistics) -> None:
-        """Run, and note everything in ``statistics``."""
-
-    def _header(self) -> dict[str, Any]:
-        model = self.model
-        return {
-            "scene": model.name or "-",
-            "seed": "-" if model.seed is None else model.seed,
-            "objects": len(model),
-            "object area": model.object_area,
-            "frame area": model.frame_area,
-            "density": model.density,
-            "duration": model.duration,
-            "frames per second": model.frames_per_second,
-        }
-
-    def _tell(self, kind: str, time: float, detail: Any = None) -> None:
-        for observer in self.observers:
-            observer(Signal(kind, time, detail))
 
 
 class FrameSimulation(Simulation):
@@ -193,6 +119,115 @@ class RecomputeSimulation(BroadSimulation):
     def _conclude(self, statistics: Statistics) -> None:
         super()._conclude(statistics)
         statistics.counts["recomputations"] = getattr(self._broad.index, "collision_runs", 0)
+
+
+Pair: TypeAlias = tuple[int, int]
+EndPoint: TypeAlias = tuple[Any, int, int]
+"""(value, 1 for an upper end, body): sorted, lower ends come before upper ends at one place, so touching counts."""
+
+
+def axis_pairs(ends: Iterable[EndPoint]) -> set[Pair]:
+    """The pairs of bodies whose intervals meet, from their end points in ascending order."""
+    found: set[Pair] = set()
+    unfinished: set[int] = set()
+    for _, is_upper, body in ends:
+        if not is_upper:
+            unfinished.add(body)
+        else:
+            unfinished.remove(body)
+            found.update((min(body, other), max(body, other)) for other in unfinished)
+    return found
+
+
+def insertion_sorted(ends: Iterable[EndPoint]) -> list[EndPoint]:
+    """Insertion sort: linear where the list is nearly in order."""
+    result: list[EndPoint] = []
+    for end in ends:
+        result.append(end)
+        place = len(result) - 1
+        while place > 0 and end < result[place - 1]:
+            result[place] = result[place - 1]
+            place -= 1
+        result[place] = end
+    return result
+
+
+def sentinel_sorted(ends: Iterable[EndPoint]) -> list[EndPoint]:
+    """Insertion sort behind an end point below all others, which spares the test for the start of the list."""
+    result: list[EndPoint] = [(float("-inf"), -1, -1)]
+    for end in ends:
+        result.append(end)
+        place = len(result) - 1
+        while end < result[place - 1]:
+            result[place] = result[place - 1]
+            place -= 1
+        result[place] = end
+    return result[1:]
+
+
+def merged_lists(sets: Sequence[set[Pair]]) -> list[Pair]:
+    """Pairs of the smallest set that a scan finds in every other one, list by list."""
+    smallest, *others = sorted(map(list, sets), key=len)
+    return sorted(pair for pair in smallest if all(pair in other for other in others))
+
+
+def merged_ordered(sets: Sequence[set[Pair]]) -> list[Pair]:
+    """Pairs of the smallest set that bisection finds in every other one."""
+    smallest, *others = sorted(map(sorted, sets), key=len)
+    return [pair for pair in smallest if all(_is_in(pair, other) for other in others)]
+
+
+def merged_hashed(sets: Sequence[set[Pair]]) -> list[Pair]:
+    """Pairs of all sets, by hashing."""
+    return sorted(set.intersection(*sets))
+
+
+def _is_in(pair: Pair, ordered: list[Pair]) -> bool:
+    place = bisect_left(ordered, pair)
+    return place < len(ordered) and ordered[place] == pair
+
+
+SORTS: dict[str, Callable[[Iterable[EndPoint]], list[EndPoint]]] = {
+    "library": sorted,
+    "insertion": insertion_sorted,
+    "sentinel": sentinel_sorted,
+}
+MERGES: dict[str, Callable[[Sequence[set[Pair]]], list[Pair]]] = {
+    "list": merged_lists,
+    "ordered": merged_ordered,
+    "hash": merged_hashed,
+}
+
+
+class ThesisDirect:
+    """The overlapping pairs of closed boxes, found from scratch at each frame on lists that are kept.
+
+    Guarantees: exact. O(n log n + k) a frame, or O(n + s + k) by insertion after s exchanges; k is the pairs of all
+    axes, up to n².
+    """
+
+    def __init__(self, sort: str = "insertion", merge: str = "hash") -> None:
+        if sort not in SORTS:
+            raise UnknownName("sort", str(sort), SORTS)
+        if merge not in MERGES:
+            raise UnknownName("merge", str(merge), MERGES)
+        self._sort, self._merge = SORTS[sort], MERGES[merge]
+        self._orders: list[list[tuple[int, int]]] = []
+
+    def pairs(self, lower: ArrayLike, upper: ArrayLike) -> list[Pair]:
+        """The pairs at this frame, sorted."""
+        boxes = Boxes(lower, upper)
+        corners = boxes.lower.T.tolist(), boxes.upper.T.tolist()
+        if not self._orders:
+            self._orders = [
+                [(side, row) for row in range(len(boxes)) for side in (0, 1)] for _ in range(boxes.dimension)
+            ]
+        sets = []
+        for axis, order in enumerate(self._orders):
+            ends = self._sort((corners[side][axis][row], side, row) for side, row in order)
+            self._orders[axis] = [(side, row) for _, side, row in ends]
+            sets.append(axis_pairs(ends))
+        return self._merge(sets)
 
 
 class ThesisDirectSimulation(FrameSimulation):

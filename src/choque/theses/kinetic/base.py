@@ -1,18 +1,20 @@
-"""What a run of a simulation found and cost, and the text file that holds it."""
+"""One run of a method on a model: its interface, what it tells observers, and the statistics it collects."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.files.atomic import replacing
+from choque.theses.kinetic.model import Model
 
 PHASES = ("init", "sort", "collision", "events", "io")
 """The parts that a run's time is split into."""
@@ -70,3 +72,74 @@ class Statistics:
         taken = perf_counter() - begin
         self.seconds["io"] += taken
         self.total += taken
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What a simulation tells its observers; they see and change nothing."""
+
+    kind: str
+    """``"initial"``, ``"frame"``, ``"simple"`` and ``"multiple"`` for events, ``"began"`` and ``"ended"`` for pairs."""
+    time: float
+    detail: Any = None
+    """The pairs of a frame, the `Meeting` of an event, the `Event` of a pair."""
+
+
+Observer = Callable[[Signal], object]
+
+
+class Simulation(ABC):
+    """One method on one model.
+
+    Parameters
+    ----------
+    model
+        What moves, and for how long.
+    observers
+        Called with every `Signal`, in this order; results do not depend on them.
+    trace
+        Called with a line of text for all that happens, if given.
+    """
+
+    method: ClassVar[str]
+
+    def __init__(
+        self, model: Model, *, observers: Sequence[Observer] = (), trace: Callable[[str], object] | None = None
+    ) -> None:
+        self.model = model
+        self.observers = list(observers)
+        self.trace = trace
+        self.statistics = Statistics(self.method, self._header())
+
+    def run(self) -> Statistics:
+        """Run from the start of the model's interval to its end, from scratch."""
+        self.statistics = Statistics(self.method, self._header())
+        begin = perf_counter()
+        self._run(self.statistics)
+        self.statistics.total = perf_counter() - begin
+        return self.statistics
+
+    def write_statistics(self, path: str | os.PathLike[str]) -> None:
+        """Write the statistics file of the latest run."""
+        self.statistics.write(path)
+
+    @abstractmethod
+    def _run(self, statistics: Statistics) -> None:
+        """Run, and note everything in ``statistics``."""
+
+    def _header(self) -> dict[str, Any]:
+        model = self.model
+        return {
+            "scene": model.name or "-",
+            "seed": "-" if model.seed is None else model.seed,
+            "objects": len(model),
+            "object area": model.object_area,
+            "frame area": model.frame_area,
+            "density": model.density,
+            "duration": model.duration,
+            "frames per second": model.frames_per_second,
+        }
+
+    def _tell(self, kind: str, time: float, detail: Any = None) -> None:
+        for observer in self.observers:
+            observer(Signal(kind, time, detail))
