@@ -80,6 +80,17 @@ def test_an_nrrd_in_every_space(space: str, signs: tuple[int, int], tmp_path: Pa
     same(read_scan(tmp_path / "scan.nrrd"), WANTED)
 
 
+@pytest.mark.parametrize("space", [{"space dimension": 3}, {"space": "scanner-xyz"}, {"space": "3D-right-handed"}])
+def test_an_nrrd_in_a_space_without_a_name_keeps_origin_and_flips(space: dict[str, object], tmp_path: Path) -> None:
+    header = {**space, "space directions": np.diag(np.array(SPACING) * [-1, 1, 1]), "space origin": CENTRE}
+    nrrd.write(str(tmp_path / "scan.nrrd"), phantom(), header, index_order="F")
+    found = read_scan(tmp_path / "scan.nrrd")
+    assert found.spacing == pytest.approx(SPACING)
+    last = CENTRE[0] - 3 * SPACING[0]
+    assert found.centre == pytest.approx((last, *CENTRE[1:]))
+    np.testing.assert_array_equal(found.values, phantom()[::-1])
+
+
 def test_an_nrrd_without_a_space(tmp_path: Path) -> None:
     nrrd.write(str(tmp_path / "scan.nrrd"), phantom(), {"spacings": list(SPACING)}, index_order="F")
     found = read_scan(tmp_path / "scan.nrrd")

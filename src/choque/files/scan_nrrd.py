@@ -25,7 +25,11 @@ _SPACES = {
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:
-    """Read an NRRD file with three axes; without a space its axes are taken as ``axes``, by default xyz."""
+    """Read an NRRD file with three axes.
+
+    Directions and origin in a space without an anatomical name (``space dimension: 3``, scanner-xyz, 3D-right-handed)
+    are those of ``world``. Without directions the axes are those of ``axes``, by default xyz.
+    """
     nrrd = require("nrrd", extra="volumes", purpose="to read NRRD files")
     require_signature(path, b"NRRD", "an NRRD image")
     with naming_damage(path):
@@ -34,13 +38,17 @@ def read(path: Path, axes: str | None, world: str) -> Scan:
         raise UnreadableFile(f"The file {path} has shape {values.shape}; a scan has three axes.")
     directions = header.get("space directions")
     space = str(header.get("space", "")).lower()
-    if directions is None or space not in _SPACES:
+    if directions is None or (space not in _SPACES and (axes is not None or not _is_finite(directions))):
         return from_axes(values, axes or "xyz", _plain_spacing(header, directions))
     affine = np.eye(4)
     with naming_damage(path):
         affine[:3, :3] = np.asarray(directions, np.float64).T  # one row for each axis of the file
         affine[:3, 3] = np.asarray(header.get("space origin", np.zeros(3)), np.float64)
-    return oriented(values, affine, _SPACES[space], world, f"The scan {path}")
+    return oriented(values, affine, _SPACES.get(space, world), world, f"The scan {path}")
+
+
+def _is_finite(directions: NDArray[Any]) -> bool:
+    return bool(np.isfinite(np.asarray(directions, np.float64)).all())
 
 
 def _plain_spacing(header: dict[str, Any], directions: NDArray[Any] | None) -> tuple[float, float, float]:

@@ -13,10 +13,9 @@ from choque.lab.stopwatch import Stopwatch
 from choque.lab.studies import find
 from choque.lab.trial import CutOff
 from choque.theses.evm.holders import PEERS, is_installed
-from choque.theses.evm.scenes import make_instance
 from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste
 from choque.theses.evm.sweep import SweepCounters, combine, sweep_collides
-from choque.theses.evm.trial import VolumeTrial
+from choque.theses.evm.trial import VolumeTrial, make_instance
 from choque.volumes import ExtremeVertices
 
 SMALL = {

@@ -1,4 +1,4 @@
-"""Other ways to hold the same voxels, to compare with: a dense mask, rows of runs, and an octree."""
+"""Other representations of voxel objects to compare with: a dense mask, rows of runs, and an octree."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 
+Mask = NDArray[np.bool_]
+"""(nx, ny, nz) voxels."""
 Shift = tuple[int, int, int]
+"""Translation of the second object [voxels]."""
 
 
 class DenseMask:
-    """Every voxel as a byte; collision is the AND of the parts that lie over each other."""
+    """One byte for each voxel; a collision is the AND of the parts that lie over each other."""
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
         self.mask = mask
 
     @property
     def byte_count(self) -> int:
-        """What the mask holds [bytes]."""
+        """Size of the mask [bytes]."""
         return self.mask.nbytes
 
     def collides(self, other: DenseMask, shift: Shift) -> bool:
-        """Whether a voxel is full in both when the other is moved by ``shift``."""
+        """Return whether a voxel is full in both when the other is moved by ``shift``."""
         own, others = [], []
         for size, other_size, step in zip(self.mask.shape, other.mask.shape, shift, strict=True):
             low, high = max(0, step), min(size, other_size + step)
@@ -34,7 +37,7 @@ class DenseMask:
 
 
 class RunRows:
-    """For every row along z the runs of full voxels: run-length coding with an index."""
+    """The runs of full voxels of every row along z: run-length coding with an index."""
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
         self.shape = mask.shape
@@ -49,11 +52,11 @@ class RunRows:
 
     @property
     def byte_count(self) -> int:
-        """What the runs and their index hold [bytes]."""
+        """Size of the runs and their index [bytes]."""
         return self.ends.nbytes + self.starts.nbytes
 
     def collides(self, other: RunRows, shift: Shift) -> bool:
-        """Whether a voxel is full in both when the other is moved by ``shift``."""
+        """Return whether a voxel is full in both when the other is moved by ``shift``."""
         sizes = np.array((*self.shape, *other.shape), np.int64)
         return bool(_rows_collide(self.starts, self.ends, other.starts, other.ends, sizes, *shift))
 
@@ -61,8 +64,8 @@ class RunRows:
 class Octree:
     """Cubes that are halved along every axis until they are full or empty.
 
-    A node is a row of eight children, by the bits of x, y, z: the row of a child, or one of two marks for a full and an
-    empty one. The root's cube has a power of two as its edge.
+    A node is a row of eight children, by the bits of x, y, z: the row of a child, or a mark for a full or an empty one.
+    The edge of the root is a power of two.
     """
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
@@ -89,11 +92,11 @@ class Octree:
 
     @property
     def byte_count(self) -> int:
-        """What the nodes hold [bytes]."""
+        """Size of the nodes [bytes]."""
         return self.nodes.nbytes
 
     def collides(self, other: Octree, shift: Shift) -> bool:
-        """Whether a voxel is full in both when the other is moved by ``shift``."""
+        """Return whether a voxel is full in both when the other is moved by ``shift``."""
         return bool(_trees_collide(self.nodes, self.edge, other.nodes, other.edge, *shift))
 
 
@@ -102,7 +105,7 @@ _CORNERS = np.array([[child & 1, child >> 1 & 1, child >> 2] for child in range(
 
 
 def _halved(cells: NDArray[np.bool_], both: np.ufunc) -> NDArray[np.bool_]:
-    """Cubes of eight cells put together."""
+    """Combine cubes of eight cells into one cell each."""
     for axis in range(3):
         even, odd = (cells[(slice(None),) * axis + (slice(start, None, 2),)] for start in (0, 1))
         cells = both(even, odd)
@@ -119,7 +122,7 @@ def _trees_collide(
     shift_y: int,
     shift_z: int,
 ) -> bool:
-    """Descend into both, the larger cube first, wherever cubes overlap; a node is its row, its corner and its edge."""
+    """Descend into both, the larger cube first, where cubes overlap; an entry is the row, corner and edge of a node."""
     stack = np.empty((1024, 10), np.int64)
     for axis in range(10):
         stack[0, axis] = 0

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.theses.evm.holder import Shift
+from choque.theses.evm.baselines import Shift
 from choque.volumes import ExtremeVertices, Lattice, Volume
 from choque.volumes.collision import search
 

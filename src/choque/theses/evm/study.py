@@ -1,4 +1,4 @@
-"""The study of the Extreme Vertices Model: the three experiments of Ottogalli (2014), and what nobody compared."""
+"""The study of the Extreme Vertices Model: the three experiments of Ottogalli (2014), and one on phantoms."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ EXPERIMENTS = {
     SPHERES: ("kept", "sorted", "trie", "boxes", "triangles"),
     PHANTOMS: ("kept", "sorted", "trie", "dense", "runs", "octree", "fcl", "nanovdb"),
 }
-"""Which ways to hold a volume each kind of scene compares; those of other libraries where these are installed."""
+"""Representations that each kind of scene compares; those of other libraries where these are installed."""
 LARGEST = {"fcl": 128, "nanovdb": 256, "trie": 256}
-"""Up to which edge a way can be waited for: millions of triangles, of voxels asked one by one, of linked nodes."""
+"""Largest edge for slow representations: millions of triangles, of voxels looked up one by one, of linked nodes."""
 SIZES: Mapping[tuple[str, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {
     BLOCKS: (tuple(range(500, 6001, 500)), (500, 2000, 6000)),
     SPHERES: (tuple(range(1, 21)), (1, 20)),
     PHANTOMS: ((32, 64, 128, 256, 512, 1024), (32, 64)),
 }
-"""The levels of n, full and quick: vertices of both, voxels per unit, voxels along an edge."""
+"""Levels of n, full and quick: vertices of both, voxels per unit, voxels along an edge."""
 QUICK_SCENES = ("blocks-overlap", "blocks-separated", "spheres-z", "ball", "implant")
 PLACEMENTS, QUICK_PLACEMENTS = 1000, 100
 
 
 def sizes(quick: bool) -> list[int]:
-    """All levels of n."""
+    """Return all levels of n."""
     return sorted({n for full, fast in SIZES.values() for n in (fast if quick else full)})
 
 
 def belongs_elsewhere(parameters: Parameters) -> bool:
-    """Whether a cell mixes a scene with the sizes or the structures of another experiment, or cannot be waited for.
+    """Return whether a cell combines a scene with sizes or representations of another experiment, or is too slow.
 
-    Only blocks are drawn anew for each seed; other scenes have one.
+    Only blocks depend on the seed; other scenes have one.
     """
     scene, n, method = str(parameters["scene"]), parameters["n"], str(parameters["method"])
     group = next(each for each in EXPERIMENTS if scene in each)
@@ -66,7 +66,7 @@ def belongs_elsewhere(parameters: Parameters) -> bool:
 
 
 def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
-    """Every way of our own to hold a volume, on the smallest objects of each scene, in a few placements."""
+    """Yield every representation of our own, on the smallest objects of each scene, in a few placements."""
     from choque.theses.evm.holders import PEERS
 
     own = [method for method in levels["method"] if method not in PEERS]
@@ -77,7 +77,7 @@ def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
 
 
 def methods() -> list[str]:
-    """All ways to hold a volume that can be used here."""
+    """Return all representations that are installed."""
     from choque.theses.evm.holders import is_installed
 
     every = dict.fromkeys(method for some in EXPERIMENTS.values() for method in some)
@@ -85,13 +85,13 @@ def methods() -> list[str]:
 
 
 def seconds_a_query(row: Row) -> float | None:
-    """One question in one placement."""
+    """Return the time of one query in one placement [s]."""
     query, placements = row.get("query"), row.get("placements")
     return query / placements if isinstance(query, float) and isinstance(placements, int | float) else None
 
 
 def bytes_held(row: Row) -> float | None:
-    """Both objects together, with all that is kept to answer."""
+    """Return the size of both objects with what is cached for queries [bytes]."""
     held = row.get("bytes")
     return float(held) if isinstance(held, int | float) else None
 
@@ -126,28 +126,27 @@ STUDY = Study(
 
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG001
-    """A way to hold volumes, on the two objects of a scene."""
-    from choque.theses.evm.scenes import make_instance
-    from choque.theses.evm.trial import VolumeTrial
+    """Return the trial of a representation on the two objects of a scene."""
+    from choque.theses.evm.trial import VolumeTrial, make_instance
 
     n, seed, placements = (int(parameters[name] or 0) for name in ("n", "seed", "placements"))
     return VolumeTrial(str(parameters["method"]), make_instance(str(parameters["scene"]), n, seed, placements))
 
 
 def blend(collides: Fit, apart: Fit, probability: float) -> Callable[[ArrayLike], NDArray[np.float64]]:
-    """The expected time when a share of the questions finds a collision: h = p·f + (1 − p)·g."""
+    """Return the expected time if a share of the queries finds a collision: h = p·f + (1 − p)·g."""
     return lambda x: np.asarray(probability * collides(x) + (1 - probability) * apart(x))
 
 
 def _at_least(ratio: Estimate, least: float, measured: object, note: str) -> Finding:
-    """Confirmed or refuted where the whole interval lies on one side; otherwise this run does not tell."""
+    """Confirm or refute if the whole interval lies on one side; otherwise the run does not decide."""
     if ratio.lower < least <= ratio.upper:
-        return not_testable(f"this run does not tell: {ratio} times; {note}")
+        return not_testable(f"this run does not decide: {ratio} times; {note}")
     return found(ratio.lower >= least, measured, note)
 
 
 def _gain(result: Result, layout: str, least: float) -> Finding:
-    """How much less the sweep takes than the full intersection, where they overlap, over all sizes."""
+    """Return the time that the sweep saves against the full intersection, for overlapping blocks of all sizes."""
     ratio = result.ratio(f"{layout}-intersection", layout, scene="blocks-overlap")
     saved = 1 - 1 / ratio.value
     note = f"the intersection takes {ratio} times as long, over all sizes and placements that overlap"
@@ -189,7 +188,7 @@ def tie_when_apart(result: Result) -> Finding:
     ratio = result.ratio("sorted-intersection", "sorted", scene="blocks-separated")
     note = "blocks separated along the first axis; within 10 % counts as the same"
     if ratio.lower < 0.9 <= ratio.upper or ratio.lower <= 1.1 < ratio.upper:
-        return not_testable(f"this run does not tell: {ratio} times; {note}")
+        return not_testable(f"this run does not decide: {ratio} times; {note}")
     return found(ratio.lower >= 0.9 and ratio.upper <= 1.1, ratio, note)
 
 
@@ -207,7 +206,7 @@ def power_law(result: Result) -> Finding:
 
 
 def _at_finest(result: Result, slow: str, fast: str, times: float, note: str) -> Finding:
-    """Whether one method takes so many times as long as another on the finest spheres that were measured."""
+    """Test the ratio of the times of two methods on the finest spheres that were measured."""
     finest = max(result.right.where(scene="spheres-z", method="sorted").levels("n"), default=None)
     if finest is None:
         return not_testable("needs the spheres along z")
@@ -275,7 +274,7 @@ def kept_beats_dense(result: Result) -> Finding:
 
 
 def curves_of(scenes: tuple[str, ...], metric: str | None) -> Draw:
-    """What draws a metric of one experiment: a panel for each scene."""
+    """Return a function that draws a metric of one experiment, with a panel for each scene."""
 
     def draw(result: Result) -> Figure:
         from choque.lab import figures

@@ -1,4 +1,7 @@
-"""Two voxel objects in many placements, as a trial: held in some way, and asked whether they collide."""
+"""The trials of the EVM study: two voxel objects in many placements, in one representation.
+
+The objects are random blocks with a given number of vertices, hollow spheres, and phantoms.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,104 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from choque._core import check
 from choque.errors import UnknownName
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
-from choque.theses.evm.baselines import DenseMask
-from choque.theses.evm.holder import Instance, Shift
-from choque.theses.evm.holders import HOLDERS
+from choque.theses.evm.baselines import DenseMask, Mask, Shift
+from choque.theses.evm.holders import HOLDERS, Instance
 from choque.theses.evm.surface import covered_surface
-from choque.volumes import ExtremeVertices, Volume
+from choque.volumes import ExtremeVertices, Volume, phantoms
 
-FEW = 3
-"""Placements by which the time of all is foreseen."""
+BLOCKS = ("blocks-overlap", "blocks-interlocked", "blocks-separated")
+"""Random blocks: placed so that they collide, so that only their boxes overlap, or so that these are apart."""
+SPHERES = ("spheres-x", "spheres-y", "spheres-z")
+"""Two hollow spheres side by side along an axis, as Ottogalli (2014) voxelised them; n is voxels per unit."""
+PHANTOMS = {
+    "ball": ("ball", "ball"),
+    "gyroid": ("gyroid", "gyroid"),
+    "menger": ("menger", "menger"),
+    "implant": ("vertebra", "screw"),
+    "labyrinth": ("gyroid", "gyroid-channel"),
+}
+"""Phantoms of n³ voxels whose boxes share at least a quarter; the labyrinth is interlocked and never collides."""
+
+
+SAMPLE_PLACEMENTS = 3
+"""Placements from which the time of all is estimated."""
 
 CHECKED_VOXELS = 1 << 36
-"""Voxels that checking may look at: of large objects, some placements spread over all are compared."""
+"""Voxels that a check compares: of large objects, it takes some placements spread over all."""
+
+
+def make_instance(scene: str, n: int, seed: int, placements: int) -> Instance:
+    """Return the two objects of a scene and their placements, drawn from ``seed``."""
+    random = np.random.default_rng([seed, n])
+    if scene in BLOCKS:
+        return _blocks(scene, n, random, placements)
+    if scene in SPHERES:
+        return _spheres(scene, n, placements)
+    if scene not in PHANTOMS:
+        raise UnknownName("scene of volumes", scene, (*BLOCKS, *SPHERES, *PHANTOMS))
+    one, two = (phantoms.PHANTOMS[name](n) for name in PHANTOMS[scene])
+    if n > 512:
+        placements = max(1, placements // 10)  # the dense AND of a gigabyte takes tenths of a second
+    if scene == "labyrinth":
+        return Instance(one, two, [(0, 0, 0)] * max(1, placements // 20))
+    return Instance(one, two, [_quarter_shared(one, two, random) for _ in range(placements)])
+
+
+def _blocks(scene: str, n: int, random: np.random.Generator, placements: int) -> Instance:
+    """Return two objects that have n vertices together, split at random."""
+    share = min(max(2 * int(random.integers(n // 8, 3 * n // 8 + 1)), 12), n - 12)
+    one, two = (
+        phantoms.even_count_block(count, int(random.integers(1 << 30))).voxels() for count in (share, n - share)
+    )
+    dense, other = DenseMask(one), DenseMask(two)
+    shifts: list[Shift] = []
+    tries = 0
+    while len(shifts) < placements:
+        tries += 1
+        if scene == "blocks-separated":
+            beyond = one.shape[0] + int(random.integers(0, 8))
+            shifts.append((beyond, int(random.integers(-4, 5)), int(random.integers(-4, 5))))
+            continue
+        low, high = [-size + 1 for size in two.shape], list(one.shape)
+        x, y, z = random.integers(low, high).tolist()
+        if dense.collides(other, (x, y, z)) == (scene == "blocks-overlap"):
+            shifts.append((x, y, z))
+        elif tries > 200 * placements:
+            break  # dense objects have few placements of this kind
+    return Instance(one, two, shifts or [(one.shape[0], 0, 0)])
+
+
+def _spheres(scene: str, n: int, placements: int) -> Instance:
+    mesh = phantoms.sphere_mesh()
+    mask: Mask = Volume.from_mesh(mesh, voxels_per_unit=n, fill="surface").voxels()
+    shift = [0, 0, 0]
+    shift["xyz".index(scene[-1])] = 2 * n + 1
+    return Instance(mask, mask, [(shift[0], shift[1], shift[2])] * max(1, placements // 50), mesh, float(n))
+
+
+def _quarter_shared(one: Mask, two: Mask, random: np.random.Generator) -> Shift:
+    """Return a placement at which the boxes share at least a quarter of the smaller one."""
+    least = min(one.size, two.size) / 4
+    while True:
+        x, y, z = random.integers([-size + 1 for size in two.shape], one.shape).tolist()
+        shared = [
+            min(size, other + step) - max(0, step)
+            for size, other, step in zip(one.shape, two.shape, (x, y, z), strict=True)
+        ]
+        if min(shared) > 0 and float(np.prod(shared)) >= least:
+            return (x, y, z)
 
 
 class VolumeTrial(Trial):
-    """Make two objects (``create``), then ask in every placement (``query``); moving is charged to nobody."""
+    """Make two objects (``create``), then test every placement (``query``); moving is not timed."""
 
     def __init__(self, name: str, instance: Instance) -> None:
-        if name not in HOLDERS:
-            raise UnknownName("way to hold a volume", name, HOLDERS)
+        check.choice(name, "representation of voxels", HOLDERS)
         self.name = name
         self.instance = instance
         self.holder = HOLDERS[name](instance)
@@ -37,12 +115,12 @@ class VolumeTrial(Trial):
         self.bytes = 0
 
     def warm_up(self, patience: float) -> None:
-        """A few placements first, then all of them unless that would take too long; the spread is kept."""
+        """Run a few placements, then all of them unless that would take too long; keep the times."""
         self._pass(Stopwatch(self.clock), self.instance.shifts[:1])
         watch = Stopwatch(self.clock)
-        self._pass(watch, self.instance.shifts[:FEW])
+        self._pass(watch, self.instance.shifts[:SAMPLE_PLACEMENTS])
         laps = watch.stop().laps
-        # Objects are made once a turn; whoever keeps something for later questions does so at the first.
+        # Objects are made once in a turn; what is cached for later queries is made in the first.
         expected = sum(laps["create"]) + min(laps["query"]) * len(self.instance.shifts)
         if expected > patience:
             raise CutOff(f"would take about {expected:.2g} s a turn; {patience:g} s are allowed")
@@ -51,7 +129,7 @@ class VolumeTrial(Trial):
         self.seconds = list(watch.stop().laps["query"])
 
     def run(self, watch: Stopwatch) -> None:
-        """All placements once."""
+        """Run all placements once."""
         self._pass(watch, self.instance.shifts)
 
     def _pass(self, watch: Stopwatch, shifts: Sequence[Shift]) -> None:
@@ -62,13 +140,13 @@ class VolumeTrial(Trial):
         for shift in shifts:
             left, right = holder.place(one, two, shift)
             watch.skip()
-            self.answers.append(holder.ask(left, right))
+            self.answers.append(holder.collides(left, right))
             watch.lap("query")
         self.bytes = holder.byte_count(one) + holder.byte_count(two)
         watch.skip()
 
     def check(self) -> Verdict:
-        """Compare with the AND of the masks, in all placements; of large objects, in as many as can be waited for."""
+        """Compare with the AND of the masks in all placements; of large objects, in some of them."""
         one, two = DenseMask(self.instance.one), DenseMask(self.instance.two)
         stride = max(1, len(self.answers) * one.mask.size // CHECKED_VOXELS)
         wrong = missed = 0
@@ -83,14 +161,14 @@ class VolumeTrial(Trial):
         return Verdict("wrong", f"{wrong} placements wrong, {missed} of them missed")
 
     def counters(self) -> Mapping[str, int | float]:
-        """Bytes, and how many placements collide."""
+        """Return bytes, placements, and the number of collisions."""
         return {"bytes": self.bytes, "placements": len(self.instance.shifts), "collisions": sum(self.answers)}
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """Vertices, planes and voxels of both, and the spread of the placements in the rehearsal [s].
+        """Return vertices, planes and voxels of both, and percentiles of the time of a placement [s].
 
-        Of objects that came from a mesh also the seconds of voxelising it and of making the surface of its voxels, and
-        how many vertices and faces that has: the other columns of the thesis's third experiment.
+        For objects that came from a mesh also the times of voxelising it and of making the surface of its voxels [s],
+        and the vertices and faces of that: the other columns of the third experiment of the thesis.
         """
         models = [ExtremeVertices.from_mask(mask) for mask in (self.instance.one, self.instance.two)]
         low, middle, high = np.percentile(self.seconds or [0.0], (5, 50, 95))
