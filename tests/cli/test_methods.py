@@ -27,6 +27,7 @@ def test_every_method_is_listed_with_what_it_guarantees(command: Command) -> Non
 def test_the_table_names_every_method(command: Command) -> None:
     table = command.succeeds("methods")
     assert all(name in table for name in choque.broad.names())
+    assert table.startswith("Take 'auto'"), "the first line says which method to take"
 
 
 def test_a_method_that_cannot_be_imported_says_why(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:

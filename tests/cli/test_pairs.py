@@ -24,8 +24,8 @@ def saved(folder: Path, rows: object, name: str = "boxes.npy") -> Path:
 def test_the_summary_says_what_was_done(command: Command, boxes_file: Path) -> None:
     text = command.succeeds("pairs", boxes_file)
     assert "3 in 2D" in text
-    assert "brute, by auto: 3 boxes are few enough" in text
-    assert "1, touching counts" in text
+    assert "brute, chosen by auto: 3 boxes are few enough" in text
+    assert "1, touching boxes included" in text
     assert "0-1\n" in text
 
 

@@ -46,7 +46,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_chooser_is_opened_in_a_browser(command: Command, pages: list[str]) -> None:
     said = command.succeeds("view")
     assert Served.url in said
-    assert said.endswith("The studio is closed.\n")
+    assert said.endswith("The studio has stopped.\n")
     assert pages == [Served.url]
     (studio,) = Served.made
     assert studio.address == ("127.0.0.1", None)
@@ -57,7 +57,7 @@ def test_the_chooser_is_opened_in_a_browser(command: Command, pages: list[str]) 
 def test_others_may_watch_only_if_told_so(command: Command, pages: list[str]) -> None:
     outcome = command("view", "--host", "0.0.0.0", "--port", "8123", "--no-browser")
     assert outcome.code == 0
-    assert "Whoever reaches this address" in outcome.err
+    assert "Everyone who can reach this address" in outcome.err
     assert pages == []
     assert Served.made[0].address == ("0.0.0.0", 8123)
 

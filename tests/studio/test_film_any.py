@@ -14,7 +14,7 @@ from choque import scene
 from choque.cli.video import video
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.record import Recorder
-from choque.studio.drawing import Simulated, film_anything, orbited
+from choque.studio.drawing import Simulated, draw_film, orbited
 from choque.studio.film import Look, film_frames
 from choque.studio.request import FilmRequest
 from choque.studio.stage.graphics import require_graphics
@@ -38,7 +38,7 @@ def frame_count(path: Path) -> int:
 
 
 def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
-    told = film_anything(tmp_path / "a.mp4", ["mixed-box:20"], request=FilmRequest(seconds=0.2, rate=30, look=SMALL))
+    told = draw_film(tmp_path / "a.mp4", ["mixed-box:20"], request=FilmRequest(seconds=0.2, rate=30, look=SMALL))
     assert told == "7 frames of mixed-box, 26 bodies"
     assert frame_count(tmp_path / "a.mp4") == 7
 
@@ -49,14 +49,12 @@ def test_simulated_frames_are_those_of_the_world_and_none_comes_back() -> None:
     for _ in range(4):
         world.step(1 / 60)
     np.testing.assert_array_equal(made.frame(4).position, world.bodies.position.astype(np.float32))
-    with pytest.raises(InvalidInput, match="gone by"):
+    with pytest.raises(InvalidInput, match="draw frames in order"):
         made.frame(3)
 
 
 def test_polygons_move_through_their_interval(tmp_path: Path) -> None:
-    told = film_anything(
-        tmp_path / "a.gif", ["tres-objetos"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64)))
-    )
+    told = draw_film(tmp_path / "a.gif", ["tres-objetos"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64))))
     assert told == "6 frames of tres-objetos from t = 0 to 0.2"
     assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
 
@@ -64,11 +62,11 @@ def test_polygons_move_through_their_interval(tmp_path: Path) -> None:
 def test_volumes_are_gone_round_or_pushed_through_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = {"voxels_per_unit": 4, "shift": [2, 0, 0]}
     request = FilmRequest(seconds=0.1, parameters=parameters, look=SMALL)
-    assert "3 frames around" in film_anything(tmp_path / "round.gif", ["two-spheres"], request=request)
+    assert "3 frames around" in draw_film(tmp_path / "round.gif", ["two-spheres"], request=request)
     shown: list[np.ndarray] = []
     monkeypatch.setattr("choque.studio.drawing.write_film", lambda _, images, *__: shown.extend(images))
     request = FilmRequest(seconds=0.1, parameters={**parameters, "to": [0, 0, 0]}, look=SMALL)
-    assert "3 frames of" in film_anything(tmp_path / "through.mp4", ["two-spheres"], request=request)
+    assert "3 frames of" in draw_film(tmp_path / "through.mp4", ["two-spheres"], request=request)
     assert [image.shape for image in shown] == [(48, 64, 3)] * 3
     assert (shown[0] != shown[-1]).any()
 
@@ -82,20 +80,24 @@ def test_a_viewpoint_orbits_the_third_axis() -> None:
 @pytest.mark.parametrize(
     ("things", "request_", "message"),
     [
-        ([], FilmRequest(), "nothing to film"),
+        ([], FilmRequest(), "Nothing was given to film"),
         (["boxes.npy"], FilmRequest(), "scene of boxes"),
         (["bowling", "pile", "cradle"], FilmRequest(), "two volumes"),
-        (["bowling"], FilmRequest(seconds=0.0), "seconds long"),
+        (["bowling"], FilmRequest(seconds=0.0), "The length of the film"),
         (["bowling"], FilmRequest(parameters={"n": 3}), "no generator"),
         (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
         (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
         (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),
-        (["two-spheres"], FilmRequest(look=Look(axes=True)), "axes was given, which is for a scene of bodies or a rec"),
+        (
+            ["two-spheres"],
+            FilmRequest(look=Look(axes=True)),
+            "axes was given, which applies to a scene of bodies",
+        ),
     ],
 )
 def test_bad_requests_are_sentences(tmp_path: Path, things: list[str], request_: FilmRequest, message: str) -> None:
     with pytest.raises(ChoqueError, match=message):
-        film_anything(tmp_path / "a.mp4", things, request=request_)
+        draw_film(tmp_path / "a.mp4", things, request=request_)
     assert not (tmp_path / "a.mp4").exists()
 
 

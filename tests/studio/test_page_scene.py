@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from choque.studio.page.scene import NARROW, Lens, Stand
+from choque.studio.page.scene import NARROW, CameraPlacement, Lens
 
 BEFORE = [7.0, 7.0, 7.0]
 """Where the view before wanted the first camera."""
@@ -26,26 +26,26 @@ def tabs() -> list[Any]:
 
 
 @pytest.fixture
-def stand(tabs: list[Any]) -> Stand:
+def stand(tabs: list[Any]) -> CameraPlacement:
     before = SimpleNamespace(position=np.array(BEFORE))
     server = SimpleNamespace(initial_camera=before, get_clients=lambda: dict(enumerate(tabs)))
-    made = Stand(server)
+    made = CameraPlacement(server)
     made.look_from(lambda aspect: [0.0, 0.0, 10.0 / aspect], [0.0, 0.0, 0.0], Lens())
     assert server.initial_camera.position == [0.0, 0.0, 10.0 / NARROW]
     return made
 
 
-def test_each_tab_stands_where_its_proportions_ask_for(stand: Stand, tabs: list[Any]) -> None:
+def test_each_tab_stands_where_its_proportions_ask_for(stand: CameraPlacement, tabs: list[Any]) -> None:
     assert [tab.camera.position[2] for tab in tabs] == [10.0, 5.0]
 
 
-def test_a_camera_that_nobody_moved_goes_on_seeing_all(stand: Stand, tabs: list[Any]) -> None:
+def test_a_camera_that_nobody_moved_goes_on_seeing_all(stand: CameraPlacement, tabs: list[Any]) -> None:
     tabs[0].camera.aspect = 0.5
     stand.moved(tabs[0])
     assert tabs[0].camera.position[2] == 20.0
 
 
-def test_a_camera_that_was_moved_stays(stand: Stand, tabs: list[Any]) -> None:
+def test_a_camera_that_was_moved_stays(stand: CameraPlacement, tabs: list[Any]) -> None:
     tabs[0].camera.position = np.array([1.0, 0.0, 10.0])
     tabs[0].camera.aspect = 0.5
     stand.moved(tabs[0])
@@ -53,7 +53,7 @@ def test_a_camera_that_was_moved_stays(stand: Stand, tabs: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("unasked", [BEFORE, [0.0, 0.0, 10.0 / NARROW]], ids=["the view before", "this view"])
-def test_a_page_that_is_late_is_put_right(stand: Stand, tabs: list[Any], unasked: list[float]) -> None:
+def test_a_page_that_is_late_is_put_right(stand: CameraPlacement, tabs: list[Any], unasked: list[float]) -> None:
     tabs[1].camera.position = np.array(unasked)
     stand.moved(tabs[1])
     assert tabs[1].camera.position[2] == 5.0

@@ -182,7 +182,7 @@ class TestOffScreen:
 @pytest.mark.parametrize(
     ("things", "request_", "message"),
     [
-        ([], PictureRequest(), "nothing to draw"),
+        ([], PictureRequest(), "Nothing was given to draw"),
         (["tres-objetos"], PictureRequest(frame=-1), "counted from 0"),
         (["tres-objetos", "bowling", "pile"], PictureRequest(), "two volumes"),
         (["implant.stl"], PictureRequest(), "shows two"),
@@ -191,8 +191,8 @@ class TestOffScreen:
         (["no-such-scene"], PictureRequest(), "no built-in scene"),
         (["missing.npy"], PictureRequest(), "missing.npy"),
         (["two-spheres"], PictureRequest(look=Look(size=(0, 0))), "16 to 8192 pixels"),
-        (["bowling"], PictureRequest(time=2.0), "time was given, which is for a scene of moving polygons"),
-        (["bowling"], PictureRequest(volumes=VolumeLook(region=False)), "which is for a pair of volumes"),
+        (["bowling"], PictureRequest(time=2.0), "time was given, which applies to a scene of moving polygons"),
+        (["bowling"], PictureRequest(volumes=VolumeLook(region=False)), "which applies to a pair of volumes"),
         (["two-spheres"], PictureRequest(look=Look(fit=True)), "two-spheres is a pair of volumes; fit was given"),
         (["tres-objetos"], PictureRequest(look=Look(camera=Camera(9.0))), "moving polygons; camera was given"),
     ],

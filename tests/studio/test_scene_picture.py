@@ -86,7 +86,7 @@ def test_lists_are_drawn_as_arrays_are(tmp_path: Path) -> None:
         ("a.jpg", [[0, 0]], [], None, r"must end in \.png"),
         ("a.png", [[np.nan, 0]], [], None, "NaN|nan|not a number"),
         ("a.png", [[0, 0, 0]], [], None, r"shape"),
-        ("a.png", [[0, 0]], [[0, 1]], None, r"pair \[0, 1\]; the boxes are 0 to 0"),
+        ("a.png", [[0, 0]], [[0, 1]], None, r"pair \[0, 1\] is out of range; rows go from 0 to 0"),
         ("a.png", [[0, 0]], [[0.0, 0.0]], None, "integers of shape"),
         ("a.png", [[0, 0]], [0, 0], None, "integers of shape"),
         ("a.png", [[0, 0]], [], np.nan, "height of the cut is nan"),

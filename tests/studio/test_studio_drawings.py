@@ -14,10 +14,10 @@ from choque.bounds import Boxes, directions
 from choque.record import BodyTable, Poses
 from choque.studio import meshes
 from choque.studio.page.bodies import (
-    APART,
     BLOCK,
     COARSE,
     COLORINGS,
+    FREE,
     STATIC,
     TOUCHING,
     Part,
@@ -100,7 +100,7 @@ def test_what_auto_builds_is_what_its_choice_builds(count: int) -> None:
     lower = np.random.default_rng(2).uniform(-20, 20, (count, 3))
     boxes = Boxes(lower, lower + 0.5)
     found = structure_of("auto", boxes)
-    choice = re.match(r"auto works with (\S+)\. ", found.note)
+    choice = re.match(r"auto uses (\S+)\. ", found.note)
     assert choice is not None
     np.testing.assert_array_equal(found.lower, structure_of(choice[1], boxes).lower)
 
@@ -113,7 +113,7 @@ def test_a_structure_covers_the_bodies(method: str) -> None:
     boxes = Boxes(lower, lower + generator.uniform(0.1, 2, (600, 3)))
     found = structure_of(method, boxes)
     assert len(found.lower)
-    by_corner = method == "grid" or "works with grid" in found.note
+    by_corner = method == "grid" or "uses grid" in found.note
     far = boxes.lower if by_corner else boxes.upper
     holds = (found.lower[None] <= boxes.lower[:, None] + 1e-6) & (far[:, None] <= found.upper[None] + 1e-6)
     assert holds.all(axis=2).any(axis=1).all()
@@ -121,7 +121,7 @@ def test_a_structure_covers_the_bodies(method: str) -> None:
 
 def test_methods_without_cells_say_so() -> None:
     boxes = Boxes(np.zeros((2, 3)), np.ones((2, 3)))
-    assert "no cells" in structure_of("sap-direct", boxes).note
+    assert "neither cells nor a tree" in structure_of("sap-direct", boxes).note
     assert len(structure_of("brute", boxes).lower) == 0
     assert "does not sweep" in sweep_axis_of("grid", boxes)[1]
 
@@ -190,7 +190,7 @@ def test_red_turns_green_on_contact(world: World) -> None:
     static = world.bodies.static
     assert 0 < np.count_nonzero(touching) < len(touching)
     assert (colors[touching & ~static] == TOUCHING).all()
-    assert (colors[~touching & ~static] == APART).all()
+    assert (colors[~touching & ~static] == FREE).all()
     assert (colors[static] == STATIC).all()
 
 

@@ -48,4 +48,4 @@ def test_of_many_bodies_those_near_the_middle_are_drawn() -> None:
     offered = [row for row in range(50) if row % 10]
     nearest = sorted(offered, key=lambda row: np.linalg.norm(bodies.position[row] - options.target))[:8]
     assert rows.tolist() == sorted(nearest)
-    assert note == "The 8 of 45 nearest to the middle."
+    assert note == "The 8 of 45 nearest to the target of the camera."

@@ -236,8 +236,8 @@ def test_without_webgl_there_is_a_notice_and_a_picture(without_webgl, shared_stu
     page.on("request", lambda request: requests.append(request.url))
     page.goto(shared_studio.url)
     page.get_by_text("WebGL unavailable").wait_for()
-    page.get_by_text("Switch hardware acceleration on").wait_for()
-    link = page.get_by_role("link", name="a picture of what is shown now")
+    page.get_by_text("Switch on hardware acceleration").wait_for()
+    link = page.get_by_role("link", name="a picture of the current view")
     assert link.get_attribute("href") == "/picture.png"
     image = page.locator("#choque-without-webgl img")
     until(lambda: image.evaluate("image => image.naturalWidth") == 960, "the picture")
@@ -257,5 +257,5 @@ def test_what_has_no_picture_says_so(shared_studio: Studio) -> None:
     with pytest.raises(urllib.error.HTTPError) as problem:
         urllib.request.urlopen(f"{shared_studio.url}/picture.png")
     assert problem.value.code == 404
-    assert "There is no picture of" in problem.value.read().decode()
+    assert "cannot be drawn" in problem.value.read().decode()
     problem.value.close()

@@ -17,7 +17,7 @@ from choque.record import Recorder, Recording
 from choque.record import open as open_frames
 from choque.studio.page.recording import RecordingView
 from choque.studio.page.studio import Studio
-from choque.studio.page.world import SUITING, WorldView
+from choque.studio.page.world import DEFAULT_BOUNDS, WorldView
 from choque.theses.fingsics.scene_dat import write_scene_dat
 from choque.world import World
 
@@ -92,7 +92,7 @@ def test_reset_brings_everything_back(studio: Studio, world_view: WorldView) -> 
     studio.ask(world_view.reset)
     assert world_view.run.world.hash() == start
     assert world_view._choices["broad"].value == "sap-incremental"
-    assert world_view._choices["bounds"].value == SUITING
+    assert world_view._choices["bounds"].value == DEFAULT_BOUNDS
     assert world_view.events.began_count == 0
 
 
@@ -135,11 +135,11 @@ def test_a_second_method_is_compared_and_a_difference_is_red(studio: Studio, wor
     studio.ask(lambda: world_view.compare("bvh"))
     for _ in range(3):
         studio.ask(world_view.step)
-    studio.ask(world_view._tell)
+    studio.ask(world_view._update_panels)
     assert "The same pairs" in world_view._second_text.content
     studio.ask(lambda: world_view.compare("all"))
     studio.ask(world_view.step)
-    studio.ask(world_view._tell)
+    studio.ask(world_view._update_panels)
     assert "Pairs differ since frame 3" in world_view._second_text.content
     assert "#ff5c5c" in world_view._second_text.content
     for _ in range(2):
@@ -155,7 +155,7 @@ def test_the_cost_model_of_sap_obb_is_shown(studio: Studio, world_view: WorldVie
     studio.ask(lambda: world_view.switch(broad="sap-obb"))
     for _ in range(30):
         studio.ask(world_view.step)
-    studio.ask(world_view._tell)
+    studio.ask(world_view._update_panels)
     cost = world_view.run.world.cost
     assert cost.has_filter
     assert f"{cost.ratio:.2f}" in world_view._cost_text.content
@@ -164,10 +164,16 @@ def test_the_cost_model_of_sap_obb_is_shown(studio: Studio, world_view: WorldVie
 def test_every_broad_phase_can_be_chosen_and_drawn(studio: Studio, world_view: WorldView) -> None:
     for name in ("structure", "sweep", "pairs"):
         studio.ask(lambda name=name: world_view.toggle_overlay(name))  # type: ignore[misc]
+    for _ in range(30):
+        studio.ask(world_view.step)
     for method in broad.names():
         studio.ask(lambda method=method: world_view.switch(broad=method))  # type: ignore[misc]
         studio.ask(world_view.step)
         studio.ask(world_view.present)
+        findings, counts = studio.ask(world_view.look), world_view.overlays.line_counts
+        assert findings.method == world_view.run.world.settings.broad == method
+        assert counts["pairs"] == len(findings.detected.pairs) > 0
+        assert counts["structure"] + counts["sweep"] > 0 or "neither cells" in world_view.overlays.notes["structure"]
 
 
 def test_a_body_is_picked_by_a_ray_or_its_number(studio: Studio, world_view: WorldView) -> None:
@@ -177,7 +183,7 @@ def test_a_body_is_picked_by_a_ray_or_its_number(studio: Studio, world_view: Wor
     start = target + np.array([0, 0, 0.61])
     studio.ask(lambda: world_view._pick_on_ray(start, np.array([0, 0, -1.0])))
     assert world_view.picked == bodies.ids[row]
-    studio.ask(world_view._tell)
+    studio.ask(world_view._update_panels)
     assert f"Body {bodies.ids[row]}" in world_view._body_text.content
     assert world_view._pick_number.value == bodies.ids[row]
     with pytest.raises(InvalidInput, match="no body 9999"):
@@ -191,16 +197,16 @@ def test_an_overlay_that_is_off_is_not_spoken_of(studio: Studio, world_view: Wor
     for is_on in (True, False):
         studio.ask(lambda: world_view.toggle_overlay("structure"))
         studio.ask(world_view.present)
-        studio.ask(world_view.tell_notes)
-        assert ("no cells and no tree" in world_view._overlay_notes.content) is is_on
+        studio.ask(world_view.update_notes)
+        assert ("neither cells nor a tree" in world_view._overlay_notes.content) is is_on
         assert ("structure" in world_view.overlays.notes) is is_on
 
 
 def test_times_are_told_once_there_are_some(studio: Studio, world_view: WorldView) -> None:
-    assert "a step takes" not in world_view._status.content
+    assert " ms, sending " not in world_view._status.content
     studio.ask(world_view.step)
-    studio.ask(world_view._tell)
-    assert "a step takes" in world_view._status.content
+    studio.ask(world_view._update_panels)
+    assert " ms, sending " in world_view._status.content
 
 
 def test_only_what_changed_is_sent(studio: Studio, world_view: WorldView) -> None:
@@ -249,7 +255,7 @@ def test_seeks_of_the_original(studio: Studio, recording_view: RecordingView) ->
         shown.append(recording_view.replay.frame)
     assert shown == [0, 60, 61, 129, 69, 68, 0]
     studio.ask(lambda: recording_view.seek_to(77))
-    studio.ask(recording_view._tell)
+    studio.ask(recording_view._update_panels)
     assert recording_view.scrubber.value == 77
     sent = {
         row: place
@@ -292,7 +298,7 @@ def test_a_verification_names_the_frame_to_jump_to(
     """A recording that repeats says so; in one whose hashes were changed the first such frame is jumped to."""
     view = RecordingView(Recording(recorded))
     studio.open(view)
-    with pytest.raises(InvalidInput, match="Simulate it again first"):
+    with pytest.raises(InvalidInput, match="Verify the recording first"):
         studio.ask(view.jump_to_difference)
     studio.ask(view.verify)
     assert until(lambda: "equal to the last bit" in view.verdict)
@@ -317,9 +323,9 @@ def test_a_recording_that_was_cut_off_is_shown_up_to_there(studio: Studio, recor
     view = RecordingView(Recording(cut))
     studio.open(view)
     studio.ask(lambda: view.seek(600))
-    studio.ask(view._tell)
+    studio.ask(view._update_panels)
     assert 0 < view.replay.frame < 129
-    assert "cut off" in view._status.content
+    assert "truncated" in view._status.content
 
 
 def test_the_originals_recordings_are_shown_alike(studio: Studio, recorded: Path, tmp_path: Path) -> None:
@@ -331,5 +337,5 @@ def test_the_originals_recordings_are_shown_alike(studio: Studio, recorded: Path
     studio.ask(lambda: view.toggle_overlay("boxes"))
     studio.ask(view.present)
     assert view.overlays.line_counts["boxes"] > 0
-    with pytest.raises(InvalidInput, match="holds poses alone"):
+    with pytest.raises(InvalidInput, match="holds poses only"):
         studio.ask(view.verify)

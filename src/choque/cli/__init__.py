@@ -1,4 +1,4 @@
-"""The command ``choque``: one file for each verb, nothing heavy imported before a verb runs."""
+"""The command ``choque``: one file for each verb; a verb imports what it needs when it runs."""
 
 from __future__ import annotations
 

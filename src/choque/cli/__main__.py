@@ -1,4 +1,4 @@
-"""Lets ``python -m choque.cli`` stand for ``choque``."""
+"""``python -m choque.cli``, the same as ``choque``."""
 
 from __future__ import annotations
 

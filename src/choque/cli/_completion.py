@@ -1,4 +1,4 @@
-"""Words for the Tab key: the names of methods, scenes and studies, found when the shell asks for them."""
+"""Completion of names of methods, scenes and studies in the shell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from glob import escape, glob
 
 def _completer(names: Callable[[], Iterable[str]], *, or_files: bool = False) -> Callable[[str], list[str]]:
     def complete(incomplete: str) -> list[str]:
-        done, comma, word = incomplete.rpartition(",")  # several may be joined by commas
+        done, comma, word = incomplete.rpartition(",")  # names can be joined by commas
         found = [f"{done}{comma}{name}" for name in names() if name.startswith(word)]
         return found + (sorted(glob(f"{escape(incomplete)}*")) if or_files else [])
 

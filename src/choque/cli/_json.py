@@ -1,4 +1,4 @@
-"""The one way in which verbs print for programs: a single JSON value, alone on stdout."""
+"""Output for programs: one JSON value on stdout."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def print_json(record: Any) -> None:
-    """Print ``record`` as strict JSON; what JSON does not know, such as NaN, becomes null."""
+    """Print ``record`` as strict JSON; NaN and infinity become null."""
     typer.echo(json.dumps(plain(record), allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """The value in terms of what JSON knows: dataclasses by field, arrays as lists, paths and anything else as text."""
+    """Convert a value to types of JSON: dataclasses to objects, arrays to lists, paths and everything else to text."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -30,6 +30,6 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(part) for part in value]
-    if hasattr(value, "tolist"):  # an array or a number of NumPy
+    if hasattr(value, "tolist"):  # NumPy
         return plain(value.tolist())
     return str(value)

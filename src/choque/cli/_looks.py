@@ -1,73 +1,88 @@
-"""How pictures and films look: the options that both verbs have, and what they come to."""
+"""The options that ``choque picture`` and ``choque video`` share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from choque.cli._json import print_json
-from choque.cli._options import read_camera, read_size
+from choque.cli._json import AsJson, print_json
+from choque.cli._options import Settings, read_camera, read_settings, read_size
 
 if TYPE_CHECKING:
     from choque.studio.film import Look
     from choque.studio.volumes.look import VolumeLook
 
-Study = Annotated[
-    str | None, typer.Option("--study", metavar="NAME", help="Say outright what it is: kinetic or volumes.")
-]
-Size = Annotated[str, typer.Option("--size", metavar="WxH", help="Pixels; boxes take as many as they need.")]
-CameraPlace = Annotated[
-    str | None, typer.Option("--camera", metavar="RAD,PITCH,YAW", help="In the place of the scene's; degrees.")
-]
-Fit = Annotated[bool, typer.Option("--fit", help="Of bodies: stand where they fill the picture.")]
-ShowBoxes = Annotated[bool, typer.Option("--boxes", help="Of bodies: show boxes along the axes.")]
-ShowOrientedBoxes = Annotated[bool, typer.Option("--oriented-boxes", help="Of bodies: show oriented boxes.")]
-ShowAxes = Annotated[bool, typer.Option("--axes", help="Of bodies: show the axes.")]
-Show = Annotated[
-    str | None,
-    typer.Option(
-        "--show", metavar="NAMES", help="Of volumes, such as 'surface,brinks xyz/triangles,box': first/second."
-    ),
-]
-NoRegion = Annotated[bool, typer.Option("--no-region", help="Of volumes: not what they share.")]
-Draft = Annotated[bool, typer.Option("--draft", help="Faster: no shadows, edges not smoothed.")]
 
+@dataclass(frozen=True)
+class Looks:
+    """What to draw and how it looks, as options of a verb."""
 
-def read_look(
-    size: str, camera: str | None, draft: bool, *, fit: bool, boxes: bool, oriented_boxes: bool, axes: bool
-) -> Look:
-    """How things are drawn, as the options say."""
-    from choque.studio.film import Look
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="NAME", help="Kind of THING, if unclear: kinetic or volumes.")
+    ] = None
+    size: Annotated[
+        str, typer.Option("--size", metavar="WxH", help="Size in pixels; pictures of boxes have their own.")
+    ] = "1280x720"
+    camera: Annotated[
+        str | None,
+        typer.Option(
+            "--camera", metavar="DIST,PITCH,YAW", help="Distance and angles in degrees, instead of the scene's camera."
+        ),
+    ] = None
+    fit: Annotated[bool, typer.Option("--fit", help="Bodies: place the camera so that they fill the picture.")] = False
+    boxes: Annotated[bool, typer.Option("--boxes", help="Bodies: show axis-aligned boxes.")] = False
+    oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Bodies: show oriented boxes.")] = False
+    axes: Annotated[bool, typer.Option("--axes", help="Bodies: show the coordinate axes.")] = False
+    show: Annotated[
+        str | None,
+        typer.Option(
+            "--show",
+            metavar="NAMES",
+            help="Volumes: first/second, as in 'surface,brinks xyz/triangles,box'.",
+        ),
+    ] = None
+    no_region: Annotated[bool, typer.Option("--no-region", help="Volumes: do not draw their intersection.")] = False
+    draft: Annotated[bool, typer.Option("--draft", help="Faster: no shadows, no smooth edges.")] = False
+    option: Settings = None
+    as_json: AsJson = False
 
-    return Look(
-        size=read_size(size),
-        camera=read_camera(camera),
-        fit=fit,
-        boxes=boxes,
-        oriented_boxes=oriented_boxes,
-        axes=axes,
-        shadows=not draft,
-        smoothing=1 if draft else 2,
-    )
+    @property
+    def request(self) -> dict[str, Any]:
+        """The arguments that requests of pictures and films share."""
+        return {"parameters": read_settings(self.option), "look": self._look(), "volumes": self._volume_look()}
 
+    def report(self, output: str, description: str) -> None:
+        """Print what was written, and what it shows."""
+        if self.as_json:
+            print_json({"file": output, "shows": description})
+        else:
+            typer.echo(f"{output}: {description}")
 
-def read_volume_look(show: str | None, region: bool) -> VolumeLook:
-    """What is drawn of two volumes: names joined by commas, of the second after a slash, or the same of both."""
-    from choque.studio.volumes.look import VolumeLook
+    def _look(self) -> Look:
+        from choque.studio.film import Look
 
-    if show is None:
-        return VolumeLook(region=region)
-    first, slash, second = show.partition("/")
-    chosen = [
-        {name.strip() for name in part.split(",") if name.strip()} for part in (first, second if slash else first)
-    ]
-    return VolumeLook((chosen[0], chosen[1]), region)
+        return Look(
+            size=read_size(self.size),
+            camera=read_camera(self.camera),
+            fit=self.fit,
+            boxes=self.boxes,
+            oriented_boxes=self.oriented,
+            axes=self.axes,
+            shadows=not self.draft,
+            smoothing=1 if self.draft else 2,
+        )
 
+    def _volume_look(self) -> VolumeLook:
+        """Read names joined by commas; those of the second volume after a slash, or the same for both."""
+        from choque.studio.volumes.look import VolumeLook
 
-def tell_written(output: str, told: str, as_json: bool) -> None:
-    """Say what was written, and what it shows."""
-    if as_json:
-        print_json({"file": output, "shows": told})
-    else:
-        typer.echo(f"{output}: {told}")
+        region = not self.no_region
+        if self.show is None:
+            return VolumeLook(region=region)
+        first, slash, second = self.show.partition("/")
+        chosen = [
+            {name.strip() for name in part.split(",") if name.strip()} for part in (first, second if slash else first)
+        ]
+        return VolumeLook((chosen[0], chosen[1]), region)

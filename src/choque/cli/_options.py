@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how ``key=value`` is read."""
+"""Options that several verbs share, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -28,30 +28,28 @@ Methods = Annotated[
         "--method",
         "--methods",
         metavar="NAME,…",
-        help="Which methods; all unless given.",
+        help="Methods; default: all.",
         show_default=False,
         autocompletion=complete_methods,
     ),
 ]
-Frame = Annotated[int, typer.Option("--frame", metavar="K", help="Which frame of a moving scene, from 0.")]
+Frame = Annotated[int, typer.Option("--frame", metavar="K", help="Frame of a moving scene, from 0.")]
 HalfOpen = Annotated[bool, typer.Option("--half-open", help="Boxes that only touch do not overlap.")]
-Threads = Annotated[
-    int | None, typer.Option("--threads", metavar="N", help="How many threads to use; all unless given.")
-]
+Threads = Annotated[int | None, typer.Option("--threads", metavar="N", help="Number of threads; default: all.")]
 Device = Annotated[
     str | None,
-    typer.Option("--device", metavar="NAME", help="cuda or cuda:N for a card; without one the CPU serves."),
+    typer.Option("--device", metavar="NAME", help="cuda or cuda:N; without such a device the CPU is used."),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="An option of the method or scene; may be repeated."),
+    typer.Option("--option", metavar="KEY=VALUE", help="Option of the method or scene; can be repeated."),
 ]
 
 
 def read_settings(given: Sequence[str] | None, reserved: Iterable[str] = ()) -> dict[str, Any]:
-    """Read ``key=value`` words: a value is JSON where it can be (numbers, true, [0, 1]), else text.
+    """Parse ``key=value`` words: a value is JSON if possible (numbers, true, [0, 1]), otherwise text.
 
-    ``reserved`` keys are no options of the method or scene and are refused.
+    ``reserved`` keys are refused: they are not options of a method or scene.
     """
     settings: dict[str, Any] = {}
     for word in given or ():
@@ -60,7 +58,7 @@ def read_settings(given: Sequence[str] | None, reserved: Iterable[str] = ()) -> 
         if not sign or not key.isidentifier():
             raise InvalidInput(f"--option was given {word!r}; write it as key=value, such as --option overlaps=5.")
         if key in settings:
-            raise InvalidInput(f"--option gives {key!r} twice; give it once.")
+            raise InvalidInput(f"--option was given {key!r} twice; give it once.")
         if key in reserved:
             raise InvalidInput(
                 f"--option was given {word!r}; {key!r} is not an option of the method or scene, see --help."
@@ -77,12 +75,12 @@ def _value(text: str) -> Any:
 
 
 def listed(words: Sequence[str] | None) -> list[str]:
-    """Read names that are repeated or joined by commas, each once."""
+    """Split names joined by commas, without duplicates."""
     return list(dict.fromkeys(name.strip() for word in words or () for name in word.split(",") if name.strip()))
 
 
 def read_size(text: str) -> tuple[int, int]:
-    """Read width and height in pixels, such as ``1280x720``."""
+    """Parse width and height in pixels, such as ``1280x720``."""
     width, _, height = text.lower().partition("x")
     if not (width.isdecimal() and height.isdecimal()):
         raise InvalidInput(f"--size is {text!r}; write it as 1280x720.")
@@ -90,7 +88,7 @@ def read_size(text: str) -> tuple[int, int]:
 
 
 def read_camera(text: str | None) -> Camera | None:
-    """Read distance, pitch and yaw, such as ``40,-25,0``; None for the scene's own camera."""
+    """Parse distance, pitch and yaw, such as ``40,-25,0``; None for the camera of the scene."""
     from choque.scene import Camera
 
     if text is None:

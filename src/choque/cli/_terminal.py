@@ -1,4 +1,4 @@
-"""What all verbs show alike: tables, progress and figures."""
+"""Tables, progress bars and sizes in the terminal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from choque._core.types import Progress
 
 WIDTH_IN_FILES = 160
-"""Characters to a line where the output goes to a file or a pipe, which has no width of its own."""
+"""Characters per line if the output is a file or a pipe."""
 
 
 def console() -> Console:
-    """Where results go: stdout, in colour on a terminal only."""
+    """Return a console for stdout; colours only in a terminal."""
     from rich.console import Console
 
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -27,12 +27,12 @@ def console() -> Console:
 
 
 def compiled_sentence(count: int) -> str:
-    """What to say under times into which the compiling of ``count`` kernels went."""
-    return f"{count} kernels were compiled on the way, once; run it again for times to go by."
+    """Return a note for times that include the compilation of ``count`` kernels."""
+    return f"The times include compiling {count} kernels, once; run it again for times without."
 
 
 def plain_table(*headings: str, gap: int = 2) -> Table:
-    """An empty table in the house style, its columns ``gap`` apart; those headed by a final ``>`` are aligned right."""
+    """Return an empty table with columns ``gap`` apart; a heading that ends in ``>`` aligns its column right."""
     from rich import box
     from rich.table import Table
 
@@ -45,7 +45,7 @@ def plain_table(*headings: str, gap: int = 2) -> Table:
 
 @contextmanager
 def progress(title: str = "") -> Iterator[Progress]:
-    """A bar on stderr that is gone once the block ends; nothing at all where stderr is not a terminal."""
+    """Show a progress bar on stderr during the block; nothing if stderr is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -56,7 +56,7 @@ def progress(title: str = "") -> Iterator[Progress]:
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TextColumn("left"),
-        # Steps may differ a hundredfold in length: an average over a long stretch jumps less.
+        # Steps can differ a hundredfold in length: a long average is steadier.
         TimeRemainingColumn(compact=True),
         TextColumn("[dim]{task.description}"),
     )
@@ -68,7 +68,7 @@ def progress(title: str = "") -> Iterator[Progress]:
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """Say on stderr what is being waited for, while it lasts; nothing where stderr is not a terminal."""
+    """Show a message on stderr during the block; nothing if stderr is not a terminal."""
     from rich.console import Console
 
     errors = Console(stderr=True)
@@ -80,5 +80,5 @@ def waiting(words: str) -> Iterator[None]:
 
 
 def size(byte_count: int) -> str:
-    """Three digits and a binary unit."""
+    """Format a number of bytes with three digits and a binary unit."""
     return f"{byte_count / 2**20:.3g} MiB" if byte_count >= 2**20 else f"{byte_count / 2**10:.3g} KiB"

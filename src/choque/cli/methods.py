@@ -1,4 +1,4 @@
-"""``choque methods``: what can be asked for by ``--method``."""
+"""``choque methods``: the names for ``--method``."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from dataclasses import dataclass
 
 from choque.cli._json import AsJson, print_json
 
+ADVICE = """Take 'auto', the default: it chooses a method by a sample of the boxes ('choque explain FILE' says which).
+If you know your scene: 'grid' for similar sizes and even spread; 'bvh' for clusters, mixed sizes, few movers, rays and
+nearest boxes; 'sap-direct' for long or flat scenes; 'sap-incremental' for slow, coherent motion; 'sap-kdop' for convex
+bodies, especially long ones; 'brute' for a few hundred boxes. The others are kept for comparison.
+"""
+
 
 @dataclass(frozen=True)
 class Description:
-    """What the docstring of a method says about it."""
+    """Description of a method, from its docstring."""
 
     name: str
     summary: str
     guarantees: str
     options: list[str]
     error: str | None = None
-    """Why it cannot be used, if so."""
+    """Why it cannot be used, None if it can."""
 
 
 def methods(as_json: AsJson = False) -> None:
-    """List the methods, with what each guarantees.
+    """List the broad-phase methods, and which one to take.
 
     Try:
       choque methods
@@ -33,10 +39,12 @@ def methods(as_json: AsJson = False) -> None:
         print_json(found)
         return
 
+    import typer
     from rich.text import Text
 
     from choque.cli._terminal import console, plain_table
 
+    typer.echo(ADVICE)
     table = plain_table("method", "what it does and guarantees")
     for each in found:
         words = Text(each.summary)
@@ -52,7 +60,7 @@ def methods(as_json: AsJson = False) -> None:
 
 
 def describe(name: str) -> Description:
-    """Read the summary, the guarantees and the options of a method; one that cannot be imported says why."""
+    """Return the summary, the guarantees and the options of a method, or why it cannot be imported."""
     import inspect
 
     import choque

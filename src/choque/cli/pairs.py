@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from choque.broad import BroadPhase
 
 SHOWN = 5
-"""How many pairs the summary shows."""
+"""Number of pairs in the summary."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found, by what, and how long it took."""
+    """The pairs, the broad phase that found them, and the times."""
 
     broad: BroadPhase
     pairs: Pairs
@@ -30,13 +30,13 @@ class Answer:
 
     @property
     def choice(self) -> tuple[str, str | None]:
-        """The method that did the work, and why it was chosen where it was not asked for."""
+        """The method that found the pairs, and why ``auto`` chose it."""
         choice = getattr(self.broad.index, "choice", None)
         return (self.broad.name, None) if choice is None else (choice.method, choice.reason)
 
     @property
     def device(self) -> str:
-        """The device that served."""
+        """The device that was used."""
         return str(getattr(self.broad.index, "device", "cpu"))
 
 
@@ -45,7 +45,7 @@ def pairs(
     method: Method = "auto",
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="Write the pairs: .npy, .csv or .parquet.", show_default=False),
+        typer.Option("--output", metavar="FILE", help="Write pairs to .npy, .csv or .parquet.", show_default=False),
     ] = None,
     as_json: AsJson = False,
     half_open: HalfOpen = False,
@@ -67,7 +67,7 @@ def pairs(
 
     if output is not None:
         _check_format(output)
-    options = read_settings(option, reserved=("method", "bounds", "closed", "threads"))
+    options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
     if device is not None:
         method, options = on_device(device, method, options)
     lower, upper = choque.files.read_boxes(file, frame=frame)
@@ -81,7 +81,7 @@ def pairs(
 
 
 def _check_format(output: Path) -> None:
-    """Refuse a format before any work is done for it."""
+    """Refuse an unknown format before any work is done."""
     from choque.errors import UnknownName
     from choque.files.boxes import PAIR_WRITERS
 
@@ -124,11 +124,11 @@ def _summarise(answer: Answer, file: Path, output: Path | None) -> None:
 
     broad, count = answer.broad, len(answer.pairs)
     method, reason = answer.choice
-    on_card = "" if answer.device == "cpu" else f", on {answer.device}"
+    where = "" if answer.device == "cpu" else f", on {answer.device}"
     lines = {
         "boxes": f"{len(broad):,} in {broad.dimension}D, from {file}",
-        "method": (method if reason is None else f"{method}, by auto: {reason}") + on_card,
-        "pairs": f"{count:,}, {'touching counts' if broad.closed else 'touching does not count'}",
+        "method": (method if reason is None else f"{method}, chosen by auto: {reason}") + where,
+        "pairs": f"{count:,}, {'touching boxes included' if broad.closed else 'touching boxes not included'}",
         "time": f"{duration(answer.create)} to create, {duration(answer.search)} to search",
     }
     if output is not None:

@@ -1,4 +1,4 @@
-"""``choque picture``: a picture of anything that can be watched, without a browser or a display."""
+"""``choque picture``: a picture of anything the studio shows, without a browser or a display."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from choque.cli import _looks as looks
-from choque.cli._json import AsJson
-from choque.cli._options import Settings, read_settings
+from choque.cli._looks import Looks
 from choque.cli._recordings import as_far_as_it_goes
+from choque.cli._spread import spread
 
 
+@spread
 def picture(
     words: Annotated[
         list[str],
@@ -22,24 +22,13 @@ def picture(
             show_default=False,
         ),
     ],
-    study: looks.Study = None,
+    looks: Looks,
     frame: Annotated[
-        int, typer.Option("--frame", metavar="K", help="Of a recording or of boxes; of bodies, after K steps.")
+        int, typer.Option("--frame", metavar="K", help="Frame of a recording or of boxes; steps of a scene of bodies.")
     ] = 0,
-    time: Annotated[float | None, typer.Option("--time", metavar="T", help="Of moving polygons.")] = None,
-    size: looks.Size = "1280x720",
-    camera: looks.CameraPlace = None,
-    fit: looks.Fit = False,
-    boxes: looks.ShowBoxes = False,
-    oriented: looks.ShowOrientedBoxes = False,
-    axes: looks.ShowAxes = False,
-    show: looks.Show = None,
-    no_region: looks.NoRegion = False,
-    draft: looks.Draft = False,
-    option: Settings = None,
-    as_json: AsJson = False,
+    time: Annotated[float | None, typer.Option("--time", metavar="T", help="Time of moving polygons.")] = None,
 ) -> None:
-    """Draw anything that can be watched as one picture.
+    """Draw a scene, a recording, moving polygons or two volumes to a PNG file.
 
     Try:
       choque picture mixed-box:1000 --frame 60 --fit box.png
@@ -54,13 +43,6 @@ def picture(
     if len(words) < 2:
         raise InvalidInput("Give what to draw and the .png file to write, in this order.")
     *things, output = words
-    request = PictureRequest(
-        frame=frame,
-        time=time,
-        parameters=read_settings(option),
-        look=looks.read_look(size, camera, draft, fit=fit, boxes=boxes, oriented_boxes=oriented, axes=axes),
-        volumes=looks.read_volume_look(show, not no_region),
-    )
+    request = PictureRequest(frame=frame, time=time, **looks.request)
     with as_far_as_it_goes(things):
-        told = draw_picture(Path(output), things, study=study, request=request)
-        looks.tell_written(output, told, as_json)
+        looks.report(output, draw_picture(Path(output), things, study=looks.study, request=request))

@@ -14,24 +14,24 @@ def view(
         list[str] | None,
         typer.Argument(
             metavar="THING",
-            help="A scene, a generator (mixed-box:1000), a recording or a file; the chooser unless given.",
+            help="A scene, a generator (mixed-box:1000), a recording or a file; default: a chooser.",
             show_default=False,
         ),
     ] = None,
     study: Annotated[
         str | None,
-        typer.Option("--study", metavar="NAME", help="What THING is of, if its name does not tell."),
+        typer.Option("--study", metavar="NAME", help="Kind of THING, if unclear: kinetic or volumes."),
     ] = None,
     options: Settings = None,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option("--port", metavar="N", help="Which port; the first free one from 8080 unless given.")
+        int | None, typer.Option("--port", metavar="N", help="Port; default: the first free one from 8080.")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
-    """Watch worlds, recordings, motions and volumes in the browser.
+    """Show worlds, recordings, motion and volumes in the browser.
 
-    The page is served from this machine, to this machine alone unless --host says otherwise. Ctrl+C ends it.
+    The page is reachable from this machine only, unless --host is given. Ctrl+C stops it.
 
     Try:
       choque view
@@ -43,16 +43,16 @@ def view(
     from choque.studio.page.server import Studio
 
     given = read_settings(options)
-    # The page is served before anything is read: what shows bodies takes longer to load than all the rest.
+    # The server starts first: the modules that show bodies take longer to load than everything else.
     with Studio(host, port) as studio:
         shown = None
         if things or study is not None:
             from choque.studio.page.entries import find_view
 
             shown = find_view(things or [], study=study, parameters=given)
-        typer.echo(f"The studio is at {studio.url}; Ctrl+C ends it.")
+        typer.echo(f"The studio is at {studio.url}; Ctrl+C stops it.")
         if host not in ("127.0.0.1", "localhost", "::1"):
-            typer.echo("Whoever reaches this address can watch and steer it.", err=True)
+            typer.echo("Everyone who can reach this address can see and control the page.", err=True)
         studio.open(shown)
         if not no_browser:
             import webbrowser
@@ -61,4 +61,4 @@ def view(
         try:
             studio.run()
         except KeyboardInterrupt:
-            typer.echo("The studio is closed.")
+            typer.echo("The studio has stopped.")

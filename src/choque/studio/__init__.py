@@ -1,4 +1,4 @@
-"""What is there made visible: it shows states and answers, and computes none itself."""
+"""Pictures, films, and the studio in the browser. It shows what the library computes."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from choque.studio.viewpoint import Viewpoint
 
 
 class Simulated:
-    """Frames 0 to ``steps`` of a scene, as `choque.record.Frames`: each when it is asked for, none that has gone by."""
+    """Frames 0 to ``steps`` of a scene, as `choque.record.Frames`, simulated on demand and in order."""
 
     def __init__(self, scene: BodyScene, steps: int) -> None:
         self._dt, self._world = scene.dt, scene.world()
@@ -40,14 +40,14 @@ class Simulated:
         self.frame_count = steps + 1
 
     def bodies(self, index: int) -> BodyTable:  # noqa: ARG002
-        """The bodies, which stay the same."""
+        """Return the bodies, which are the same in every frame."""
         return self._cast
 
     def frame(self, index: int) -> Poses:
-        """Where they are in frame ``index``, which cannot be one that has gone by."""
+        """Return the poses in frame ``index``, which must not be before the current one."""
         world = self._world
         if index < world.frame:
-            raise InvalidInput(f"Frame {index} has gone by; the world is in frame {world.frame}.")
+            raise InvalidInput(f"Frame {index} is before the current frame, {world.frame}; draw frames in order.")
         while world.frame < index:
             world.step(self._dt)
         return Poses(world.bodies.position.astype(np.float32), world.bodies.rotation.astype(np.float32))
@@ -60,29 +60,29 @@ def draw_picture(
     study: str | None = None,
     request: PictureRequest | None = None,
 ) -> str:
-    """Draw ``things``, one name or file or two volumes, to a ``.png`` file; gives a line about what was drawn.
+    """Draw ``things``, one name or file or two volumes, to a ``.png`` file; return a description of the picture.
 
-    ``study`` says outright that a kinetic scene or volumes are meant.
+    ``study`` says explicitly that ``things`` are a kinetic scene or volumes.
     """
     request = request or PictureRequest()
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
     if not things:
-        raise InvalidInput("There is nothing to draw; give a scene, a recording, a model or two volumes.")
+        raise InvalidInput("Nothing was given to draw; give a scene, a recording, a model or two volumes.")
     if request.frame < 0:
         raise InvalidInput(f"The frame is {request.frame}; frames are counted from 0.")
     kind = kind_of_things(things, study)
     if kind != "volumes" and len(things) > 1:
         raise InvalidInput(f"{len(things)} things were given; a picture shows one, or two volumes.")
-    request.refuse_what_is_not_for(kind, things[0])
+    request.refuse_others_than(kind, things[0])
     check_size(request.look.size, request.look.smoothing, request.look.definition)
     return _DRAWERS[kind](Path(path), things, request)
 
 
 def kind_of_things(things: Sequence[str], study: str | None = None) -> str:
-    """Which of ``kinetic``, ``volumes``, ``recording``, ``boxes`` and ``bodies`` the things are.
+    """Return ``"kinetic"``, ``"volumes"``, ``"recording"``, ``"boxes"`` or ``"bodies"``.
 
-    They are what the studio takes them for; only boxes, which it does not show, can be drawn besides.
+    Decided as by the studio; in addition, scenes of boxes can be drawn.
     """
     found = entry_of(things, study)
     if found is not None:
@@ -154,15 +154,15 @@ _DRAWERS = {
 
 
 SECONDS = 5.0
-"""How long a film of something without an end is."""
+"""Default length of films of scenes and volumes."""
 
 STILL_RATE = 25
-"""Frames a second of films of what has no frames of its own."""
+"""Default frame rate of films of motion and volumes."""
 
 Image = NDArray[np.uint8]
 
 
-def film_anything(
+def draw_film(
     path: str | os.PathLike[str],
     things: Sequence[str],
     *,
@@ -170,19 +170,19 @@ def film_anything(
     request: FilmRequest | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """Make a film of ``things``, one name or file or two volumes; gives a line about what was filmed."""
+    """Make a film of ``things``, one name or file or two volumes; return a description of the film."""
     request, target = request or FilmRequest(), Path(path)
     check_film(target, request.rate, request.speed)
     if not things:
-        raise InvalidInput("There is nothing to film; give a scene, a recording, a model or two volumes.")
+        raise InvalidInput("Nothing was given to film; give a scene, a recording, a model or two volumes.")
     if request.seconds is not None and not (isfinite(request.seconds) and request.seconds > 0):
-        raise InvalidInput(f"The film is to be {request.seconds!r} seconds long; give a number above 0.")
+        raise InvalidInput(f"The length of the film is {request.seconds!r} s; it must be a number above 0.")
     kind = kind_of_things(things, study)
     if kind not in _MAKERS:
-        raise InvalidInput(f"{things[0]} is a scene of boxes, which can be drawn by 'choque picture', but not filmed.")
+        raise InvalidInput(f"{things[0]} is a scene of boxes, which cannot be filmed; use 'choque picture'.")
     if kind != "volumes" and len(things) > 1:
         raise InvalidInput(f"{len(things)} things were given; a film shows one, or two volumes.")
-    request.refuse_what_is_not_for(kind, things[0])
+    request.refuse_others_than(kind, things[0])
     check_size(request.look.size, request.look.smoothing, request.look.definition)
     return _MAKERS[kind](target, things, request, progress)
 
@@ -199,7 +199,7 @@ def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, prog
 def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
     request.refuse_parameters(things[0])
     if request.seconds is not None:
-        raise InvalidInput("A recording is filmed from its first frame to its last; a length in seconds is for others.")
+        raise InvalidInput("A length was given for the film of a recording, which is filmed whole; leave it out.")
     frames = open_frames(things[0])
     count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
     return f"{count:,} frames of {frames.name}"
@@ -248,7 +248,7 @@ def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, pro
 def _viewpoint_of_both(
     pair: Any, begin: NDArray[np.float64], end: NDArray[np.float64], size: tuple[int, int]
 ) -> Viewpoint:
-    """Where to stand to see all of the way: as far as from the end that is farther."""
+    """Return a viewpoint that shows the whole path, as far away as the farther of both ends needs."""
     from choque.studio.volumes.picture import default_viewpoint
 
     viewpoints = []
@@ -257,12 +257,12 @@ def _viewpoint_of_both(
         viewpoints.append(default_viewpoint(pair, size))
     middle = (np.asarray(viewpoints[0].target) + np.asarray(viewpoints[1].target)) / 2.0
     farther = max(viewpoints, key=lambda viewpoint: float(np.linalg.norm(viewpoint.away)))
-    apart = 1.0 + np.linalg.norm(np.asarray(viewpoints[0].target) - middle) / np.linalg.norm(farther.away)
-    return Viewpoint(middle + apart * farther.away, middle)
+    factor = 1.0 + np.linalg.norm(np.asarray(viewpoints[0].target) - middle) / np.linalg.norm(farther.away)
+    return Viewpoint(middle + factor * farther.away, middle)
 
 
 def orbited(viewpoint: Viewpoint, share: float) -> Viewpoint:
-    """The viewpoint after a ``share`` of a turn about the third axis through what it looks at."""
+    """Return the viewpoint after a ``share`` of one orbit about the third axis through its target."""
     cosine, sine = np.cos(2 * np.pi * share), np.sin(2 * np.pi * share)
     x, y, z = viewpoint.away
     target = np.asarray(viewpoint.target, np.float64)
@@ -277,14 +277,14 @@ def _goal(place: ArrayLike | None) -> NDArray[np.float64] | None:
     except (TypeError, ValueError):
         goal = np.empty(0)
     if goal.shape != (3,) or not np.isfinite(goal).all():
-        raise InvalidInput(f"The place to go to is {place!r}; give three finite numbers, as in to=[0,0,12].")
+        raise InvalidInput(f"The end of the motion is {place!r}; give three finite numbers, as in to=[0,0,12].")
     return goal
 
 
 def _write(
     target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, progress: Progress | None
 ) -> int:
-    """Film what is drawn for each share of the time from 0 to 1; gives the number of frames."""
+    """Make a film by calling ``draw`` with times from 0 to 1; return the number of frames."""
     require_film(request.look)
     rate = rate_of(STILL_RATE, request.rate, target)
     count = max(2, round(seconds * rate) + 1)

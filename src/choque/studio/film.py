@@ -31,7 +31,7 @@ _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corne
 
 
 def oriented_boxes(cast: BodyTable, poses: Poses, *, tiles: bool = False) -> NDArray[np.float32]:
-    """The corners (m, 8, 3) of the oriented boxes of all drawn bodies, tiles aside unless asked for."""
+    """Return the corners (m, 8, 3) of the oriented boxes of all drawn bodies; tiles only with ``tiles``."""
     rows = _boxed(cast)
     rows = rows if tiles else rows[cast.kind[rows] != TILE]
     middle, half = _local_boxes(cast, rows)
@@ -42,9 +42,9 @@ def oriented_boxes(cast: BodyTable, poses: Poses, *, tiles: bool = False) -> NDA
 
 
 def axis_boxes(cast: BodyTable, poses: Poses) -> NDArray[np.float32]:
-    """The corners (m, 8, 3) of the boxes along the axes of all drawn bodies.
+    """Return the corners (m, 8, 3) of the axis-aligned boxes of all drawn bodies.
 
-    Those of round bodies are as tight as can be; those of convex bodies are around their oriented boxes.
+    Boxes of spheres and capsules are tight; those of convex bodies bound their oriented boxes.
     """
     rows = _boxed(cast)
     corners = oriented_boxes(cast, poses, tiles=True)
@@ -64,7 +64,7 @@ def _boxed(cast: BodyTable) -> NDArray[np.intp]:
 
 
 def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Middles and half sides (m, 3) of the boxes of bodies in their own frames."""
+    """Return centers and half sides (m, 3) of the boxes of bodies, in their own frames."""
     kind, size = cast.kind[rows], cast.size[rows]
     middle, half = np.zeros((len(rows), 3), np.float32), np.repeat(size[:, :1], 3, axis=1)
     half[kind == CAPSULE, 2] += size[kind == CAPSULE, 1] / 2
@@ -79,10 +79,10 @@ def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any],
 
 
 RATES = (25, 30, 60, 120)
-"""Frames a second that a film may have."""
+"""Allowed frame rates of a film."""
 
 GIF_RATE = 25
-"""A GIF counts hundredths of a second; viewers slow down what is faster than this."""
+"""Frame rate of GIF files: they count hundredths of a second, and viewers slow down faster ones."""
 
 SUFFIXES = (".mp4", ".gif")
 
@@ -96,17 +96,17 @@ class Look:
     size
         Width and height in pixels.
     fit
-        True: keep the scene's direction of view, but stand where the bodies of the first frame fill the picture.
+        Whether to keep the viewing direction of the scene, but let the bodies of the first frame fill the picture.
     boxes, oriented_boxes
-        Whether the boxes of bodies are drawn as wireframes: along the axes in magenta, oriented ones in yellow.
+        Whether boxes of bodies are drawn as wireframes: axis-aligned ones in magenta, oriented ones in yellow.
     axes, shadows
         Whether they are drawn.
     smoothing
-        How many times as large a picture is drawn before it is made smaller: 1 is fast, 2 has smooth edges.
+        Supersampling: how many times as large pictures are drawn before they are reduced; 1 is fast, 2 is smooth.
     definition
-        Latitudes of round bodies; None for as many as their number allows.
+        Latitudes of round bodies; None to choose by their number.
     camera
-        In the place of the scene's.
+        Instead of the camera of the scene.
     """
 
     size: tuple[int, int] = (1280, 720)
@@ -121,9 +121,9 @@ class Look:
 
 
 def film_frames(frames: Frames, rate: int, speed: float = 1.0) -> list[int]:
-    """The frames of a recording that a film at ``rate`` frames a second shows, each at its time or just before it.
+    """Return the frames of a recording that a film at ``rate`` frames per second shows: the last one before each time.
 
-    A recording at 120 gives every second frame to a film at 60, as the original does. ``speed`` 0.5 is slow motion.
+    A film at 60 of a recording at 120 shows every second frame. A ``speed`` of 0.5 is slow motion.
     """
     stride = frames.frames_per_second * speed / rate
     count = max(1, ceil((frames.frame_count - 1) / stride - 1e-9) + 1) if frames.frame_count else 0
@@ -139,15 +139,14 @@ def make_film(
     look: Look | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Make a film, ``.mp4`` (H.264) or ``.gif``; gives the number of its frames.
+    """Make a film, ``.mp4`` (H.264) or ``.gif``; return the number of its frames.
 
     Parameters
     ----------
     rate
-        Frames a second: 25, 30, 60 or 120. None for the recording's own, 60 at most, as the original does; 120 must be
-        asked for. A GIF has 25.
+        Frames per second: 25, 30, 60 or 120. None for that of the recording, at most 60. A GIF has 25.
     speed
-        How fast the film shows the recorded time.
+        Recorded seconds per second of the film.
     progress
         Called after each frame.
     """
@@ -166,7 +165,7 @@ def make_film(
 
 
 def require_film(look: Look) -> None:
-    """Refuse a look that no film can have, and say what is missing on this machine to make films."""
+    """Check that a film with this look can be made on this machine."""
     check_size(look.size, look.smoothing, look.definition)
     if look.size[0] % 2 or look.size[1] % 2:
         raise InvalidInput(f"The film size is {look.size[0]} × {look.size[1]}; H.264 needs even numbers.")
@@ -176,8 +175,8 @@ def require_film(look: Look) -> None:
         ffmpeg.get_ffmpeg_exe()
     except RuntimeError as problem:
         raise ChoqueError(
-            "There is no ffmpeg to make films with; install imageio-ffmpeg, which brings one, or name yours in the "
-            "environment variable IMAGEIO_FFMPEG_EXE."
+            "ffmpeg, which makes films, was not found. Install imageio-ffmpeg, which includes it, or set the "
+            "environment variable IMAGEIO_FFMPEG_EXE to its path."
         ) from problem
 
 
@@ -201,17 +200,17 @@ def _check_frames(frames: Frames) -> None:
 
 
 def check_film(target: Path, rate: int | None, speed: float) -> None:
-    """Refuse a film with another suffix, rate or speed than films have."""
+    """Check the suffix, the frame rate and the speed of a film."""
     if target.suffix.lower() not in SUFFIXES:
         raise InvalidInput(f"The film {target} must end in {' or '.join(SUFFIXES)}.")
     if not isfinite(speed) or speed <= 0:
         raise InvalidInput(f"The speed is {speed!r}; it must be a number above 0.")
     if rate is not None and rate not in RATES:
-        raise InvalidInput(f"The film was asked for {rate} frames a second; it may have 25, 30, 60 or 120.")
+        raise InvalidInput(f"The rate is {rate} frames per second; it must be 25, 30, 60 or 120.")
 
 
 def rate_of(own: float, rate: int | None, target: Path) -> int:
-    """Frames a second of a film: as asked for, or the ``own`` of what is filmed, 60 at most; a GIF has 25."""
+    """Return the frame rate of a film: ``rate``, or for None that of the source, at most 60; a GIF has 25."""
     if target.suffix.lower() == ".gif":
         return GIF_RATE
     if rate is not None:
@@ -256,7 +255,7 @@ def write_film(
     total: int,
     progress: Progress | None = None,
 ) -> None:
-    """Hand ``images`` (height, width, 3) to ffmpeg; the film takes the place of ``target`` once it is complete."""
+    """Send ``images`` (height, width, 3) to ffmpeg; the film replaces ``target`` once it is complete."""
     writer = require("imageio_ffmpeg", extra="video", purpose="to make films")
     options: dict[str, Any] = {"codec": "libx264", "output_params": ["-crf", "18", "-preset", "medium"]}
     if target.suffix.lower() == ".gif":

@@ -1,4 +1,4 @@
-"""What is drawn of a thing, and how: what pictures and films have in common, and what each has of its own."""
+"""Options of pictures and films."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ KINDS = {
     "recording": "a recording",
     "volumes": "a pair of volumes",
 }
-"""What pictures and films can be of."""
+"""Kinds of things that can be drawn."""
 
 OF_BODIES = ("bodies", "recording")
-MEANT_FOR: dict[str, tuple[str, ...]] = {
+APPLIES_TO: dict[str, tuple[str, ...]] = {
     "camera": (*OF_BODIES, "volumes"),
     "fit": OF_BODIES,
     "boxes": OF_BODIES,
@@ -29,22 +29,22 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "volumes": ("volumes",),
     "time": ("kinetic",),
 }
-"""For which kinds a wish makes sense, where it does not for all."""
+"""The kinds that an option applies to, if not all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What pictures and films have in common.
+    """Options that pictures and films share.
 
     Attributes
     ----------
     parameters
-        Of a generator or a kinetic scene; of volumes ``voxels_per_unit``, ``threshold``, ``shift`` and ``turn``, an
-        axis as long as the angle in degrees.
+        Parameters of a generator or a kinetic scene; for volumes ``voxels_per_unit``, ``threshold``, ``shift`` and
+        ``turn``, a rotation vector [degrees].
     look
-        Size and camera; and how bodies are drawn.
+        Size, camera, and the look of bodies.
     volumes
-        What is drawn of two volumes.
+        The look of volumes.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -52,31 +52,31 @@ class Request:
     volumes: VolumeLook = field(default_factory=VolumeLook)
 
     def refuse_parameters(self, thing: str) -> None:
-        """Refuse parameters for something that has none."""
+        """Raise an error if parameters were given."""
         if self.parameters:
-            raise InvalidInput(f"{thing} takes no parameters, and {', '.join(self.parameters)} was given.")
+            raise InvalidInput(f"{thing} takes no parameters; {', '.join(self.parameters)} was given.")
 
-    def refuse_what_is_not_for(self, kind: str, thing: str) -> None:
-        """Refuse wishes that mean nothing for a ``kind`` of `KINDS`, rather than passing over them."""
-        usual, wishes = type(self)(), {**vars(self), **vars(self.look)}
-        usually = {**vars(usual), **vars(usual.look)}
-        for name, kinds in MEANT_FOR.items():
-            if kind not in kinds and wishes.get(name) != usually.get(name):
+    def refuse_others_than(self, kind: str, thing: str) -> None:
+        """Raise an error for options that do not apply to a ``kind`` of `KINDS`, instead of ignoring them."""
+        default, given = type(self)(), {**vars(self), **vars(self.look)}
+        defaults = {**vars(default), **vars(default.look)}
+        for name, kinds in APPLIES_TO.items():
+            if kind not in kinds and given.get(name) != defaults.get(name):
                 word = "what to show of volumes" if name == "volumes" else name.replace("_", " ")
-                meant = " or ".join(KINDS[each] for each in kinds)
-                raise InvalidInput(f"{thing} is {KINDS[kind]}; {word} was given, which is for {meant}.")
+                allowed = " or ".join(KINDS[each] for each in kinds)
+                raise InvalidInput(f"{thing} is {KINDS[kind]}; {word} was given, which applies to {allowed} only.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PictureRequest(Request):
-    """A picture.
+    """Options of a picture.
 
     Attributes
     ----------
     frame
-        Of a recording, of a scene of boxes, or after so many steps of a scene of bodies.
+        Frame of a recording or of a scene of boxes; for a scene of bodies, the number of steps.
     time
-        Of moving polygons; None for the time of ``frame``.
+        Time of moving polygons; None for that of ``frame``.
     """
 
     frame: int = 0
@@ -85,14 +85,14 @@ class PictureRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class FilmRequest(Request):
-    """A film; of volumes there is one more parameter, ``to``, the place that the second goes to.
+    """Options of a film; volumes have one more parameter, ``to``, the final position of the second one.
 
     Attributes
     ----------
     seconds
-        How long the film is; None for all of a recording or of an interval, and for a few seconds elsewhere.
+        Length of the film; None for the whole recording or time interval, otherwise a few seconds.
     rate, speed
-        Frames a second, and how fast time goes by, as in `choque.studio.film.make_film`.
+        Frame rate and speed, as in `choque.studio.film.make_film`.
     """
 
     seconds: float | None = None

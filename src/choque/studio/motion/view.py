@@ -14,7 +14,7 @@ from choque.studio.motion.panel import lists_html, queue_html, why_html
 from choque.studio.motion.player import MotionPlayer
 from choque.studio.motion.state import MotionState
 from choque.studio.page.page import Page
-from choque.studio.page.scene import Lens, Stand, give_back, light_evenly
+from choque.studio.page.scene import CameraPlacement, Lens, light_evenly, reset_lens
 from choque.studio.page.view import View
 from choque.studio.viewpoint import Viewpoint
 from choque.theses.kinetic import Model
@@ -48,7 +48,7 @@ class MotionView(View):
 
     def open(self, page: Page) -> None:
         """Build the page."""
-        self._page, self._stand = page, Stand(page.server)
+        self._page, self._stand = page, CameraPlacement(page.server)
         with page.tab("Motion"):
             self._build_controls(page)
         with page.side_tab("Why"):
@@ -69,7 +69,7 @@ class MotionView(View):
 
     def close(self) -> None:
         """Give the page back as it was."""
-        give_back(self._page.server)
+        reset_lens(self._page.server)
 
     def _build_controls(self, page: Page) -> None:
         player, model = self.player, self.player.model

@@ -18,8 +18,8 @@ from choque.studio.stage.quaternions import quaternions
 
 Colors = NDArray[np.uint8]
 
-APART, TOUCHING = (214, 48, 49), (46, 190, 92)
-"""Red turns green on contact."""
+FREE, TOUCHING = (214, 48, 49), (46, 190, 92)
+"""Colours of bodies without and with contacts."""
 
 STATIC = (110, 116, 128)
 PICKED = (255, 235, 60)
@@ -37,70 +37,69 @@ _SCALE = np.array(
     ],
     np.float64,
 )
-"""From little to much."""
+"""Colours from low to high values."""
 
 
 def scene_colors(findings: Findings) -> Colors:
-    """The colours that the scene gives."""
+    """Return the colours of the scene."""
     return findings.bodies.color
 
 
 def speed_colors(findings: Findings) -> Colors:
-    """From slow to fast; the fastest body but one in a hundred is the end of the scale."""
+    """Colour by speed; the scale ends at the 99th percentile."""
     moving = ~findings.bodies.static
     fastest = float(np.quantile(findings.speed[moving], 0.99)) if moving.any() else 0.0
-    return _at_rest(findings, _scaled(findings.speed / max(fastest, 1e-12)))
+    return _static_grey(findings, _scaled(findings.speed / max(fastest, 1e-12)))
 
 
 def contact_colors(findings: Findings) -> Colors:
-    """Red, and green for those that touch another."""
-    shown = np.where(findings.is_touching[:, None], np.array(TOUCHING), np.array(APART)).astype(np.uint8)
-    return _at_rest(findings, shown)
+    """Colour by contact: red, and green for bodies that touch another."""
+    shown = np.where(findings.is_touching[:, None], np.array(TOUCHING), np.array(FREE)).astype(np.uint8)
+    return _static_grey(findings, shown)
 
 
 def candidate_colors(findings: Findings) -> Colors:
-    """By the number of candidates, the most being the end of the scale."""
+    """Colour by the number of candidates; the scale ends at the maximum."""
     count = findings.candidate_count
-    return _at_rest(findings, _scaled(count / max(int(count.max(initial=0)), 1)))
+    return _static_grey(findings, _scaled(count / max(int(count.max(initial=0)), 1)))
 
 
 COLORINGS: dict[str, tuple[Callable[[Findings], Colors], str]] = {
     "scene": (scene_colors, "The colours of the scene."),
-    "speed": (speed_colors, "Blue is slow, red is fast; what is static is grey."),
-    "contact": (contact_colors, "Red; green where it touches another body. What is static is grey."),
-    "candidates": (candidate_colors, "Blue has few candidates, red has many; what is static is grey."),
+    "speed": (speed_colors, "Blue is slow, red is fast; static bodies are grey."),
+    "contact": (contact_colors, "Green bodies touch another one, red ones do not; static bodies are grey."),
+    "candidates": (candidate_colors, "Blue has few candidates, red has many; static bodies are grey."),
 }
-"""Each colouring by name, with what it means."""
+"""Each colouring by name, with its description."""
 
 
 def _scaled(share: NDArray[np.floating]) -> Colors:
-    place = np.clip(share, 0.0, 1.0) * (len(_SCALE) - 2) + 1  # the darkest is too dark for a dark page
+    place = np.clip(share, 0.0, 1.0) * (len(_SCALE) - 2) + 1  # the first colour is too dark for a dark page
     below = np.minimum(place.astype(np.int64), len(_SCALE) - 2)
     part = (place - below)[:, None]
     mixed: Colors = ((1 - part) * _SCALE[below] + part * _SCALE[below + 1]).astype(np.uint8)
     return mixed
 
 
-def _at_rest(findings: Findings, colors: Colors) -> Colors:
+def _static_grey(findings: Findings, colors: Colors) -> Colors:
     return np.where(findings.bodies.static[:, None], np.array(STATIC, np.uint8), colors)
 
 
 DEFINITIONS = ((500, 16), (3_000, 10), (12_000, 7), (30_000, 5), (60_000, 3))
-"""Up to how many drawn bodies round ones have how many latitudes; beyond the last `COARSE`."""
+"""Latitudes of round bodies by the number of drawn bodies; `COARSE` for more."""
 
 COARSE = 2
 
-CAPSULES_APART = 12
-"""Up to so many proportions capsules are drawn exactly; more are sorted into classes a tenth apart."""
+MAX_CAPSULE_MESHES = 12
+"""Up to this many proportions, capsules are drawn exactly; more are grouped into classes of 10 %."""
 
 BLOCK = 50_000
-"""Up to so many instances of a mesh are one block, sent and drawn at once; viser builds a tree over more, anew for each
-picture."""
+"""Maximum instances of a mesh that are sent as one block; viser builds a tree over more, for every picture."""
 
 GROUND_SIDE = 400.0
 
 SEE_THROUGH = 0.45
-"""The opacity of bodies that can be seen through."""
+"""The opacity of transparent bodies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +109,13 @@ class Part:
     Attributes
     ----------
     rows
-        (m,) the bodies that have it.
+        (m,) rows of the bodies that have it.
     scale
         (m, 3).
     tint
-        Its colour where that is not the body's.
+        Its colour if it differs from that of the body.
     turns
-        Whether it is seen when a body turns; a sphere looks the same from all sides.
+        Whether rotation is visible; that of a sphere is not.
     """
 
     rows: NDArray[np.intp]
@@ -127,11 +126,10 @@ class Part:
 
 
 class BodiesLayer:
-    """Draws one cast of bodies after the other.
+    """Draws bodies, and updates them when they move or change colour.
 
-    Bodies that move and bodies that do not are in different instances, so that walls and floors are sent once; poses
-    and colours that are as they were are not sent again. What is sent of all bodies with one mesh is one array of
-    positions and, of what is seen to turn, one of quaternions, in float32.
+    Moving and static bodies are separate instances, so that walls and floors are sent once; unchanged colours are not
+    sent again. For each mesh, one float32 array of positions is sent, and one of quaternions if rotation is visible.
     """
 
     def __init__(self, scene: Any, name: str = "/bodies") -> None:
@@ -141,20 +139,20 @@ class BodiesLayer:
         self._parts: list[tuple[Part, Any]] = []
         self._opacity: float | None = None
         self.definition = DEFINITIONS[0][1]
-        """How many latitudes a sphere is drawn with."""
+        """Number of latitudes of drawn spheres."""
 
     @property
     def note(self) -> str:
-        """A sentence where bodies are drawn coarser than they are, nothing otherwise."""
+        """A sentence if bodies are drawn coarsely, otherwise empty."""
         if self._cast is None or self.definition >= DEFINITIONS[1][1]:
             return ""
         return (
-            f"So many bodies are drawn with coarser shapes ({self.definition} latitudes to a ball); their places and "
-            "sizes are exact."
+            f"Because of their number, bodies are drawn coarsely ({self.definition} latitudes to a ball); their "
+            "positions and sizes are exact."
         )
 
     def set_see_through(self, value: bool) -> None:
-        """Let what is inside and behind be seen, or not."""
+        """Make bodies transparent, or opaque again."""
         opacity = SEE_THROUGH if value else None
         if opacity != self._opacity:
             self._opacity = opacity
@@ -162,9 +160,9 @@ class BodiesLayer:
                 handle.opacity = opacity
 
     def show(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
-        """Put the bodies in place, in these colours (n, 3); a new cast takes the place of the one before."""
-        is_colored_anew = self._color is None or not np.array_equal(color, self._color)
-        if is_colored_anew:
+        """Draw bodies in their poses, in these colours (n, 3); a new table replaces the one before."""
+        has_new_colors = self._color is None or not np.array_equal(color, self._color)
+        if has_new_colors:
             self._color = color.copy()
         if cast is not self._cast:
             self._engage(cast, poses, color)
@@ -173,7 +171,7 @@ class BodiesLayer:
             handle.batched_positions = _places(part, poses)
             if part.turns:
                 handle.batched_wxyzs = quaternions(poses.rotation[part.rows])
-            if part.tint is None and is_colored_anew:
+            if part.tint is None and has_new_colors:
                 handle.batched_colors = np.ascontiguousarray(color[part.rows])
 
     def _engage(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
@@ -208,12 +206,12 @@ class BodiesLayer:
 
 
 def definition_for(count: int) -> int:
-    """How many latitudes round bodies are drawn with when there are ``count`` of them."""
+    """Return the number of latitudes of round bodies if ``count`` bodies are drawn."""
     return next((definition for most, definition in DEFINITIONS if count <= most), COARSE)
 
 
 def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:
-    """The same instances, each part in blocks."""
+    """Yield the same instances in blocks."""
     for part in parts:
         for first in range(0, len(part.rows), BLOCK):
             block = slice(first, first + BLOCK)
@@ -221,7 +219,7 @@ def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def parts_of(cast: BodyTable, definition: int) -> Iterator[Part]:
-    """The parts of all drawn bodies, those at rest apart from those that move."""
+    """Yield the parts of all drawn bodies, static and moving ones separately."""
     for at_rest in (True, False):
         drawn = cast.drawn & (cast.static == at_rest)
         yield from _round_parts(cast, drawn, definition)
@@ -265,8 +263,8 @@ def _flat_parts(cast: BodyTable, drawn: NDArray[np.bool_]) -> Iterator[Part]:
 
 
 def _classes(ratio: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Which capsules are drawn with the same mesh: those of one proportion, or nearly so if there are many of them."""
-    if len(np.unique(ratio)) <= CAPSULES_APART:
+    """Return a class for each capsule: those of one class share a mesh."""
+    if len(np.unique(ratio)) <= MAX_CAPSULE_MESHES:
         return ratio.astype(np.float64)
     steps: NDArray[np.float64] = np.rint(np.log(np.maximum(ratio, 0.05)) / np.log(1.1))
     return steps

@@ -1,4 +1,4 @@
-"""Cameras of the page: free, or centred on the bodies or on the one that was picked."""
+"""Cameras of the page: free, or centred on the bodies or on the selected one."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from choque.scene import Camera
 from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
 
 HOLD_SECONDS = 0.35
-"""So long after an arrow key was pressed, which viser turns the camera with, the camera is put back."""
+"""viser rotates the camera by arrow keys; this long after the last one, the camera is restored [s]."""
 
 LATE_SECONDS = 10.0
-"""So long after an arrow key a page that draws slowly may still tell of a turn by it, which is put back as well."""
+"""A slow page can report a rotation by an arrow key this late; it is undone too [s]."""
 
 PANE = 0.9
-"""Width over height of what two panels leave of a page, where nothing is known of it yet."""
+"""Assumed width over height of the scene between two panels, before a page reports it."""
 
 UNMOVED = 1e-3
-"""A camera that stands this near to where it was put, as a share of its distance, was not moved."""
+"""A camera within this share of its distance from where it was placed was not moved."""
 
 FARTHER = 4.0
-"""So many times as far as for the bodies that move alone, a camera stands at most to see floors and walls too."""
+"""To show floors and walls too, a camera may be this many times as far away as for the moving bodies alone."""
 
 ORIGIN = np.zeros(3)
 
@@ -34,11 +34,10 @@ Place = NDArray[np.float64]
 
 
 class Cameras:
-    """The cameras of all tabs that are open.
+    """The cameras of all open tabs.
 
-    At first they stand where the bodies that move fill the page, in the direction that the scene asks for. A centred
-    camera keeps looking at its target, the middle of the bodies or the one that is followed; it can be turned and moved
-    nearer and farther, not shifted. A free camera goes where it is taken.
+    At first the moving bodies fill the page, seen from the direction that the scene gives. A centred camera looks at
+    its target, the centre of the bodies or the one that is followed; it can be rotated and zoomed, but not panned.
     """
 
     def __init__(self, server: Any, camera: Camera, cast: BodyTable, poses: Poses) -> None:
@@ -46,11 +45,11 @@ class Cameras:
         self._wanted = camera
         self._cast, self._poses = cast, poses
         self._camera, self._middle = around_moving(cast, poses, camera, PANE)
-        self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: for which proportion, and where it stands
+        self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: aspect ratio and position
         self.target: Place = self._middle
         self.is_centred = True
-        self._held: dict[int, tuple[Place, Place]] = {}  # of each tab, while arrow keys turn its camera
-        self._kept: dict[int, tuple[Place, Place]] = {}  # of each tab, where it was put back to
+        self._held: dict[int, tuple[Place, Place]] = {}  # of each tab, while arrow keys rotate its camera
+        self._kept: dict[int, tuple[Place, Place]] = {}  # of each tab, where it was restored to
         self._release = 0.0
         initial = server.initial_camera
         self._unasked = [np.array(initial.position), self._middle + away(self._camera)]
@@ -63,24 +62,24 @@ class Cameras:
         self.show_all()
 
     def show_all(self) -> None:
-        """Stand where all bodies that move can be seen as they were at the start."""
+        """Place the cameras so that all moving bodies are visible in their first poses."""
         self.target = self._middle
         for client in self._clients():
             self._fit(client)
 
     def stand_as_wanted(self) -> None:
-        """Stand where the scene says: so far from the origin."""
+        """Place the cameras where the scene says, looking at the origin."""
         self.target = ORIGIN
         for client in self._clients():
             _place(client, away(self._wanted), ORIGIN)
 
     def toggle(self) -> None:
-        """Centred to free and back."""
+        """Switch between centred and free."""
         self.is_centred = not self.is_centred
         self.follow(self.target)
 
     def follow(self, target: Place | None) -> None:
-        """Look at ``target``, None for the middle of the bodies; a centred camera goes along, a free one stays."""
+        """Set the target, None for the centre of the bodies; centred cameras follow it, free ones do not."""
         self.target = self._middle if target is None else np.asarray(target, np.float64)
         if not self.is_centred:
             return
@@ -92,10 +91,10 @@ class Cameras:
                     client.camera.look_at = tuple(self.target)
 
     def moved(self, client: Any) -> None:
-        """The camera of a tab was moved there, or its page has got another size.
+        """Handle a camera that was moved, or a page that was resized.
 
-        One that nobody has moved goes on seeing all bodies; a centred one keeps looking at its target. A page that is
-        still loading may put its camera where this view, or the one before, wanted the first one: no move either.
+        A camera that was not moved by hand keeps all bodies visible; a centred one keeps its target. A page that is
+        still loading may place its camera at the initial position of this view or of the one before: not a move.
         """
         aspect, place = self._fitted.get(client.client_id, (0.0, client.camera.position))
         is_there = _is_near(client.camera.position, place, self._camera.radius)
@@ -108,14 +107,14 @@ class Cameras:
             client.camera.look_at = tuple(self.target)
 
     def looked_at(self) -> Place:
-        """Where the camera of the first tab looks; the target if none is open."""
+        """Return the point that the camera of the first tab looks at; the target if no tab is open."""
         for client in self._clients():
             found: Place = np.asarray(client.camera.look_at, np.float64)
             return found
         return self.target
 
     def hold(self) -> None:
-        """Remember where the cameras are, because an arrow key that means something else is about to turn them."""
+        """Remember the cameras, because an arrow key with another meaning is about to rotate them."""
         now = time.perf_counter()
         if now > self._release:
             self._held = {
@@ -125,7 +124,7 @@ class Cameras:
         self._release = now + HOLD_SECONDS
 
     def let_go(self) -> float | None:
-        """Put the cameras back once the arrow keys are still; gives the seconds until that is due, None for never."""
+        """Restore the cameras after arrow keys; return the seconds until that is due, or None."""
         if not self._held:
             return None
         remaining = self._release - time.perf_counter()
@@ -138,9 +137,9 @@ class Cameras:
         return None
 
     def _was_turned_by_key(self, client: Any) -> bool:
-        """Tell whether a page is late to tell that an arrow key turned its camera after it was put back.
+        """Return whether a page reports, late, that an arrow key rotated its camera.
 
-        Such a turn goes round what is looked at, either level or straight up or down; a hand turns it both ways.
+        An arrow key rotates about the target either horizontally or vertically, the mouse both ways at once.
         """
         if self._held or client.client_id not in self._kept or time.perf_counter() > self._release + LATE_SECONDS:
             return False
@@ -157,7 +156,7 @@ class Cameras:
         return is_level or bool(is_upright)
 
     def _fit(self, client: Any) -> None:
-        """Let a tab see all bodies, whatever its proportions."""
+        """Make all bodies visible in a tab, for its aspect ratio."""
         aspect = client.camera.aspect or PANE
         camera, middle = around_moving(self._cast, self._poses, self._wanted, aspect)
         position = middle + away(camera)
@@ -171,10 +170,10 @@ class Cameras:
 
 
 def around_moving(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
-    """A camera in the direction of ``camera`` that sees all bodies that move, and where it looks.
+    """Return a camera in the direction of ``camera`` that shows all moving bodies, and its target.
 
-    It sees walls and floors too, onto which bodies fall, unless it had to stand much farther away (`FARTHER`).
-    ``aspect`` is the width of the picture over its height.
+    Walls and floors are shown too, unless the camera had to be much farther away (`FARTHER`). ``aspect`` is the width
+    of the picture over its height.
     """
     size = (round(1000 * aspect), 1000)
     moving = replace(cast, drawn=cast.drawn & ~cast.static)
@@ -187,7 +186,7 @@ def around_moving(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) 
 
 
 def away(camera: Camera) -> Place:
-    """From what a camera looks at to where it stands."""
+    """Return the vector from the target of a camera to its position."""
     ahead, _, _ = directions(camera)
     found: Place = -camera.radius * ahead
     return found
@@ -200,5 +199,5 @@ def _is_near(one: Place, other: Place, distance: float) -> bool:
 def _place(client: Any, position: Place, look_at: Place) -> None:
     with client.atomic():
         client.camera.up_direction = (0.0, 1.0, 0.0)
-        client.camera.position = tuple(position)  # which moves what is looked at along
+        client.camera.position = tuple(position)  # this also moves the target
         client.camera.look_at = tuple(look_at)

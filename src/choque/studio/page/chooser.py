@@ -1,4 +1,4 @@
-"""The first page: everything that can be watched."""
+"""The first page: everything that the studio can show."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from choque.studio.page.stage import light
 from choque.studio.page.view import View
 
 OPENED = 3
-"""How many entries are unfolded at first."""
+"""How many folders are open at first."""
 
 FIRST = "one-of-each"
-"""The scene that is shown before anything was chosen."""
+"""The scene that is selected at first."""
 
 
 class Chooser(View):
-    """Lists the things of all entries, each with what it is and its parameters; shows how the chosen scene starts."""
+    """Lists what can be shown, with descriptions and parameters, and shows the start of the selected scene."""
 
     title = "Choque: the studio"
 
     def open(self, page: Page) -> None:
-        """Build a folder for each entry."""
+        """Add a folder for each entry."""
         self.page = page
         self.forms: dict[str, Form] = {}
         self._layer = BodiesLayer(page.scene)
         self._wanted: BodyScene | None = None
         light(page.scene)
-        with page.tab("Watch"):
-            page.text("Choose something to watch. A page can be open in several tabs: all show the same.")
+        with page.tab("Open"):
+            page.text("Choose what to show. The page can be open in several tabs: all show the same.")
             for number, name in enumerate(ENTRIES):
                 found = ENTRIES.find(name)
                 things = found.things()
@@ -46,14 +46,14 @@ class Chooser(View):
                     if things:
                         self.forms[name] = Form(self, found, things)
                     else:
-                        page.text("There is nothing yet.")
+                        page.text("None yet.")
 
     def preview(self, scene: BodyScene) -> None:
-        """Show how a scene starts, once there is time."""
+        """Show the start of a scene at the next tick."""
         self._wanted = scene
 
     def tick(self) -> float | None:
-        """Show the scene that is wanted; making its world takes a moment."""
+        """Show the requested scene; its world is made here."""
         scene, self._wanted = self._wanted, None
         if scene is not None:
             bodies = scene.world(broad="brute").bodies
@@ -67,7 +67,7 @@ class Chooser(View):
 
 
 class Form:
-    """One entry: a thing, what it is, its parameters, and a button that opens it."""
+    """One entry: a choice, its description, its parameters, and a button that opens it."""
 
     def __init__(self, chooser: Chooser, kind: Entry, things: Mapping[str, str]) -> None:
         self._chooser, self._page, self._kind, self._things = chooser, chooser.page, kind, things
@@ -80,7 +80,7 @@ class Form:
         self.choose(self.thing)
 
     def choose(self, thing: str) -> None:
-        """Take another thing of the entry."""
+        """Select another thing of the entry."""
         self.thing = thing
         self._about.content = self._things[thing]
         self._add_fields()
@@ -88,17 +88,17 @@ class Form:
             self._chooser.preview(self._kind.preview(thing))
 
     def open(self) -> None:
-        """Open the view of what was chosen."""
+        """Open the view of the selected thing."""
         try:
             view = self._kind.open([self.thing], self.values)
         except ChoqueError as problem:
             self._page.tell("This cannot be opened", str(problem), "red")
             return
-        self._page.tell("Opening", f"{self.thing} is being prepared; what is used for the first time is compiled.")
+        self._page.tell("Opening", f"{self.thing} is being prepared; the first use compiles kernels.")
         self._page.go(view)
 
     def _add_fields(self) -> None:
-        """A field for each parameter of the thing that was chosen."""
+        """Add a field for each parameter of the selected thing."""
         for child in tuple(self._fields._children.values()):
             child.remove()
         self.values = {}

@@ -1,4 +1,4 @@
-"""What can be watched: the table that the chooser lists and the command line looks things up in."""
+"""What the studio can show: the registry behind the chooser and the command line."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A kind of thing that can be watched.
+    """A kind of thing that the studio shows.
 
     Attributes
     ----------
     title, about
-        The heading in the chooser, and a sentence below it.
+        The heading in the chooser, and the text below it.
     things
-        Gives what there is to choose: names, each with a sentence.
+        Returns the names to choose from, each with a description.
     open
-        Makes the view of some things, one name or path at least, with parameters; bad input is a `ChoqueError`.
+        Makes the view of some things (at least one name or path) with parameters; bad input is a `ChoqueError`.
     parameters
-        Gives the parameters of a thing with their defaults: numbers, words, True or False. None where there are none.
+        Returns the parameters of a thing with their defaults: numbers, words, True or False. None if there are none.
     suffixes
-        Of the files that it opens, such as ".xml".
+        Suffixes of the files that it opens, such as ".xml".
     claims
-        Tells whether a word that is no file is meant for it; None where only things in `things` are.
+        Returns whether a word that names no file belongs to it; None if only those in `things` do.
     study
-        Whether ``--study`` names it.
+        Whether it can be given by ``--study``.
     preview
-        Gives the scene of bodies that a thing starts from, for the chooser to show; None where there is none.
+        Returns the scene of bodies that a thing starts from, for the chooser; None if there is none.
     """
 
     title: str
@@ -68,12 +68,12 @@ ENTRIES: Registry[Entry] = Registry(
 
 
 def find_view(things: Sequence[str], *, study: str | None = None, parameters: Mapping[str, Any] | None = None) -> View:
-    """The view of ``things``, each the name of something or a path; ``study`` says outright which entry is meant."""
+    """Make the view of ``things``, names or paths; ``study`` names the entry explicitly."""
     return ENTRIES.find(entry_of(things, study) or _unknown(things)).open(things, parameters or {})
 
 
 def view_of(thing: Any) -> View:
-    """The view of something that is in memory: a world, a run, a scene of bodies, a recording, or a view itself."""
+    """Make the view of a world, a run, a scene of bodies, a recording or a path; a view is returned unchanged."""
     from choque.record import Recording
     from choque.scene import BodyScene
     from choque.theses.fingsics.scene_dat import SceneDat
@@ -97,11 +97,11 @@ def view_of(thing: Any) -> View:
 
 
 def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
-    """Which entry ``things`` are for, judged by the first of them; None where no entry knows it."""
+    """Return the name of the entry for ``things``, by the first of them; None if no entry knows it."""
     if study is not None:
         studies = [name for name in ENTRIES if ENTRIES.find(name).study]
         if study not in studies:
-            raise UnknownName("study to watch", study, studies)
+            raise UnknownName("study to show", study, studies)
         return study
     if not things:
         raise InvalidInput("There is nothing to show; give a scene, a recording or a file, or nothing for the chooser.")

@@ -1,7 +1,4 @@
-"""What is found among the bodies of one frame, each thing when it is first asked for.
-
-The studio computes nothing itself: bounds, candidates and contacts come from the rooms that know them.
-"""
+"""Bounds, candidates and contacts of the bodies of one frame, each computed at its first use by the library."""
 
 from __future__ import annotations
 
@@ -22,14 +19,14 @@ from choque.world.bounds import find_bounds
 
 
 class Findings:
-    """All that overlays, colours and the panel about a body want to know of one frame.
+    """What overlays, colours and the panel of a body show of one frame.
 
     Parameters
     ----------
     bodies
-        In the poses of the frame; rows here are rows there.
+        Bodies in the poses of the frame.
     detection
-        The methods that look for candidates and contacts, which keep their memory from frame to frame.
+        Finds candidates and contacts; keeps its state from frame to frame.
     """
 
     def __init__(self, bodies: Bodies, detection: Detection) -> None:
@@ -44,52 +41,52 @@ class Findings:
 
     @cached_property
     def detected(self) -> Detected:
-        """Candidates and contacts, as rows, in the poses shown."""
+        """Candidates and contacts, by rows of the bodies."""
         return self.detection.find(self.bodies)
 
     @cached_property
     def is_touching(self) -> NDArray[np.bool_]:
-        """(n,) which bodies touch another."""
+        """(n,) whether a body touches another."""
         found = np.zeros(len(self.bodies), np.bool_)
         found[self.detected.contacts.pairs.ravel()] = True
         return found
 
     @cached_property
     def candidate_count(self) -> NDArray[np.int64]:
-        """(n,) how many candidates each body has."""
+        """(n,) number of candidates of each body."""
         return np.bincount(self.detected.pairs.ravel(), minlength=len(self.bodies)).astype(np.int64)
 
     @cached_property
     def speed(self) -> NDArray[np.float64]:
-        """(n,) in units a second."""
+        """(n,) speed of each body [units/s]."""
         found: NDArray[np.float64] = np.linalg.norm(self.bodies.velocity.astype(np.float64), axis=1)
         return found
 
     @cached_property
     def is_bounded(self) -> NDArray[np.bool_]:
-        """(n,) which bodies have bounds that can be drawn: all but grounds, which have no end."""
+        """(n,) whether a body has finite bounds: all but ground planes."""
         boxes: Any = self.bounds("box")
         ends: NDArray[np.bool_] = np.isfinite(boxes.lower).all(axis=1) & np.isfinite(boxes.upper).all(axis=1)
         return ends
 
     def bounds(self, name: str) -> Any:
-        """The bounds called ``name``, as worlds know them: "box", "oriented", "sphere", "18-dop"."""
+        """Return the bounds of a kind: "box", "oriented", "sphere", "18-dop"."""
         if name not in self._bounds:
             count = threads.resolve_count(self.detection.settings.threads, len(self.bodies))
             self._bounds[name] = find_bounds(name, self.method)(self.bodies, count)
         return self._bounds[name]
 
     def partners(self, row: int) -> NDArray[np.int32]:
-        """The candidates of one body, as rows."""
+        """Return the rows of the candidates of one body."""
         return _others(self.detected.pairs, row)
 
     def touching(self, row: int) -> NDArray[np.int32]:
-        """The bodies that one body touches, as rows."""
+        """Return the rows of the bodies that one body touches."""
         return _others(self.detected.contacts.pairs, row)
 
 
 def bodies_of(cast: BodyTable, poses: Poses, velocity: NDArray[np.floating[Any]] | None = None) -> Bodies:
-    """Recorded bodies as those of a world: poses and sizes as recorded, in float64; masses, which are not, are 1."""
+    """Make bodies of a world from recorded ones, in float64; masses are not recorded and become 1."""
     count = len(cast)
     columns: dict[str, Any] = {
         name: np.zeros((count, *shape)) for name, (kind, shape) in Bodies.COLUMNS.items() if kind is None

@@ -1,7 +1,7 @@
-"""What the studio answers over HTTP beside viser: its page, with a notice for browsers without WebGL, and a picture.
+"""Addresses, ports and the HTTP responses of the studio: its page, and a picture of the view.
 
-viser draws with WebGL and builds its panels once that is there; without it the page says so and stays empty. The notice
-adds what to do, and the picture of what is shown, drawn by the studio itself.
+viser needs WebGL: without it its page stays empty. The page of the studio adds a notice for such browsers that says
+what to do, with a picture of the view that the studio draws itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 from choque.errors import ChoqueError, InvalidInput
 
 HOST = "127.0.0.1"
-"""Reached from this machine alone."""
+"""The default address, reachable from this machine only."""
 
 PORT = 8080
-"""The port where a studio is looked for first."""
+"""The first port that is tried."""
 
 PORTS_TRIED = 100
 
@@ -31,10 +31,10 @@ PICTURE_PATH = "/picture.png"
 PICTURE_SIZE = (960, 540)
 
 PATIENCE = 120.0
-"""Seconds that a picture may take, which is drawn before the browser is answered."""
+"""Maximum time to draw a picture before the connection is closed [s]."""
 
 Answer = Callable[[str, bool], Awaitable[Any]]
-"""Given a path and whether the browser unpacks gzip, a response or None."""
+"""Takes a path and whether the browser accepts gzip; returns a response, or None."""
 
 NOTICE = """<script>
 addEventListener("DOMContentLoaded", () => {
@@ -43,9 +43,9 @@ addEventListener("DOMContentLoaded", () => {
   notice.id = "choque-without-webgl";
   notice.style = "position:fixed;inset:auto 0 0 0;max-height:80%;padding:1em 1.2em;overflow:auto;z-index:999;" +
     "background:#1d2433;color:#e8ecf3;font:15px/1.5 sans-serif;border-top:3px solid #4096ff";
-  notice.innerHTML = `<b>This browser has no WebGL, which the studio draws with.</b> Switch hardware acceleration on in
-    its settings, or open this address in another browser. Without either, here is
-    <a href="PICTURE" style="color:#8cc0ff">a picture of what is shown now</a>; load it again for a new one.
+  notice.innerHTML = `<b>The studio needs WebGL, which this browser does not have.</b> Switch on hardware
+    acceleration in its settings, or open this address in another browser. Otherwise, here is
+    <a href="PICTURE" style="color:#8cc0ff">a picture of the current view</a>; reload it for a new one.
     <code>choque picture</code> and <code>choque video</code> draw without a browser.
     <img src="PICTURE" alt="" onerror="this.remove()" style="display:block;max-width:100%;margin-top:0.8em">`;
   document.body.append(notice);
@@ -55,7 +55,7 @@ addEventListener("DOMContentLoaded", () => {
 
 @contextmanager
 def answered_first(answer: Answer) -> Iterator[None]:
-    """Let servers of websockets that are started meanwhile ask ``answer`` before they answer a request themselves."""
+    """Give websocket servers that start in this block ``answer`` as the first handler of HTTP requests."""
     from websockets.asyncio import server as sockets
 
     serve: Any = sockets.serve
@@ -79,7 +79,7 @@ def answered_first(answer: Answer) -> Iterator[None]:
 
 
 def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
-    """Answer for the page and for its picture; ``draw`` gives a PNG of a size, or raises a `ChoqueError`."""
+    """Return a handler of the page and its picture; ``draw`` makes a PNG of a size, or raises a `ChoqueError`."""
 
     async def answer(path: str, unpacks: bool) -> Any:
         if path in ("/", "/index.html"):
@@ -98,7 +98,7 @@ def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
 
 @lru_cache(maxsize=2)
 def _page(packed: bool) -> bytes:
-    """The page of viser with the notice at the end of its head."""
+    """Return the page of viser with the notice at the end of its head."""
     import viser
 
     source = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def _response(status: HTTPStatus, kind: str, content: bytes, encoding: str = "id
 
 
 def free_port(host: str, port: int | None) -> int:
-    """The ``port`` if it is free on ``host``, or for None the first free one from `PORT` on."""
+    """Return ``port`` if it is free on ``host``; for None, the first free one from `PORT` on."""
     if not isinstance(host, str):
         raise InvalidInput(f"The host is {host!r}; it must be an address as text, such as '127.0.0.1'.")
     if port is not None:
@@ -147,7 +147,7 @@ def free_port(host: str, port: int | None) -> int:
 
 
 def _binding_problem(host: str, port: int) -> str | None:
-    """Why nothing can listen there, None if something can."""
+    """Return why the port cannot be used, or None if it can."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as trial:

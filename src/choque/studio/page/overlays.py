@@ -18,20 +18,20 @@ from choque.studio.page.wires import NO_SEGMENTS, Segments, box_wires, oriented_
 LEVEL_COLORS = np.array(
     [(255, 176, 59), (120, 220, 130), (90, 180, 255), (220, 130, 255), (255, 110, 110), (240, 240, 120)], np.uint8
 )
-"""Of the levels of a tree or a stack of grids, the finest first; they repeat."""
+"""Colours of the levels of a tree or a hierarchy of grids, the finest first; repeated if there are more levels."""
 
-CELLS_MOST = 6_000
-"""No more cells or blocks than this are drawn, the coarsest first."""
+MAX_CELLS = 6_000
+"""Maximum number of cells or blocks that are drawn, the coarsest first."""
 
 NO_CORNERS, NO_LEVELS = np.empty((0, 3)), np.empty(0, np.int64)
 
-INTERVALS_MOST = 2_000
+MAX_INTERVALS = 2_000
 HEIGHT_SHARE = 0.3
-"""How much of the height of the scene the intervals on a sweep axis may take."""
+"""Maximum height of the intervals on a sweep axis, as a share of the height of the scene."""
 
 
 class Parts(NamedTuple):
-    """Boxes (k, 3) with a level each, and a sentence about them."""
+    """Boxes (k, 3) with a level each, and a description."""
 
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -39,44 +39,44 @@ class Parts(NamedTuple):
     note: str
 
     def wires(self) -> tuple[Segments, NDArray[np.uint8]]:
-        """Their edges, and the colour of each end."""
+        """Return their edges, and the colour of each end."""
         color = LEVEL_COLORS[self.level % len(LEVEL_COLORS)]
         ends: NDArray[np.uint8] = np.repeat(color, 24, axis=0).reshape(-1, 2, 3)
         return box_wires(self.lower, self.upper), ends
 
 
 def structure_of(method: str, boxes: Boxes) -> Parts:
-    """What ``method`` builds over finite ``boxes``."""
+    """Build the structure of ``method`` over finite ``boxes``."""
     if not len(boxes):
         return _limited(NO_CORNERS, NO_CORNERS, NO_LEVELS, "There are no bodies.")
     made = broad.create(method, boxes).structure()
-    via = "" if made.method == method else f"{method} works with {made.method}. "
+    via = "" if made.method == method else f"{method} uses {made.method}. "
     lower, upper, parts = made.lower, made.upper, f"{len(made):,}"
     if made.kind == "blocks":
-        note = f"{len(boxes):,} boxes, sixteen to a block: {int(made.level.max()) + 1} levels."
+        note = f"{len(boxes):,} boxes in blocks of sixteen: {int(made.level.max()) + 1} levels."
     elif made.kind == "cells":
         grids = int(made.level.max(initial=0)) + 1
         stack = "one grid" if grids == 1 else f"{grids} grids, one for each class of sizes"
-        note = f"{parts} cells of {stack}, those that hold a box or its lower corner."
+        note = f"{parts} cells of {stack} that hold a box or its lower corner."
     elif made.kind == "leaves":
-        # What a leaf lists shows more than its walls, the outer ones of which are nowhere.
+        # The bounds of the bodies of a leaf, because outer leaves are infinite.
         lower = np.minimum.reduceat(boxes.lower[made.members].astype(np.float64), made.starts[:-1])
         upper = np.maximum.reduceat(boxes.upper[made.members].astype(np.float64), made.starts[:-1])
-        note = f"Around the bodies of each of {parts} leaves."
+        note = f"Bounds of the bodies of {parts} leaves."
     else:
-        note = f"{made.method} builds no cells and no tree: look at its sweep axis, if it has one."
+        note = f"{made.method} builds neither cells nor a tree; it may have a sweep axis."
     return _limited(lower, upper, made.level, f"{via}{note}")
 
 
 def sweep_axis_of(method: str, boxes: Boxes, around: Boxes | None = None) -> tuple[Segments, str]:
-    """The axis that a sweep sorts ``boxes`` along, with the interval of each above it; none for other methods.
+    """Return the axis along which a sweep sorts ``boxes``, with their intervals above it; empty for other methods.
 
-    It is drawn at the lower front edge of all that is in ``around``, None for all boxes.
+    It lies along the lower front edge of the bounds of ``around``, None for all boxes.
     """
     made = broad.create(method, boxes).structure() if len(boxes) else None
     if made is None or made.axis is None or made.order is None:
-        return NO_SEGMENTS, f"{method} does not sweep along one axis."
-    axis, shown = made.axis, made.order[:INTERVALS_MOST]
+        return NO_SEGMENTS, f"{method} does not sweep along an axis."
+    axis, shown = made.axis, made.order[:MAX_INTERVALS]
     seen = boxes if around is None else around
     lower, upper = seen.lower.min(axis=0).astype(np.float64), seen.upper.max(axis=0).astype(np.float64)
     up, across = ((1, 2), (0, 2), (1, 0))[axis]
@@ -88,19 +88,19 @@ def sweep_axis_of(method: str, boxes: Boxes, around: Boxes | None = None) -> tup
     ends[0, :, axis] = lower[axis], upper[axis]
     ends[1:, 0, axis], ends[1:, 1, axis] = boxes.lower[shown, axis], boxes.upper[shown, axis]
     ends[1:, :, up] += ((lanes + 1) * height)[:, None]
-    via = "" if made.method == method else f"{method} works with {made.method}, which"
-    return ends.astype(np.float32), f"{via or method} sorts along {'xyz'[axis]}, where the bodies are spread most."
+    via = "" if made.method == method else f"{method} uses {made.method}, which"
+    return ends.astype(np.float32), f"{via or method} sorts along {'xyz'[axis]}, the axis of the largest spread."
 
 
 def _limited(lower: NDArray[np.float64], upper: NDArray[np.float64], level: NDArray[np.int64], note: str) -> Parts:
-    if len(lower) <= CELLS_MOST:
+    if len(lower) <= MAX_CELLS:
         return Parts(lower, upper, level, note)
-    kept = np.sort(np.argsort(-level, kind="stable")[:CELLS_MOST])
-    return Parts(lower[kept], upper[kept], level[kept], f"{note} {CELLS_MOST:,} of {len(lower):,} are drawn.")
+    kept = np.sort(np.argsort(-level, kind="stable")[:MAX_CELLS])
+    return Parts(lower[kept], upper[kept], level[kept], f"{note} {MAX_CELLS:,} of {len(lower):,} are drawn.")
 
 
 def _lanes(lower: NDArray[np.floating], upper: NDArray[np.floating]) -> NDArray[np.int64]:
-    """A lane for each interval, in the order of their starts, so that none covers another of its lane; 24 at most."""
+    """Assign intervals, sorted by start, to at maximum 24 lanes so that those in a lane do not overlap if possible."""
     ends = np.full(24, -np.inf)
     lanes = np.zeros(len(lower), np.int64)
     for row, (start, end) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
@@ -111,31 +111,31 @@ def _lanes(lower: NDArray[np.floating], upper: NDArray[np.floating]) -> NDArray[
 
 
 LINE_WIDTH, INSIDE_WIDTH = 1.4, 2.4
-"""In pixels; the second of lines inside bodies, which are seen through these."""
+"""Widths of lines, and of lines inside transparent bodies [pixels]."""
 
-BOXES_MOST, SPHERES_MOST, AREAS_MOST, SLABS_MOST, LINES_MOST = 5_000, 1_000, 60, 400, 30_000
-"""No more of each are drawn; those that the camera looks at go first."""
+MAX_BOXES, MAX_SPHERES, MAX_AREAS, MAX_SLABS, MAX_LINES = 5_000, 1_000, 60, 400, 30_000
+"""Maximum numbers that are drawn, those nearest to the target of the camera first."""
 
 SLAB_NAMES = ("14-dop", "18-dop", "26-dop")
 NORMAL_LENGTH = 1.5
-"""Of the normal of a contact, in radii of the smaller of its bodies."""
+"""Length of the normal of a contact, in radii of the smaller body."""
 
 
 @dataclass
 class Options:
-    """What the panel lets one choose about overlays."""
+    """Options of the overlays."""
 
     slabs: str = "18-dop"
     area: float = 4.0
     """Radius of an area of interest, in radii of its owner."""
     target: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
-    """Where the camera looks."""
+    """The target of the camera."""
     picked: int | None = None
-    """The row of the body that was picked."""
+    """The row of the selected body."""
 
 
 class Drawing(NamedTuple):
-    """Lines, their colours where they are not that of the overlay, and a sentence."""
+    """Lines, their colours if they differ from that of the overlay, and a note."""
 
     lines: Segments
     colors: NDArray[np.uint8] | None = None
@@ -143,7 +143,7 @@ class Drawing(NamedTuple):
 
 
 class Overlay(NamedTuple):
-    """One overlay: its key, its colour, what it shows in a word and in full, and how it is drawn."""
+    """One overlay: its key, its colour, a short and a long label, and the function that draws it."""
 
     key: str
     color: tuple[int, int, int]
@@ -151,36 +151,36 @@ class Overlay(NamedTuple):
     label: str
     draw: Callable[[Findings, Options], Drawing]
     is_inside: bool = False
-    """Whether its lines run inside bodies, which must be seen through then."""
+    """Whether its lines run inside bodies, which become transparent."""
 
 
 def _boxes(findings: Findings, options: Options) -> Drawing:
-    rows, note = _nearest(findings, options, BOXES_MOST)
+    rows, note = _nearest(findings, options, MAX_BOXES)
     boxes = findings.bounds("box")
     return Drawing(box_wires(boxes.lower[rows], boxes.upper[rows]), note=note)
 
 
 def _oriented(findings: Findings, options: Options) -> Drawing:
-    rows, note = _nearest(findings, options, BOXES_MOST)
+    rows, note = _nearest(findings, options, MAX_BOXES)
     boxes = findings.bounds("oriented")
     return Drawing(oriented_wires(boxes.center[rows], boxes.half[rows], boxes.axes[rows]), note=note)
 
 
 def _spheres(findings: Findings, options: Options) -> Drawing:
-    rows, note = _nearest(findings, options, SPHERES_MOST)
+    rows, note = _nearest(findings, options, MAX_SPHERES)
     spheres = findings.bounds("sphere")
     return Drawing(sphere_wires(spheres.center[rows], spheres.radius[rows]), note=note)
 
 
 def _slabs(findings: Findings, options: Options) -> Drawing:
-    rows, note = _nearest(findings, options, SLABS_MOST)
+    rows, note = _nearest(findings, options, MAX_SLABS)
     slabs = findings.bounds(options.slabs)
     along = directions(int(options.slabs.partition("-")[0]))
     return Drawing(slab_wires(slabs.lower[rows], slabs.upper[rows], along), note=note)
 
 
 def _areas(findings: Findings, options: Options) -> Drawing:
-    """The area of the body that was picked, with lines to its members; of all owners if none is."""
+    """Draw the area of the selected body, with lines to its members; without a selection, the areas of all bodies."""
     bodies, radius = findings.bodies, area_radius(findings, options)
     owners = ~bodies.static & findings.is_bounded
     if options.picked is not None and owners[options.picked]:
@@ -189,7 +189,7 @@ def _areas(findings: Findings, options: Options) -> Drawing:
         rays = np.stack((np.broadcast_to(bodies.position[row], (len(members), 3)), bodies.position[members]), axis=1)
         lines = np.concatenate((sphere_wires(bodies.position[[row]], radius[[row]]), rays.astype(np.float32)))
         return Drawing(lines, note=f"The area of body {bodies.ids[row]} has {len(members):,} members.")
-    rows, note = _nearest(findings, options, AREAS_MOST, owners)
+    rows, note = _nearest(findings, options, MAX_AREAS, owners)
     return Drawing(sphere_wires(bodies.position[rows], radius[rows]), note=note)
 
 
@@ -201,7 +201,7 @@ def _structure(findings: Findings, options: Options) -> Drawing:  # noqa: ARG001
 
 def _pairs(findings: Findings, options: Options) -> Drawing:
     pairs = findings.detected.pairs
-    shown, note = _among(len(pairs), "candidates", LINES_MOST)
+    shown, note = _among(len(pairs), "candidates", MAX_LINES)
     if options.picked is not None:
         shown = np.flatnonzero((pairs == options.picked).any(axis=1))
         note = f"{len(shown):,} candidates of body {findings.bodies.ids[options.picked]}."
@@ -210,12 +210,12 @@ def _pairs(findings: Findings, options: Options) -> Drawing:
 
 def _contacts(findings: Findings, options: Options) -> Drawing:  # noqa: ARG001
     contacts = findings.detected.contacts
-    shown, note = _among(len(contacts), "contacts", LINES_MOST // 3)
+    shown, note = _among(len(contacts), "contacts", MAX_LINES // 3)
     spheres = findings.bounds("sphere")
     reach = np.minimum(*spheres.radius[contacts.pairs[shown]].T) * NORMAL_LENGTH
     start = contacts.point[shown]
     end = start + contacts.normal[shown] * reach[:, None]
-    # A small cross marks the point itself, so that the normal is seen to start there.
+    # A small cross marks the point where the normal starts.
     arm = 0.12 * reach[:, None]
     cross = [np.stack((start - arm * axis, start + arm * axis), axis=1) for axis in np.eye(3)]
     lines = np.concatenate((np.stack((start, end), axis=1), *cross))
@@ -240,11 +240,11 @@ OVERLAYS: dict[str, Overlay] = {
     "contacts": Overlay("N", (255, 70, 70), "Contacts", "Contacts with normals", _contacts, is_inside=True),
     "sweep": Overlay("X", (150, 255, 150), "Sweep axis", "Sweep axis, and the interval of each body on it", _sweep),
 }
-"""Each overlay by name; I and O are the keys and the colours of the original."""
+"""Each overlay by name; I and O have the keys and colours of the Fingsics engine."""
 
 
 class OverlaysLayer:
-    """Draws those overlays that are switched on; lines that are as they were are not sent again."""
+    """Draws the active overlays."""
 
     def __init__(self, scene: Any) -> None:
         self._scene = scene
@@ -252,20 +252,20 @@ class OverlaysLayer:
         self.options = Options()
         self.on: set[str] = set()
         self.notes: dict[str, str] = {}
-        """What is said about each that is on."""
+        """The notes of the active overlays."""
         self.line_counts: dict[str, int] = {}
 
     @property
     def is_inside(self) -> bool:
-        """Whether lines that are on run inside bodies."""
+        """Whether an active overlay has lines inside bodies."""
         return any(OVERLAYS[name].is_inside for name in self.on)
 
     def drawings(self, findings: Findings) -> list[tuple[str, Drawing]]:
-        """Each overlay that is on, by name, as it is drawn for these findings."""
+        """Draw the active overlays, by name."""
         return [(name, overlay.draw(findings, self.options)) for name, overlay in OVERLAYS.items() if name in self.on]
 
     def show(self, findings: Findings) -> None:
-        """Draw what is on for these findings, and take away what is not."""
+        """Update the active overlays, and remove the others."""
         for name, overlay in OVERLAYS.items():
             if name in self.on:
                 self._draw(name, overlay, findings)
@@ -295,13 +295,13 @@ class OverlaysLayer:
 
 
 def area_radius(findings: Findings, options: Options) -> NDArray[np.float64]:
-    """(n,) the radius of the area of each body."""
+    """Return the radius of the area of each body, (n,)."""
     found: NDArray[np.float64] = findings.bounds("sphere").radius.astype(np.float64) * options.area
     return found
 
 
 def area_members(findings: Findings, options: Options, row: int) -> NDArray[np.int64]:
-    """The rows of the bodies in the area of one body, whose own size counts; grounds aside."""
+    """Return the rows of the bodies in the area of one body, without ground planes; their sizes count."""
     spheres = findings.bounds("sphere")
     kept = np.flatnonzero(findings.is_bounded)
     radius = np.ma.masked_array(area_radius(findings, options)[kept], kept != row)
@@ -316,18 +316,20 @@ def _finite_boxes(findings: Findings) -> Boxes:
 
 
 def _nearest(
-    findings: Findings, options: Options, most: int, among: NDArray[np.bool_] | None = None
+    findings: Findings, options: Options, maximum: int, among: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.intp], str]:
-    """The rows to draw, at most so many, and a sentence if there are more."""
+    """Return the rows to draw, at maximum ``maximum``, and a note if there are more."""
     bodies = findings.bodies
     rows = np.flatnonzero(findings.is_bounded & bodies.drawn if among is None else among)
-    if len(rows) <= most:
+    if len(rows) <= maximum:
         return rows, ""
     away = ((bodies.position[rows] - options.target) ** 2).sum(axis=1)
-    return np.sort(rows[np.argpartition(away, most)[:most]]), f"The {most:,} of {len(rows):,} nearest to the middle."
+    return np.sort(
+        rows[np.argpartition(away, maximum)[:maximum]]
+    ), f"The {maximum:,} of {len(rows):,} nearest to the target of the camera."
 
 
-def _among(count: int, what: str, most: int) -> tuple[NDArray[np.intp], str]:
-    if count <= most:
+def _among(count: int, what: str, maximum: int) -> tuple[NDArray[np.intp], str]:
+    if count <= maximum:
         return np.arange(count), f"{count:,} {what}."
-    return np.linspace(0, count - 1, most).astype(np.intp), f"{most:,} of {count:,} {what} are drawn."
+    return np.linspace(0, count - 1, maximum).astype(np.intp), f"{maximum:,} of {count:,} {what} are drawn."

@@ -1,4 +1,4 @@
-"""What a view builds its page with: panels, controls and keys whose actions run in the studio's thread."""
+"""Panels, controls and keys of a page; their actions run in the thread of the studio."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ KEY_WORDS = {
     "pageup": "Page up",
     "pagedown": "Page down",
 }
-"""How keys are written on the page; letters are themselves."""
+"""Names of keys on the page; letters are not changed."""
 
 CAMERA_KEYS = (
-    ("Drag", "turn the camera; right button: shift it; wheel: nearer and farther"),
-    ("W A S D", "go forward, left, back, right"),
-    ("Q E", "go down, up"),
-    ("Click", "on a body: tell about it"),
+    ("Drag", "rotate the camera; right button: pan; wheel: zoom"),
+    ("W A S D", "move forward, left, back, right"),
+    ("Q E", "move down, up"),
+    ("Click", "select a body and show its state"),
 )
-"""What the mouse and viser's own keys do in every view with a scene."""
+"""The mouse and the keys of viser, in every view with a scene."""
 
 
 class Html:
-    """A part of a panel in HTML, in the type and with the margins of the rest; ``content`` can be set."""
+    """HTML in a panel, with the font and margins of the other controls; ``content`` can be set."""
 
     def __init__(self, gui: Any, content: str) -> None:
         self._content = content
@@ -46,7 +46,7 @@ class Html:
 
     @property
     def content(self) -> str:
-        """What is shown."""
+        """The HTML that is shown."""
         return self._content
 
     @content.setter
@@ -60,15 +60,15 @@ class Html:
 
 
 class Page:
-    """An empty page for one view.
+    """The page of one view, empty at first.
 
-    The main panel on the right has tabs, made by `tab`; a second panel on the left is there once `side_tab` was called.
-    Controls go into the tab or folder whose ``with`` block they are made in.
+    `tab` adds a tab to the main panel on the right; `side_tab` adds one to a second panel on the left. Controls are
+    placed in the tab or folder whose ``with`` block they are made in.
 
     Attributes
     ----------
     scene, gui
-        Those of viser, for all that has no method here.
+        Of viser, for everything that has no method here.
     """
 
     def __init__(self, studio: Studio, title: str) -> None:
@@ -83,17 +83,17 @@ class Page:
         self.gui.main_panel.set_width(PANEL_WIDTH)
         self._tabs = self.gui.add_tab_group()
 
-    # Where things go
+    # Tabs and folders
 
     @contextmanager
     def tab(self, label: str) -> Iterator[Any]:
-        """A tab of the main panel."""
+        """Add a tab to the main panel."""
         with self._tabs.add_tab(label) as made:
             yield made
 
     @contextmanager
     def side_tab(self, label: str) -> Iterator[Any]:
-        """A tab of the second panel, on the left."""
+        """Add a tab to the second panel, on the left."""
         if self._side is None:
             self._side = self.gui.add_panel()
             self._side.dock_left()
@@ -103,26 +103,26 @@ class Page:
 
     @contextmanager
     def folder(self, label: str, *, is_open: bool = True) -> Iterator[Any]:
-        """A part of a tab that can be folded away."""
+        """Add a collapsible part to a tab."""
         with self.gui.add_folder(label, expand_by_default=is_open) as made:
             yield made
 
     # Controls
 
     def button(self, label: str, action: Callable[[], object], *, hint: str | None = None, **look: Any) -> Any:
-        """A button."""
+        """Add a button."""
         made = self.gui.add_button(label, hint=hint, **look)
         made.on_click(lambda _: self.do(action))
         return made
 
     def buttons(self, label: str, options: Sequence[str], action: Callable[[str], object], **look: Any) -> Any:
-        """Several small buttons in a row; the action is told which."""
+        """Add a row of small buttons; the action gets the label of the one pressed."""
         made = self.gui.add_button_group(label, tuple(options), **look)
         made.on_click(lambda event: self._hand(action, event.target.value))
         return made
 
     def checkbox(self, label: str, value: bool, action: Callable[[bool], object], *, hint: str | None = None) -> Any:
-        """Something to switch on and off."""
+        """Add a checkbox."""
         return self._input(self.gui.add_checkbox(label, value, hint=hint), action)
 
     def choice(
@@ -134,7 +134,7 @@ class Page:
         *,
         hint: str | None = None,
     ) -> Any:
-        """One of several words."""
+        """Add a choice of one of several words."""
         return self._input(self.gui.add_dropdown(label, tuple(options), initial_value=value, hint=hint), action)
 
     def slider(
@@ -149,31 +149,31 @@ class Page:
         hint: str | None = None,
         **look: Any,
     ) -> Any:
-        """A number in a range."""
+        """Add a slider for a number in a range."""
         made = self.gui.add_slider(label, lowest, highest, step, value, hint=hint, **look)
         return self._input(made, action)
 
     def number(
         self, label: str, value: float, action: Callable[[float], object], *, hint: str | None = None, **limits: Any
     ) -> Any:
-        """Any number."""
+        """Add a field for a number."""
         return self._input(self.gui.add_number(label, value, hint=hint, **limits), action)
 
     def word(self, label: str, value: str, action: Callable[[str], object], *, hint: str | None = None) -> Any:
-        """Any text, on one line."""
+        """Add a field for one line of text."""
         return self._input(self.gui.add_text(label, value, hint=hint), action)
 
     def text(self, markdown: str = "") -> Any:
-        """Sentences, as Markdown; ``content`` can be set."""
+        """Add text in Markdown; ``content`` can be set."""
         return self.gui.add_markdown(markdown)
 
     def html(self, content: str = "") -> Html:
-        """HTML; ``content`` can be set."""
+        """Add HTML; ``content`` can be set."""
         return Html(self.gui, content)
 
     def picture_button(self) -> Any:
-        """A button that saves a picture of the view, seen from where the camera of the tab is that it is pressed in."""
-        made = self.gui.add_button("Save a picture", hint="A PNG, seen as here, as 'choque picture' draws it.")
+        """Add a button that saves a picture of the view from the camera of the tab it is pressed in."""
+        made = self.gui.add_button("Save a picture", hint="A PNG from this viewpoint, drawn as by 'choque picture'.")
         made.on_click(lambda event: self.do(lambda: self._send_picture(event.client)))
         return made
 
@@ -193,9 +193,9 @@ class Page:
         *,
         before: Callable[[], object] | None = None,
     ) -> None:
-        """Let one or more ``keys`` (viser's names: "P", "space", "arrowleft") do something, and list it on the page.
+        """Bind one or more ``keys`` (names of viser: "P", "space", "arrowleft") to an action, and list it on the page.
 
-        What must not wait for the studio's thread is done ``before``, in a thread of viser's.
+        ``before`` runs at once, in a thread of viser, for what cannot wait for the thread of the studio.
         """
         names = [keys] if isinstance(keys, str) else list(keys)
 
@@ -208,18 +208,18 @@ class Page:
             self.gui.add_command(label, hotkey=name).on_trigger(pressed)
         self._keys.append((" or ".join(KEY_WORDS.get(name, name) for name in names), label))
 
-    # What happens
+    # Actions
 
     def do(self, action: Callable[[], object]) -> None:
-        """Have an action done in the studio's thread."""
+        """Run an action in the thread of the studio."""
         self.studio.do(action)
 
     def tell(self, title: str, sentence: str, color: str = "blue") -> None:
-        """Show a sentence on the page for some seconds."""
+        """Show a notification on the page for some seconds."""
         self.studio.tell(title, sentence, color)
 
     def go(self, view: View) -> None:
-        """Open another view in the place of this one."""
+        """Replace this view by another."""
         self.studio.open(view)
 
     def home(self) -> None:
@@ -227,7 +227,7 @@ class Page:
         self.studio.open(None)
 
     def finish(self) -> None:
-        """Add the list of keys, once the view has made its own."""
+        """Add the list of keys, after the view has bound its own."""
         if not self._keys:
             return
         with self.tab("Keys"):
@@ -239,7 +239,7 @@ class Page:
                     f"<b>{keys}</b></td><td>{label}</td></tr>"
                     for keys, label in rows
                 )
-                + "</table>Keys work while no field is being written in: click beside it first."
+                + "</table>Keys work while no field has the focus: click outside it first."
             )
 
     def _input(self, made: Any, action: Callable[[Any], object]) -> Any:
@@ -247,7 +247,7 @@ class Page:
         return made
 
     def _updated(self, event: Any, action: Callable[[Any], object]) -> None:
-        if event.client is not None:  # set by the view itself: it knows
+        if event.client is not None:  # not set by the view itself
             self._hand(action, event.target.value)
 
     def _hand(self, action: Callable[[Any], object], value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which body a click meets, and what there is to tell about it."""
+"""The body under the mouse, and the description of the selected body."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import Options, area_members
 from choque.world import Bodies
 
-LISTED = 12
-"""How many partners are named."""
+MAX_LISTED = 12
+"""How many ids of other bodies are listed."""
 
 Vector = NDArray[np.float64]
 
 
 def body_on_ray(bodies: Bodies, origin: Vector, direction: Vector) -> int | None:
-    """The row of the drawn body that a ray meets first, None for none; grounds cannot be picked."""
+    """Return the row of the first drawn body that a ray hits, or None; ground planes cannot be selected."""
     along = np.asarray(direction, np.float64) / np.linalg.norm(direction)
     start = np.asarray(origin, np.float64)
     distance = np.full(len(bodies), np.inf)
@@ -33,15 +33,15 @@ def body_on_ray(bodies: Bodies, origin: Vector, direction: Vector) -> int | None
 
 
 def about_body(findings: Findings, options: Options, row: int) -> str:
-    """The state of a body, its pairs and the members of its area, as HTML."""
+    """Return the state of a body, its pairs and the members of its area, as HTML."""
     bodies = findings.bodies
     lines = [
         ("Kind", _kind(bodies, row)),
         ("Position", _vector(bodies.position[row])),
         ("Velocity", f"{_vector(bodies.velocity[row])} (speed {findings.speed[row]:.3f})"),
-        ("Spin", _vector(bodies.angular_velocity[row])),
+        ("Angular velocity", _vector(bodies.angular_velocity[row])),
         ("Mass", "infinite (static)" if bodies.static[row] else f"{bodies.mass[row]:.4g}"),
-        ("Elasticity", f"{bodies.elasticity[row]:.3g}"),
+        ("Restitution", f"{bodies.elasticity[row]:.3g}"),
         ("Candidates", _names(bodies, findings.partners(row))),
         ("Touches", _names(bodies, findings.touching(row))),
     ]
@@ -72,8 +72,8 @@ def _vector(values: NDArray[np.floating[Any]]) -> str:
 def _names(bodies: Bodies, rows: NDArray[np.integer[Any]]) -> str:
     if not len(rows):
         return "none"
-    named = ", ".join(str(identity) for identity in bodies.ids[rows[:LISTED]].tolist())
-    more = f" and {len(rows) - LISTED:,} more" if len(rows) > LISTED else ""
+    named = ", ".join(str(identity) for identity in bodies.ids[rows[:MAX_LISTED]].tolist())
+    more = f" and {len(rows) - MAX_LISTED:,} more" if len(rows) > MAX_LISTED else ""
     return f"{len(rows):,}: {named}{more}"
 
 
@@ -82,7 +82,7 @@ def _spheres(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vecto
 
 
 def _round(center: Vector, radius: Vector, start: Vector, along: Vector) -> Vector:
-    """Where the ray enters spheres; infinity where it does not."""
+    """Return the distances at which the ray enters spheres; infinity for a miss."""
     away = center - start
     middle = away @ along
     inside = radius**2 - ((away - middle[:, None] * along) ** 2).sum(axis=1)
@@ -91,7 +91,7 @@ def _round(center: Vector, radius: Vector, start: Vector, along: Vector) -> Vect
 
 
 def _capsules(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector) -> Vector:
-    """Both end spheres, and the mantle between them."""
+    """Intersect both end spheres and the cylinder between them."""
     center, radius = bodies.position[rows].astype(np.float64), bodies.size[rows, 0].astype(np.float64)
     axis, half = bodies.rotation[rows, :, 2].astype(np.float64), bodies.size[rows, 1].astype(np.float64) / 2
     ends = [_round(center + sign * half[:, None] * axis, radius, start, along) for sign in (-1, 1)]
@@ -120,7 +120,7 @@ def _tiles(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector)
 
 
 def _hulls(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector) -> Vector:
-    """The planes of its faces clip the ray, in the frame of each hull."""
+    """Clip the ray by the face planes of each hull, in its own frame."""
     found = np.full(len(rows), np.inf)
     for place, row in enumerate(rows.tolist()):
         hull = bodies.hulls[int(bodies.hull[row])]

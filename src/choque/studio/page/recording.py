@@ -1,4 +1,4 @@
-"""A recording on the page: any frame, both directions, any speed, overlays for the frame shown."""
+"""The view of a recording: any frame, both directions, any speed, overlays for the current frame."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from choque.world._detection import Detection
 from choque.world._settings import Settings
 
 SPEEDS = ("-16", "-4", "-1", "-1/4", "1/16", "1/4", "1/2", "1", "2", "4", "16")
-SUITING = "what suits it"
+DEFAULT_BOUNDS = "default"
 PANELS_A_SECOND = 5.0
 
-LONGEST_WAIT = 0.25
-"""No more seconds than this are made good at once when drawing falls behind."""
+MAX_CATCH_UP = 0.25
+"""When drawing falls behind, at most this much time is skipped at once [s]."""
 
 SEEK_KEYS = (
     ("arrowleft", "arrowright", 60),
     ("arrowup", "arrowdown", 600),
     ("B", "F", 1),
 )
-"""Keys that go back and forward by so many frames: those of the original, and letters for its comma and full stop."""
+"""Keys that go back and forward, and by how many frames; the arrows are those of the Fingsics engine."""
 
 
 class RecordingView(BodiesView):
@@ -39,7 +39,7 @@ class RecordingView(BodiesView):
     Parameters
     ----------
     frames
-        A recording of Choque's or a scene.dat of the original. One that was cut off is shown up to there.
+        A recording, or a scene.dat of the Fingsics engine. A truncated one is shown up to its last complete frame.
     """
 
     picture_name = "choque-recording.png"
@@ -52,14 +52,14 @@ class RecordingView(BodiesView):
         self._verifying: threading.Thread | None = None
         self._speed = 1.0
         self.verdict = ""
-        """What came of simulating it again."""
+        """The result of the verification."""
         self.first_difference: int | None = None
 
-    # The life of the view
+    # Open, tick, close
 
     def open(self, page: Page) -> None:
         """Build the page."""
-        self._due = self._ticked = self._told = 0.0
+        self._due = self._ticked = self._updated = 0.0
         self._closed = False
         self._detection = Detection(self._settings)
         self.set_up(page, self.replay.frames.camera)
@@ -67,13 +67,13 @@ class RecordingView(BodiesView):
         self.add_show_tab()
         self.add_body_tab()
         self.present()
-        self._tell()
+        self._update_panels()
 
     def tick(self) -> float | None:
-        """Go on to the frame that is due and draw it; frames that there is no time for are passed over."""
+        """Show the frame that is due; frames are skipped if there is no time for them."""
         now, replay = time.perf_counter(), self.replay
         if replay.playing and now >= self._due:
-            before, elapsed = replay.frame, min(now - self._ticked, LONGEST_WAIT)
+            before, elapsed = replay.frame, min(now - self._ticked, MAX_CATCH_UP)
             replay.speed = self._speed * elapsed * replay.frames.frames_per_second
             replay.tick()
             replay.speed = self._speed
@@ -95,7 +95,7 @@ class RecordingView(BodiesView):
         if isinstance(frames, Recording):
             frames.close()
 
-    # What is shown
+    # Content
 
     def cast(self) -> BodyTable:
         """The bodies of the frame shown."""
@@ -120,10 +120,10 @@ class RecordingView(BodiesView):
             return None
         return (frames.frame(after).position - frames.frame(before).position) * frames.frames_per_second
 
-    # What can be done
+    # Commands
 
     def toggle(self) -> None:
-        """Play or pause; at the end, play from the other one."""
+        """Play or pause; at the end, start again from the other end."""
         replay = self.replay
         if not replay.playing:
             forward = self._speed > 0
@@ -132,48 +132,48 @@ class RecordingView(BodiesView):
             self._due = time.perf_counter()
             self._ticked = self._due - 1 / FRAMES_A_SECOND
         replay.toggle()
-        self._tell_state()
+        self._update_state()
         self.is_stale = True
 
     def seek(self, by: int) -> None:
-        """Go by some frames; by single ones it pauses."""
+        """Move by some frames; a single frame also pauses."""
         if abs(by) == 1:
             self.replay.step(by)
         else:
             self.replay.seek(by)
-        self._tell_state()
+        self._update_state()
         self.is_stale = True
 
     def seek_to(self, frame: float) -> None:
-        """Show this frame."""
+        """Show a frame."""
         self.replay.seek_to(int(frame))
         self.is_stale = True
 
     def set_speed(self, word: str) -> None:
-        """So many recorded frames in the time of one; negative plays backward."""
+        """Set the speed, as a number or fraction; negative plays backward."""
         above, _, below = word.partition("/")
         self._speed = self.replay.speed = float(above) / float(below or 1)
 
     def switch(self, **choice: str | None) -> None:
-        """Find candidates by other methods from now on."""
+        """Find candidates with other methods."""
         settings = Settings(**{"broad": self._settings.broad, "bounds": self._settings.bounds, **choice}).checked()  # type: ignore[arg-type]
         self._settings, self._detection = settings, Detection(settings)
         self.is_stale = True
 
     def verify(self) -> None:
-        """Simulate the run again, beside the page, and then tell the first frame that differs."""
+        """Simulate the run again in the background, and show the first frame that differs."""
         frames = self.replay.frames
         if not isinstance(frames, Recording):
-            raise InvalidInput("A scene.dat holds poses alone; only Choque's recordings can be simulated again.")
+            raise InvalidInput("A scene.dat holds poses only; only recordings of Choque can be verified.")
         if self._verifying is not None and self._verifying.is_alive():
-            raise InvalidInput("It is being simulated again already.")
+            raise InvalidInput("The recording is being verified already.")
         self._verifying = threading.Thread(target=self._verify, args=(frames.path,), daemon=True)
         self._verifying.start()
 
     def jump_to_difference(self) -> None:
-        """Show the first frame that the verification names."""
+        """Show the first frame that differs."""
         if self.first_difference is None:
-            raise InvalidInput(self.verdict or "Simulate it again first; there is no frame to jump to yet.")
+            raise InvalidInput(self.verdict or "Verify the recording first; no difference is known yet.")
         self.replay.pause()
         self.seek_to(self.first_difference)
 
@@ -192,16 +192,16 @@ class RecordingView(BodiesView):
                 page.choice("Broad phase", broad.names(), self._settings.broad, lambda word: self.switch(broad=word))
                 page.choice(
                     "Bounds",
-                    [SUITING, *bounds_names()],
-                    SUITING,
-                    lambda word: self.switch(bounds=None if word == SUITING else word),
+                    [DEFAULT_BOUNDS, *bounds_names()],
+                    DEFAULT_BOUNDS,
+                    lambda word: self.switch(bounds=None if word == DEFAULT_BOUNDS else word),
                 )
-            with page.folder("Does it repeat?"):
-                page.button("Simulate it again", self.verify)
+            with page.folder("Verification"):
+                page.button("Verify", self.verify, hint="Simulate the run again and compare every frame.")
                 self._verdict_text = page.text()
                 self._jump = page.button("Jump to the first difference", self.jump_to_difference, visible=False)
             page.picture_button()
-            page.button("Choose something else", page.home)
+            page.button("Back to the chooser", page.home)
         page.key(("P", "space"), "Play or pause", self.toggle)
         for back, forward, by in SEEK_KEYS:
             word = "1 frame" if by == 1 else f"{by} frames"
@@ -213,17 +213,17 @@ class RecordingView(BodiesView):
 
     def _draw(self) -> None:
         self.present()
-        if not self.replay.playing or time.perf_counter() - self._told > 1 / PANELS_A_SECOND:
-            self._tell()
+        if not self.replay.playing or time.perf_counter() - self._updated > 1 / PANELS_A_SECOND:
+            self._update_panels()
 
-    def _tell(self) -> None:
-        self._told = time.perf_counter()
+    def _update_panels(self) -> None:
+        self._updated = time.perf_counter()
         self._status.content = self._status_html()
         self.scrubber.value = self.replay.frame
-        self.tell_notes()
-        self._tell_state()
+        self.update_notes()
+        self._update_state()
 
-    def _tell_state(self) -> None:
+    def _update_state(self) -> None:
         self._play.label = "Pause" if self.replay.playing else "Play"
 
     def _status_html(self) -> str:
@@ -231,46 +231,46 @@ class RecordingView(BodiesView):
         state = "playing" if replay.playing else "paused"
         cut = ""
         if isinstance(frames, Recording) and not frames.complete:
-            cut = "<br><b style='color:#ffb03b'>It was cut off; this is what was written whole.</b>"
+            cut = "<br><b style='color:#ffb03b'>The file is truncated; these are its complete frames.</b>"
         return (
             f"<b>Frame {replay.frame:,}</b> of {replay.last_frame:,}, {replay.time:.2f} s, {state}<br>"
             f"{len(self.cast()):,} bodies, {frames.frames_per_second:g} frames a second{cut}{self.coarse_html()}"
         )
 
-    # Verifying, in a thread of its own
+    # Verification, in its own thread
 
     def _verify(self, path: Any) -> None:
         def progress(done: int, total: int, _: str) -> None:
             if self._closed:
                 raise _Closed
             if done % max(1, total // 50) == 0:
-                self.page.do(lambda: self._tell_verdict(f"Frame {done:,} of {total:,} …"))
+                self.page.do(lambda: self._show_verdict(f"Frame {done:,} of {total:,} …"))
 
         try:
-            with Recording(path) as again:
-                found = verify(again, progress=progress)
+            with Recording(path) as recording:
+                found = verify(recording, progress=progress)
         except _Closed:
             return
         except ChoqueError as problem:
             sentence = str(problem)
-            self.page.do(lambda: self._tell_verdict(sentence))
+            self.page.do(lambda: self._show_verdict(sentence))
             return
         self.page.do(lambda: self._verified(str(found), found.first_difference))
 
     def _verified(self, verdict: str, first_difference: int | None) -> None:
         self.first_difference = first_difference
-        self._tell_verdict(verdict)
+        self._show_verdict(verdict)
         if not self._closed:
             self._jump.visible = first_difference is not None
 
-    def _tell_verdict(self, verdict: str) -> None:
+    def _show_verdict(self, verdict: str) -> None:
         self.verdict = verdict
         if not self._closed:
             self._verdict_text.content = verdict
 
 
 class _Closed(Exception):
-    """The view was closed while its recording was simulated again."""
+    """The view was closed during the verification."""
 
 
 def _recorded_method(frames: FrameFile) -> str:

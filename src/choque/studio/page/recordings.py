@@ -1,4 +1,4 @@
-"""Recordings in the studio: those in ./output, any other by its path, and the original's scene.dat."""
+"""The entry of the studio for recordings: those in ./output, any other by its path, a scene.dat of Fingsics."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from choque.studio.page.recording import RecordingView
 from choque.theses.fingsics.scene_dat import NAME
 
 FOLDER = Path("output")
-"""Where runs put their recordings unless they are told otherwise."""
+"""The default folder of runs."""
 
-LISTED = 200
+MAX_LISTED = 200
 
 
 def _recordings() -> dict[str, str]:
-    """The recordings in `FOLDER`, the newest first."""
+    """List the recordings in `FOLDER`, the newest first."""
     if not FOLDER.is_dir():
         return {}
     found = {path for path in FOLDER.iterdir() if _claims(str(path))}
     newest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-    return {str(path): f"Recorded in {path}." for path in newest[:LISTED]}
+    return {str(path): f"Recorded in {path}." for path in newest[:MAX_LISTED]}
 
 
 def _open_recording(things: Sequence[str], parameters: Mapping[str, Any]) -> RecordingView:
     if len(things) != 1 or parameters:
-        raise InvalidInput(f"{', '.join(things)} was given; a recording is shown alone, and has no parameters.")
+        raise InvalidInput(f"{', '.join(things)} was given; give one recording, without parameters.")
     return RecordingView(open_frames(things[0]))
 
 
 def _claims(word: str) -> bool:
-    """Tell whether this is a recording, or a folder with one."""
+    """Return whether this is a recording, or a folder with one."""
     path = Path(word)
     if path.is_dir():
         return any(path.glob(f"*{SUFFIX}")) or (path / NAME).is_file()
@@ -44,7 +44,7 @@ def _claims(word: str) -> bool:
 
 RECORDINGS = Entry(
     title="Recordings",
-    about="Runs that were recorded, in the folder ./output.",
+    about="Recorded runs in the folder ./output.",
     things=_recordings,
     open=_open_recording,
     suffixes=(SUFFIX, ".dat"),

@@ -1,4 +1,4 @@
-"""Light and cameras for views of the studio whose scene is not a world of bodies."""
+"""Lights and cameras of views that do not show bodies."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from choque.studio.stage.camera import VIEW_ANGLE
 
 NARROW = 0.62
-"""Width over height of what two panels leave of a small page; wider ones show more."""
+"""Width over height of the scene between two panels on a small page."""
 
 UNMOVED = 1e-3
-"""A camera that stands this near to where it was put, as a share of its distance, was not moved."""
+"""A camera within this share of its distance from where it was placed was not moved."""
 
 NEAR, FAR = 0.1, 1000.0
-"""From where to where cameras see in views that say nothing about it."""
+"""Default near and far clipping distances."""
 
 
 @dataclass(frozen=True)
 class Lens:
-    """How wide a camera sees [radians, from bottom to top], from where to where, and which way is up."""
+    """Vertical field of view [radians], clipping distances and the up direction of a camera."""
 
     angle: float = math.radians(VIEW_ANGLE)
     near: float = NEAR
@@ -33,28 +33,28 @@ class Lens:
 
 
 def light_evenly(scene: Any) -> None:
-    """Light a scene of viser from the sky and from the ground, without shadows, which cost more than the picture."""
+    """Light a scene of viser evenly, without shadows, which would double the time of a picture."""
     scene.configure_default_lights(enabled=True, cast_shadow=False)
     scene.configure_environment_map(hdri=None)
     scene.add_light_ambient("/light/even", intensity=0.6)
     scene.add_light_hemisphere("/light/sky", intensity=1.4, sky_color=(235, 240, 255), ground_color=(96, 92, 90))
 
 
-class Stand:
-    """Where the cameras of all tabs were put; one that nobody moved since is put right when its page changes size.
+class CameraPlacement:
+    """Places the cameras of all tabs, and again when a page is resized, unless a camera was moved by hand.
 
-    A page that is still loading may put its camera where this view, or the one before, wanted the first one; it is put
-    right too.
+    A page that is still loading may place its camera at the initial position of this view or of the one before; this
+    is corrected too.
     """
 
     def __init__(self, server: Any) -> None:
         self._server = server
-        self._fitted: dict[int, tuple[float, NDArray[np.float64]]] = {}  # of each tab: for which proportion, and where
+        self._fitted: dict[int, tuple[float, NDArray[np.float64]]] = {}  # of each tab: aspect ratio and position
         self._put: Callable[[Any], None] | None = None
         self._before = np.array(server.initial_camera.position)
 
     def look_from(self, place: Callable[[float], ArrayLike], target: ArrayLike, lens: Lens) -> None:
-        """Put all cameras, those of tabs that will be opened too, where ``place`` says for a width over height."""
+        """Place all cameras, also of tabs opened later; ``place`` returns the position for a width over height."""
         first = self._server.initial_camera
         first.fov, first.near, first.far, first.up = lens.angle, lens.near, lens.far, lens.up
         first.look_at, first.position = target, place(NARROW)
@@ -72,7 +72,7 @@ class Stand:
             put(client)
 
     def moved(self, client: Any) -> None:
-        """The camera of a tab was moved there, or its page has got another size."""
+        """Handle a camera that was moved, or a page that was resized."""
         camera = client.camera
         aspect, position = self._fitted.get(client.client_id, (0.0, np.asarray(camera.position)))
         reach = float(np.linalg.norm(position - np.asarray(camera.look_at)))
@@ -83,8 +83,8 @@ class Stand:
             self._put(client)
 
 
-def give_back(server: Any) -> None:
-    """Let the cameras of all tabs see as those of worlds do, once a view with another lens is closed."""
+def reset_lens(server: Any) -> None:
+    """Give all cameras the default lens, after a view with another one is closed."""
     for client in server.get_clients().values():
         with client.atomic():
             _fit(client.camera, Lens())

@@ -1,4 +1,4 @@
-"""Scenes of bodies in the studio: those that come with the package, files, and generators with their parameters."""
+"""Entries of the studio for scenes of bodies: built-in scenes, files, and generators with their parameters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _one(things: Sequence[str]) -> None:
 
 SCENES = Entry(
     title="Built-in scenes",
-    about="Small scenes of bodies that come with the package.",
+    about="Small scenes of bodies, part of Choque.",
     things=lambda: _described(scene.built_in_names()),
     open=_open,
     suffixes=BODY_SUFFIXES,
@@ -43,7 +43,7 @@ SCENES = Entry(
 )
 GENERATORS = Entry(
     title="Generators",
-    about="Scenes of as many bodies as you like, from a seed.",
+    about="Scenes of any number of bodies, from a seed.",
     things=lambda: _described(scene.body_names()),
     open=_open,
     parameters=_generator_parameters,

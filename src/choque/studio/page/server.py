@@ -1,4 +1,4 @@
-"""The server behind the page, and the one thread in which a view lives."""
+"""The server of the page, and the one thread in which a view runs."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from choque.studio.page.view import View
 from choque.studio.viewpoint import SIZE, Viewpoint
 
 CLOSING_SECONDS = 10.0
-"""So long the end of the server waits for the studio's thread, which may be compiling."""
+"""How long stopping waits for the thread of the studio, which may be compiling [s]."""
 
 Action = Callable[[], object]
 
 
 class Studio:
-    """A page in the browser, and the thread that does what is done on it.
+    """A page in the browser, and the thread that runs its actions.
 
     Parameters
     ----------
     host
         The address to listen on.
     port
-        The port to listen on, refused if it is in use; None for the first free one from 8080 on.
+        The port to listen on, an error if it is in use; None for the first free one from 8080 on.
 
     Notes
     -----
-    viser, which serves the page, calls back in threads of its own; `do` hands what they want over to the studio's
-    thread. That thread sleeps until something is handed over or the view wants to be ticked. Tabs may come and go: the
-    view does not notice, and whoever comes later is sent all there is.
+    viser, which serves the page, calls back in its own threads; `do` passes actions to the thread of the studio, which
+    sleeps until there is an action or the view is due for a tick. Tabs can be opened and closed at any time: the view
+    does not depend on them, and a new tab gets the whole page.
     """
 
     def __init__(self, host: str = HOST, port: int | None = None) -> None:
@@ -49,11 +49,11 @@ class Studio:
         self._stopping = False
         self._is_served = True
         self._view: View | None = None
-        self._is_open = False  # whether the view is built, so that it can be told of cameras
+        self._is_open = False  # whether the view is built and can handle cameras
         with _quiet(), answered_first(answering(lambda size: self.picture(None, size))):
             self.server = viser.ViserServer(host=host, port=chosen, verbose=False)
-        _dress(self.server)
-        _stay_here(self.server)
+        _set_theme(self.server)
+        _stay_local(self.server)
         self.server.on_client_connect(self._greet)
         self.host, self.port = host, int(self.server.get_port())
 
@@ -65,27 +65,27 @@ class Studio:
 
     @property
     def view(self) -> View | None:
-        """What is shown now."""
+        """The view that is shown."""
         return self._view
 
     def start(self, view: View | None = None) -> None:
-        """Show ``view``, or the chooser, and go on in the background."""
+        """Show ``view``, or the chooser, and run in the background."""
         self.open(view)
         self._thread = threading.Thread(target=self.run, name="choque-studio", daemon=True)
         self._thread.start()
 
     def open(self, view: View | None) -> None:
-        """Let ``view`` take the place of what is shown; None for the chooser. May be called from any thread."""
+        """Replace the view; None for the chooser. Can be called from any thread."""
         self.do(lambda: self._show(view))
 
     def do(self, action: Action) -> None:
-        """Have ``action`` done in the studio's thread, after those that wait already."""
+        """Queue ``action`` for the thread of the studio."""
         self._actions.put(action)
 
     def ask(self, question: Callable[[], Any], timeout: float = 60.0) -> Any:
-        """What ``question`` answers in the studio's thread; waits for it, at most ``timeout`` seconds.
+        """Return the result of ``question``, called in the thread of the studio; wait at most ``timeout`` seconds.
 
-        Not to be called from the studio's own thread, which would wait for itself.
+        Must not be called from that thread, which would wait for itself.
         """
         if self._stopping:
             raise InvalidInput("The studio is stopped; open another one.")
@@ -102,14 +102,14 @@ class Studio:
             found, problem = answers.get(timeout=timeout)
         except queue.Empty:
             raise InvalidInput(
-                f"The studio has not answered for {timeout:g} s; it may be compiling. Ask again."
+                f"The studio has not answered for {timeout:g} s; it may be compiling. Try again."
             ) from None
         if problem is not None:
             raise problem
         return found
 
     def picture(self, viewpoint: Viewpoint | None = None, size: tuple[int, int] = SIZE) -> bytes:
-        """A PNG of what is shown, drawn without a browser; may be called from any thread but the studio's own."""
+        """Draw the view as a PNG without a browser; can be called from any thread but that of the studio."""
 
         def draw() -> bytes:
             if self._view is None:
@@ -120,7 +120,7 @@ class Studio:
         return image
 
     def run(self) -> None:
-        """Do what is asked for, and tick the view, until `stop`; the caller's thread is the studio's from now on."""
+        """Run actions and tick the view until `stop`; the calling thread becomes the thread of the studio."""
         wait: float | None = None
         while not self._stopping:
             deadline = None if wait is None else time.perf_counter() + wait
@@ -130,7 +130,7 @@ class Studio:
                 wait = self._tick()
                 continue
             self._try(action)
-            # What else waits goes first: then one tick shows what all of it came to.
+            # Other waiting actions go first: one tick then shows the result of all.
             if not self._actions.empty():
                 wait = 0.0 if deadline is None else max(0.0, deadline - time.perf_counter())
                 continue
@@ -138,7 +138,7 @@ class Studio:
         self._leave()
 
     def stop(self) -> None:
-        """Close the view and end the server."""
+        """Close the view and stop the server."""
         self._stopping = True
         self.do(lambda: None)
         if self._thread is not None and self._thread is not threading.current_thread():
@@ -150,7 +150,7 @@ class Studio:
             self.server.stop()
 
     def tell(self, title: str, sentence: str, color: str = "red") -> None:
-        """Show a sentence on every page that is open."""
+        """Show a notification in every open tab."""
         for client in self.server.get_clients().values():
             client.add_notification(title, sentence, color=color, auto_close_seconds=8.0)
 
@@ -194,7 +194,7 @@ class Studio:
         self._is_open = True
 
     def _leave(self) -> None:
-        """Close the view and clear the page, if it is still served."""
+        """Close the view and clear the page, if the server still runs."""
         if self._view is None:
             return
         view, self._view, self._is_open = self._view, None, False
@@ -220,39 +220,39 @@ class Studio:
         return waits[0]
 
     def _try(self, action: Action) -> None:
-        """Do something that the page asked for; what is wrong with it is said there, and the studio goes on."""
+        """Run an action of the page; show its error there and go on."""
         try:
             action()
         except ChoqueError as problem:
             self.tell("That is not possible", str(problem))
         except Exception as problem:
             if not self._is_served:
-                return  # whatever it wanted of the page, nobody is there any more
+                return  # the server is stopped, so that the page is gone
             traceback.print_exc()
-            self.tell("Something is wrong in the studio", f"{type(problem).__name__}: {problem}")
+            self.tell("Error in the studio", f"{type(problem).__name__}: {problem}")
 
 
 def load_viser() -> ModuleType:
-    """Import viser, or say how to get it."""
+    """Import viser, or raise `MissingExtra` with how to install it."""
     return require("viser", extra="view", purpose="to show things in the browser")
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep viser, which prints tables to the terminal, from doing so."""
+    """Suppress the tables that viser prints to the terminal."""
     with redirect_stdout(io.StringIO()):
         yield
 
 
-def _stay_here(server: Any) -> None:
-    """Refuse what viser offers beside the page: a public address, by way of a server of others."""
+def _stay_local(server: Any) -> None:
+    """Switch off viser's public addresses, which go through a server on the internet."""
     from viser import _messages
 
     server._websock_server.unregister_handler(_messages.ShareUrlRequest)
 
 
-def _dress(server: Any) -> None:
-    """The look of the page; nothing on it leads off the machine."""
+def _set_theme(server: Any) -> None:
+    """Set the theme of the page; it has no external links."""
     server.gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False, brand_color=(64, 150, 255))
     server.scene.set_up_direction("+y")
     server.scene.world_axes.visible = False

@@ -28,7 +28,7 @@ from choque.studio.viewpoint import Viewpoint
 
 
 class Lines(NamedTuple):
-    """Lines (m, 2, 3) and their colour, or that of each end (m, 2, 3)."""
+    """Lines (m, 2, 3) with one colour, or a colour for each end (m, 2, 3)."""
 
     ends: Segments
     color: tuple[int, int, int] | NDArray[np.uint8]
@@ -46,7 +46,7 @@ def bodies_png(
 ) -> bytes:
     """Draw bodies in these colours (n, 3), and lines over them, as the bytes of a PNG file.
 
-    A `Camera` in the place of an viewpoint says in which direction to look: all that moves is in sight then.
+    A `Camera` as the viewpoint gives the direction only: the distance is chosen so that all moving bodies are visible.
     """
     if isinstance(viewpoint, Viewpoint):
         target = np.asarray(viewpoint.target, np.float64)
@@ -61,33 +61,35 @@ def bodies_png(
         return png_bytes(stage.picture())
 
 
+SEE_ALL = "show all"
+
 FRAMES_A_SECOND = 30.0
-"""Pictures are sent no more often than this."""
+"""Maximum number of pictures that are sent per second."""
 
 
 class BodiesView(View):
-    """A view of bodies in their poses; what moves them is the subclass's affair.
+    """A view of bodies.
 
-    A subclass says who the bodies are (`cast`), where they are (`poses`) and what is found among them (`look`), and
-    calls `present` when something changed.
+    A subclass gives the bodies (`cast`), their poses (`poses`) and what is found among them (`look`), and calls
+    `present` after changes.
     """
 
     page: Page
 
     @abstractmethod
     def cast(self) -> BodyTable:
-        """The bodies; the same object as long as they are the same."""
+        """Return the bodies; the same object as long as they do not change."""
 
     @abstractmethod
     def poses(self) -> Poses:
-        """Where they are."""
+        """Return the poses of the bodies."""
 
     @abstractmethod
     def look(self) -> Findings:
-        """What can be found among them, for the frame shown."""
+        """Return bounds, candidates and contacts of the current frame."""
 
     def set_up(self, page: Page, camera: Camera) -> None:
-        """Prepare the scene; controls follow."""
+        """Prepare the scene, before controls are added."""
         self.page = page
         self._camera = camera
         self.bodies_layer = BodiesLayer(page.scene)
@@ -95,11 +97,11 @@ class BodiesView(View):
         self.cameras = Cameras(page.server, camera, self.cast(), self.poses())
         self.coloring = "scene"
         self.picked: int | None = None
-        """The id of the body that was picked."""
+        """The id of the selected body."""
         self.is_following = False
         self.is_see_through = False
         self.is_stale = True
-        """Whether something changed since it was last drawn."""
+        """Whether something changed since the last picture."""
         light(page.scene)
         page.scene.on_click()(self._clicked)
 
@@ -110,7 +112,7 @@ class BodiesView(View):
     # Drawing
 
     def present(self) -> None:
-        """Draw the present frame: what changed goes to all tabs, at once."""
+        """Draw the current frame: changes are sent to all tabs at once."""
         self.is_stale = False
         findings, cast = self.look(), self.cast()
         row = self._picked_row(findings)
@@ -124,7 +126,7 @@ class BodiesView(View):
             self.cameras.follow(findings.bodies.position[row].astype(np.float64))
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
-        """A PNG of the bodies in their colours, with the overlays that are on."""
+        """Draw the bodies in their colours, with the active overlays, as a PNG."""
         from choque.studio.page.stage import Lines, bodies_png
 
         findings = self.look()
@@ -142,27 +144,30 @@ class BodiesView(View):
             is_see_through=self.is_see_through or self.overlays.is_inside,
         )
 
-    def tell_notes(self) -> None:
-        """Bring the sentences of the panels up to date."""
+    def update_notes(self) -> None:
+        """Update the texts of the panels."""
         lines = [f"**{OVERLAYS[name].word}:** {note}" for name, note in self.overlays.notes.items() if note]
         self._overlay_notes.content = "\n\n".join(lines)
         self._body_text.content = self._about_picked()
 
     def coarse_html(self) -> str:
-        """A line for the status, where bodies are drawn coarser than they are."""
+        """Return a line for the status if bodies are drawn coarsely."""
         note = self.bodies_layer.note
         return f"<br><span style='color:#ffb03b'>{note}</span>" if note else ""
 
     # Controls
 
     def add_show_tab(self) -> None:
-        """Colours, overlays and cameras."""
+        """Add the tab with colours, overlays and cameras."""
         page = self.page
         with page.tab("Show"):
             self.color_choice = page.choice("Colour by", list(COLORINGS), self.coloring, self.set_coloring)
             self._color_note = page.text(COLORINGS[self.coloring][1])
             self._see_through = page.checkbox(
-                "See through (V)", False, self._set_see_through, hint="Candidates and contacts do it by themselves."
+                "See through (V)",
+                False,
+                self._set_see_through,
+                hint="Candidates and contacts switch it on.",
             )
             with page.folder("Overlays"):
                 self._checks = {name: self._add_overlay(name) for name in OVERLAYS}
@@ -172,21 +177,21 @@ class BodiesView(View):
                 self._overlay_notes = page.text()
             with page.folder("Camera"):
                 self._centred = page.checkbox("Centred", True, lambda _: self.toggle_camera())
-                page.checkbox("Follow picked", False, self._set_following, hint="The camera goes along with the body.")
-                page.buttons("Stand", ("to see all", "as the scene says"), self._stand)
-        page.key("V", "See through bodies, or not", self.toggle_see_through)
+                page.checkbox("Follow selected", False, self._set_following, hint="The camera moves with the body.")
+                page.buttons("Camera", (SEE_ALL, "of the scene"), self._place_camera)
+        page.key("V", "Transparent bodies, on and off", self.toggle_see_through)
         page.key("C", "Centred or free camera", self.toggle_camera)
 
     def add_body_tab(self) -> None:
-        """The body that was picked."""
+        """Add the tab about the selected body."""
         page = self.page
         with page.tab("Body"):
             self._body_text = page.html(self._about_picked())
-            self._pick_number = page.number("Pick by number", 0, lambda value: self.pick(int(value)), min=0, step=1)
-            page.button("Pick none", lambda: self.pick(None))
+            self._pick_number = page.number("Select by id", 0, lambda value: self.pick(int(value)), min=0, step=1)
+            page.button("Select none", lambda: self.pick(None))
 
     def set_coloring(self, name: str) -> None:
-        """Colour bodies by something else."""
+        """Choose what the colours show."""
         self.coloring = name
         self._color_note.content = COLORINGS[name][1]
         self.is_stale = True
@@ -198,20 +203,20 @@ class BodiesView(View):
         self.is_stale = True
 
     def toggle_see_through(self) -> None:
-        """Bodies that can be seen through, or not."""
+        """Make bodies transparent, or opaque again."""
         self._set_see_through(not self.is_see_through)
         self._see_through.value = self.is_see_through
 
     def toggle_camera(self) -> None:
-        """Centred to free and back."""
+        """Switch between centred and free camera."""
         self.cameras.toggle()
         self._centred.value = self.cameras.is_centred
 
     def pick(self, identity: int | None) -> None:
-        """Pick the body with this id; None for none."""
+        """Select the body with this id; None for none."""
         ids = self.cast().ids
         if identity is not None and not (ids == identity).any():
-            raise InvalidInput(f"There is no body {identity}; ids go from {ids.min()} to {ids.max()}.")
+            raise InvalidInput(f"There is no body {identity}; give an id from {ids.min()} to {ids.max()}.")
         self.picked = identity
         if identity is None:
             self.cameras.follow(None)
@@ -229,7 +234,7 @@ class BodiesView(View):
         self.pick(None if row is None else int(bodies.ids[row]))
 
     def _colors(self, findings: Findings) -> NDArray[np.uint8]:
-        """(n, 3) of the bodies, the picked one in its own."""
+        """Return the colours (n, 3) of the bodies, with the selected one highlighted."""
         color, row = COLORINGS[self.coloring][0](findings), self._picked_row(findings)
         if row is not None:
             color = color.copy()
@@ -246,7 +251,7 @@ class BodiesView(View):
         findings = self.look()
         row = self._picked_row(findings)
         if row is None:
-            return "Click a body: its state, its pairs and who is in its area are told here."
+            return "Click a body to see its state, its pairs and the members of its area."
         return about_body(findings, self.overlays.options, row)
 
     def _add_overlay(self, name: str) -> Any:
@@ -271,8 +276,8 @@ class BodiesView(View):
         self.overlays.options.area = factor
         self.is_stale = True
 
-    def _stand(self, word: str) -> None:
-        if word == "to see all":
+    def _place_camera(self, word: str) -> None:
+        if word == SEE_ALL:
             self.cameras.show_all()
         else:
             self.cameras.stand_as_wanted()
@@ -285,7 +290,7 @@ class BodiesView(View):
 
 
 def legend() -> str:
-    """The colour of each overlay, as HTML."""
+    """Return the colour of each overlay, as HTML."""
     swatches = (
         f'<span style="white-space:nowrap;margin-right:0.9em"><span style="color:rgb{overlay.color}">■</span> '
         f"{overlay.word.lower() if overlay.word != 'k-DOPs' else overlay.word}</span> "
@@ -295,7 +300,7 @@ def legend() -> str:
 
 
 def light(scene: Any) -> None:
-    """Light from the sky and from the ground, and a sun; shadows would cost as much again as the picture."""
+    """Add lights, without shadows: they would double the time of a picture."""
     scene.configure_default_lights(enabled=True, cast_shadow=False)
     scene.configure_environment_map(hdri=None)
     scene.add_light_hemisphere("/light", intensity=0.4, sky_color=(235, 240, 255), ground_color=(90, 84, 80))

@@ -1,4 +1,4 @@
-"""What every view of the studio is."""
+"""The base class of views."""
 
 from __future__ import annotations
 
@@ -13,32 +13,31 @@ if TYPE_CHECKING:
 
 
 class View(ABC):
-    """One thing on the page: built once, ticked by the studio, closed when another takes its place.
+    """What a page shows: opened once, ticked by the studio, and closed when another view replaces it.
 
-    All methods but `camera_moved`, and every action that the page hands over, run in the studio's own thread, one after
-    the other.
+    All methods but `camera_moved`, and all actions of the page, run in the thread of the studio, one after another.
     """
 
     title: str = "Choque"
-    """What is shown, in a few words; the title of the page."""
+    """The title of the page."""
 
     picture_name: str = "choque.png"
-    """What a picture of it is called when the page saves one."""
+    """The file name of pictures that the page saves."""
 
     @abstractmethod
     def open(self, page: Page) -> None:
         """Build panels, keys and scene on an empty ``page``."""
 
     def tick(self) -> float | None:
-        """Do what is due; give the seconds until the next call, None for not before something is done on the page."""
+        """Do what is due; return the seconds until the next call, or None for after the next action."""
         return None
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
-        """A PNG of what is shown, drawn without the page; seen from where all of it is in sight unless told."""
-        raise InvalidInput(f"There is no picture of “{self.title}”; open a scene, a recording, a motion or volumes.")
+        """Draw the view as a PNG, without the page; without a viewpoint, from one that shows everything."""
+        raise InvalidInput(f"“{self.title}” cannot be drawn; open a scene, a recording, a motion or volumes.")
 
     def camera_moved(self, client: Any) -> None:  # noqa: B027
-        """The camera of a tab was moved there; called in a thread of viser's, and only for what cannot wait."""
+        """Handle a camera that was moved in a tab; called in a thread of viser, for what cannot wait."""
 
     def close(self) -> None:  # noqa: B027
-        """Give back what the view took; its panels and scene are removed for it."""
+        """Release what the view holds; its panels and its scene are removed by the studio."""

@@ -1,4 +1,4 @@
-"""Outlines as line segments (m, 2, 3): boxes, turned boxes, spheres and k-DOPs."""
+"""Wireframes as line segments (m, 2, 3): boxes, oriented boxes, spheres and k-DOPs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Segments: TypeAlias = NDArray[np.float32]
-"""(m, 2, 3): the two ends of each."""
+"""(m, 2, 3): the two ends of each segment."""
 
 NO_SEGMENTS: Segments = np.empty((0, 2, 3), np.float32)
 
 CIRCLE = 24
-"""Sides of a circle."""
+"""Number of segments of a circle."""
 
 EDGES = np.array([(a, a | 1 << axis) for axis in range(3) for a in range(8) if not a >> axis & 1])
 """(12, 2) the edges of a box; bits 0, 1, 2 of a corner's number are its x, y, z side."""
@@ -22,22 +22,22 @@ _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corne
 
 PARALLEL = 1e-9
 ON_EDGE = 1e-9
-"""How far beyond a face, as a share of the size, an edge may lie and still count."""
+"""Tolerance, as a share of the size, by which an edge may lie beyond a face."""
 
 
 def box_wires(lower: NDArray[np.floating], upper: NDArray[np.floating]) -> Segments:
-    """The edges of boxes (n, 3)."""
+    """Return the edges of boxes with corners (n, 3)."""
     middle, half = (lower.astype(np.float64) + upper) / 2, (upper.astype(np.float64) - lower) / 2
     return _edges(middle[:, None] + half[:, None] * _SIGNS)
 
 
 def oriented_wires(center: NDArray[np.floating], half: NDArray[np.floating], axes: NDArray[np.floating]) -> Segments:
-    """The edges of boxes with ``center`` (n, 3), ``half`` sides (n, 3), along the rows of ``axes`` (n, 3, 3)."""
+    """Return the edges of boxes: ``center`` (n, 3), ``half`` sides (n, 3) along the rows of ``axes`` (n, 3, 3)."""
     return _edges(center[:, None] + np.einsum("nka,nai->nki", half[:, None] * _SIGNS, axes))
 
 
 def sphere_wires(center: NDArray[np.floating], radius: NDArray[np.floating]) -> Segments:
-    """Three great circles of each sphere."""
+    """Return three great circles of each sphere."""
     angle = 2 * np.pi * np.arange(CIRCLE + 1) / CIRCLE
     round_, flat = np.column_stack((np.cos(angle), np.sin(angle))), np.zeros(CIRCLE + 1)
     circles = np.stack([np.insert(round_, axis, flat, axis=1) for axis in range(3)])
@@ -47,9 +47,9 @@ def sphere_wires(center: NDArray[np.floating], radius: NDArray[np.floating]) -> 
 
 
 def slab_wires(lower: NDArray[np.floating], upper: NDArray[np.floating], along: NDArray[np.integer]) -> Segments:
-    """The edges of k-DOPs: ``lower`` and ``upper`` (n, k/2) bounds along the directions ``along`` (k/2, 3).
+    """Return the edges of k-DOPs: ``lower`` and ``upper`` (n, k/2) bounds along the directions ``along`` (k/2, 3).
 
-    Two faces meet in a line, of which the other slabs leave a piece or nothing: O(n k³).
+    The intersection line of two faces is clipped by the other slabs: O(n k³).
     """
     normal = along.astype(np.float64)
     first, second = np.triu_indices(len(normal), 1)
@@ -61,7 +61,7 @@ def slab_wires(lower: NDArray[np.floating], upper: NDArray[np.floating], along: 
     found = []
     for side_a, side_b in sides:
         at_a, at_b = bound[side_a][:, first], bound[side_b][:, second]
-        # The point of the line nearest to the origin.
+        # The point of the line that is nearest to the origin.
         point = at_a[..., None] * np.cross(normal[second], crossing) + at_b[..., None] * np.cross(
             crossing, normal[first]
         )
@@ -81,7 +81,7 @@ def _clipped(
     bound: NDArray[np.float64],
     slack: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the slabs leave of the lines ``point + t crossing``: from where to where, (n, lines)."""
+    """Clip the lines ``point + t crossing`` by the slabs; return the ranges of t, (n, lines)."""
     start, end = np.full(point.shape[:2], -np.inf), np.full(point.shape[:2], np.inf)
     for slab, direction in enumerate(normal):
         rate, at = crossing @ direction, point @ direction

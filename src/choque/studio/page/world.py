@@ -1,4 +1,4 @@
-"""A live world on the page: run it, change its methods while it runs, and see what happens inside."""
+"""The view of a world: run it, change its methods while it runs, and see what they do."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ SPEEDS = {
     "16": 16.0,
     "as fast as it goes": np.inf,
 }
-SUITING = "what suits it"
+DEFAULT_BOUNDS = "default"
 NONE = "none"
 
 PANELS_A_SECOND = 4.0
-"""How often panels and plots are brought up to date while a run plays."""
+"""How often panels and plots are updated while a run plays."""
 
 
 class WorldView(BodiesView):
-    """Shows a run and sends it commands; all computing happens there.
+    """Shows a run and sends it commands.
 
     Parameters
     ----------
     thing
-        A scene of bodies, a world or a run. A scene is put into a world when the view is opened.
+        A scene of bodies, a world or a run. The world of a scene is made when the view is opened.
     options
-        Arguments of the world that a scene is put into.
+        Arguments of the world of a scene.
     """
 
     picture_name = "choque-world.png"
@@ -61,17 +61,17 @@ class WorldView(BodiesView):
         self._detection: tuple[Settings, Detection] | None = None
         self._version = 0
 
-    # The life of the view
+    # Open, tick, close
 
     def open(self, page: Page) -> None:
         """Make the run and build the page."""
         self.run = self._make_run()
         self.events, self.second = Events(), SecondMethod()
-        self._due = self._drawn = self._picture_due = self._told = 0.0
+        self._due = self._drawn = self._picture_due = self._updated = 0.0
         self._pace = 1.0
         self._is_warm = False
         self.seconds = {name: Recent() for name in ("step", "send", "picture")}
-        """Of a step, of handing a frame to the server, and between two frames."""
+        """Times of a step, of sending a frame to the server, and between two frames [s]."""
         self.steps_since_change = 0
         self.run.observers.append(self._observe)
         self.set_up(page, self._thing.camera if isinstance(self._thing, BodyScene) else Camera())
@@ -80,10 +80,10 @@ class WorldView(BodiesView):
         self.add_body_tab()
         self._add_side()
         self.present()
-        self._tell()
+        self._update_panels()
 
     def tick(self) -> float | None:
-        """Make the step that is due, draw what is due, and say when the next one is."""
+        """Make the step that is due, draw if due, and return the seconds until the next one."""
         run = self.run
         if not self._is_warm:
             self._warm_up()
@@ -107,26 +107,26 @@ class WorldView(BodiesView):
         return min(waits) if waits else None
 
     def close(self) -> None:
-        """Stop looking; the run stays as it is."""
+        """Stop observing the run, which stays unchanged."""
         if self._observe in self.run.observers:
             self.run.observers.remove(self._observe)
 
-    # What is shown
+    # Content
 
     def cast(self) -> BodyTable:
-        """The bodies of the world."""
+        """Return the bodies of the world."""
         bodies = self.run.world.bodies
         if self._cast is None or self._cast[0] is not bodies.ids:
             self._cast = bodies.ids, BodyTable.of(bodies)
         return self._cast[1]
 
     def poses(self) -> Poses:
-        """Where they are."""
+        """Return the poses of the bodies."""
         bodies = self.run.world.bodies
         return Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
 
     def look(self) -> Findings:
-        """What the methods in charge find among the bodies as they are now."""
+        """Return what the current methods find in the current state."""
         world = self.run.world
         key = (world, world.frame, self._version)
         if self._findings is None or self._findings[0] != key:
@@ -135,19 +135,19 @@ class WorldView(BodiesView):
             self._findings = key, Findings(world.bodies, self._detection[1])
         return self._findings[1]
 
-    # What can be done
+    # Commands
 
     def play(self) -> None:
-        """Let time go on."""
+        """Start the run."""
         self._refuse_finished()
         self.run.play()
         self._due = time.perf_counter()
-        self._tell_state()
+        self._update_state()
 
     def pause(self) -> None:
-        """Hold time."""
+        """Pause the run."""
         self.run.pause()
-        self._tell_state()
+        self._update_state()
         self.is_stale = True
 
     def toggle(self) -> None:
@@ -158,46 +158,46 @@ class WorldView(BodiesView):
             self.play()
 
     def step(self) -> None:
-        """Pause, and make one step."""
+        """Pause and make one step."""
         self.run.pause()
         self._refuse_finished()
         self.run.step()
-        self._tell_state()
+        self._update_state()
         self.is_stale = True
 
     def toggle_slow_motion(self) -> None:
-        """Steps a third as long, or whole ones."""
+        """Switch slow motion, with time steps a third as long, on or off."""
         self.run.slow_motion = not self.run.slow_motion
         self._slow.value = self.run.slow_motion
 
     def reset(self) -> None:
-        """Go back to the beginning, paused, with the methods of the beginning."""
+        """Return to the first frame and its methods, paused."""
         self.run.reset()
         for kept in (self.events, self.second, self.plots):
             kept.clear()
         self._changed_methods()
-        self._tell_state()
+        self._update_state()
 
     def switch(self, **choice: Any) -> None:
-        """Go on from the same state by other methods."""
+        """Continue from the same state with other methods."""
         try:
             self.run.switch(**choice)
         finally:
             self._changed_methods()
 
     def compare(self, name: str) -> None:
-        """Let a second broad phase look at the same bodies, or none."""
+        """Run a second broad phase on the same bodies, or none."""
         self.run.compare(None if name == NONE else name)
         self._second_choice.value = name
         self.second.clear()
         self.is_stale = True
 
     def set_last_frame(self, frame: float) -> None:
-        """Stop at this frame; 0 for never. A run counts pictures, and its first is number 1."""
+        """Stop at this frame; 0 for never. A run counts pictures from 1."""
         self.run.stop_at = int(frame) + 1 if frame else None
 
     def set_speed(self, word: str) -> None:
-        """So many seconds of the world in one of ours."""
+        """Set the seconds of the world per second."""
         self._pace = SPEEDS[word]
         if np.isfinite(self._pace):
             self.run.speed = self._pace
@@ -215,19 +215,24 @@ class WorldView(BodiesView):
                 "Slow motion (M)",
                 False,
                 self._set_slow,
-                hint="Steps a third as long, as in the original.",
+                hint="Time steps a third as long.",
             )
-            page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="It does not change where things go.")
+            page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="Does not change the results.")
             page.number(
-                "Last frame", self._last_frame or 0, self.set_last_frame, min=0, step=1, hint="Stop there; 0 for never."
+                "Last frame",
+                self._last_frame or 0,
+                self.set_last_frame,
+                min=0,
+                step=1,
+                hint="0: none.",
             )
             with page.folder("Methods"):
                 self._add_methods()
-            with page.folder("A second method beside it"):
+            with page.folder("Second method"):
                 self._second_choice = page.choice("Compare with", [NONE, *broad.names()], NONE, self.compare)
                 self._second_text = page.html()
             page.picture_button()
-            page.button("Choose something else", page.home)
+            page.button("Back to the chooser", page.home)
         page.key(("P", "space"), "Play or pause", self.toggle)
         page.key("F", "One step forward", self.step)
         page.key("M", "Slow motion", self.toggle_slow_motion)
@@ -237,17 +242,19 @@ class WorldView(BodiesView):
         page, now = self.page, self.run.world.settings
         self._choices = {
             "broad": page.choice("Broad phase", broad.names(), now.broad, lambda word: self.switch(broad=word)),
-            "bounds": page.choice("Bounds", [SUITING, *bounds_names()], now.bounds or SUITING, self._switch_bounds),
+            "bounds": page.choice(
+                "Bounds", [DEFAULT_BOUNDS, *bounds_names()], now.bounds or DEFAULT_BOUNDS, self._switch_bounds
+            ),
             "narrow": page.choice("Narrow phase", RULES.names(), now.narrow, lambda word: self.switch(narrow=word)),
             "response": page.choice(
                 "Response", response_names(), now.response, lambda word: self.switch(response=word)
             ),
         }
-        page.text("*The run goes on from the same state.*")
+        page.text("*The run continues from the same state.*")
 
     def _add_side(self) -> None:
         page = self.page
-        with page.side_tab("Inside"):
+        with page.side_tab("Times"):
             self.plots = RunPlots(page)
             with page.folder("Cost model"):
                 self._cost_text = page.html()
@@ -255,7 +262,7 @@ class WorldView(BodiesView):
             self._events_text = page.html()
 
     def _switch_bounds(self, word: str) -> None:
-        if word == SUITING:
+        if word == DEFAULT_BOUNDS:
             self.switch(broad=self.run.world.settings.broad)
         else:
             self.switch(bounds=word)
@@ -266,21 +273,23 @@ class WorldView(BodiesView):
 
     def _refuse_finished(self) -> None:
         if self.run.finished:
-            raise InvalidInput(f"The last frame, {self._last_frame}, is reached; reset, or set another.")
+            raise InvalidInput(
+                f"The last frame, {self._last_frame}, is reached; reset the run or set another last frame."
+            )
 
     def _set_slow(self, value: bool) -> None:
         self.run.slow_motion = value
 
     def _changed_methods(self) -> None:
-        """Show the methods that are in charge now, and start counting anew."""
+        """Show the current methods and restart the counts."""
         now = self.run.world.settings
         for name, handle in self._choices.items():
-            handle.value = getattr(now, name) or SUITING
+            handle.value = getattr(now, name) or DEFAULT_BOUNDS
         self.steps_since_change = 0
         self._version += 1
         self.is_stale = True
 
-    # The machinery
+    # Internals
 
     def _make_run(self) -> Run:
         thing = self._thing
@@ -301,7 +310,7 @@ class WorldView(BodiesView):
             self.second.add(self.run.comparison)
 
     def _warm_up(self) -> None:
-        """Make a step in a copy, so that what is loaded or compiled for the first one is there when it is made."""
+        """Step a copy, so that the first step of the run does not load or compile anything."""
         self._is_warm = True
         self.run.world.copy().step(self.run.dt)
 
@@ -312,27 +321,27 @@ class WorldView(BodiesView):
         if self.run.playing and self._drawn:
             self.seconds["picture"].add(now - self._drawn)
         self._drawn = now
-        # A picture that came late puts the next one off by half as long as usual at most.
+        # A late picture delays the next one by at most half a period.
         self._picture_due = max(self._picture_due, now - 0.5 / FRAMES_A_SECOND) + 1 / FRAMES_A_SECOND
-        if not self.run.playing or ended - self._told > 1 / PANELS_A_SECOND:
-            self._tell()
+        if not self.run.playing or ended - self._updated > 1 / PANELS_A_SECOND:
+            self._update_panels()
 
-    def _tell(self) -> None:
-        """Bring all panels up to date."""
-        self._told = time.perf_counter()
+    def _update_panels(self) -> None:
+        """Update all panels."""
+        self._updated = time.perf_counter()
         world, run = self.run.world, self.run
         self._status.content = self._status_html()
-        self.tell_notes()
+        self.update_notes()
         self.plots.draw()
         self._events_text.content = self.events.html()
         self._cost_text.content = cost_html(world.cost, self.steps_since_change)
         if run.shadow is None:
-            self._second_text.content = "None is chosen."
+            self._second_text.content = "None."
         else:
             self._second_text.content = self.second.html(run.shadow.bound is world.detection.bound)
-        self._tell_state()
+        self._update_state()
 
-    def _tell_state(self) -> None:
+    def _update_state(self) -> None:
         self._play.label = "Pause" if self.run.playing else "Play"
 
     def _status_html(self) -> str:
@@ -342,7 +351,7 @@ class WorldView(BodiesView):
         found = (
             f"{len(world.pairs()):,} candidates, {len(world.contacts()):,} contacts" if world.frame else "not run yet"
         )
-        times = f"{rate}a step takes {medians['step'] * 1e3:.1f} ms, sending a picture {medians['send'] * 1e3:.1f} ms"
+        times = f"{rate}step {medians['step'] * 1e3:.1f} ms, sending {medians['send'] * 1e3:.1f} ms"
         return (
             f"<b>Frame {world.frame:,}</b>, {world.time:.2f} s, {state}<br>{len(world):,} bodies; {found}<br>"
             f"<span style='opacity:0.7'>{times if medians['step'] else 'P or Space plays, F steps'}</span>"

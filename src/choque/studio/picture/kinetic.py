@@ -1,4 +1,4 @@
-"""Pictures of polygons in motion: stills, the space-time diagram of one axis, the events of a run, an animation."""
+"""Pictures of moving polygons: stills, the space-time diagram of one axis, the events of a run, an animation."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 INK, PAPER, BOX, ALONE, COLLIDING, ARROW = "#1d2433", "#ffffff", "#9aa5b8", "#dfe5ee", "#f2a65a", "#c4442d"
 LOWER, UPPER = "#1f5fa8", "#e09a2b"
 AXIS_NAMES = "xyz"
-PANELS_MOST = 12
-LINES_MOST = 120
-"""More bodies than this give a space-time diagram in which nothing can be told apart."""
+MAX_PANELS = 12
+MAX_OBJECTS = 120
+"""Maximum number of objects in a legible space-time diagram."""
 
 LABEL_SHARE, LABEL_WIDTH = 0.035, 17
-"""The number of a band: its height as a share of the diagram's, and its width in points."""
+"""Height of the label of a band as a share of the diagram, and its width [points]."""
 
 
 def draw_still(path: str | os.PathLike[str], model: Model, time: float | None = None) -> None:
-    """Draw the scene at ``time``: polygons, their boxes, red arrows of velocity, and the pairs whose boxes overlap."""
+    """Draw the scene at ``time``: polygons, their boxes, velocities as red arrows, and overlapping pairs of boxes."""
     at = model.interval[0] if time is None else time
     figure, axes = _figure(6.4, 6.4)
     paint(axes, model, at, _sweep_at(model, at))
@@ -38,9 +38,9 @@ def draw_still(path: str | os.PathLike[str], model: Model, time: float | None = 
 
 
 def draw_events(path: str | os.PathLike[str], model: Model) -> None:
-    """Draw a panel for each event at which a pair of boxes began or ceased to overlap, the first twelve at most."""
+    """Draw a panel for each event at which an overlap of two boxes begins or ends, at most twelve."""
     sweep = model.sweep()
-    moments = list(dict.fromkeys(event.time for event in sweep.advance(model.interval[1])))[:PANELS_MOST]
+    moments = list(dict.fromkeys(event.time for event in sweep.advance(model.interval[1])))[:MAX_PANELS]
     columns = min(max(len(moments), 1), 4)
     rows = max(-(-len(moments) // columns), 1)
     figure, axes = _figure(3.0 * columns, 3.0 * rows, rows, columns)
@@ -53,9 +53,9 @@ def draw_events(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0) -> None:
-    """Draw the end points of one axis over time: a band for a body, a dot for an event, a ring for a multiple one."""
-    if len(model) > LINES_MOST:
-        raise InvalidInput(f"The model has {len(model)} objects; a space-time diagram can show {LINES_MOST} at most.")
+    """Draw the end points of one axis over time: a band an object, a dot an event, a ring a multiple one."""
+    if len(model) > MAX_OBJECTS:
+        raise InvalidInput(f"The model has {len(model)} objects; a space-time diagram can show at most {MAX_OBJECTS}.")
     if axis not in (0, 1):
         raise InvalidInput(f"axis is {axis!r}; it must be 0 or 1.")
     figure, axes = _figure(8.0, 5.0)
@@ -80,12 +80,12 @@ def draw_space_time(path: str | os.PathLike[str], model: Model, *, axis: int = 0
             if meeting.is_multiple:
                 axes.plot(meeting.time, place, "o", color=ARROW, markersize=11, fillstyle="none", zorder=3)
     axes.set(xlabel="time", ylabel=f"{AXIS_NAMES[axis]} of the end points: blue lower, ochre upper", xlim=(begin, end))
-    axes.set_title("Every crossing is an event; a ring is a meeting of three or more", loc="left")
+    axes.set_title("Every crossing is an event; a ring marks three or more at once", loc="left")
     _save(path, figure)
 
 
 def _number(axes: Axes, begin: float, places: NDArray[np.float64]) -> None:
-    """Write the row of each band where it begins; one that would cover another goes beside it."""
+    """Label each band at its start; labels that would overlap are placed side by side."""
     bottom, top = axes.get_ylim()
     above, column = -np.inf, 0
     for row in np.argsort(places, kind="stable").tolist():
@@ -97,7 +97,7 @@ def _number(axes: Axes, begin: float, places: NDArray[np.float64]) -> None:
 
 
 def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60, frames_per_second: int = 20) -> None:
-    """Write an animation of the whole interval: .gif; or .mp4, by ffmpeg (extra ``video``, or the system's own)."""
+    """Write an animation of the whole interval: .gif, or .mp4 by ffmpeg (extra ``video``, or a system package)."""
     animation = require("matplotlib.animation", extra="lab", purpose="to make animations")
     suffix = Path(path).suffix.lower()
     if suffix not in (".gif", ".mp4"):
@@ -108,7 +108,7 @@ def animate(path: str | os.PathLike[str], model: Model, *, frame_count: int = 60
         matplotlib.rcParams["animation.ffmpeg_path"] = films.get_ffmpeg_exe()
     if frame_count < 1 or frames_per_second < 1:
         raise InvalidInput(
-            f"{frame_count} frames at {frames_per_second} a second were asked for; give at least 1 of each."
+            f"{frame_count} frames at {frames_per_second} per second were given; both must be at least 1."
         )
     figure, axes = _figure(5.0, 5.0)
     sweep = model.sweep()
@@ -158,7 +158,7 @@ def paint(axes: Axes, model: Model, time: float, sweep: Sweep) -> None:
     centre = (lower + upper) / 2
     if len(model):
         axes.quiver(*centre.T, *model.velocity.T, color=ARROW, angles="xy", scale_units="xy", scale=1.0, width=0.005)
-        if len(model) <= LINES_MOST:
+        if len(model) <= MAX_OBJECTS:
             for row, place in enumerate(centre):
                 axes.annotate(str(row), tuple(place), ha="center", va="center", fontsize=7, color=INK)
     for a, b in pairs.tolist():

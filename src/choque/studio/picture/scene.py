@@ -1,8 +1,7 @@
-"""A picture of boxes and of their colliding pairs.
+"""A picture of boxes and of their overlapping pairs.
 
-Boxes in 3D are shown as a plane cuts them: two boxes that it cuts overlap exactly where their cuts do, so what looks
-like a collision is one and what does not is none. Where more boxes are cut than an eye can tell apart, a window shows
-some of them.
+Boxes in 3D are shown as a cut by a plane: two boxes that it cuts overlap if and only if their cuts do. If the plane
+cuts too many boxes to be legible, a window shows some of them.
 """
 
 from __future__ import annotations
@@ -26,33 +25,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEGIBLE = 600
-"""Up to so many boxes can be told apart in one picture."""
+"""Maximum number of boxes that are legible in one picture."""
 
 WINDOWED = 250
-"""About so many are shown where there are more."""
+"""Approximate number of boxes in the window if there are more."""
 
 INK, PAPER, LINE, ALONE = "#1d2433", "#ffffff", "#c2c9d6", "#f1f3f7"
 COLLIDING = ("#ffe2a8", "#ffb56e", "#f07f5c", "#c9527d")
-"""Fills of boxes that meet one, two, three, and four or more others: darker in grey too."""
+"""Fill colours of boxes that overlap one, two, three, and four or more others; darker also in grey."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What the picture shows: rectangles in a plane, and who meets whom among them."""
+    """The content of the picture: rectangles in a plane, and their overlapping pairs."""
 
     lower: Floats
     """(k, 2) corners of the rectangles, finite."""
     upper: Floats
     pairs: Pairs
-    """(m, 2) rows of the rectangles that meet."""
+    """(m, 2) rows of overlapping rectangles."""
     window: Floats
-    """(2, 2): the lower and the upper corner of what is shown."""
+    """(2, 2): the lower and the upper corner of the visible part."""
     height: float | None
-    """Where the plane lies on the third axis; None in 2D."""
+    """Position of the plane on the third axis; None in 2D."""
 
     @property
     def partners(self) -> Rows:
-        """How many others each rectangle meets, (k,)."""
+        """Number of others that each rectangle overlaps, (k,)."""
         return np.bincount(self.pairs.ravel(), minlength=len(self.lower))
 
 
@@ -65,7 +64,7 @@ def draw_scene(
     title: str = "Boxes and their colliding pairs",
     height: float | None = None,
 ) -> None:
-    """Draw boxes and their pairs into a PNG file, which appears once it is complete.
+    """Draw boxes and their pairs to a PNG file, which appears once it is complete.
 
     Parameters
     ----------
@@ -76,9 +75,9 @@ def draw_scene(
     pairs
         (m, 2) rows of boxes that overlap.
     title
-        What the picture is of.
+        The title of the picture.
     height
-        Where the plane cuts the third axis, in 3D; None for the middle.
+        In 3D, where the plane cuts the third axis; None for the middle.
     """
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
@@ -94,7 +93,7 @@ def draw_scene(
 
 
 def make_cut(lower: Floats, upper: Floats, pairs: Pairs, height: float | None = None) -> Cut:
-    """Choose what is shown: the boxes that the plane and the window meet, and the pairs among them."""
+    """Select the boxes that the plane and the window cut, and their pairs."""
     shown = np.ones(len(lower), np.bool_)
     if lower.shape[1] == 3:
         height = _middle(lower[:, 2], upper[:, 2]) if height is None else height
@@ -105,14 +104,14 @@ def make_cut(lower: Floats, upper: Floats, pairs: Pairs, height: float | None = 
     shown &= (lower[:, :2] <= window[1]).all(axis=1) & (upper[:, :2] >= window[0]).all(axis=1)
     rows = np.cumsum(shown) - 1
     kept = pairs[shown[pairs[:, 0]] & shown[pairs[:, 1]]]
-    # Infinite extents, such as those of a ground, reach well beyond the frame of the picture.
+    # Infinite boxes, such as those of ground planes, are clipped well outside the picture.
     margin = window[1] - window[0]
     low, high = (np.clip(side[shown, :2], window[0] - margin, window[1] + margin) for side in (lower, upper))
     return Cut(low, high, rows[kept].astype(np.int32), window, height)
 
 
 def _rows_of(pairs: ArrayLike, count: int) -> Pairs:
-    """The pairs as an array (m, 2), each a row of one of ``count`` boxes."""
+    """Return the pairs as an array (m, 2); each must be a row of one of ``count`` boxes."""
     table = np.asarray(pairs)
     if not table.size:
         return np.empty((0, 2), np.int32)
@@ -120,7 +119,7 @@ def _rows_of(pairs: ArrayLike, count: int) -> Pairs:
         raise InvalidInput(f"pairs is {table.dtype} of shape {table.shape}; it must be integers of shape (m, 2).")
     if table.min() < 0 or table.max() >= count:
         wrong = table[((table < 0) | (table >= count)).any(axis=1)][0].tolist()
-        raise InvalidInput(f"There is a pair {wrong}; the boxes are 0 to {count - 1}.")
+        raise InvalidInput(f"The pair {wrong} is out of range; rows go from 0 to {count - 1}.")
     return table.astype(np.int32)
 
 
@@ -131,7 +130,7 @@ def _middle(lower: Floats, upper: Floats) -> float:
 
 
 def _window(lower: Floats, upper: Floats) -> Floats:
-    """The corners of what is shown: everything, or a window around the rectangle nearest to the middle of all."""
+    """Return the corners of the visible part: everything, or a window around the most central rectangle."""
     finite = np.isfinite(lower).all(axis=1) & np.isfinite(upper).all(axis=1)
     if not finite.any():
         return np.array([[-1.0, -1.0], [1.0, 1.0]])
@@ -140,7 +139,7 @@ def _window(lower: Floats, upper: Floats) -> Floats:
     if finite.sum() > LEGIBLE:
         centers = (low + high) / 2
         center = centers[np.abs(centers - np.median(centers, axis=0)).max(axis=1).argmin()]
-        # The radius, in the measure of a square, within which the wanted number of middles lie.
+        # The half side of a square that contains the wanted number of centers.
         radius = np.partition(np.abs(centers - center).max(axis=1), WINDOWED)[WINDOWED]
         whole = np.stack((np.maximum(center - radius, whole[0]), np.minimum(center + radius, whole[1])))
     padding = 0.02 * max(float((whole[1] - whole[0]).max()), 1e-6)
@@ -179,7 +178,7 @@ def _caption(cut: Cut, box_count: int, pair_count: int) -> str:
 def _draw_boxes(axes: Axes, cut: Cut) -> None:
     from matplotlib.collections import PolyCollection
 
-    order = np.argsort(-(cut.upper - cut.lower).prod(axis=1), kind="stable")  # small ones lie on top
+    order = np.argsort(-(cut.upper - cut.lower).prod(axis=1), kind="stable")  # small ones on top
     low, high = cut.lower[order], cut.upper[order]
     corners = [(low[:, 0], low[:, 1]), (high[:, 0], low[:, 1]), (high[:, 0], high[:, 1]), (low[:, 0], high[:, 1])]
     outlines = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
@@ -212,7 +211,7 @@ def _draw_links(axes: Axes, cut: Cut) -> None:
 
 
 def _link_width(cut: Cut) -> float:
-    """Points, finer where boxes are small, so that a crowd does not vanish under its links."""
+    """Return a line width [points], thinner for small boxes so that links do not hide them."""
     edge = float(np.median(cut.upper - cut.lower)) / float((cut.window[1] - cut.window[0]).max())
     return float(np.clip(60 * edge, 0.3, 1.1))
 
@@ -222,7 +221,7 @@ def _draw_legend(figure: Figure, cut: Cut) -> None:
     from matplotlib.patches import Patch
 
     counts = np.bincount(np.minimum(cut.partners, len(COLLIDING)), minlength=len(COLLIDING) + 1)
-    labels = ("meets none", "meets one", "meets two", "meets three", "meets four or more")
+    labels = ("overlaps none", "overlaps one", "overlaps two", "overlaps three", "overlaps four or more")
     entries: list[Patch | Line2D] = [
         Patch(
             facecolor=fill, edgecolor=LINE if label == labels[0] else INK, linewidth=0.5, label=f"{label} ({count:,})"

@@ -1,4 +1,4 @@
-"""Where the camera of a world stands, and where it must stand for all bodies to be seen."""
+"""Cameras of worlds, and the camera that shows all bodies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from choque.record import BodyTable, Poses
 from choque.scene import Camera
 
 VIEW_ANGLE = 45.0
-"""From the bottom of a picture to its top, in degrees."""
+"""Vertical field of view [degrees]."""
 
 MARGIN = 1.08
-"""How much wider a picture is than what is to be seen in it."""
+"""Size of a picture over the size of its content."""
 
 
 def extent(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], float]:
-    """The middle of the drawn bodies and how far they reach from there, grounds aside."""
+    """Return the center and the radius of all drawn bodies except ground planes."""
     points, reach = outline(cast, poses)
     if not len(points):
         return np.zeros(3), 10.0
@@ -28,10 +28,7 @@ def extent(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], float]:
 def framing(
     cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int]
 ) -> tuple[Camera, tuple[float, float, float]]:
-    """Keep the direction of ``camera``, but stand where the drawn bodies just fill a picture of ``size``.
-
-    Gives the camera and the point that it looks at.
-    """
+    """Return a camera, in the direction of ``camera``, that fills a picture with the drawn bodies, and its target."""
     points, reach = outline(cast, poses)
     if not len(points):
         return camera, (0.0, 0.0, 0.0)
@@ -39,7 +36,7 @@ def framing(
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     upward = float(np.tan(np.radians(VIEW_ANGLE / 2))) / MARGIN
     sideways = upward * size[0] / size[1]
-    for _ in range(3):  # what is near looks larger, so the middle of the picture is found step by step
+    for _ in range(3):  # perspective moves the center, so it is found iteratively
         away = points - center
         along, across, height = away @ ahead, away @ right, away @ up
         distance = max(
@@ -54,7 +51,7 @@ def framing(
 
 
 def directions(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Where a camera looks, and where its right and its top are: at yaw 0 it stands at +z, at yaw 90 at +x."""
+    """Return the forward, right and up directions of a camera: at yaw 0 it is at +z, at yaw 90 at +x."""
     pitch, yaw = np.radians((camera.pitch, camera.yaw))
     ahead = np.array([-np.cos(pitch) * np.sin(yaw), np.sin(pitch), -np.cos(pitch) * np.cos(yaw)])
     right = np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
@@ -62,7 +59,7 @@ def directions(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def camera_at(position: NDArray[np.float64], target: NDArray[np.float64]) -> Camera:
-    """The camera that stands at ``position`` and looks at ``target``, +y being up."""
+    """Return the camera at ``position`` that looks at ``target``; +y is up."""
     away = position - target
     radius = float(np.linalg.norm(away))
     if not radius > 0.0:
@@ -73,7 +70,7 @@ def camera_at(position: NDArray[np.float64], target: NDArray[np.float64]) -> Cam
 
 
 def outline(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points (k, 3) and reaches (k,) whose spheres hold all drawn bodies: the corners of tiles, the rest by centres."""
+    """Return centers (k, 3) and radii (k,) of spheres that contain all drawn bodies; tiles by their corners."""
     drawn = cast.drawn & (cast.kind != PLANE)
     tiles, others = np.flatnonzero(drawn & (cast.kind == TILE)), np.flatnonzero(drawn & (cast.kind != TILE))
     own = cast.size.astype(np.float64)

@@ -1,8 +1,8 @@
-"""A stage without a window: bodies in their poses, lit, with shadows, as pictures.
+"""Off-screen rendering of bodies, with lights and shadows.
 
-Bodies are drawn as instances: a mesh of unit size for each kind of part, and for every body a place, a turn, a stretch
-and a colour. A capsule is a tube and two caps, so that any proportion is round. Nothing of a body but these numbers
-changes from frame to frame.
+Bodies are drawn as instances: one mesh of unit size for each kind of part, and for every body a position, a rotation, a
+scale and a colour. A capsule is a tube and two caps, so that any proportion is round. Only the poses change from frame
+to frame.
 """
 
 from __future__ import annotations
@@ -25,61 +25,61 @@ from choque.studio.stage.graphics import add_line_layer, check_size, load_pyvist
 from choque.studio.stage.quaternions import Quaternions, product, quaternions
 
 BOX_COLOR, ORIENTED_COLOR = (220, 0, 220), (220, 220, 0)
-"""Of wireframes, as in the original: of boxes along the axes, and of oriented ones."""
+"""Colours of the wireframes of axis-aligned and of oriented boxes."""
 
 AXES = ((1.0, 0.25, 0.25), (0.3, 0.9, 0.35), (0.35, 0.5, 1.0))
 AXES_LENGTH = 100.0
 LIGHT = np.array([0.55, 1.0, 0.4]) / np.linalg.norm([0.55, 1.0, 0.4])
-"""Where the sun stands."""
+"""Direction of the main light."""
 
 GROUND_SIDE = 400.0
 
 COARSEST, FINEST = 6, 24
 TRIANGLES = 400_000
-"""Round bodies are drawn as finely as fits into this many triangles."""
+"""Round bodies are drawn as finely as this many triangles in all allow."""
 
 PEELS = 4
-"""How many bodies behind each other are told apart where they are seen through; each costs as much as a picture."""
+"""Number of layers of transparent bodies; each costs as much as a picture."""
 
-_OVER = np.array([0.0, 1.0, 0.0, 0.0], np.float32)
-"""Half a turn about x, which carries the cap at one end of a capsule to the other."""
+_FLIP = np.array([0.0, 1.0, 0.0, 0.0], np.float32)
+"""180 degrees about x: moves the cap at one end of a capsule to the other."""
 
 
 @dataclass(eq=False)
 class _Part:
-    """Instances of one mesh: which bodies have them, and how a body's pose becomes theirs."""
+    """Instances of one mesh: the rows of their bodies, and their pose relative to the body."""
 
     rows: NDArray[np.intp]
     points: Any
     offset: NDArray[np.float32] | None
-    """(m,): how far along the body's own z they sit; None for at its centre."""
-    over: bool
+    """(m,): offset along the z axis of the body; None for 0."""
+    flipped: bool
 
-    def place(self, poses: Poses, turn: Quaternions) -> None:
+    def place(self, poses: Poses, rotation: Quaternions) -> None:
         """Move the instances to the poses of their bodies."""
         position = poses.position[self.rows]
         if self.offset is not None:
             position = position + self.offset[:, np.newaxis] * poses.rotation[self.rows, :, 2]
-        turned = turn[self.rows]
+        rotated = rotation[self.rows]
         self.points.points = position
-        self.points.point_data["turn"] = product(turned, _OVER) if self.over else turned
+        self.points.point_data["rotation"] = product(rotated, _FLIP) if self.flipped else rotated
 
 
 class WorldStage:
-    """Draws worlds off screen.
+    """Draws bodies off screen.
 
     Parameters
     ----------
     camera
-        Where to look from; it looks at the origin, or at ``target``.
+        The camera; it looks at ``target``.
     size
         Width and height in pixels.
     definition
-        How finely round bodies are drawn: latitudes of a sphere. None for as finely as their number allows.
+        Latitudes of a sphere; None to choose by the number of bodies.
     shadows
-        Whether bodies cast shadows; costs about as much again as the picture.
+        Whether bodies cast shadows, which doubles the time of a picture.
     smoothing
-        How many times as wide and high it is drawn before it is made smaller, for smooth edges: 1 to 4.
+        Supersampling factor for smooth edges: 1 to 4.
     axes
         Whether the axes are drawn: x red, y green, z blue.
     """
@@ -112,23 +112,23 @@ class WorldStage:
             self._add_axes()
 
     def set_opacity(self, opacity: float) -> None:
-        """Let bodies that are shown from now on be seen through, 1 for not at all; they cast no shadows then."""
+        """Set the opacity of bodies that are shown later; transparent ones cast no shadows."""
         self._opacity = opacity
 
     def show(self, cast: BodyTable, poses: Poses) -> None:
-        """Put the bodies in place; a new cast takes the place of the one before."""
+        """Show bodies in their poses; a new table replaces the one before."""
         if cast is not self._cast:
             self._engage(cast, poses)
-        turn = quaternions(poses.rotation)
+        rotation = quaternions(poses.rotation)
         for part in self._parts:
-            part.place(poses, turn)
+            part.place(poses, rotation)
         for actor in self._actors:
-            actor.Modified()  # or the shadows would stay where they were
+            actor.Modified()  # so that shadows are updated
 
     def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
         """Draw boxes as wireframes by their ``corners`` (m, 8, 3): bits 0, 1 and 2 of a corner's number are its sides.
 
-        ``name`` tells sets of boxes apart; a set takes the place of the one of the same name, and m = 0 ends it.
+        A set of boxes replaces the one of the same ``name``; m = 0 removes it.
         """
         if name in self._wires:
             self._overlay.RemoveActor(self._wires.pop(name))
@@ -139,7 +139,7 @@ class WorldStage:
             self._wires[name] = self._draw_lines(corners.reshape(-1, 3), lines, [part / 255 for part in color])
 
     def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
-        """Draw lines between two ends each (m, 2, 3), in one colour or in that of each end (m, 2, 3)."""
+        """Draw line segments (m, 2, 3), in one colour or with a colour for each end (m, 2, 3)."""
         if not len(ends):
             return
         lines = np.arange(2 * len(ends)).reshape(-1, 2)
@@ -154,9 +154,9 @@ class WorldStage:
         color: Sequence[float],
         each: NDArray[np.uint8] | None = None,
     ) -> Any:
-        """Draw ``lines`` (m, 2) between points (k, 3), over the bodies that they lie in front of, without shadows.
+        """Draw ``lines`` (m, 2) between points (k, 3), with depth but without shadows.
 
-        ``each`` has the colours (k, 3) of the points where they are not the same.
+        ``each`` has the colours (k, 3) of the points if they differ.
         """
         pyvista = load_pyvista()
         from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
@@ -180,15 +180,15 @@ class WorldStage:
         return actor
 
     def picture(self) -> NDArray[np.uint8]:
-        """Draw: (height, width, 3) red, green and blue, the top row first."""
+        """Render: (height, width, 3) red, green and blue, the top row first."""
         self._plotter.render()
         image = self._plotter.screenshot(None, return_img=True)
         if image is None:
-            raise InvalidInput("Nothing could be drawn: OpenGL gave no picture.")
+            raise InvalidInput("OpenGL returned no picture; check the graphics drivers, or install libosmesa6.")
         return self._framed(image[:, :, :3])
 
     def close(self) -> None:
-        """Give back what drawing took."""
+        """Release the renderer."""
         self._plotter.close()
 
     def __enter__(self) -> Self:
@@ -198,10 +198,10 @@ class WorldStage:
         self.close()
 
     def _framed(self, square: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Cut the picture out of the square that was drawn, and make it smaller.
+        """Crop the rendered square to the picture, and reduce it.
 
-        VTK draws its shadow maps through the view port of the window, so only a square window that is as wide as the
-        maps gets them whole.
+        VTK renders shadow maps through the viewport of the window, so they are complete only in a square window of
+        their size.
         """
         (width, height), factor = self._size, self._smoothing
         left, top = ((square.shape[0] - side * factor) // 2 for side in (width, height))
@@ -213,7 +213,7 @@ class WorldStage:
         return picture
 
     def _aim(self) -> None:
-        """Stand ``radius`` off and look at the target; +y is up."""
+        """Place the camera at its distance from the target; +y is up."""
         ahead, _, up = directions(self._camera)
         view = self._plotter.camera
         widened = np.tan(np.radians(VIEW_ANGLE / 2)) * max(self._size) / self._size[1]
@@ -227,8 +227,8 @@ class WorldStage:
             self._plotter.remove_actor(actor, render=False)
         self._actors, self._parts, self._cast = [], [], cast
         steps = self._definition or _definition_for(int(np.count_nonzero(cast.drawn)))
-        for rows, mesh, scale, color, offset, over in _instances(cast, steps):
-            self._add(rows, mesh, scale, color, offset, over)
+        for rows, mesh, scale, color, offset, flipped in _instances(cast, steps):
+            self._add(rows, mesh, scale, color, offset, flipped)
         self._light(cast, poses)
 
     def _add(
@@ -238,7 +238,7 @@ class WorldStage:
         scale: NDArray[np.float32],
         color: NDArray[np.uint8],
         offset: NDArray[np.float32] | None,
-        over: bool,
+        flipped: bool,
     ) -> None:
         pyvista = load_pyvista()
         from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
@@ -246,13 +246,13 @@ class WorldStage:
         points = pyvista.PolyData(np.zeros((len(rows), 3), np.float32))
         points.point_data["scale"] = np.ascontiguousarray(scale, np.float32)
         points.point_data["color"] = np.ascontiguousarray(color, np.uint8)
-        points.point_data["turn"] = np.tile(np.array([1, 0, 0, 0], np.float32), (len(rows), 1))
+        points.point_data["rotation"] = np.tile(np.array([1, 0, 0, 0], np.float32), (len(rows), 1))
         mapper = vtkGlyph3DMapper()
         mapper.SetInputData(points)
         mapper.SetSourceData(polydata(mesh))
         mapper.SetScaleArray("scale")
         mapper.SetScaleModeToScaleByVectorComponents()
-        mapper.SetOrientationArray("turn")
+        mapper.SetOrientationArray("rotation")
         mapper.SetOrientationModeToQuaternion()
         mapper.SetScalarModeToUsePointFieldData()
         mapper.SelectColorArray("color")
@@ -268,10 +268,10 @@ class WorldStage:
         surface.SetInterpolationToPhong()
         self._plotter.add_actor(actor, reset_camera=False, render=False)
         self._actors.append(actor)
-        self._parts.append(_Part(rows, points, offset, over))
+        self._parts.append(_Part(rows, points, offset, flipped))
 
     def _light(self, cast: BodyTable, poses: Poses) -> None:
-        """Let the sun stand high to the side and cast the shadows, and a little light come from the camera."""
+        """Add the main light, which casts the shadows, and a weak one at the camera."""
         pyvista = load_pyvista()
         center, reach = extent(cast, poses)
         self._plotter.remove_all_lights()
@@ -298,12 +298,12 @@ class WorldStage:
 
 
 def _definition_for(count: int) -> int:
-    """How many latitudes each of ``count`` bodies gets: a sphere of d latitudes has about 4 d² triangles."""
+    """Return the number of latitudes for ``count`` bodies: a sphere of d latitudes has about 4 d² triangles."""
     return int(np.clip(np.sqrt(TRIANGLES / 4 / max(count, 1)), COARSEST, FINEST))
 
 
 def _instances(cast: BodyTable, definition: int) -> Any:
-    """List the parts of all drawn bodies: rows, mesh, scale (m, 3), colour (m, 3), offset along z, turned over."""
+    """Yield the parts of all drawn bodies: rows, mesh, scale (m, 3), colour (m, 3), offset along z, whether flipped."""
     size = cast.size
 
     def of(kind: int, also: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None) -> NDArray[np.intp]:

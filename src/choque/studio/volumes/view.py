@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.studio.page.page import Page
-from choque.studio.page.scene import Lens, Stand, give_back, light_evenly
+from choque.studio.page.scene import CameraPlacement, Lens, light_evenly, reset_lens
 from choque.studio.page.view import View
 from choque.studio.stage.quaternions import matrix_of, quaternions
 from choque.studio.viewpoint import Viewpoint
@@ -59,7 +59,7 @@ class VolumeView(View):
 
     def open(self, page: Page) -> None:
         """Build the page."""
-        self._page, self._stand = page, Stand(page.server)
+        self._page, self._stand = page, CameraPlacement(page.server)
         self.pair.query()  # the first question makes what later ones use again; the times shown are of those
         light_evenly(page.scene)
         self._drawing = VolumeDrawing(page.scene, self.pair, self.look)
@@ -84,7 +84,7 @@ class VolumeView(View):
 
     def close(self) -> None:
         """Give the page back as it was."""
-        give_back(self._page.server)
+        reset_lens(self._page.server)
 
     def _build_common(self, page: Page) -> None:
         first, second = self.pair.parts
