@@ -95,6 +95,14 @@ def test_the_outline_of_a_sphere_lies_on_it() -> None:
     )
 
 
+@pytest.mark.parametrize("method", broad.names())
+def test_every_structure_is_drawn_with_finite_lines(method: str) -> None:
+    lower = np.random.default_rng(2).uniform(-20, 20, (300, 3))
+    lines, colors = structure_of(method, Boxes(lower, lower + 0.5)).wires()
+    assert np.isfinite(lines).all()
+    assert colors.shape == lines.shape
+
+
 @pytest.mark.parametrize("count", [60, 9_000])
 def test_what_auto_builds_is_what_its_choice_builds(count: int) -> None:
     lower = np.random.default_rng(2).uniform(-20, 20, (count, 3))

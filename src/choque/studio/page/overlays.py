@@ -65,6 +65,9 @@ def structure_of(method: str, boxes: Boxes) -> Parts:
         note = f"Bounds of the bodies of {parts} leaves."
     else:
         note = f"{made.method} builds neither cells nor a tree; it may have a sweep axis."
+    # Outer cells may be infinite: they are drawn up to the bounds of all boxes.
+    lower = np.where(np.isfinite(lower), lower, boxes.lower.min(axis=0))
+    upper = np.where(np.isfinite(upper), upper, boxes.upper.max(axis=0))
     return _limited(lower, upper, made.level, f"{via}{note}")
 
 
