@@ -32,8 +32,8 @@ from choque.studio.page.picking import about_body, body_on_ray
 from choque.studio.page.wires import box_wires, oriented_wires, slab_wires, sphere_wires
 from choque.studio.stage.camera import framing
 from choque.world import World
-from choque.world._detection import Detection
-from choque.world._settings import Settings
+from choque.world.detection import Detection
+from choque.world.settings import Settings
 
 
 @pytest.fixture(scope="module")

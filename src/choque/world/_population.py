@@ -20,8 +20,8 @@ from choque.dynamics import Response
 from choque.dynamics.mechanics import capsule_inertia, limit_speeds, sphere_inertia
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
-from choque.world._settings import Settings
 from choque.world.bodies import Bodies
+from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.narrow.hulls import Hulls

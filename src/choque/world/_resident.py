@@ -20,9 +20,9 @@ from choque.gpu.devices import Served, resolve
 from choque.gpu.session import Traffic
 from choque.narrow.extents import slack_of
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
-from choque.world._settings import Settings
 from choque.world.bodies import Bodies
 from choque.world.bounds import refuse_lost, slabs_of
+from choque.world.settings import Settings
 
 OPTIONS = frozenset(("threads", "device", "axis_period", "centred", "tiles"))
 """The options of ``sap-kdop`` under which bodies stay; others change what may meet and are left to it."""

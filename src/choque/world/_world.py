@@ -22,12 +22,12 @@ from choque.dynamics import Response, create_response, mechanics
 from choque.errors import InvalidInput
 from choque.narrow.manifold import Contacts
 from choque.world._cost import Cost
-from choque.world._detection import NO_PAIRS, Detected, Detection
 from choque.world._population import Population
-from choque.world._settings import Settings, float_name
 from choque.world.bodies import Bodies, state_hash
 from choque.world.bounds import LEGACY
+from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import STAGES, StepReport
+from choque.world.settings import Settings, float_name
 
 
 class World(Population):

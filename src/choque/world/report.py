@@ -11,7 +11,7 @@ from choque._core.pair_sets import difference
 from choque._core.types import Pairs
 from choque.narrow.phase import KindTally
 from choque.world._cost import Cost
-from choque.world._detection import Detected
+from choque.world.detection import Detected
 
 STAGES = ("bounds", "broad", "narrow", "response", "integrate")
 """The stages of a step, in their order."""

@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeAlias
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.world._detection import Detection
 from choque.world._world import World
+from choque.world.detection import Detection
 from choque.world.report import Comparison, StepReport
 
 SLOW_MOTION = 3

@@ -20,9 +20,9 @@ from choque._core.ids import Identities
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
 from choque.narrow.shapes import CONVEX, KIND_NAMES
-from choque.world._settings import Settings
 from choque.world.bodies import Bodies
 from choque.world.hull_library import pack_hulls, unpack_hulls
+from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.world._world import World

@@ -14,8 +14,8 @@ from choque.narrow import Hulls
 from choque.narrow.hulls import Hull
 from choque.record import BodyTable, Poses
 from choque.world import Bodies
-from choque.world._detection import Detected, Detection
 from choque.world.bounds import find_bounds
+from choque.world.detection import Detected, Detection
 
 
 class Findings:

@@ -15,8 +15,8 @@ from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.page import Page
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.world import bounds_names
-from choque.world._detection import Detection
-from choque.world._settings import Settings
+from choque.world.detection import Detection
+from choque.world.settings import Settings
 
 SPEEDS = ("-16", "-4", "-1", "-1/4", "1/16", "1/4", "1/2", "1", "2", "4", "16")
 DEFAULT_BOUNDS = "default"

@@ -19,8 +19,8 @@ from choque.studio.page.page import Page
 from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.world import Run, StepReport, World, bounds_names
-from choque.world._detection import Detection
-from choque.world._settings import Settings
+from choque.world.detection import Detection
+from choque.world.settings import Settings
 
 SPEEDS = {
     "1/16": 1 / 16,

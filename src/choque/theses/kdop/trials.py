@@ -18,7 +18,7 @@ from choque.narrow.convex.probe import CONTACT, probe_pairs
 from choque.narrow.hulls import Hulls
 from choque.theses.kdop.tower import Tower
 from choque.world import World
-from choque.world._detection import Detected
+from choque.world.detection import Detected
 
 SOLID = "rhombicuboctahedron"
 HALF_EXTENT = 2.0

@@ -13,7 +13,7 @@ import numpy as np
 from choque import broad
 from choque._core import threads
 from choque.bounds import Boxes
-from choque.broad._on_device import on_device
+from choque.broad.device import on_device
 from choque.dynamics.response import RESPONSES
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.rules import RULES

@@ -1,4 +1,4 @@
-"""Which method serves where a device is asked for."""
+"""The method that runs on a requested device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from choque.gpu.devices import resolve
 
 
 def on_device(device: str, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The method and the options that serve a request for a ``device``."""
+    """Return the method and the options for a ``device``; `InvalidInput` if the method does not run there."""
     served = resolve(device)
     if not served.uses_warp:
         return method, options

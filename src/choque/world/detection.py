@@ -19,9 +19,9 @@ from choque.narrow.manifold import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
 from choque.world._cost import Cost, CostMeter
-from choque.world._settings import Settings
 from choque.world.bodies import Bodies
 from choque.world.bounds import BodyBoxes, find_bounds
+from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.world._resident import ResidentSweep
