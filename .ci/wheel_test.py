@@ -25,7 +25,7 @@ found = {name: choque.pairs(lower, lower + 0.5, method=name).tolist() for name i
 assert all(pairs == found["brute"] for pairs in found.values()) and found["brute"]
 sweep = choque.kinetic.Sweep([[0, 0], [5, 0]], [[1, 1], [6, 1]], velocity=[[1, 0], [-1, 0]])
 assert [event.time for event in sweep.advance(until=10.0)] == [2.0, 3.0]
-world = choque.scene.load("bowling").world()
+world = choque.scene.read("bowling").world()
 assert world.step().bodies
 ball = choque.volumes.phantoms.make("ball", 16)
 assert ball.collides(ball)

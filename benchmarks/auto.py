@@ -87,7 +87,8 @@ def frames_of(setting: Setting) -> list[Any]:
     count = max(MIN_FRAMES, min(MAX_FRAMES, BOX_FRAMES // setting["n"]))
     moves = setting["scene"] in ("brownian", "free-fall")
     scene, n, seed, dimension = (setting[name] for name in ("scene", "n", "seed", "dimension"))
-    return list(choque.scene.generate(scene, n, seed, dimension, count if moves else 1, **options).frames())
+    frames = count if moves else 1
+    return list(choque.scene.generate(scene, n, seed=seed, dimension=dimension, frames=frames, **options).frames())
 
 
 def seconds(method: str, frames: Sequence[Any]) -> float:

@@ -38,8 +38,8 @@ def scenes(app: Sphinx) -> Iterator[str]:  # noqa: ARG001
     scene = choque.scene
     sorts = {
         "Boxes": (scene.names(), scene.parameters),
-        "Bodies, by a generator": (scene.body_names(), scene.body_parameters),
-        "Bodies, ready made": (scene.built_in_names(), lambda _: {}),
+        "Bodies, by a generator": (scene.names("bodies"), scene.parameters),
+        "Bodies, ready made": (scene.names("built-in"), lambda _: {}),
     }
     for sort, (names, parameters) in sorts.items():
         any_parameters = any(parameters(name) for name in names)

@@ -37,7 +37,7 @@ class Carousel:
 
 
 @choque.scene.generator("carousel")
-def carousel(request: choque.scene.Request, *, rings: int = 10) -> choque.scene.Motion:
+def carousel(request: choque.scene.Request, *, rings: int = 10) -> Carousel:
     random = request.random()
     radius = random.integers(1, rings + 1, request.box_count).astype(float)
     return Carousel(radius, random.random(request.box_count) * 2 * np.pi)
@@ -52,8 +52,8 @@ scene = choque.scene.generate("carousel", 300, seed=7, frames=20, rings=10)
 # read.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "carousel.aabbs"
-    choque.scene.bake(path, scene)
-    baked = choque.scene.load(path)
+    choque.scene.write(path, scene)
+    baked = choque.scene.read(path)
     print(f"{path.name}: {path.stat().st_size:,} bytes, {baked.frame_count} frames")
     assert np.array_equal(choque.pairs(*baked.frame(10)), choque.pairs(*scene.frame(10)))
     choque.files.write_pairs(Path(folder) / "pairs.csv", choque.pairs(*baked.frame(10)))

@@ -21,7 +21,7 @@ from choque.theses.fingsics.totals import Totals
 # events.
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "bowling.choque"
-scene = choque.scene.load("bowling")
+scene = choque.scene.read("bowling")
 run = choque.world.Run(scene.world(broad="sap-obb"), dt=scene.dt)
 totals = Totals()
 with choque.record.Recorder(

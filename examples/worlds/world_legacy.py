@@ -32,7 +32,7 @@ text = f"""<?xml version="1.0" encoding="utf-8"?>
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "wall.xml"
     path.write_text(text)
-    scene = choque.scene.load(path)
+    scene = choque.scene.read(path)
 print(f"{scene.name}: {len(scene)} bodies at {scene.steps_per_second} steps a second")
 
 # %%

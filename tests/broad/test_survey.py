@@ -38,7 +38,7 @@ def test_it_sees_classes_of_sizes() -> None:
 @pytest.mark.parametrize(("dimension", "step"), [(2, 0.05), (3, 0.01), (3, 0.3)])
 def test_it_foresees_the_exchanges_of_a_sweep_that_keeps_its_order(dimension: int, step: float) -> None:
     """Within a factor of two, from 128 boxes of 3,000."""
-    scene = choque.scene.generate("brownian", 3_000, 1, dimension, 2, step=step)
+    scene = choque.scene.generate("brownian", 3_000, seed=1, dimension=dimension, frames=2, step=step)
     first, second = (Boxes(*frame) for frame in scene.frames())
     sweep = create("sap-incremental", first)
     sweep.update(second)
@@ -48,7 +48,7 @@ def test_it_foresees_the_exchanges_of_a_sweep_that_keeps_its_order(dimension: in
 
 
 def test_what_moves_as_one_passes_nothing() -> None:
-    lower, upper = choque.scene.generate("uniform", 1_000, 1).frame()
+    lower, upper = choque.scene.generate("uniform", 1_000, seed=1).frame()
     before, after = (records_of(Boxes(lower + shift, upper + shift)) for shift in (0, 8))
     assert survey_boxes(after, before).passed < 1e-2
     assert not survey_boxes(after).moving

@@ -89,7 +89,7 @@ def test_that_the_processor_serves_is_a_sentence(
 
 def test_a_frame_of_a_moving_scene(command: Command, tmp_path: Path) -> None:
     scene = choque.scene.generate("moving", 200, frames=3, step=0.5)
-    choque.scene.bake(tmp_path / "moving.aabbs", scene)
+    choque.scene.write(tmp_path / "moving.aabbs", scene)
     record = json.loads(command.succeeds("pairs", tmp_path / "moving.aabbs", "--json", "--frame", 2))
     assert record["pairs"] == overlapping_pairs(*scene.frame(2)).tolist()
     assert "0 to 2" in command.fails("pairs", tmp_path / "moving.aabbs", "--frame", 3)

@@ -17,13 +17,13 @@ def test_every_scene_is_listed_with_its_parameters(command: Command) -> None:
     listed = {each["name"]: each for each in json.loads(command.succeeds("scenes", "--json"))}
     names = {
         "boxes": choque.scene.names(),
-        "bodies": choque.scene.body_names(),
-        "built-in": choque.scene.built_in_names(),
+        "bodies": choque.scene.names("bodies"),
+        "built-in": choque.scene.names("built-in"),
     }
     assert list(listed) == [name for group in names.values() for name in group]
     assert all(listed[name]["sort"] == sort for sort, group in names.items() for name in group)
     assert listed["mixed"]["parameters"] == choque.scene.parameters("mixed")
-    assert listed["capsule-box"]["parameters"] == choque.scene.body_parameters("capsule-box")
+    assert listed["capsule-box"]["parameters"] == choque.scene.parameters("capsule-box")
     assert all(each["summary"] for each in listed.values())
     table = command.succeeds("scenes")
     assert all(name in table for name in listed)
@@ -36,7 +36,7 @@ def test_a_scene_is_baked(command: Command, tmp_path: Path) -> None:
     arguments = ("--n", 50, "--frames", 3, "--seed", 4, "--dimension", 2, "--option", "step=0.25")
     assert "50 boxes in 2D, 3 frames, seed 4" in command.succeeds("bake", "moving", "--output", path, *arguments)
     expected = choque.scene.generate("moving", 50, seed=4, dimension=2, frames=3, step=0.25)
-    baked = choque.scene.load(path)
+    baked = choque.scene.read(path)
     assert (baked.frame_count, baked.name) == (3, "moving")
     for index in range(3):
         for read, made in zip(baked.frame(index), expected.frame(index), strict=True):

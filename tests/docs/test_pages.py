@@ -15,7 +15,8 @@ import typer
 from pages import DOCS, ROOT, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli._app import build
-from choque.scene import body_registry, registry
+from choque.scene.body_scenes.scene import GENERATORS as BODY_GENERATORS
+from choque.scene.box_scenes.scene import GENERATORS as BOX_GENERATORS
 
 WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if python_blocks(path.read_text())]
 WITH_COMMANDS = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if shell_lines(path.read_text())]
@@ -29,9 +30,8 @@ def name_of(path: Path) -> str:
 @pytest.fixture
 def generators_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page registers is forgotten after it, or another test in this process would find it."""
-    for generators in (registry.GENERATORS, body_registry.GENERATORS):
-        generators.names()  # those that come along are registered now
-        monkeypatch.setattr(generators, "functions", dict(generators.functions))
+    for generators in (BOX_GENERATORS, BODY_GENERATORS):
+        monkeypatch.setattr(generators, "_registered", {})
 
 
 @pytest.mark.usefixtures("figures_as_vectors", "generators_of_ones_own")

@@ -9,6 +9,7 @@ import pytest
 import choque
 from choque.errors import InvalidInput, UnreadableFile
 from choque.record import Recorder, Recording, Replay, verify
+from choque.theses.fingsics import engine
 from choque.world import Run, World
 
 Make = Callable[..., World]
@@ -24,7 +25,7 @@ def record(path: Path, world: World, steps: int = 70) -> list[tuple[np.ndarray, 
     return seen
 
 
-@pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, {"legacy": True}, {"broad": "sap-obb"}])
+@pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, engine.settings({}), {"broad": "sap-obb"}])
 def test_what_was_recorded_is_replayed_bitwise_and_repeats(
     tmp_path: Path, make_world: Make, options: dict[str, object]
 ) -> None:

@@ -11,11 +11,12 @@ import pytest
 
 from choque import scene
 from choque.errors import InvalidInput, UnknownName
-from choque.scene import BodyScene, body_registry
-from choque.scene.body_columns import CAPSULE, SPHERE, TILE, spheres
-from choque.scene.body_generators.mixed_box import mixed_grid
+from choque.scene import BodyScene
+from choque.scene.body_scenes.columns import CAPSULE, SPHERE, TILE, spheres
+from choque.scene.body_scenes.mixed_box import mixed_grid
+from choque.scene.body_scenes.scene import GENERATORS
 
-NAMES = scene.body_names()
+NAMES = scene.names("bodies")
 SIZES = {
     31: (6, 3, 6),
     100: (8, 5, 8),
@@ -33,7 +34,7 @@ def test_there_are_as_many_bodies_as_asked_for(name: str, n: int) -> None:
     made = scene.bodies(name, n, seed=1)
     assert np.count_nonzero(~made.bodies.static) == n
     assert (made.name, made.seed) == (name, 1)
-    assert made.parameters == {"n": n, **scene.body_parameters(name)}
+    assert made.parameters == {"n": n, **scene.parameters(name)}
     assert made.summary == scene.describe(name)
     assert made.summary.endswith(".")
 
@@ -143,7 +144,7 @@ def test_capsule_boxes_are_those_of_the_thesis(ratio: float, length: float) -> N
 @pytest.mark.parametrize("name", ["prod-31", "prod-100", "prod-316", "capsule-box-1-1", "capsule-box-4-1"])
 def test_against_the_files_of_the_original(name: str, fingsics: Path) -> None:
     """F-001-47 and F-001-48: the same walls to the last bit, the same sizes, masses and angles."""
-    theirs = scene.load_bodies(fingsics / "scenes" / f"{name}.xml").bodies
+    theirs = scene.find_bodies(fingsics / "scenes" / f"{name}.xml").bodies
     if name.startswith("prod"):
         ours = scene.bodies("mixed-box", int(name.removeprefix("prod-"))).bodies
     else:
@@ -193,14 +194,14 @@ def test_names() -> None:
         scene.bodies("mixedbox", 3)
     with pytest.raises(UnknownName, match="no scene called 'nothing'"):
         scene.describe("nothing")
-    groups = [scene.names(), scene.body_names(), scene.built_in_names()]
+    groups = [scene.names(), scene.names("bodies"), scene.names("built-in")]
     assert len({name for group in groups for name in group}) == sum(map(len, groups))
     for name in NAMES:
-        assert not inspect.signature(body_registry.GENERATORS.find(name)).parameters.keys() & {"n", "seed"}
+        assert not inspect.signature(GENERATORS.find(name)).parameters.keys() & {"n", "seed"}
 
 
 def test_a_generator_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_registry.GENERATORS, "functions", dict(body_registry.GENERATORS.functions))
+    monkeypatch.setattr(GENERATORS, "_registered", {})
 
     @scene.body_generator("row")
     def row(request: scene.BodyRequest, *, gap: float = 3.0) -> scene.BodyColumns:

@@ -12,7 +12,7 @@ import choque
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
 from choque.scene import BodyColumns, BodyScene, Camera
-from choque.scene.body_columns import KIND_WORDS, boxes, capsules, ground, join, spheres, tiles
+from choque.scene.body_scenes.columns import KIND_WORDS, boxes, capsules, ground, join, spheres, tiles
 
 
 def test_columns_are_filled_and_checked() -> None:
@@ -28,7 +28,7 @@ def test_columns_are_filled_and_checked() -> None:
         ("here", {}, "position"),
         ([[0, 0, 0]], {"speed": 3}, "Bodies have no 'speed'"),
         ([[0, 0, 0]], {"mass": [1, 2, 3]}, "mass"),
-        ([[0, 0, 0]], {"color": (0, 0, 300)}, "no whole number from 0 to 255"),
+        ([[0, 0, 0]], {"color": (0, 0, 300)}, "not a whole number from 0 to 255"),
         ([[0, 0, 0]], {"color": "red"}, "color"),
         ([[0, 0, 0]], {"velocity": [[1, 2], [3]]}, "velocity"),
     ):
@@ -180,7 +180,7 @@ def test_boxes_and_grounds() -> None:
 
 def test_the_facade_loads_and_runs(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("<config><objects><sphere vel='3,0,0'/></objects></config>")
-    world = choque.scene.load(tmp_path / "a.xml").world()
+    world = choque.scene.read(tmp_path / "a.xml").world()
     for _ in range(60):
         world.step()
     assert world.bodies.position[0, 0] == pytest.approx(3)
@@ -189,12 +189,12 @@ def test_the_facade_loads_and_runs(tmp_path: Path) -> None:
 def test_sorts_of_scenes_are_told_apart(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([[0, 0, 1, 1.0]]))
     with pytest.raises(UnreadableFile, match="holds boxes, not bodies"):
-        scene.load_bodies(tmp_path / "a.npy")
+        scene.find_bodies(tmp_path / "a.npy")
     with pytest.raises(UnreadableFile, match="holds bodies, not boxes"):
-        scene.load_boxes("bowling")
+        scene.files.read_boxes("bowling")
     with pytest.raises(UnreadableFile, match=r"no built-in scene of that name\. Did you mean 'bowling'"):
-        scene.load("bowlin")
+        scene.read("bowlin")
     with pytest.raises(UnreadableFile, match="'mixed-box' is a generator"):
-        scene.load("mixed-box")
+        scene.read("mixed-box")
     with pytest.raises(UnreadableFile, match="Built in are accelerations"):
-        scene.load("zzz")
+        scene.read("zzz")

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from choque import scene
+from choque.errors import UnreadableFile
 from choque.scene import BodyScene
 from choque.world import World
 
-NAMES = scene.built_in_names()
+NAMES = scene.names("built-in")
 OVERLAP = {"overlap": [[0, 1], [2, 3], [4, 5]]}
 
 
 def run(name: str, seconds: float) -> World:
-    made = scene.load_bodies(name)
+    made = scene.find_bodies(name)
     world = made.world()
     for _ in range(round(seconds * made.steps_per_second)):
         world.step(made.dt)
@@ -26,14 +27,14 @@ def run(name: str, seconds: float) -> World:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_loads_and_runs(name: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
-    made = scene.load_bodies(name)
+    made = scene.find_bodies(name)
     assert made.name == name
     assert made.notes == ()
     assert made.summary == scene.describe(name)
     assert made.summary.endswith(".")
     assert made.overlapping().tolist() == OVERLAP.get(name, [])
-    scene.save(tmp_path / "copy.toml", made)
-    assert_same(made, scene.load_bodies(tmp_path / "copy.toml"))
+    scene.write(tmp_path / "copy.toml", made)
+    assert_same(made, scene.find_bodies(tmp_path / "copy.toml"))
     world = made.world()
     for _ in range(30):
         world.step(made.dt)
@@ -43,8 +44,8 @@ def test_each_loads_and_runs(name: str, tmp_path: Path, assert_same: Callable[[B
 def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bowling").mkdir()
-    with pytest.raises(scene.loading.UnreadableFile):
-        scene.load("bowling")
+    with pytest.raises(UnreadableFile):
+        scene.read("bowling")
 
 
 def test_elasticities_act_as_their_mean() -> None:
@@ -90,7 +91,7 @@ def test_speeds_stop_at_their_limits() -> None:
 def test_gravity_belongs_to_each_body() -> None:
     """F-001-29: the closed sum of the integrator, p after k steps of v first."""
     steps = 60
-    moved = run("accelerations", 1).bodies.position - scene.load_bodies("accelerations").bodies.position
+    moved = run("accelerations", 1).bodies.position - scene.find_bodies("accelerations").bodies.position
     drop = 9.8 / 60**2 * steps * (steps - 1) / 2
     np.testing.assert_allclose(moved, [[0, -drop, 0], [0, drop, 0], [0, 0, drop], [0, 0, 0]], atol=1e-9)
 

@@ -12,8 +12,8 @@ import pytest
 from choque import scene
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.scene import BodyScene, Camera
-from choque.scene.body_columns import boxes, ground, join, spheres
-from choque.scene.formats.toml_lines import TomlLines
+from choque.scene.body_scenes.columns import boxes, ground, join, spheres
+from choque.scene.formats.toml_table import TomlLines
 
 EVERYTHING = """\
 choque = 1
@@ -83,7 +83,7 @@ offset = [0, 50, 0]
 
 def read(path: Path, text: str) -> BodyScene:
     path.write_text(text, encoding="utf-8")
-    return scene.load_bodies(path)
+    return scene.find_bodies(path)
 
 
 def test_everything_at_once(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         with pytest.raises(UnreadableFile, match=words):
-            scene.load(path)
+            scene.read(path)
 
 
 def test_lines_are_found() -> None:
@@ -263,24 +263,24 @@ SCENES: dict[str, Callable[[], BodyScene]] = {
 @pytest.mark.parametrize("name", SCENES)
 def test_round_trips(name: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
     made = SCENES[name]()
-    scene.save(tmp_path / "a.toml", made)
-    read_back = scene.load_bodies(tmp_path / "a.toml")
+    scene.write(tmp_path / "a.toml", made)
+    read_back = scene.find_bodies(tmp_path / "a.toml")
     assert_same(made, read_back)
     assert (read_back.name, read_back.summary) == (made.name, made.summary)
     assert read_back.steps_per_second == made.steps_per_second
     assert read_back.settings == {key: value for key, value in made.settings.items() if value is not None}
-    scene.save(tmp_path / "b.toml", read_back)
+    scene.write(tmp_path / "b.toml", read_back)
     assert (tmp_path / "b.toml").read_bytes() == (tmp_path / "a.toml").read_bytes()
 
 
 def test_refusals_of_saving(tmp_path: Path) -> None:
     made = SCENES["runs"]()
     with pytest.raises(UnknownName, match=r"format for bodies called '.yaml'"):
-        scene.save(tmp_path / "a.yaml", made)
+        scene.write(tmp_path / "a.yaml", made)
     with pytest.raises(InvalidInput, match="A scene file cannot hold"):
-        scene.save(tmp_path / "a.toml", replace(made, settings={"cell": object()}))
+        scene.write(tmp_path / "a.toml", replace(made, settings={"cell": object()}))
     with pytest.raises(InvalidInput, match="no folder"):
-        scene.save(tmp_path / "none" / "a.toml", made)
+        scene.write(tmp_path / "none" / "a.toml", made)
     assert not list(tmp_path.iterdir())
-    scene.save(tmp_path / "boxes.npz", scene.generate("uniform", 5))
-    assert scene.load_boxes(tmp_path / "boxes.npz").box_count == 5
+    scene.write(tmp_path / "boxes.npz", scene.generate("uniform", 5))
+    assert scene.files.read_boxes(tmp_path / "boxes.npz").box_count == 5

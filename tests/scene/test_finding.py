@@ -8,18 +8,18 @@ import pytest
 
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
-from choque.scene.finding import GENERATED, is_generator
+from choque.scene.files import DEFAULT_COUNT, is_generator
 
 
 def test_a_word_is_a_generator_a_built_in_scene_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert len(scene.find_bodies("gas:7", seed=3, n=9).bodies.take(~scene.find_bodies("gas:7").bodies.static)) == 7
-    assert scene.find_bodies("gas").parameters["n"] == GENERATED
+    assert scene.find_bodies("gas").parameters["n"] == DEFAULT_COUNT
     assert scene.find_bodies("gas", n=5).parameters["n"] == 5
     assert scene.find_bodies("gas:7", seed=3).seed == 3
     for word in ("bowling", "bowling.toml", "bowling.xml"):
-        assert len(scene.find_bodies(word)) == len(scene.load_bodies("bowling"))
-    scene.save(tmp_path / "bowling.toml", scene.find_bodies("gas:3"))
+        assert len(scene.find_bodies(word)) == len(scene.find_bodies("bowling"))
+    scene.write(tmp_path / "bowling.toml", scene.find_bodies("gas:3"))
     assert len(scene.find_bodies("bowling.toml")) == len(scene.find_bodies("gas:3"))
     assert is_generator("gas:7")
     (tmp_path / "gas:7").write_text("a file of that name goes first")
@@ -30,7 +30,7 @@ def test_a_word_is_a_generator_a_built_in_scene_or_a_file(tmp_path: Path, monkey
     ("word", "parameters", "sentence"),
     [
         ("gas:many", {}, "mixed-box:1000"),
-        ("bowling", {"seed": 0}, "seed was given with 'bowling', which is no generator"),
+        ("bowling", {"seed": 0}, "seed was given with 'bowling', which is not a generator"),
         ("bowling", {"n": 3, "gap": 2.0}, "n, gap was given"),
         ("gas:4", {"gap": 2.0}, "has no parameter 'gap'"),
     ],

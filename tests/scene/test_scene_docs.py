@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from choque import scene
-from choque.scene.formats import choque_toml
+from choque.scene.body_scenes.scene import WORLD_SETTINGS
+from choque.scene.formats import toml_reader as choque_toml
 from choque.theses.fingsics import config as config_txt
 from choque.theses.fingsics import xml_reader as fingsics_xml
 
@@ -28,11 +29,11 @@ WORDS = {
         *choque_toml._SCENE,
         *choque_toml._GENERATOR,
         *(key for keys in (*choque_toml.SIZES.values(), *choque_toml.ATTRIBUTES.values()) for key in keys),
-        *scene.body_scene.WORLD_SETTINGS,
+        *WORLD_SETTINGS,
         *("kind", "position", "height", "material", "ids", "broad_options"),
     ],
-    "generators": [*scene.body_names(), *(key for name in scene.body_names() for key in scene.body_parameters(name))],
-    "built in": scene.built_in_names(),
+    "generators": [*scene.names("bodies"), *(key for name in scene.names("bodies") for key in scene.parameters(name))],
+    "built in": scene.names("built-in"),
 }
 
 
@@ -46,5 +47,5 @@ def test_every_word_is_explained(sort: str, page: str) -> None:
 def test_the_examples_work(page: str, tmp_path: Path) -> None:
     example = page.partition("```toml\n")[2].partition("```")[0]
     (tmp_path / "example.toml").write_text(example, encoding="utf-8")
-    made = scene.load_bodies(tmp_path / "example.toml")
+    made = scene.find_bodies(tmp_path / "example.toml")
     assert made.counts() == {"sphere": 203, "tile": 7}

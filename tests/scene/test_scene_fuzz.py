@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from choque import scene
 from choque.errors import ChoqueError
 from choque.scene import BodyColumns, BodyScene
-from choque.scene.loading import BUILT_IN
+from choque.scene.files import BUILT_IN
 from choque.theses.fingsics.config import load_config
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -40,7 +40,7 @@ def survives(path: Path, content: str | bytes) -> BodyScene | None:
     """Read a file: whatever is wrong is said in one line that names the file."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
     try:
-        return scene.load_bodies(path)
+        return scene.find_bodies(path)
     except ChoqueError as problem:
         sentence = str(problem)
     assert str(path) in sentence
@@ -177,11 +177,11 @@ def test_what_is_written_is_read(
 ) -> None:
     made = BodyScene("a", bodies, scene.Camera(3.5, 0.1, -7))
     path = tmp_path / f"a{suffix}"
-    scene.save(path, made)
-    read = scene.load_bodies(path)
+    scene.write(path, made)
+    read = scene.find_bodies(path)
     assert_same(made, read)
     again = tmp_path / f"b{suffix}"
-    scene.save(again, read)
+    scene.write(again, read)
     assert again.read_bytes() == path.read_bytes()
 
 

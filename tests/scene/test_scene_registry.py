@@ -7,7 +7,7 @@ import pytest
 
 from choque import scene
 from choque.errors import InvalidInput, UnknownName
-from choque.scene import registry
+from choque.scene.box_scenes.scene import GENERATORS
 
 BUILT_IN = [
     "aligned",
@@ -26,7 +26,7 @@ BUILT_IN = [
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     scene.names()
-    monkeypatch.setattr(registry.GENERATORS, "functions", dict(registry.GENERATORS.functions))
+    monkeypatch.setattr(GENERATORS, "_registered", {})
 
 
 def test_names_and_public_names() -> None:

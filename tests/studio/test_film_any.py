@@ -44,7 +44,7 @@ def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
 
 
 def test_simulated_frames_are_those_of_the_world_and_none_comes_back() -> None:
-    made, world = Simulated(scene.bodies("gas", 20, 3), 6), scene.bodies("gas", 20, 3).world()
+    made, world = Simulated(scene.bodies("gas", 20, seed=3), 6), scene.bodies("gas", 20, seed=3).world()
     assert film_frames(made, 30) == [0, 2, 4, 6]
     for _ in range(4):
         world.step(1 / 60)
@@ -102,7 +102,7 @@ def test_bad_requests_are_sentences(tmp_path: Path, things: list[str], request_:
 
 
 def test_the_verb_films_a_recording_and_draws_a_frame(tmp_path: Path) -> None:
-    world = scene.load_bodies("one-of-each").world()
+    world = scene.find_bodies("one-of-each").world()
     with Recorder(tmp_path / "a.choque", world) as recorder:
         for _ in range(4):
             world.step()

@@ -126,7 +126,7 @@ class TestOffScreen:
     def test_the_world_is_the_one_that_the_scene_makes(self, tmp_path: Path) -> None:
         from choque.studio.film import draw_frame
 
-        scene = choque.scene.bodies("mixed-box", 40, 3)
+        scene = choque.scene.bodies("mixed-box", 40, seed=3)
         world = scene.world()
         with choque.record.Recorder(tmp_path / "a.choque", world, dt=scene.dt, camera=scene.camera) as recorder:
             for _ in range(5):

@@ -256,7 +256,7 @@ def test_meshes_are_closed_and_face_outward(mesh: meshes.Mesh) -> None:
 
 def test_every_drawn_body_is_in_parts_and_walls_are_apart() -> None:
     """F-002-39: few meshes, many instances; F-001-44: what is not drawn is left out."""
-    bodies = scene.bodies("mixed-box", 200, 1).world().bodies
+    bodies = scene.bodies("mixed-box", 200, seed=1).world().bodies
     cast = BodyTable.of(bodies)
     parts = list(parts_of(cast, 8))
     assert len(parts) <= 4
@@ -283,7 +283,7 @@ def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
 
 @pytest.mark.parametrize(("name", "sees_floor"), [("one-of-each", True), ("crossing-tiles", False)])
 def test_the_camera_sees_the_floor_that_bodies_fall_onto_unless_it_is_far(name: str, sees_floor: bool) -> None:
-    loaded = scene.load_bodies(name)
+    loaded = scene.find_bodies(name)
     bodies = loaded.world().bodies
     cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
     found, _ = around_moving(cast, poses, loaded.camera, 1.5)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput, UnknownName
-from choque.scene import load_bodies
+from choque.scene import find_bodies
 from choque.studio.page import overlays as studio_overlays
 from choque.studio.page.entries import ENTRIES, entry_of, view_of
 from choque.studio.page.world import WorldView
 
 
 def test_things_in_memory() -> None:
-    view = view_of(load_bodies("bowling"))
+    view = view_of(find_bodies("bowling"))
     assert isinstance(view, WorldView)
     assert view_of(view) is view
     assert isinstance(view_of("bowling"), WorldView)

@@ -27,7 +27,7 @@ NUMBERS = count(1)
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("recorded") / "drop.choque"
-    world = scene.load_bodies("one-of-each").world()
+    world = scene.find_bodies("one-of-each").world()
     with Recorder(path, world, scene="drop") as recorder:
         for _ in range(100):
             world.step()

@@ -33,7 +33,7 @@ def until(condition: Callable[[], object], seconds: float = 90.0) -> bool:
 
 
 def made() -> World:
-    return scene.bodies("mixed-box", 60, 4).world(broad="sap-incremental")
+    return scene.bodies("mixed-box", 60, seed=4).world(broad="sap-incremental")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def studio(shared_studio: Studio) -> Studio:
 
 @pytest.fixture
 def world_view(studio: Studio) -> WorldView:
-    view = WorldView(scene.bodies("mixed-box", 60, 4), broad="sap-incremental")
+    view = WorldView(scene.bodies("mixed-box", 60, seed=4), broad="sap-incremental")
     studio.open(view)
     studio.ask(lambda: None)
     return view

@@ -169,7 +169,6 @@ def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any],
         ({"threads": 0}, "threads"),
         ({"max_speed": -1}, "max_speed"),
         ({"max_spin": np.nan}, "max_spin"),
-        ({"legacy": "yes"}, "legacy"),
         ({"broad": "grid", "shells": 3}, "shells"),
     ],
 )

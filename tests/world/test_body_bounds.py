@@ -106,7 +106,7 @@ def test_what_touches_has_bounds_that_overlap(seed: int, dtype: str) -> None:
     pairs = np.stack((np.arange(count), np.arange(count, 2 * count)), axis=1).astype(np.int32)
     touching = NarrowPhase().find(world.bodies.shapes(), pairs).pairs
     for name in bounds_names():
-        if name != "legacy":
+        if name != "fingsics":
             world.switch(bounds=name)
             assert world.bounds().overlap(touching).all(), name
 

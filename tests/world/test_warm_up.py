@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import choque
+from choque.theses.fingsics import engine
 from choque.world import World
-from choque.world.warm_up import warm_up
+from choque.world.run import warm_up
 
 
 def loaded() -> set[tuple[str, str, Any]]:
@@ -29,12 +30,12 @@ def loaded() -> set[tuple[str, str, Any]]:
         ("one-of-each", {"broad": "sap-incremental"}),
         ("boxes", {}),
         ("capsule-box-16", {"broad": "sap-obb"}),
-        ("mixed-box-100", {"legacy": True, "broad": "sap-incremental"}),
-        ("strike", {"legacy": True, "broad": "sap-obb"}),
+        ("mixed-box-100", engine.settings({"broad": "sap-incremental"})),
+        ("strike", engine.settings({"broad": "sap-obb"})),
     ],
 )
 def test_a_run_after_a_warm_up_loads_no_kernel_and_has_the_same_states(scene: str, options: dict[str, Any]) -> None:
-    found = choque.scene.load_bodies(scene)
+    found = choque.scene.find_bodies(scene)
     plain, warm = found.world(**options), found.world(**options)
     warm_up(warm, found.dt)
     before = loaded()

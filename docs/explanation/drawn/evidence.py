@@ -18,7 +18,7 @@ from .canvas import BLACK, BLUE, GREY, OCHRE, PALE, RED, drawn, panels
 @drawn()
 def recordings() -> Figure:
     """Two runs that differ by one rounding step of one coordinate, and what a frame costs to record."""
-    scene = choque.scene.load("mixed-box-100")
+    scene = choque.scene.read("mixed-box-100")
     worlds = [scene.world(threads=1), scene.world(threads=2), scene.world(threads=1)]
     moved = worlds[2].bodies
     row = int(np.flatnonzero(~moved.static)[0])

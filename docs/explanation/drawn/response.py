@@ -33,7 +33,7 @@ def impulse() -> Figure:
     bounce.set(xlabel="seconds", ylabel="height of the centre", title="a drop, by restitution")
     bounce.set_ylim(0, 5.6)
     bounce.legend(ncols=4, fontsize=7.5, loc="lower left")
-    scene = choque.scene.load("cradle")
+    scene = choque.scene.read("cradle")
     world = scene.world()
     speeds = [world.bodies.velocity[:, 0].copy()]
     count = int(2.2 / scene.dt)
@@ -50,7 +50,7 @@ def impulse() -> Figure:
 def legacy_response() -> Figure:
     """A ball that strikes two at once, and a box of bodies without loss, by both responses."""
     figure, (break_shot, energy) = panels(9, 3.4, 2)
-    scene = choque.scene.load("mixed-box-100")
+    scene = choque.scene.read("mixed-box-100")
     for name, colour, options in (("impulse", BLUE, {}), ("legacy", RED, {"legacy": True})):
         world = choque.World(**options)
         world.add_spheres(

@@ -36,7 +36,7 @@ def _box_scenes() -> Iterable[str]:
 def _body_scenes() -> Iterable[str]:
     from choque import scene
 
-    return [*scene.built_in_names(), *scene.body_names()]
+    return [*scene.names("built-in"), *scene.names("bodies")]
 
 
 def _kinetic_scenes() -> Iterable[str]:

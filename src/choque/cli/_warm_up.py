@@ -107,8 +107,9 @@ def use_narrow() -> None:
 
 def use_worlds() -> None:
     """Step worlds with every pair of shapes, each kind of bounds, every table of contact rules and every response."""
+    from choque.theses import fingsics
     from choque.world import bounds_names
-    from choque.world.warm_up import warm_up as warm_up_world
+    from choque.world.run import warm_up as warm_up_world
 
     places = np.zeros((2, 3))
     for dtype in FLOAT_TYPES:
@@ -118,7 +119,7 @@ def use_worlds() -> None:
             world.add_ground()
             warm_up_world(world)
     for broad in ("sap-incremental", "sap-obb", "brute-obb"):
-        warm_up_world(choque.scene.bodies("mixed-box", 30).world(legacy=True, broad=broad))
+        warm_up_world(fingsics.world(choque.scene.bodies("mixed-box", 30), broad=broad))
     boxes = choque.World(response="shape-matching")
     boxes.add_boxes(np.linspace([0, 0, 0], [0, 9, 0], 8), 1.0, acceleration=(0, -9.8, 0))
     boxes.add_ground()

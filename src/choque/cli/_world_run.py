@@ -1,4 +1,4 @@
-"""Running a planned scene from the shell: once, with what is kept of it, or several times for a benchmark."""
+"""Running a planned scene from the shell: once, with its outputs, or several times for a benchmark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from choque.cli._json import print_json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from choque.scene import BodyScene
     from choque.theses.fingsics.totals import Totals
     from choque.world import World
@@ -19,35 +21,42 @@ RECORDING, LOG, FILM = "recording.choque", "log.csv", "scene.mp4"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done with a scene."""
+    """A scene, and how to run it."""
 
     scene: BodyScene
     dt: float
     steps: int | None
-    """None for until it is interrupted."""
+    """The number of steps; None to run until interrupted."""
     world: dict[str, Any]
     """The options of the world."""
     output: Path
-    """Where folders of runs are made that were given no folder of their own."""
+    """The parent of new folders, if no folder is given."""
     given: Path | None
-    """The folder asked for."""
+    """The requested folder."""
     record: bool = False
     log: bool = False
     scene_dat: bool = False
     film: dict[str, Any] | None = None
     """The look of the film that is made at the end; None for no film."""
+    legacy: bool = False
+    """Whether to use the rules of the Fingsics engine."""
+    cost: bool = False
+    """Whether to print the cost model of the Fingsics thesis."""
 
     def make_world(self) -> World:
-        """Make the world afresh."""
+        """Return a new world of the scene."""
+        from choque.theses import fingsics
+
+        if self.legacy or self.scene.settings.get("response") == "fingsics":
+            return fingsics.world(self.scene, **self.world)
         return self.scene.world(**self.world)
 
 
 def run_once(plan: Plan, as_json: bool) -> None:
-    """Run a scene once, keep what is asked for, and tell what came of it.
+    """Run a scene once, write the requested files, and print a report.
 
-    What it needs is compiled or loaded before the clock starts.
-    An interrupt ends the run early, with everything written that was to be; it is then raised again, unless
-    interrupting is the only way to end it.
+    Kernels are compiled or loaded before the clock starts. An interrupt ends the run early, with all files complete; it
+    is then raised again, unless the run has no other end.
     """
     from choque._core.kernel import announcement
     from choque.cli._folders import run_folder
@@ -56,14 +65,14 @@ def run_once(plan: Plan, as_json: bool) -> None:
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
     from choque.world import Run
-    from choque.world.warm_up import warm_up
+    from choque.world.run import warm_up
 
     if plan.film is not None:
         from choque.studio.film import Look, require_film
 
-        require_film(Look(**plan.film))  # before the run, not after it
+        require_film(Look(**plan.film))  # fail before the run, not after it
     world, totals = plan.make_world(), Totals()
-    with waiting(f"Getting ready for {plan.scene.name}: what it needs is loaded, or compiled once …"):
+    with waiting(f"Preparing {plan.scene.name}: kernels are loaded, or compiled once …"):
         warm_up(world, plan.dt)
     compiled, start = announcement.count, mechanical_energy(world)
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
@@ -95,7 +104,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
 
 
 def _finish(plan: Plan, folder: Path) -> None:
-    """Make what is made of a recording."""
+    """Make the files that are made from a recording."""
     from choque.cli._terminal import progress
     from choque.record import Recording
     from choque.theses.fingsics.scene_dat import write_scene_dat
@@ -121,24 +130,24 @@ def _tell(
     as_json: bool,
 ) -> None:
     from choque.cli._terminal import compiled_sentence, console
-    from choque.cli._worlds import energy_sentence, kinds_table, record_of, stages_table
 
     if as_json:
         about = {"scene": plan.scene.name, "folder": None if folder is None else str(folder)}
-        print_json({**about, **record_of(world, totals, energy)})
+        print_json({**about, **_record_of(world, totals, energy)})
         return
     terminal = console()
     settings = world.settings
-    rules = " by the rules of the original" if settings.legacy else ""
+    rules = " by the rules of the Fingsics engine" if settings.response == "fingsics" else ""
     terminal.print(
         f"{plan.scene.name}: {len(world):,} bodies, {totals.steps:,} steps of 1/{1 / plan.dt:g} s{rules}, "
         f"broad phase {settings.broad}.",
         markup=False,
         soft_wrap=True,
     )
-    terminal.print(stages_table(totals))
-    terminal.print(kinds_table(totals))
-    for sentence in (str(totals.cost), energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
+    terminal.print(_stages_table(totals))
+    terminal.print(_kinds_table(totals))
+    costs = [str(totals.cost)] if plan.cost else []
+    for sentence in (*costs, _energy_sentence(*energy), f"State: {world.hash():016x} at frame {world.frame}."):
         terminal.print(sentence, markup=False, soft_wrap=True)
     if compiled_late:
         terminal.print(compiled_sentence(compiled_late), style="bold")
@@ -156,7 +165,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
 
     if plan.steps is None:
         raise InvalidInput("A benchmark needs an end; give --frames.")
-    plan.make_world()  # whatever is refused is refused before a folder is made
+    plan.make_world()  # fail before a folder is made
     folder = run_folder(plan.given, plan.output, plan.scene.name)
     with progress() as tell:
         result = benchmark(
@@ -181,3 +190,59 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     terminal = console()
     terminal.print((folder / "summary.txt").read_text().rstrip(), markup=False, soft_wrap=True)
     terminal.print(f"Written to {folder}.", markup=False, soft_wrap=True)
+
+
+def _stages_table(totals: Totals) -> Table:
+    """Return a table of the mean time of each stage, and its share."""
+    from choque.cli._terminal import plain_table
+
+    table = plain_table("stage", "ms per step>", "share>")
+    whole = totals.milliseconds() or 1.0
+    for stage in totals.seconds:
+        mean = totals.milliseconds(stage)
+        table.add_row(stage, f"{mean:.4f}", f"{mean / whole:.0%}")
+    table.add_row("step", f"{totals.milliseconds():.4f}", "")
+    return table
+
+
+def _kinds_table(totals: Totals) -> Table:
+    """Return a table of exact tests, contacts and time by pair of kinds."""
+    from choque.cli._terminal import plain_table
+
+    table = plain_table("pair of kinds", "tests>", "contacts>", "ns per test>")
+    for kinds, total in sorted(totals.kinds.items()):
+        each = 1e9 * total.seconds / total.tests if total.tests else 0.0
+        table.add_row(kinds, f"{total.tests:,}", f"{total.contacts:,}", f"{each:,.0f}")
+    table.add_row("all", f"{totals.tests:,}", f"{totals.contacts:,}", "")
+    return table
+
+
+def _energy_sentence(before: float, after: float) -> str:
+    """Return a sentence on the change of energy."""
+    drift = (after - before) / abs(before) if before else float("nan")
+    return f"Energy: {before:.6g} at the start, {after:.6g} at the end ({drift:+.2e} of it)."
+
+
+def _record_of(world: World, totals: Totals, energy: tuple[float, float]) -> dict[str, Any]:
+    """Return the report of a run as JSON values."""
+    cost = totals.cost
+    return {
+        "bodies": len(world),
+        "frame": world.frame,
+        "hash": f"{world.hash():016x}",
+        "broad": world.settings.broad,
+        "steps": totals.steps,
+        "tests": totals.tests,
+        "contacts": totals.contacts,
+        "impulses": totals.impulses,
+        "milliseconds": {
+            **{stage: totals.milliseconds(stage) for stage in totals.seconds},
+            "step": totals.milliseconds(),
+        },
+        "kinds": {
+            kinds: {"tests": total.tests, "contacts": total.contacts, "seconds": total.seconds}
+            for kinds, total in sorted(totals.kinds.items())
+        },
+        "cost": {**cost.letters(), "filter_pays": cost.filter_pays},
+        "energy": {"start": energy[0], "end": energy[1]},
+    }

@@ -49,12 +49,12 @@ def bake(
 
     taken = ("n", "seed", "dimension", "frames", "dtype", "name")
     parameters = read_settings(option, reserved=taken)
-    scene = choque.scene.generate(name, n, seed, dimension, frames, dtype, **parameters)
+    scene = choque.scene.generate(name, n, seed=seed, dimension=dimension, frames=frames, dtype=dtype, **parameters)
     with waiting(f"Writing {output} …"):
         if frames == 1 and output.suffix.lower() not in FRAME_FORMATS:
             choque.files.write_boxes(output, *scene.frame(0))
         else:
-            choque.scene.bake(output, scene)
+            choque.scene.write(output, scene)
     if as_json:
         about = {"boxes": scene.box_count, "dimension": scene.dimension, "frames": frames, "dtype": dtype}
         print_json({"output": output, "scene": name, **about, "seed": seed, "parameters": parameters})

@@ -1,4 +1,4 @@
-"""``choque run``: a scene of bodies, simulated, with whatever is to be kept of it."""
+"""``choque run``: simulate a scene of bodies, with a recording, a log or a film if requested."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 FRAMES = 600
 OUTPUT, BENCHMARKS = Path("output"), Path("benchmarks")
-DEFINITION = 200
-"""The finest that round bodies are drawn."""
+MAX_DEFINITION = 200
+"""Parts of a circle in the finest drawing of round bodies."""
 
 
 def run(
@@ -33,17 +33,17 @@ def run(
         ),
     ] = None,
     frames: Annotated[
-        int | None, typer.Option("--frames", metavar="N", help=f"How many steps; {FRAMES} unless given.")
+        int | None, typer.Option("--frames", metavar="N", help=f"Number of steps; {FRAMES} by default.")
     ] = None,
     stop_at: Annotated[
-        int | None, typer.Option("--stop-at", metavar="N", help="STOP_AT_FRAME of the original: N - 1 steps.")
+        int | None, typer.Option("--stop-at", metavar="N", help="Frame to stop at, as in Fingsics: N - 1 steps.")
     ] = None,
     broad: Annotated[
         str | None,
         typer.Option(
             "--broad",
             metavar="NAME",
-            help="See 'choque methods'; NONE, AABB, OBB, SAP, SAPOBB too.",
+            help="See 'choque methods'; also NONE, AABB, OBB, SAP, SAPOBB.",
             autocompletion=complete_broad_phases,
         ),
     ] = None,
@@ -53,35 +53,39 @@ def run(
     response: Annotated[
         str | None, typer.Option("--response", metavar="NAME", help="impulse, shape-matching, or fingsics-impulse.")
     ] = None,
-    legacy: Annotated[bool, typer.Option("--legacy", help="The rules of the original in every part.")] = False,
+    legacy: Annotated[bool, typer.Option("--legacy", help="Use the rules of the Fingsics engine, in float32.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write recording.choque.")] = False,
-    log: Annotated[bool, typer.Option("--log", help="Write log.csv, a row a step.")] = False,
+    log: Annotated[bool, typer.Option("--log", help="Write log.csv, one row per step.")] = False,
     video: Annotated[bool, typer.Option("--video", help="Record, and make scene.mp4 at the end.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="FOLDER", help="Where to; a new folder in 'output' unless given.")
+        Path | None, typer.Option("--output", metavar="FOLDER", help="Output folder; a new one in 'output' by default.")
     ] = None,
     benchmark: Annotated[
         int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="A config.txt of the original; options go before it."),
+        typer.Option("--config", metavar="FILE", help="A config.txt of Fingsics; options take precedence."),
     ] = None,
     fps: Annotated[
-        int | None, typer.Option("--fps", metavar="N", help="Steps a second; the scene's own unless given.")
+        int | None, typer.Option("--fps", metavar="N", help="Steps per second; those of the scene by default.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Of a generator.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of a generator.")] = None,
     threads: Threads = None,
     device: Device = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="KEY=VALUE", help="An option of a generator; may be repeated."),
     ] = None,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Print the cost model of the Fingsics thesis, T = C + bB + oO.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scene of bodies.
 
-    Writes nothing unless asked to; then into a folder of its own, named after the scene and the moment.
+    Files are written on request only, into a new folder named after the scene and the time. Fingsics is the engine of a
+    thesis on rigid bodies; its scenes (.xml), configurations and rules can be used here.
 
     Try:
       choque run bowling --frames 600
@@ -92,18 +96,14 @@ def run(
     """
     import choque
     from choque.cli._world_run import Plan, run_benchmark, run_once
-    from choque.cli._worlds import method_name
     from choque.errors import InvalidInput
-    from choque.world.former import current_settings
+    from choque.theses.fingsics.config import METHOD_ALIASES
 
     if (scene is None) == (config is None):
         raise InvalidInput("Give a scene to run, or a configuration with --config, and not both.")
-    given: dict[str, Any] = {"broad": broad and method_name(broad), "bounds": bounds, "response": response}
+    given: dict[str, Any] = {"broad": METHOD_ALIASES.get(broad or "", broad), "bounds": bounds, "response": response}
     given |= {"threads": threads, "device": device}
     world = {name: value for name, value in given.items() if value is not None}
-    if legacy:
-        world["legacy"] = True
-    world = current_settings(world)
     if config is not None:
         from choque.theses.fingsics.config import load_config
 
@@ -123,6 +123,7 @@ def run(
         plan = Plan(found, found.dt, _steps(frames, stop_at, FRAMES), world, OUTPUT, output)
     film = {} if video and plan.film is None else plan.film
     plan = replace(plan, record=plan.record or record or video, log=plan.log or log, film=film)
+    plan = replace(plan, legacy=legacy, cost=cost)
     if fps is not None:
         plan = replace(plan, dt=1 / _whole("--fps", fps))
     if benchmark is not None:
@@ -132,7 +133,7 @@ def run(
 
 
 def _other_mode(settings: Config, folder: Path, as_json: bool) -> None:
-    """Do what the modes of a configuration ask for that run no scene of its own."""
+    """Run the modes of a configuration that replay or test."""
     if settings.run_mode == "REPLAY":
         from choque.cli.replay import replay
 
@@ -143,16 +144,16 @@ def _other_mode(settings: Config, folder: Path, as_json: bool) -> None:
 
 
 def _scene_path(settings: Config, config: Path) -> Path:
-    """Where the scene of a configuration is; what is wrong with it is told with its name."""
+    """Return the file of the scene of a configuration; errors name the configuration."""
     from choque.errors import InvalidInput, UnreadableFile
-    from choque.scene import built_in_names
+    from choque.scene import names
 
     try:
         settings.require_consistent()
         path = settings.scene_path(config.parent)
     except InvalidInput as problem:
         raise InvalidInput(f"{config}: {problem}") from None
-    if not path.is_file() and path.stem not in built_in_names():
+    if not path.is_file() and path.stem not in names("built-in"):
         raise UnreadableFile(
             f"{config}: SCENE_FILE_NAME is {settings.scene_file_name!r}; there is no such .xml or .toml file in "
             f"{config.parent / 'scenes'} or beside the configuration, and no built-in scene of that name."
@@ -181,16 +182,16 @@ def _steps(frames: int | None, stop_at: int | None, otherwise: int | None) -> in
 
 
 def _plan_of(settings: Config, config: Path, world: dict[str, Any], output: Path | None) -> Plan:
-    """What a configuration asks for; options of the command go before it."""
+    """Return the plan of a configuration; options of the command take precedence."""
     import choque
     from choque.cli._world_run import Plan
 
     folder = config.parent
-    scene = choque.scene.load_bodies(_scene_path(settings, config))
+    scene = choque.scene.find_bodies(_scene_path(settings, config))
     film = None
     if settings.record_video and settings.run_mode == "DEFAULT":
         size = (settings.windowed_width // 2 * 2, settings.windowed_height // 2 * 2)
-        film = {"size": size, "axes": settings.draw_axes, "definition": min(settings.object_definition, DEFINITION)}
+        film = {"size": size, "axes": settings.draw_axes, "definition": min(settings.object_definition, MAX_DEFINITION)}
     keeps = settings.run_mode == "DEFAULT"
     return Plan(
         scene,

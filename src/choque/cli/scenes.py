@@ -53,8 +53,8 @@ def _listed() -> list[_Listed]:
 
     return [
         *(_Listed(name, "boxes", scene.describe(name), scene.parameters(name)) for name in scene.names()),
-        *(_Listed(name, "bodies", scene.describe(name), scene.body_parameters(name)) for name in scene.body_names()),
-        *(_Listed(name, "built-in", scene.describe(name)) for name in scene.built_in_names()),
+        *(_Listed(name, "bodies", scene.describe(name), scene.parameters(name)) for name in scene.names("bodies")),
+        *(_Listed(name, "built-in", scene.describe(name)) for name in scene.names("built-in")),
     ]
 
 

@@ -1,4 +1,4 @@
-"""``choque test-scenes``: the mode TEST of the original, with a verdict for each scene."""
+"""``choque test-scenes``: the mode TEST of the Fingsics engine, with a verdict for each scene."""
 # ruff: noqa: PT028 (a verb, not a test)
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
     from choque._core.types import Progress
+    from choque.world import World
 
 OUTPUT = Path("testing")
 
@@ -21,20 +22,20 @@ def test_scenes(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="With scenes and expected logs; the built-in scenes unless given.",
+            help="Scenes and expected logs; the built-in scenes by default.",
             show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", metavar="FOLDER", help="Where the folder with the logs is made.")
+        Path, typer.Option("--output", metavar="FOLDER", help="Parent of the new folder with the logs.")
     ] = OUTPUT,
     as_json: AsJson = False,
 ) -> None:
-    """Run scenes against the counts that are expected of them.
+    """Run scenes and compare their counts with the expected ones.
 
-    Given a folder, each scene runs 299 steps by the rules of the original, with its sweep, and every row of tests and
-    collisions is compared with the expected log. The built-in scenes run by Choque's own rules; expected of them are
-    the contacts that are found when every pair is tested.
+    With a folder of Fingsics, the engine of a thesis on rigid bodies, each scene runs 299 steps by the rules of that
+    engine, with its sweep, and every row of tests and collisions is compared with the expected log. The built-in scenes
+    run by Choque's own rules; their contacts must be those that are found when every pair is tested.
 
     Try:
       choque test-scenes
@@ -62,47 +63,44 @@ def test_scenes(
 
 
 def _expected(cases: Any, logs: Path, tell: Progress) -> list[dict[str, Any]]:
-    """Run each case by the rules of the original and compare its log with the expected one."""
+    """Run each case by the rules of the Fingsics engine and compare its log with the expected one."""
     import choque
+    from choque.theses import fingsics
     from choque.theses.fingsics.expected import FRAMES, compare_logs
 
     results = []
     for done, case in enumerate(cases):
         tell(done, len(cases), case.name)
+        scene = choque.scene.find_bodies(case.scene)
         found = _write_log(
-            choque.scene.load_bodies(case.scene),
-            logs / f"{case.name}_test.csv",
-            FRAMES - 1,
-            legacy=True,
-            broad="sap-incremental",
+            fingsics.world(scene, broad="sap-incremental"), logs / f"{case.name}_test.csv", FRAMES - 1, scene.dt
         )
         results.append(_result(case.name, compare_logs(found, case.expected) if case.expected else None, found))
     return results
 
 
 def _built_in(logs: Path, tell: Progress) -> list[dict[str, Any]]:
-    """Run each built-in scene twice, with and without a broad phase: the contacts must be the same."""
+    """Run each built-in scene with and without a broad phase; the contacts must be the same."""
     import choque
     from choque.theses.fingsics.expected import FRAMES, compare_logs
 
-    names = choque.scene.built_in_names()
+    names = choque.scene.names("built-in")
     results = []
     for done, name in enumerate(names):
         tell(done, len(names), name)
-        scene = choque.scene.load_bodies(name)
-        found = _write_log(scene, logs / f"{name}_test.csv", FRAMES - 1)
-        oracle = _write_log(scene, logs / f"{name}_expected.csv", FRAMES - 1, broad="all")
+        scene = choque.scene.find_bodies(name)
+        found = _write_log(scene.world(), logs / f"{name}_test.csv", FRAMES - 1, scene.dt)
+        oracle = _write_log(scene.world(broad="all"), logs / f"{name}_expected.csv", FRAMES - 1, scene.dt)
         results.append(_result(name, compare_logs(found, oracle, ("Collisions",)), found))
     return results
 
 
-def _write_log(scene: Any, path: Path, steps: int, **options: Any) -> Path:
+def _write_log(world: World, path: Path, steps: int, dt: float) -> Path:
     from choque.theses.fingsics.log import Log
 
-    world = scene.world(**options)
     with Log(path) as log:
         for _ in range(steps):
-            log(world, world.step(scene.dt))
+            log(world, world.step(dt))
     return path
 
 
@@ -113,5 +111,5 @@ def _result(name: str, verdict: Any, log: Path) -> dict[str, Any]:
     counts = {"tests": int(columns["NPCDTests"].sum()), "collisions": int(columns["Collisions"].sum())}
     told = {"scene": name, "rows": len(columns["Collisions"]), **counts}
     if verdict is None:
-        return {**told, "equal": None, "verdict": "nothing is expected of it"}
+        return {**told, "equal": None, "verdict": "no expected log"}
     return {**told, "equal": verdict.is_equal, "verdict": str(verdict), "first_difference": verdict.first_difference}

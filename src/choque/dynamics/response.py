@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.registry import Registry
+from choque._core.types import Floats
 from choque.errors import InvalidInput
 
 State: TypeAlias = Any
@@ -53,6 +55,16 @@ class Response(ABC):
         from choque.dynamics.mechanics import integrate
 
         integrate(bodies, dt, max_speed=max_speed, max_spin=max_spin, threads=threads)
+
+    def rotations(self, angles: Floats) -> Floats:
+        """Return the matrices (n, 3, 3) of ``angles`` (n, 3) of a scene [degree]: `choque._core.angles.rotations`."""
+        from choque._core.angles import rotations
+
+        return rotations(angles)
+
+    def angular_velocity(self, spin: Floats) -> Floats:
+        """Return the angular velocities (n, 3) [rad/s] of the ``spin`` (n, 3) of a scene [degree/s]."""
+        return np.radians(spin)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the memory between steps as plain arrays, for saved worlds."""

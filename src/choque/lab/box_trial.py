@@ -28,7 +28,8 @@ from choque.lab.candidate import Candidate
 from choque.lab.stopwatch import Clock, Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict, judge
-from choque.scene import bake, generate, load_boxes
+from choque.scene import generate, write
+from choque.scene.files import read_boxes
 
 Frame = tuple[Floats, Floats]
 
@@ -201,10 +202,10 @@ class BoxInstance:
     def boxes(self, scratch: Path | None = None) -> list[Frame]:
         """Lower and upper corners of each frame, each (n, d) float32."""
         path = self._path(scratch, ".npz")
-        made = generate(self.scene, self.n, self.seed, self.dimension, self.frames)
+        made = generate(self.scene, self.n, seed=self.seed, dimension=self.dimension, frames=self.frames)
         if path is not None and not path.exists():
-            bake(path, made)
-        read = made if path is None else load_boxes(path)
+            write(path, made)
+        read = made if path is None else read_boxes(path)
         return [read.frame(index) for index in range(self.frames)]
 
     def expected(self, last: Frame, scratch: Path | None = None) -> Pairs:

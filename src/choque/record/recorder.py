@@ -24,7 +24,7 @@ from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, w
 from choque.record._chunks import Chunk, frames_per_chunk
 from choque.record._packing import pack_table
 from choque.record.frames import BodyTable
-from choque.scene.body_scene import Camera
+from choque.scene.body_scenes.scene import Camera
 from choque.world import StepReport, World
 from choque.world.saving import write_world
 

@@ -1,18 +1,17 @@
-"""Scenes: boxes for measuring and bodies for running, by name and seed or from files, and to files again."""
+"""Scenes of boxes for measuring and of bodies for simulating: by name and seed, or from files."""
 
 from __future__ import annotations
 
-from choque.scene.body_columns import BodyColumns
-from choque.scene.body_registry import bodies, body_generator, body_names, body_parameters
-from choque.scene.body_scene import BodyScene, Camera
-from choque.scene.catalogue import describe
-from choque.scene.finding import find_bodies
-from choque.scene.formats.boxes import bake
-from choque.scene.loading import built_in_names, load, load_bodies, load_boxes, loader
-from choque.scene.model import BoxScene, Motion
-from choque.scene.registry import generate, generator, names, parameters
-from choque.scene.request import BodyRequest, Request
-from choque.scene.saving import save
+from typing import TYPE_CHECKING
+
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.scene.body_scenes.columns import BodyColumns
+    from choque.scene.body_scenes.scene import BodyScene, Camera, bodies, body_generator
+    from choque.scene.box_scenes.scene import BoxScene, generate, generator
+    from choque.scene.files import describe, find_bodies, names, parameters, read, write
+    from choque.scene.generators import BodyRequest, Request
 
 __all__ = [
     "BodyColumns",
@@ -20,23 +19,36 @@ __all__ = [
     "BodyScene",
     "BoxScene",
     "Camera",
-    "Motion",
     "Request",
-    "bake",
     "bodies",
     "body_generator",
-    "body_names",
-    "body_parameters",
-    "built_in_names",
     "describe",
     "find_bodies",
     "generate",
     "generator",
-    "load",
-    "load_bodies",
-    "load_boxes",
-    "loader",
     "names",
     "parameters",
-    "save",
+    "read",
+    "write",
 ]
+
+_HOMES = {
+    "BodyColumns": "choque.scene.body_scenes.columns",
+    "BodyRequest": "choque.scene.generators",
+    "BodyScene": "choque.scene.body_scenes.scene",
+    "BoxScene": "choque.scene.box_scenes.scene",
+    "Camera": "choque.scene.body_scenes.scene",
+    "Request": "choque.scene.generators",
+    "bodies": "choque.scene.body_scenes.scene",
+    "body_generator": "choque.scene.body_scenes.scene",
+    "describe": "choque.scene.files",
+    "find_bodies": "choque.scene.files",
+    "generate": "choque.scene.box_scenes.scene",
+    "generator": "choque.scene.box_scenes.scene",
+    "names": "choque.scene.files",
+    "parameters": "choque.scene.files",
+    "read": "choque.scene.files",
+    "write": "choque.scene.files",
+}
+
+__getattr__ = exporting(__name__, _HOMES)

@@ -22,6 +22,7 @@ from choque.errors import InvalidInput
 from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
 from choque.scene import BodyScene
+from choque.scene.files import read_boxes
 from choque.studio.film import check_film, draw_frame, make_film, rate_of, require_film, write_film
 from choque.studio.page.entries import entry_of
 from choque.studio.request import FilmRequest, PictureRequest
@@ -113,7 +114,7 @@ def _draw_boxes(path: Path, things: Sequence[str], request: PictureRequest) -> s
     from choque.studio.picture.scene import draw_scene
 
     request.refuse_parameters(things[0])
-    scene = choque.scene.load_boxes(things[0])
+    scene = read_boxes(things[0])
     lower, upper = scene.frame(request.frame)
     pairs = choque.pairs(lower, upper)
     draw_scene(path, lower, upper, pairs, title=scene.name)

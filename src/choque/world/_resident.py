@@ -53,7 +53,7 @@ class ResidentSweep(ServedSweep):
         """What serves these settings if bodies can stay on their device, else None."""
         options = settings.method_options()
         k = slabs_of(settings.bounds, settings.broad)
-        if settings.legacy or settings.broad != cls.name or k is None or not options.keys() <= OPTIONS:
+        if settings.broad != cls.name or k is None or not options.keys() <= OPTIONS:
             return None
         served = resolve(options.pop("device", None))
         return cls(served, k, options) if served.uses_warp else None

@@ -24,7 +24,7 @@ from choque.narrow.manifold import Contacts
 from choque.world._cost import Cost
 from choque.world._population import Population
 from choque.world.bodies import Bodies, state_hash
-from choque.world.bounds import LEGACY
+from choque.world.bounds import kept_bounds
 from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import STAGES, StepReport
 from choque.world.settings import Settings, float_name
@@ -38,9 +38,9 @@ class World(Population):
     broad
         The broad phase: any name of `choque.broad.names`.
     bounds
-        What it is given: ``"box"``, ``"oriented"``, ``"sphere"``, ``"6-dop"``, ``"14-dop"``, ``"18-dop"`` or
-        ``"26-dop"``; None for what suits it, oriented boxes for ``sap-obb`` and ``brute-obb``, 18-DOPs for
-        ``sap-kdop``, boxes for all others.
+        The bounds of bodies: ``"box"``, ``"oriented"``, ``"sphere"``, ``"6-dop"``, ``"14-dop"``, ``"18-dop"``,
+        ``"26-dop"``, or another name of `choque.world.bounds_names`. None for those that suit the broad phase: oriented
+        boxes for ``sap-obb`` and ``brute-obb``, 18-DOPs for ``sap-kdop``, boxes for all others.
     narrow
         The contact rules: ``"exact"``, or another name in `choque.narrow.rules.RULES`.
     response
@@ -48,25 +48,22 @@ class World(Population):
     dtype
         ``"float64"`` or ``"float32"``, or NumPy's type of that name.
     threads
-        How many threads to use; None for all. The course of a world is the same, bit for bit, for any number.
+        The number of threads; None for all. The simulation is the same, bit for bit, for any number.
     device
-        Where a broad phase that runs on a GPU does so: ``"cuda"``, ``"cuda:N"`` or ``"warp-cpu"``; ``"auto"`` is then
-        ``sap-kdop``. With that and closed k-DOPs the bodies stay there: a step sends 96 bytes a body (48 in float32)
-        and brings back its pairs, which ``detection.broad_phase.traffic`` counts. Other bounds are made on the
-        processor and sent.
+        The device of a broad phase that runs on a GPU: ``"cuda"``, ``"cuda:N"`` or ``"warp-cpu"``; ``"auto"`` is then
+        ``sap-kdop``. With that method and closed k-DOPs the bodies stay on the device: a step sends 96 bytes per body
+        (48 in float32) and receives the pairs; ``detection.broad_phase.traffic`` counts the bytes. Other bounds are
+        computed on the CPU and sent.
     max_speed, max_spin
-        Limits in units and radians a second; None for none.
-    legacy
-        True: the Fingsics engine in every part: narrow phase, response, integration, bounds, float32 and limits of 50
-        and 10.
+        Limits [unit/s] and [rad/s]; None for no limit.
     broad_options
         Further options of the broad phase.
 
     Notes
     -----
-    A step takes five stages: bounds, broad phase, narrow phase, response, integration. Its length is what the caller
-    says, however long it takes, so runs repeat exactly. There is no friction, no resting contact and no correction of
-    positions; bodies that move further than their size in one step may pass through one another.
+    A step has five stages: bounds, broad phase, narrow phase, response, integration. Its length does not depend on the
+    time that it takes, so runs repeat exactly. There is no friction, no resting contact and no correction of positions;
+    bodies that move further than their size in one step may pass through each other.
 
     Examples
     --------
@@ -97,11 +94,8 @@ class World(Population):
         device: str | None = None,
         max_speed: float | None = None,
         max_spin: float | None = None,
-        legacy: bool = False,
         **broad_options: Any,
     ) -> None:
-        if not isinstance(legacy, bool):
-            raise InvalidInput(f"legacy is {legacy!r}; it must be True or False.")
         settings = Settings(
             broad=broad,
             bounds=bounds,
@@ -114,7 +108,7 @@ class World(Population):
             max_spin=max_spin,
             broad_options=broad_options,
         )
-        self._engage((settings.as_legacy() if legacy else settings).on_device().checked())
+        self._engage(settings.on_device().checked())
         self._resume(Bodies.none(np.dtype(self.settings.dtype)), Identities.first(0), 0, 0.0)
 
     def __repr__(self) -> str:
@@ -291,11 +285,10 @@ class World(Population):
     ) -> Settings:
         """The settings with what is not None in the place of what is there."""
         now = self.settings
-        suiting = LEGACY if now.legacy else None
         return replace(
             now,
             broad=now.broad if broad is None else broad,
-            bounds=bounds or (now.bounds if broad is None else suiting),
+            bounds=bounds or (now.bounds if broad is None else kept_bounds(now.bounds)),
             narrow=now.narrow if narrow is None else narrow,
             response=now.response if response is None else response,
             broad_options=broad_options if broad is not None else {**now.broad_options, **broad_options},

@@ -1,4 +1,4 @@
-"""Bounding volumes of bodies, by name: what a broad phase is given at each step."""
+"""Makers of the bounding volumes of bodies, by name: what a broad phase is given at each step."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory
+from choque._core.registry import Registry
 from choque._core.types import Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 from choque.narrow.extents import bound, bound_boxes, bound_oriented, bound_slabs, bound_spheres
 from choque.world.bodies import Bodies
 
 Maker = Callable[[Bodies, int], Bounds]
-"""Gives the volumes of bodies, in as many threads as the second argument says."""
+"""Returns the bounding volumes of bodies; the second argument is the number of threads."""
 
 _OF_METHOD = {"brute-obb": "oriented", "sap-kdop": "18-dop", "sap-obb": "oriented"}
 
@@ -24,8 +25,8 @@ _OF_METHOD = {"brute-obb": "oriented", "sap-kdop": "18-dop", "sap-obb": "oriente
 class BodyBoxes(OrientedBoxes):
     """Oriented boxes of bodies, with the axis-aligned boxes of the bodies themselves, which are tighter.
 
-    The box of a capsule lies inside the box around its oriented box; a method that sweeps boxes first and tests
-    oriented boxes then is given the best of both.
+    The box of a capsule lies inside the box around its oriented box. A method that sweeps boxes first and tests
+    oriented boxes then uses both.
     """
 
     lower: Floats
@@ -34,7 +35,7 @@ class BodyBoxes(OrientedBoxes):
     _fields = ("center", "half", "axes", "lower", "upper")  # type: ignore[assignment]
 
     def boxes(self) -> Boxes:
-        """The boxes of the bodies."""
+        """Return the axis-aligned boxes of the bodies."""
         return Boxes.unchecked(self.lower, self.upper)
 
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> BodyBoxes:
@@ -44,14 +45,14 @@ class BodyBoxes(OrientedBoxes):
 
 
 def box_bounds(bodies: Bodies, thread_count: int) -> Boxes:
-    """The axis-aligned box of each body."""
+    """Return the axis-aligned box of each body."""
     lower, upper = _empty(bodies, 3), _empty(bodies, 3)
     _run(bound_boxes, bodies, thread_count, lower, upper)
     return Boxes.unchecked(lower, upper)
 
 
 def oriented_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:
-    """The box of each body along its own axes, and the axis-aligned one."""
+    """Return the box of each body along its own axes, and its axis-aligned box."""
     center, half, axes = _empty(bodies, 3), _empty(bodies, 3), _empty(bodies, 3, 3)
     _run(bound_oriented, bodies, thread_count, center, half, axes)
     around = box_bounds(bodies, thread_count)
@@ -59,14 +60,14 @@ def oriented_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:
 
 
 def sphere_bounds(bodies: Bodies, thread_count: int) -> Spheres:
-    """The sphere around each body and its centre."""
+    """Return the smallest sphere about the centre of each body that encloses it."""
     center, radius = _empty(bodies, 3), _empty(bodies)
     _run(bound_spheres, bodies, thread_count, center, radius)
     return Spheres.unchecked(center, radius)
 
 
 def slab_bounds(k: int) -> Maker:
-    """What gives the k-DOP of each body."""
+    """Return a maker of the k-DOP of each body."""
     along = directions(k).astype(np.float64)
 
     def bounds(bodies: Bodies, thread_count: int) -> KDops:
@@ -79,42 +80,50 @@ def slab_bounds(k: int) -> Maker:
 
 _SLABS = {f"{k}-dop": k for k in (6, 14, 18, 26)}
 
-_MAKERS: dict[str, Maker] = {
-    "box": box_bounds,
-    "oriented": oriented_bounds,
-    "sphere": sphere_bounds,
-    **{name: slab_bounds(k) for name, k in _SLABS.items()},
-}
+dop_6, dop_14, dop_18, dop_26 = (slab_bounds(k) for k in _SLABS.values())
 
+MAKERS: Registry[Maker] = Registry(
+    "kind of bounds",
+    {
+        "box": "choque.world.bounds:box_bounds",
+        "oriented": "choque.world.bounds:oriented_bounds",
+        "sphere": "choque.world.bounds:sphere_bounds",
+        **{name: f"choque.world.bounds:dop_{k}" for name, k in _SLABS.items()},
+    },
+    group="choque.bounds",
+)
+"""Makers of bounds by name; other packages add theirs by an entry point in ``choque.bounds``."""
 
-LEGACY = "legacy"
-"""The boxes of the Fingsics engine, axis-aligned and oriented, in single precision."""
+_BUILT_IN = ("box", "oriented", "sphere", *_SLABS)
 
 
 def bounds_names() -> list[str]:
-    """The kinds of bounds that a world can give its broad phase, in alphabetical order."""
-    return sorted([*_MAKERS, LEGACY])
+    """List the kinds of bounds that a world can give its broad phase, in alphabetical order."""
+    return MAKERS.names()
 
 
 def find_bounds(name: str | None, method: str) -> Maker:
-    """What makes the bounds called ``name``, or if that is None those that suit the broad phase ``method``."""
-    wanted = _OF_METHOD.get(method, "box") if name is None else name
-    if wanted == LEGACY:
-        from choque.theses.fingsics.boxes import legacy_bounds
+    """Return the maker of the bounds called ``name``; None for those that suit the broad phase ``method``."""
+    return MAKERS.find(suiting(method) if name is None else name)
 
-        return legacy_bounds
-    if not isinstance(wanted, str) or wanted not in _MAKERS:
-        raise UnknownName("kind of bounds", str(wanted), bounds_names())
-    return _MAKERS[wanted]
+
+def suiting(method: str) -> str:
+    """Return the name of the bounds that suit the broad phase ``method``."""
+    return _OF_METHOD.get(method, "box")
+
+
+def kept_bounds(name: str | None) -> str | None:
+    """Return ``name`` if another package registered these bounds: they stay when the broad phase changes."""
+    return None if name in _BUILT_IN else name
 
 
 def slabs_of(name: str | None, method: str) -> int | None:
-    """The k of the bounds called ``name``, or of those that suit ``method``; None for others than k-DOPs."""
-    return _SLABS.get(_OF_METHOD.get(method, "box") if name is None else name)
+    """Return the k of the bounds called ``name``, or of those that suit ``method``; None if they are not k-DOPs."""
+    return _SLABS.get(suiting(method) if name is None else name)
 
 
 def refuse_lost(bodies: Bodies) -> None:
-    """Refuse bodies of which one left the range of floats, where no kernel on the processor looks at them."""
+    """Raise an error if the pose of a body is not finite; for bodies that no kernel on the CPU reads."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = bodies.position.sum(axis=1, dtype=np.float64) + bodies.rotation.sum(axis=(1, 2), dtype=np.float64)
     lost = np.flatnonzero(~np.isfinite(total))
@@ -128,7 +137,7 @@ def _empty(bodies: Bodies, *shape: int) -> Floats:
 
 
 def _run(kernel: Callable[..., int], bodies: Bodies, thread_count: int, *outputs: Any) -> None:
-    """Run a kernel over all bodies; a body that left the range of floats is named before it can do harm."""
+    """Run a kernel over all bodies; raise an error for the first one whose pose is not finite."""
     lost = bound(kernel, bodies.shapes(), thread_count, *outputs)
     if lost >= 0:
         raise _lost_body(bodies, lost)

@@ -20,7 +20,7 @@ from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
 from choque.world._cost import Cost, CostMeter
 from choque.world.bodies import Bodies
-from choque.world.bounds import BodyBoxes, find_bounds
+from choque.world.bounds import find_bounds
 from choque.world.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 
 Follower: TypeAlias = "BroadPhase | ResidentSweep"
 """What finds pairs and is kept between frames."""
-
-LEGACY_METHODS = {
-    "brute-obb": "fingsics-brute-obb",
-    "sap-incremental": "fingsics-sap",
-    "sap-obb": "fingsics-sap-obb",
-}
-"""The methods in which the Fingsics engine departs from an exact answer, by the exact ones."""
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
@@ -161,10 +154,7 @@ class Detection:
         options = self.settings.method_options()
         if bodies.static.any():
             options["static"] = bodies.static
-        method = self.settings.broad
-        if self.settings.legacy and isinstance(bounds, BodyBoxes):
-            method = LEGACY_METHODS.get(method, method)
-        made = broad.create(method, bounds, **options)
+        made = broad.create(self.settings.broad, bounds, **options)
         if self._restored:
             made.restore(self._restored)
             made.update(bounds)

@@ -1,33 +1,41 @@
-"""The rules of a world, checked once."""
+"""The settings of a world, checked once, and settings in the words of earlier versions."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from choque import broad
-from choque._core import threads
+from choque._core import check, threads
+from choque._core.registry import Registry
 from choque.bounds import Boxes
 from choque.broad.device import on_device
 from choque.dynamics.response import RESPONSES
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import UnknownName
 from choque.narrow.rules import RULES
-from choque.world.bounds import LEGACY, find_bounds
-from choque.world.former import current_settings
+from choque.world.bounds import find_bounds
 
 DTYPES = ("float32", "float64")
 
-LEGACY_SPEED = 50.0
-LEGACY_SPIN = 10.0
+FORMER_SETTINGS: Registry[Callable[[Mapping[str, Any]], dict[str, Any]]] = Registry(
+    "former setting", group="choque.former_settings"
+)
+"""Flags that are no longer settings, by name; each is a function from settings of earlier versions to present ones."""
+
+
+def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a world, as written by any version, in the words of this version."""
+    current = dict(settings)
+    for name in FORMER_SETTINGS:
+        current = FORMER_SETTINGS.find(name)(current)
+    return current
 
 
 def float_name(dtype: object) -> str:
-    """The name of a type of numbers: ``"float32"`` of ``numpy.float32`` too."""
+    """Return the name of a float type, given as a name or as a NumPy type."""
     if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
         return str(np.dtype(dtype).name)
     return str(dtype)
@@ -35,7 +43,7 @@ def float_name(dtype: object) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Which method does what in a world; see `choque.World` for what each means."""
+    """The methods and limits of a world; see `choque.World`."""
 
     broad: str = "auto"
     bounds: str | None = None
@@ -46,20 +54,16 @@ class Settings:
     device: str | None = None
     max_speed: float | None = None
     max_spin: float | None = None
-    legacy: bool = False
     broad_options: dict[str, Any] = field(default_factory=dict)
 
     def checked(self) -> Self:
-        """The same settings, once each is known to be right; `InvalidInput` names what is unknown or out of range."""
+        """Return the settings if all are valid; the error names what is unknown or out of range."""
         if self.dtype not in DTYPES:
             raise UnknownName("float type", str(self.dtype), DTYPES)
         threads.resolve_count(self.threads, 0)
         for name in ("max_speed", "max_spin"):
-            limit = getattr(self, name)
-            if limit is None:
-                continue
-            if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < float(limit) < math.inf:
-                raise InvalidInput(f"{name} is {limit!r}; it must be a number greater than 0, or None for no limit.")
+            if getattr(self, name) is not None:
+                check.positive(getattr(self, name), name, otherwise="None for no limit")
         find_bounds(self.bounds, self.broad)
         RULES.find(self.narrow)
         RESPONSES.find(self.response)
@@ -78,26 +82,13 @@ class Settings:
         return {**own.pop("broad_options"), **own}
 
     def on_device(self) -> Self:
-        """The same settings, with ``"auto"`` as the method that the device has kernels for, if there is one."""
+        """Return the settings with ``"auto"`` replaced by the method that runs on the device, if there is one."""
         if self.device is None or self.broad == "sap-kdop":
             return self
         method, options = on_device(self.device, self.broad, {})
         return replace(self, broad=method, device=options.get("device"))
 
     def method_options(self) -> dict[str, Any]:
-        """The options of the broad phase."""
+        """Return the options of the broad phase."""
         options = {"threads": self.threads, **self.broad_options}
         return options if self.device is None else {"device": self.device, **options}
-
-    def as_legacy(self) -> Self:
-        """The rules of the Fingsics engine in every part; limits and bounds that are given stay."""
-        return replace(
-            self,
-            legacy=True,
-            narrow="fingsics",
-            response="fingsics",
-            bounds=LEGACY if self.bounds is None else self.bounds,
-            dtype="float32",
-            max_speed=LEGACY_SPEED if self.max_speed is None else self.max_speed,
-            max_spin=LEGACY_SPIN if self.max_spin is None else self.max_spin,
-        )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from choque.world.former import current_settings
+from choque.world.settings import current_settings
 
 
 @pytest.mark.parametrize(

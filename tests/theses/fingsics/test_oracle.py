@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import choque.scene
+from choque.theses import fingsics
 
-BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data" / "fingsics"
+BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "fingsics"
 FOLDER = Path(os.environ.get("CHOQUE_FINGSICS", BESIDE))
 TOLERANCE = 0.0 if platform.libc_ver()[0] == "glibc" else 0.01
 
@@ -45,7 +46,7 @@ ASPECT = {
 
 def counts(scene: str, method: str, steps: int) -> np.ndarray:
     """(steps, 2): exact tests and collisions of each frame."""
-    world = choque.scene.load(FOLDER / "scenes" / f"{scene}.xml").world(legacy=True, broad=method)
+    world = fingsics.world(choque.scene.find_bodies(FOLDER / "scenes" / f"{scene}.xml"), broad=method)
     reports = [world.step(1 / 60) for _ in range(steps)]
     return np.array([(report.pairs, report.contacts) for report in reports])
 

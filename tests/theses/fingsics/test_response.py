@@ -16,7 +16,7 @@ from choque.narrow.manifold import Contacts
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.integration import integrate
 from choque.theses.fingsics.response import STATIC_MASS
-from choque.theses.fingsics.rotation import legacy_radians, legacy_rotations
+from choque.theses.fingsics.rotation import radians, rotations
 
 
 def bodies(kind: list[int], position: Any, velocity: Any, **columns: Any) -> Any:
@@ -226,20 +226,20 @@ def test_hardly_moving_is_not_moving() -> None:
 def test_turn_is_by_angles_not_about_an_axis() -> None:
     """R = Euler(ω dt)·R, in the axes of the world."""
     state = bodies([CAPSULE], [[0, 0, 0]], [[0, 0, 0]], angular_velocity=[[1, 2, 3]])
-    start = legacy_rotations([[20, 40, 60]])
+    start = rotations([[20, 40, 60]])
     state.rotation[:] = start
     integrate(state, 0.5, 50.0)
-    by = legacy_rotations(np.degrees([[0.5, 1.0, 1.5]]))
+    by = rotations(np.degrees([[0.5, 1.0, 1.5]]))
     np.testing.assert_allclose(state.rotation[0], by[0] @ start[0], atol=1e-6)
 
 
 def test_angles_become_matrices_in_the_order_z_y_x() -> None:
     angles = np.array([[30.0, -50.0, 110.0], [90.0, 0.0, 0.0]])
-    for degrees, matrix in zip(angles, legacy_rotations(angles), strict=True):
+    for degrees, matrix in zip(angles, rotations(angles), strict=True):
         x, y, z = np.radians(degrees)
         one = np.array([[1, 0, 0], [0, np.cos(x), -np.sin(x)], [0, np.sin(x), np.cos(x)]])
         two = np.array([[np.cos(y), 0, np.sin(y)], [0, 1, 0], [-np.sin(y), 0, np.cos(y)]])
         three = np.array([[np.cos(z), -np.sin(z), 0], [np.sin(z), np.cos(z), 0], [0, 0, 1]])
         np.testing.assert_allclose(matrix, three @ two @ one, atol=1e-6)
-    assert legacy_rotations(angles)[1, 1, 1] != 0  # as in the original, whose quarter turns are rounded
-    assert legacy_radians(180.0) == np.float32(np.pi)
+    assert rotations(angles)[1, 1, 1] != 0  # as in the original, whose quarter turns are rounded
+    assert radians(180.0) == np.float32(np.pi)

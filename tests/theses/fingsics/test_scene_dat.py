@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from choque.errors import InvalidInput, UnreadableFile
 from choque.record import Recorder, Recording
 from choque.record import open as open_frames
-from choque.theses.fingsics import scene_dat
+from choque.theses.fingsics import engine, scene_dat
 from choque.theses.fingsics.scene_dat import SceneDat, write_scene_dat
 from choque.world import World
 
@@ -56,7 +56,7 @@ def test_poses_are_where_the_layout_says(tmp_path: Path) -> None:
 
 
 def test_a_recording_converts_without_rounding(tmp_path: Path, make_world: Callable[..., World], monkeypatch) -> None:
-    world = make_world(legacy=True)
+    world = make_world(**engine.settings({}))
     with Recorder(tmp_path / "a.choque", world) as recorder:
         for _ in range(20):
             world.step()

@@ -14,7 +14,8 @@ from choque import broad
 from choque.bounds import OrientedBoxes
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
-from choque.theses.fingsics.boxes import legacy_bounds, oriented_boxes_meet
+from choque.theses import fingsics
+from choque.theses.fingsics.boxes import body_boxes, oriented_boxes_meet
 from choque.theses.fingsics.indices import FingsicsBruteObb, FingsicsSap, FingsicsSapObb
 from choque.theses.fingsics.sweep import FingsicsSweep
 from choque.world import World
@@ -172,7 +173,7 @@ def test_oriented_boxes_agree_with_the_exact_test_but_for_rounding() -> None:
 def scene_of_each(**options: Any) -> World:
     """Balls and rods that fall on a tilted floor and one another."""
     random = np.random.default_rng(7)
-    world = World(legacy=True, **options)
+    world = fingsics.world(**options)
     world.add_tiles([[0, 0, 0]], 12, 8, rotation=[[1, 0, 0], [0, 0.8, -0.6], [0, 0.6, 0.8]])
     place = np.argwhere(np.ones((3, 3, 3), np.bool_)) * 1.7 + [-2, 3, -1]
     world.add_spheres(place[::2], random.uniform(0.4, 0.8, 14), acceleration=[0, -9.8, 0], elasticity=0.4)
@@ -182,7 +183,7 @@ def scene_of_each(**options: Any) -> World:
 
 def test_bounds_are_those_of_the_original() -> None:
     world = scene_of_each()
-    bounds = legacy_bounds(world.bodies, 1)
+    bounds = body_boxes(world.bodies, 1)
     assert isinstance(bounds, BodyBoxes)
     assert bounds.lower.dtype == np.float32
     tile = int(np.flatnonzero(world.bodies.kind == TILE)[0])
@@ -196,7 +197,7 @@ def test_bounds_are_those_of_the_original() -> None:
 
 @pytest.mark.parametrize("method", [FingsicsBruteObb, FingsicsSap, FingsicsSapObb])
 def test_a_method_of_the_engine_is_the_exact_one_for_other_bounds(method: type[FingsicsSap]) -> None:
-    bounds = legacy_bounds(scene_of_each().bodies, 1)
+    bounds = body_boxes(scene_of_each().bodies, 1)
     assert broad.create(method.name, bounds).index.name == method.name
     boxes = bounds.boxes()
     exact, other = broad.create(method.departs_from, boxes), broad.create(method, boxes)
@@ -262,9 +263,9 @@ def test_counts_of_the_filter_are_reported() -> None:
 
 
 def test_other_kinds_are_refused() -> None:
-    world = World(legacy=True)
+    world = fingsics.world()
     world.add_ground()
-    with pytest.raises(InvalidInput, match="is a plane; the original engine has spheres, capsules and tiles"):
+    with pytest.raises(InvalidInput, match="is a plane; the Fingsics engine has spheres, capsules and tiles"):
         world.step()
 
 

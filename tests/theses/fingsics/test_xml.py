@@ -11,7 +11,7 @@ import pytest
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
 from choque.scene import BodyScene, Camera
-from choque.scene.body_columns import boxes
+from choque.scene.body_scenes.columns import boxes
 
 SHARED = {
     "pos": ("position", "1,2.5,-3", [1, 2.5, -3], [0, 0, 0]),
@@ -40,7 +40,7 @@ ATTRIBUTES = {
 
 def load(path: Path, objects: str, before: str = "", camera: str = "") -> BodyScene:
     path.write_text(f"{before}<config>{camera}<objects>{objects}</objects></config>", encoding="utf-8")
-    return scene.load_bodies(path)
+    return scene.find_bodies(path)
 
 
 def value(bodies: scene.BodyColumns, column: str | int) -> object:
@@ -87,7 +87,7 @@ def test_what_is_tolerated(tmp_path: Path) -> None:
 
 def test_utf_16(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("<?xml version='1.0' encoding='utf-16'?><config><objects/></config>", "utf-16")
-    assert len(scene.load_bodies(tmp_path / "a.xml")) == 0
+    assert len(scene.find_bodies(tmp_path / "a.xml")) == 0
 
 
 def test_tiles_are_static_and_it_is_noted(tmp_path: Path) -> None:
@@ -191,36 +191,36 @@ def test_other_documents_are_refused(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         with pytest.raises(UnreadableFile, match=words):
-            scene.load(path)
+            scene.read(path)
     with pytest.raises(UnreadableFile, match="There is no file"):
-        scene.load(tmp_path / "none.xml")
+        scene.read(tmp_path / "none.xml")
     (tmp_path / "folder.xml").mkdir()
     with pytest.raises(UnreadableFile, match="is a folder"):
-        scene.load(tmp_path / "folder.xml")
+        scene.read(tmp_path / "folder.xml")
 
 
 @pytest.mark.parametrize("name", ["mixed-box", "pile", "pins", "rockets"])
 def test_round_trips(name: str, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]) -> None:
     made = scene.bodies(name, 60, seed=2)
-    scene.save(tmp_path / f"{name}.xml", made)
-    read = scene.load_bodies(tmp_path / f"{name}.xml")
+    scene.write(tmp_path / f"{name}.xml", made)
+    read = scene.find_bodies(tmp_path / f"{name}.xml")
     assert_same(made, read)
     assert (read.name, read.summary) == (name, made.summary)
-    scene.save(tmp_path / "again.xml", read)
+    scene.write(tmp_path / "again.xml", read)
     assert (tmp_path / "again.xml").read_bytes() == (tmp_path / f"{name}.xml").read_bytes()
 
 
 def test_what_xml_cannot_hold(tmp_path: Path) -> None:
     made = BodyScene("boxes", boxes([[0, 0, 0]]))
     with pytest.raises(InvalidInput, match=r"Body 0 is a box.*save the scene as \.toml"):
-        scene.save(tmp_path / "a.xml", made)
+        scene.write(tmp_path / "a.xml", made)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_summary_that_would_end_its_comment(tmp_path: Path) -> None:
     made = BodyScene("a", scene.BodyColumns.none(), summary="one --> two <!-- three ---")
-    scene.save(tmp_path / "a.xml", made)
-    assert scene.load_bodies(tmp_path / "a.xml").summary == "one -> two <!- three"
+    scene.write(tmp_path / "a.xml", made)
+    assert scene.find_bodies(tmp_path / "a.xml").summary == "one -> two <!- three"
 
 
 COUNTS = {
@@ -244,20 +244,20 @@ def test_scenes_of_the_original(
     name: str, fingsics: Path, tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]
 ) -> None:
     """F-001-03: its files load as they are, stray quotes and byte-order marks included, and survive a round trip."""
-    made = scene.load_bodies(fingsics / "scenes" / f"{name}.xml")
+    made = scene.find_bodies(fingsics / "scenes" / f"{name}.xml")
     found = np.bincount(made.bodies.kind, minlength=3)[:3]
     assert tuple(found) == COUNTS[name]
     assert made.notes == ()
     assert made.camera == {"rockets": Camera(63, -47), "one-of-each": Camera(50)}.get(
         name, Camera(50 if name.startswith(("prod", "capsule")) else 40)
     )
-    scene.save(tmp_path / "copy.xml", made)
-    assert_same(made, scene.load_bodies(tmp_path / "copy.xml"))
+    scene.write(tmp_path / "copy.xml", made)
+    assert_same(made, scene.find_bodies(tmp_path / "copy.xml"))
     assert made.bodies.rocket.sum() == (98 if name == "rockets" else 0)
 
 
 def test_values_of_the_original(fingsics: Path) -> None:
-    bowling = scene.load_bodies(fingsics / "scenes" / "bowling.xml").bodies
+    bowling = scene.find_bodies(fingsics / "scenes" / "bowling.xml").bodies
     assert bowling.position[3].tolist() == [0, 0.8, 0.2]
     assert bowling.velocity[3].tolist() == [19, 0, 0]
     assert bowling.size[3].tolist() == [0.8, 0, 0]

@@ -20,13 +20,13 @@ RATE, SIDE = 25, 400
 def _scene(count: int = COUNT) -> BodyScene:
     import choque
 
-    return choque.scene.bodies(NAME, count, 0)
+    return choque.scene.bodies(NAME, count, seed=0)
 
 
 def prepare() -> None:
     """Compile the kernels of a step and of a recording."""
     from choque.cli._warm_up import use_recordings
-    from choque.world.warm_up import warm_up
+    from choque.world.run import warm_up
 
     warm_up(_scene().world())
     use_recordings()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque.lab.engines.contract import Engine
 from choque.scene import BodyScene
-from choque.scene.body_columns import SPHERE, TILE
+from choque.scene.body_scenes.columns import SPHERE, TILE
 
 THICKNESS = 1.0
 """Half of what a wall measures behind the face of its tile; Bullet's boxes are solid."""

@@ -1,8 +1,1 @@
-"""The files that scenes are read from, one family a file; importing them registers them."""
-
-from __future__ import annotations
-
-from choque.scene.formats import boxes, choque_toml
-from choque.theses.fingsics import xml_reader as fingsics_xml
-
-__all__ = ["boxes", "choque_toml", "fingsics_xml"]
+"""File formats of scenes, one family in each module; `choque.scene.files` finds them by suffix."""

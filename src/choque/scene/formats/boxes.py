@@ -1,41 +1,28 @@
-"""Scenes that are boxes and nothing else, baked so that every method and every run sees the same ones."""
+"""Files of boxes as scenes: of many frames, memory-mapped, or of one."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 
-from choque.errors import InvalidInput
 from choque.files import FrameStore, open_boxes, read_boxes
-from choque.files.boxes import FRAME_FORMATS, READERS, write_frames
-from choque.scene.loading import loader
-from choque.scene.model import BoxScene
+from choque.scene.box_scenes.scene import BoxScene
+from choque.scene.files import SceneFormat
 
 
-def bake(path: str | os.PathLike[str], scene: BoxScene) -> None:
-    """Write every frame of ``scene`` to ``path``, Broadmark's ``.aabbs`` (float32) or NumPy's ``.npz``.
-
-    Frames are streamed: memory is that of a few frames, whatever their number. The file appears once it is
-    complete.
-    """
-    if not isinstance(scene, BoxScene):
-        raise InvalidInput(f"What is to be written is {scene!r}; give the path first, and then the scene.")
-    write_frames(path, scene.frames(), frame_count=scene.frame_count, name=scene.name)
-
-
-@loader(*FRAME_FORMATS)
-def load_frames(path: Path) -> BoxScene:
-    """Open a baked scene, memory-mapped."""
+def read_frames(path: Path) -> BoxScene:
+    """Return the scene in a file of many frames, memory-mapped."""
     return _scene(open_boxes(path))
 
 
-@loader(*READERS)
-def load_boxes(path: Path) -> BoxScene:
-    """Read a file of boxes as a scene of one frame."""
+def read_single_frame(path: Path) -> BoxScene:
+    """Return a file of boxes as a scene of one frame."""
     lower, upper = read_boxes(path)
     return _scene(FrameStore(path.stem, lower[np.newaxis], upper[np.newaxis]))
+
+
+FRAMES, SINGLE_FRAME = SceneFormat(read_frames), SceneFormat(read_single_frame)
 
 
 def _scene(store: FrameStore) -> BoxScene:

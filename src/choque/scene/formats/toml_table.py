@@ -1,8 +1,9 @@
-"""A table of a TOML document, checked key by key; what is wrong is said with its line."""
+"""Tables of a TOML document, checked key by key; errors name the line, which the standard parser does not keep."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.scene.formats.toml_lines import TomlLines
+
+Place = tuple[str, ...]
+"""The path to a key: names of tables, numbers of list entries, and the key itself."""
+
+_HEADER = re.compile(r"\s*\[(\[?)\s*([A-Za-z_][\w.\- \"']*?)\s*\]\]?\s*(#.*)?")
+_KEY = re.compile(r"\s*([\w.\-\"' ]+?)\s*=")
+_FENCES = ('"""', "'''")
 
 
 class TomlTable:
@@ -21,11 +28,11 @@ class TomlTable:
     Parameters
     ----------
     entries
-        What the parser made of it.
+        The parsed table.
     path, lines
-        The file, and where its keys stand.
+        The file, and the lines of its keys.
     place
-        The way to this table from the top of the document.
+        The path to this table from the top of the document.
     """
 
     def __init__(self, entries: dict[str, Any], path: Path, lines: TomlLines, place: tuple[str, ...] = ()) -> None:
@@ -46,7 +53,7 @@ class TomlTable:
                 raise self.refusal(key, f"{what} has no key {key!r:.80}.{hint} Known: {', '.join(known)}.")
 
     def refusal(self, key: str, sentence: str) -> UnreadableFile:
-        """Word an error about a key."""
+        """Return an error about a key."""
         line = self._lines.line(*self._place, *([key] if key else []))
         return UnreadableFile(f"{self._path}{'' if line is None else f', line {line}'}: {sentence}")
 
@@ -165,3 +172,37 @@ def _is_flag(value: object) -> bool:
 def _is_number(value: object) -> bool:
     """Tell whether ``value`` is a number that a float can hold; nan and inf are for the rules of bodies."""
     return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63)
+
+
+class TomlLines:
+    """The lines of all keys of a document; a key inside a value has the line of the value."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: dict[Place, int] = {}
+        table: Place = ()
+        entries: dict[Place, int] = {}
+        fence = ""
+        for number, line in enumerate(text.split("\n"), start=1):
+            if fence:
+                fence = "" if fence in line else fence
+                continue
+            if header := _HEADER.fullmatch(line):
+                table = _parts(header[2])
+                if header[1]:
+                    entries[table] = entries.get(table, -1) + 1
+                    table = (*table, str(entries[table]))
+                self._lines.setdefault(table, number)
+            elif key := _KEY.match(line):
+                self._lines.setdefault((*table, *_parts(key[1])), number)
+            fence = next((each for each in _FENCES if line.count(each) % 2), "")
+
+    def line(self, *place: str) -> int | None:
+        """Return the line of a key, or of the table or value that it is in; None if it is unknown."""
+        for length in range(len(place), 0, -1):
+            if place[:length] in self._lines:
+                return self._lines[place[:length]]
+        return None
+
+
+def _parts(dotted: str) -> Place:
+    return tuple(part.strip(" \"'") for part in dotted.split("."))

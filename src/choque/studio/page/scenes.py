@@ -7,8 +7,7 @@ from typing import Any
 
 from choque import scene
 from choque.errors import InvalidInput
-from choque.scene.finding import GENERATED, is_generator
-from choque.scene.loading import BODY_SUFFIXES
+from choque.scene.files import DEFAULT_COUNT, body_suffixes, is_generator
 from choque.studio.page.entries import Entry
 from choque.studio.page.world import WorldView
 
@@ -19,7 +18,7 @@ def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
 
 
 def _generator_parameters(name: str) -> dict[str, object]:
-    return {"n": GENERATED, "seed": 0, **scene.body_parameters(name)}
+    return {"n": DEFAULT_COUNT, "seed": 0, **scene.parameters(name)}
 
 
 def _described(names: Sequence[str]) -> dict[str, str]:
@@ -36,15 +35,15 @@ def _one(things: Sequence[str]) -> None:
 SCENES = Entry(
     title="Built-in scenes",
     about="Small scenes of bodies, part of Choque.",
-    things=lambda: _described(scene.built_in_names()),
+    things=lambda: _described(scene.names("built-in")),
     open=_open,
-    suffixes=BODY_SUFFIXES,
-    preview=scene.load_bodies,
+    suffixes=body_suffixes(),
+    preview=scene.find_bodies,
 )
 GENERATORS = Entry(
     title="Generators",
     about="Scenes of any number of bodies, from a seed.",
-    things=lambda: _described(scene.body_names()),
+    things=lambda: _described(scene.names("bodies")),
     open=_open,
     parameters=_generator_parameters,
     claims=is_generator,

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from choque._core import check
 from choque._core.types import Progress
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
-from choque.scene.checks import positive, whole_number
 from choque.theses.fingsics.log import Log, log_row, write_log
 from choque.theses.fingsics.totals import Totals
 from choque.world import World
-from choque.world.warm_up import warm_up
+from choque.world.run import warm_up
 
 AVERAGES, SUMMARY = "averages_per_frame.csv", "summary.txt"
 
@@ -50,8 +50,8 @@ def benchmark(
     response included; and ``summary.txt``. Runs that do not end in the same state are an error: times of different
     work cannot be compared.
     """
-    steps, runs = whole_number("steps", steps, smallest=1), whole_number("runs", runs, smallest=1)
-    dt, folder = positive("dt", dt), Path(folder)
+    steps, runs = check.whole_number(steps, "steps", 1), check.whole_number(runs, "runs", 1)
+    dt, folder = check.positive(dt, "dt"), Path(folder)
     totals, sums = Totals(), np.zeros((steps, 7))
     hashes: list[int] = []
     for number in range(1, runs + 1):

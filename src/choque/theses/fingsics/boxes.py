@@ -21,7 +21,7 @@ THICKNESS = np.float32(NEAR_ZERO)
 """Half the height of a tile's oriented box."""
 
 
-def legacy_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG001
+def body_boxes(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG001
     """The box and the oriented box of each body, float32, nothing rounded outward. O(n), one thread.
 
     A tile's oriented box has the tile's whole sides for its half-lengths, and those exchanged.
@@ -30,8 +30,8 @@ def legacy_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG0
     if len(strange):
         row = int(strange[0])
         raise InvalidInput(
-            f"The body {bodies.ids[row]} is a {KIND_NAMES[bodies.kind[row]]}; the original engine has spheres, "
-            "capsules and tiles. Leave it out, or make a world that is not legacy."
+            f"The body {bodies.ids[row]} is a {KIND_NAMES[bodies.kind[row]]}; the Fingsics engine has spheres, "
+            "capsules and tiles. Leave it out, or choose other bounds."
         )
     shape = (len(bodies), 3)
     lower, upper, half = (np.empty(shape, np.float32) for _ in range(3))

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Keys, Pairs
+from choque._core.types import Floats, Keys, Pairs
 from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
 from choque.narrow.manifold import Contacts
 from choque.theses.fingsics.inertia import invert_inertia
 from choque.theses.fingsics.integration import integrate, limited, put
 from choque.theses.fingsics.order import in_text_order
+from choque.theses.fingsics.rotation import radians, rotations
 from choque.theses.fingsics.vectors import (
     HALF,
     NEAR_ZERO,
@@ -120,6 +121,14 @@ class Fingsics(FingsicsImpulse):
     ) -> None:
         """Move ``bodies`` by ``dt`` seconds, in place, by `choque.theses.fingsics.integration.integrate`."""
         integrate(bodies, dt, max_speed)
+
+    def rotations(self, angles: Floats) -> Floats:
+        """Return the matrices (n, 3, 3) of ``angles`` (n, 3) [degree], rounded where the engine rounds."""
+        return rotations(angles)
+
+    def angular_velocity(self, spin: Floats) -> Floats:
+        """Return ``spin`` (n, 3) [degree/s] in radians, rounded where the engine rounds."""
+        return radians(spin)
 
 
 @kernel

@@ -41,17 +41,17 @@ def turn(rotation: Any, row: Index, by: Any, result: Any) -> None:
             rotation[row, i, j] = result[i, j]
 
 
-def legacy_radians(degrees: ArrayLike) -> NDArray[np.float32]:
+def radians(degrees: ArrayLike) -> NDArray[np.float32]:
     """Degrees as radians, rounded where the original rounds."""
     return np.asarray(degrees, np.float32) * np.float32(np.pi) / np.float32(180.0)
 
 
-def legacy_rotations(degrees: ArrayLike) -> NDArray[np.float32]:
+def rotations(degrees: ArrayLike) -> NDArray[np.float32]:
     """(n, 3, 3) the orientations of ``degrees`` (n, 3) about x, y and z, rounded where the original rounds.
 
     A quarter turn is not exact: its cosine is that of the float next to π/2.
     """
-    angles = legacy_radians(degrees)
+    angles = radians(degrees)
     matrices = np.empty((len(angles), 3, 3), np.float32)
     _fill(angles, matrices)
     return matrices

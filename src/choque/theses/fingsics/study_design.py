@@ -172,7 +172,7 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
     if mode == "legacy":
         log = expected_log(name)
         return WorldTrial(
-            scene, method, steps, legacy=True, expected=None if log is None else lambda: logged_course(log)
+            scene, method, steps, by_engine_rules=True, expected=None if log is None else lambda: logged_course(log)
         )
     kind = RecordedTrial if mode == "recorded" else WorldTrial
     return kind(scene, method, steps, expected=lambda: course(scene, steps, scratch))
@@ -189,7 +189,7 @@ def make_scene(name: str, n: int, seed: int) -> BodyScene:
             raise UnreadableFile(
                 f"The scene {name!r} of the original is not here; set CHOQUE_FINGSICS to a folder with its 'scenes'."
             )
-        return choque.scene.load_bodies(path)
+        return choque.scene.find_bodies(path)
     kind, _, ratio = name.partition(" ")
     parameters = {"ratio": float(ratio.partition(":")[0])} if ratio else {}
-    return choque.scene.bodies(kind, n, seed, **parameters)
+    return choque.scene.bodies(kind, n, seed=seed, **parameters)

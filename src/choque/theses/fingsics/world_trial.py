@@ -17,9 +17,10 @@ from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
 from choque.record import Recorder, Recording, Replay
 from choque.scene import BodyScene
+from choque.theses.fingsics import engine
 from choque.theses.fingsics.world_course import Course
 from choque.world import Cost, StepReport, World
-from choque.world.warm_up import warm_up_kinds
+from choque.world.run import warm_up_kinds
 
 FEW = 3
 """Steps that tell how long all of them would take."""
@@ -46,7 +47,7 @@ class WorldTrial(Trial):
         How many steps a run has.
     expected
         Gives the course that is right, when it is asked for; None where there is none.
-    legacy
+    by_engine_rules
         By the rules of the Fingsics engine.
     """
 
@@ -57,9 +58,9 @@ class WorldTrial(Trial):
         steps: int,
         *,
         expected: Callable[[], Course] | None = None,
-        legacy: bool = False,
+        by_engine_rules: bool = False,
     ) -> None:
-        self.name, self.scene, self.steps, self.legacy = method, scene, steps, legacy
+        self.name, self.scene, self.steps, self.by_engine_rules = method, scene, steps, by_engine_rules
         self._expected = expected
         self._world: World | None = None
         self.reports: list[StepReport] = []
@@ -143,7 +144,9 @@ class WorldTrial(Trial):
         return sum((report.cost for report in self.reports), Cost())
 
     def _made(self) -> World:
-        return self.scene.world(broad=self.name, legacy=self.legacy)
+        if self.by_engine_rules:
+            return engine.world(self.scene, broad=self.name)
+        return self.scene.world(broad=self.name)
 
     def _start(self, watch: Stopwatch) -> World:
         if self._world is None or self._world.frame:

@@ -21,10 +21,8 @@ import numpy as np
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage, read_head
-from choque.scene.body_checks import first_fault
-from choque.scene.body_columns import DEFAULTS, KIND_WORDS, TILE, BodyColumns
-from choque.scene.body_scene import BodyScene, Camera
-from choque.scene.loading import loader
+from choque.scene import BodyScene, Camera
+from choque.scene.body_scenes.columns import DEFAULTS, KIND_WORDS, TILE, BodyColumns, first_fault
 from choque.theses.fingsics.words import color, flag, number, remark_lines, triplet
 
 ATTRIBUTES: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -64,8 +62,7 @@ _VECTORS = [column for column, read in ATTRIBUTES.values() if read is triplet]
 _FILE_NAMES = {column: name for name, (column, _) in ATTRIBUTES.items()}
 
 
-@loader(".xml")
-def load_xml(path: Path) -> BodyScene:
+def read_xml(path: Path) -> BodyScene:
     """Read a scene; 100,000 bodies take seconds, and no more memory than their columns and texts need."""
     read_head(path)
     reader = _Reader(path)

@@ -9,12 +9,13 @@ import numpy as np
 
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
-from choque.scene.body_columns import KIND_WORDS, TILE, BodyColumns
-from choque.scene.body_scene import BodyScene
-from choque.theses.fingsics.xml_reader import ATTRIBUTES, ELEMENTS, SHARED, default_of
+from choque.scene import BodyScene
+from choque.scene.body_scenes.columns import KIND_WORDS, TILE, BodyColumns
+from choque.scene.files import SceneFormat
+from choque.theses.fingsics.xml_reader import ATTRIBUTES, ELEMENTS, SHARED, default_of, read_xml
 
 
-def save_xml(path: str | os.PathLike[str], scene: BodyScene) -> None:
+def write_xml(path: str | os.PathLike[str], scene: BodyScene) -> None:
     """Write ``scene`` so that reading gives the same columns and camera, bit for bit.
 
     Attributes at their defaults are left out. The format has no place for boxes and grounds, which are refused, nor for
@@ -23,6 +24,9 @@ def save_xml(path: str | os.PathLike[str], scene: BodyScene) -> None:
     with replacing(path) as handle:
         for line in _document(scene):
             handle.write(f"{line}\n".encode())
+
+
+XML = SceneFormat(read_xml, write_xml, "bodies")
 
 
 def _document(scene: BodyScene) -> list[str]:

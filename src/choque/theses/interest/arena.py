@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque.errors import InvalidInput, UnknownName
 from choque.files.box_arrays import BoxArrays
-from choque.scene.checks import positive, whole_number, within
-from choque.scene.motion import Rows, directions
-from choque.scene.registry import generator
-from choque.scene.request import Request
+from choque.scene.box_scenes.motion import Rows, directions
+from choque.scene.generators import Request
 
 START = ("dense", "sparse")
 SPEED_RULES = ("raw", "normalised")
@@ -21,7 +19,6 @@ PULSE_FRAMES = 50
 SWING_FRAMES = 80
 
 
-@generator("arena")
 def arena(
     request: Request,
     *,
@@ -50,15 +47,15 @@ def arena(
         raise UnknownName("start of the arena", str(start), START)
     if speed_rule not in SPEED_RULES:
         raise UnknownName("rule of speeds", str(speed_rule), SPEED_RULES)
-    edge = positive("edge", edge)
-    largest = within("largest", largest, 1e-6, 0.2)
-    smallest = within("smallest", smallest, 1e-6, largest)
-    speed = positive("speed", speed)
-    speed_spread = within("speed_spread", speed_spread, 0.0, 1.0)
-    links = whole_number("links", links, smallest=1)
-    pulse = within("pulse", pulse, 0.0, 0.9)
-    resting = within("resting", resting, 0.0, 1.0)
-    dense_steps = whole_number("dense_steps", dense_steps, smallest=0)
+    edge = check.positive(edge, "edge")
+    largest = check.number(largest, "largest", 1e-6, 0.2)
+    smallest = check.number(smallest, "smallest", 1e-6, largest)
+    speed = check.positive(speed, "speed")
+    speed_spread = check.number(speed_spread, "speed_spread", 0.0, 1.0)
+    links = check.whole_number(links, "links", 1)
+    pulse = check.number(pulse, "pulse", 0.0, 0.9)
+    resting = check.number(resting, "resting", 0.0, 1.0)
+    dense_steps = check.whole_number(dense_steps, "dense_steps", 0)
 
     random = request.random()
     body_count = -(-request.box_count // links)

@@ -114,7 +114,7 @@ def _arena(config: InterestConfig) -> Arena:
         "speed_rule": config.speed_rule,
     }
     scene = choque.scene.generate(
-        "arena", config.objects, config.seed, frames=config.steps + 1, dtype="float64", **options
+        "arena", config.objects, seed=config.seed, frames=config.steps + 1, dtype="float64", **options
     )
     assert isinstance(scene.motion, Arena)
     return scene.motion
@@ -140,7 +140,9 @@ class ArenaTrial(Trial):
     ) -> None:
         self.name = configuration
         self.solids = solids
-        scene = choque.scene.generate("arena", n, seed, frames=STEPS + 1, start=start, dtype="float64", **RADII[radii])
+        scene = choque.scene.generate(
+            "arena", n, seed=seed, frames=STEPS + 1, start=start, dtype="float64", **RADII[radii]
+        )
         assert isinstance(scene.motion, Arena)
         self.motion = scene.motion
         self.steps = range((STRIDE + 1) // 2, STEPS + 1, STRIDE)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
+from choque._core.angles import rotations
 from choque.errors import UnknownName
 from choque.narrow.solids import solid, solid_names
-from choque.scene.checks import positive, whole_number
-from choque.scene.request import BodyRequest
-from choque.scene.rotations import rotations
+from choque.scene.generators import BodyRequest
 
 if TYPE_CHECKING:
     from choque.world import World
@@ -102,11 +102,11 @@ class Tower:
     half_extent: float | None = None
 
     def __post_init__(self) -> None:
-        whole_number("n", self.n, smallest=1)
-        whole_number("seed", self.seed, smallest=0)
-        positive("elongation", self.elongation)
+        check.whole_number(self.n, "n", 1)
+        check.whole_number(self.seed, "seed", 0)
+        check.positive(self.elongation, "elongation")
         if self.half_extent is not None:
-            positive("half_extent", self.half_extent)
+            check.positive(self.half_extent, "half_extent")
         if self.preset not in PRESETS:
             raise UnknownName("preset of a tower", str(self.preset), PRESETS)
         if self.solid not in solid_names():

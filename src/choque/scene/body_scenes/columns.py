@@ -1,0 +1,249 @@
+"""The bodies of a scene as columns, one row for each body in the order of their ids, and the rules for their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core.angles import rotations
+from choque._core.columns import Column, ColumnTable
+from choque.errors import InvalidInput
+from choque.narrow import shapes
+
+SPHERE, CAPSULE, TILE, BOX, GROUND = shapes.SPHERE, shapes.CAPSULE, shapes.TILE, shapes.CONVEX, shapes.PLANE
+"""The kinds of bodies in scenes; convex bodies are boxes."""
+
+KIND_WORDS = ("sphere", "capsule", "tile", "box", "ground")
+"""The words for the kinds in scene files, in the order of their numbers."""
+
+SIZE_WORDS = (("radius",), ("radius", "length"), ("length", "width"), ("size", "size", "size"), ())
+"""The meaning of the columns of `BodyColumns.size` for each kind; a box has three edges."""
+
+MAX_VALUE, MIN_VALUE = 1e12, 1e-12
+"""Limits of all numbers, so that a mass times a squared radius, and its inverse, fit into single precision."""
+
+_POSITIVE = f"a number from {MIN_VALUE:g} to {MAX_VALUE:g}"
+
+Vectors = NDArray[np.float64]
+Values = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+DEFAULTS: dict[str, Any] = {
+    "velocity": 0.0,
+    "acceleration": 0.0,
+    "angles": 0.0,
+    "spin": 0.0,
+    "mass": 1.0,
+    "elasticity": 1.0,
+    "static": False,
+    "drawn": True,
+    "rocket": False,
+    "color": (200, 200, 200),
+}
+"""The attributes of a body where they are not given."""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyColumns(ColumnTable):
+    """The initial state of n bodies.
+
+    Attributes
+    ----------
+    kind
+        (n,) int8: sphere, capsule, tile, box or ground, as `KIND_WORDS` numbers them.
+    position
+        (n, 3): the centres; y is up.
+    size
+        (n, 3): sphere (radius, 0, 0); capsule (radius, length of its cylinder along local z, 0); tile (length along
+        local x, width along local z, 0), its normal local y; box: its edges; ground: zeros.
+    velocity, acceleration
+        (n, 3): [unit/s] and [unit/s²]. Gravity is the acceleration of each body.
+    angles, spin
+        (n, 3): [degree] and [degree/s] about x, y and z; see `rotation` and `angular_velocity`.
+    mass, elasticity
+        (n,): elasticity is from 0 to 1.
+    static, drawn, rocket
+        (n,) bool: a static body has infinite mass but moves with its velocity; a rocket is a capsule that is drawn
+        differently.
+    color
+        (n, 3) uint8: red, green, blue.
+    """
+
+    kind: NDArray[np.int8]
+    position: Vectors
+    size: Vectors
+    velocity: Vectors
+    acceleration: Vectors
+    angles: Vectors
+    spin: Vectors
+    mass: Values
+    elasticity: Values
+    static: Flags
+    drawn: Flags
+    rocket: Flags
+    color: NDArray[np.uint8]
+
+    COLUMNS: ClassVar[Mapping[str, Column]] = {
+        "kind": (np.int8, ()),
+        "position": (np.float64, (3,)),
+        "size": (np.float64, (3,)),
+        "velocity": (np.float64, (3,)),
+        "acceleration": (np.float64, (3,)),
+        "angles": (np.float64, (3,)),
+        "spin": (np.float64, (3,)),
+        "mass": (np.float64, ()),
+        "elasticity": (np.float64, ()),
+        "static": (np.bool_, ()),
+        "drawn": (np.bool_, ()),
+        "rocket": (np.bool_, ()),
+        "color": (np.uint8, (3,)),
+    }
+
+    @classmethod
+    def filled(cls, kind: ArrayLike, position: ArrayLike, size: ArrayLike, **attributes: Any) -> Self:
+        """Return columns made from arrays with one row for each body, or one value for all; the others are `DEFAULTS`.
+
+        There are as many bodies as rows of ``position``. Tiles and grounds are always static.
+        """
+        for name in attributes:
+            if name not in DEFAULTS:
+                raise InvalidInput(f"Bodies have no {name!r}; they have {', '.join(DEFAULTS)}.")
+        centers = _column("position", np.atleast_2d(position), None)
+        given = {"kind": kind, "position": centers, "size": size, **DEFAULTS, **attributes}
+        columns = {name: _column(name, value, len(centers)) for name, value in given.items()}
+        columns["static"] |= (columns["kind"] == TILE) | (columns["kind"] == GROUND)
+        return cls(**columns)
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return a table without bodies."""
+        return cls.filled(0, np.empty((0, 3)), np.empty((0, 3)))
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def rotation(self) -> Vectors:
+        """(n, 3, 3): ``rotation @ local`` is the direction in the world."""
+        return rotations(self.angles)
+
+    @property
+    def angular_velocity(self) -> Vectors:
+        """(n, 3): about the axes of the world [rad/s]."""
+        return np.radians(self.spin)
+
+    def moved(self, by: ArrayLike) -> Self:
+        """Return the same bodies, each moved ``by`` (3,)."""
+        return replace(self, position=self.position + np.asarray(by, dtype=np.float64))
+
+
+def _column(name: str, value: ArrayLike, count: int | None) -> NDArray[Any]:
+    """Return a value with the type and shape of its column; without ``count``, it has as many rows as given."""
+    dtype, tail = BodyColumns.COLUMNS[name]
+    return _typed(name, value, dtype, (-1 if count is None else count, *tail))
+
+
+def _typed(name: str, value: ArrayLike, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a copy of a value, broadcast to ``shape``; -1 stands for its own number of rows."""
+    try:
+        given = np.asarray(value)
+        if name == "color" and not bool(((given >= 0) & (given <= 255) & (given == np.floor(given))).all()):
+            raise InvalidInput("A color has a value that is not a whole number from 0 to 255.")
+        typed = given.astype(dtype)
+        rows = len(typed) if shape[0] < 0 else shape[0]
+        return np.array(np.broadcast_to(typed, (rows, *shape[1:])), order="C")
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise InvalidInput(f"The {name} of bodies cannot be {value!r:.80}: {problem}.") from problem
+
+
+def spheres(position: ArrayLike, radius: ArrayLike = 1.0, **attributes: Any) -> BodyColumns:
+    """Return spheres at ``position`` (n, 3)."""
+    return _sized(SPHERE, position, (radius, 0.0, 0.0), attributes)
+
+
+def capsules(position: ArrayLike, radius: ArrayLike = 1.0, length: ArrayLike = 1.0, **attributes: Any) -> BodyColumns:
+    """Return capsules at ``position`` (n, 3); ``length`` is that of the cylinder between the hemispheres."""
+    return _sized(CAPSULE, position, (radius, length, 0.0), attributes)
+
+
+def tiles(position: ArrayLike, length: ArrayLike = 30.0, width: ArrayLike = 30.0, **attributes: Any) -> BodyColumns:
+    """Return static tiles at ``position`` (n, 3)."""
+    return _sized(TILE, position, (length, width, 0.0), attributes)
+
+
+def boxes(position: ArrayLike, size: ArrayLike = 1.0, **attributes: Any) -> BodyColumns:
+    """Return boxes at ``position`` (n, 3) with edges ``size``."""
+    return BodyColumns.filled(BOX, position, size, **attributes)
+
+
+def ground(height: float = 0.0, **attributes: Any) -> BodyColumns:
+    """Return the half-space below ``height``."""
+    return BodyColumns.filled(GROUND, [[0.0, height, 0.0]], 0.0, **attributes)
+
+
+def join(*parts: BodyColumns) -> BodyColumns:
+    """Return one table of all rows, in their order."""
+    return parts[0].joined(*parts[1:]) if parts else BodyColumns.none()
+
+
+def _sized(kind: int, position: ArrayLike, size: tuple[ArrayLike, ...], attributes: dict[str, Any]) -> BodyColumns:
+    centers = _column("position", np.atleast_2d(position), None)
+    columns = [_typed("size", value, np.float64, (len(centers),)) for value in size]
+    return BodyColumns.filled(kind, centers, np.stack(columns, axis=1), **attributes)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first invalid body in the order of the rows, and what is wrong with it."""
+
+    row: int
+    kind: str
+    attribute: str
+    value: object
+    allowed: str
+
+    def sentence(self, attribute: str | None = None, kind: str | None = None) -> str:
+        """Return a sentence; ``attribute`` and ``kind`` are the words of the file."""
+        shown = ",".join(f"{each:g}" for each in np.atleast_1d(np.asarray(self.value)).tolist())
+        return f"the {attribute or self.attribute} of this {kind or self.kind} is {shown}; it must be {self.allowed}."
+
+
+def first_fault(bodies: BodyColumns) -> Fault | None:
+    """Return the first invalid body; None if all are valid."""
+    found: Fault | None = None
+    for attribute, column, bad, allowed in _rules(bodies):
+        if bad.any():
+            row = int(np.argmax(bad))
+            if found is None or row < found.row:
+                found = Fault(row, KIND_WORDS[bodies.kind[row]], attribute, column[row], allowed)
+    return found
+
+
+def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], NDArray[np.bool_], str]]:
+    """Yield the rules: the attribute, its column, the rows that break the rule, and what is allowed."""
+    for name in ("position", "velocity", "acceleration", "angles", "spin"):
+        column = getattr(bodies, name)
+        allowed = f"three numbers from -{MAX_VALUE:g} to {MAX_VALUE:g}"
+        yield name, column, ~(np.abs(column) <= MAX_VALUE).all(axis=1), allowed
+    for kind, places in ((SPHERE, (0,)), (CAPSULE, (0,)), (TILE, (0, 1)), (BOX, (0, 1, 2))):
+        for place in places:
+            column = bodies.size[:, place]
+            yield SIZE_WORDS[kind][place], column, (bodies.kind == kind) & ~_positive(column), _POSITIVE
+    length = bodies.size[:, 1]
+    unfit = (bodies.kind == CAPSULE) & ~(_positive(length) | (length == 0))
+    yield "length", length, unfit, f"0, or {_POSITIVE}"
+    yield "mass", bodies.mass, ~_positive(bodies.mass), _POSITIVE
+    elasticity = bodies.elasticity
+    yield "elasticity", elasticity, ~((elasticity >= 0) & (elasticity <= 1)), "a number from 0 to 1"
+    unfit = bodies.rocket & (bodies.kind != CAPSULE)
+    yield "rocket", bodies.rocket, unfit, "false, for only capsules are drawn as rockets"
+
+
+def _positive(column: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return (column >= MIN_VALUE) & (column <= MAX_VALUE)

@@ -1,0 +1,251 @@
+"""Scenes of bodies: columns, a camera, the settings of their world, and generators by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from choque._core import check
+from choque._core.types import Pairs
+from choque.errors import InvalidInput
+from choque.scene.body_scenes.columns import (
+    BOX,
+    CAPSULE,
+    GROUND,
+    KIND_WORDS,
+    MAX_VALUE,
+    SPHERE,
+    TILE,
+    BodyColumns,
+    first_fault,
+)
+from choque.scene.generators import BodyRequest, Generators
+
+if TYPE_CHECKING:
+    from choque.world import World
+
+MAX_STEPS_PER_SECOND = 1_000_000
+"""A shorter step would be lost in the rounding of a simulated hour."""
+
+MAX_GENERATED = 10_000_000
+"""The columns of this many generated bodies take gigabytes."""
+
+WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "dtype", "max_speed", "max_spin")
+"""Settings of a world that a scene may have; all others are options of its broad phase."""
+
+BodyGenerator: TypeAlias = Callable[..., BodyColumns]
+Registered = TypeVar("Registered", bound=BodyGenerator)
+
+GENERATORS: Generators[BodyGenerator] = Generators(
+    "generator of bodies",
+    {
+        "balls-in-box": "choque.scene.body_scenes.balls:balls_in_box",
+        "bulldozer": "choque.scene.body_scenes.bulldozer:bulldozer",
+        "capsule-box": "choque.scene.body_scenes.capsule_box:capsule_box",
+        "gas": "choque.scene.body_scenes.balls:gas",
+        "logs": "choque.scene.body_scenes.logs:logs",
+        "matrix": "choque.scene.body_scenes.matrix:matrix",
+        "mixed-box": "choque.scene.body_scenes.mixed_box:mixed_box",
+        "parade": "choque.scene.body_scenes.armies:parade",
+        "pile": "choque.scene.body_scenes.pile:pile",
+        "pins": "choque.scene.body_scenes.pins:pins",
+        "ramp": "choque.scene.body_scenes.ramp:ramp",
+        "rockets": "choque.scene.body_scenes.matrix:rockets",
+        "two-waves": "choque.scene.body_scenes.waves:two_waves",
+        "war": "choque.scene.body_scenes.armies:war",
+    },
+    group="choque.body_scenes",
+)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera that looks at the origin: its distance, and its pitch and yaw [degree]."""
+
+    radius: float = 40.0
+    pitch: float = -25.0
+    yaw: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.positive(self.radius, "The radius of the camera")
+        for name in ("radius", "pitch", "yaw"):
+            value = check.number(getattr(self, name), f"The {name} of the camera", -MAX_VALUE, MAX_VALUE)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def around(cls, bodies: BodyColumns) -> Self:
+        """Return a camera that sees all drawn bodies: 45 degrees wide, so 2.6 radii of the scene away."""
+        seen = bodies.take(bodies.drawn & (bodies.kind != GROUND))
+        if not len(seen):
+            return cls()
+        reach = np.linalg.norm(seen.position, axis=1) + np.where(seen.kind == TILE, 0.0, seen.size.max(axis=1))
+        return cls(radius=round(max(5.0, 2.6 * float(reach.max())), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class BodyScene:
+    """The initial state of bodies, and the settings to simulate them with.
+
+    Row k of ``bodies`` becomes body k of the world. Bodies may overlap at the start: `overlapping` lists the pairs.
+    Values that a world cannot hold are refused here, with the row and the rule.
+
+    Attributes
+    ----------
+    name
+        The name in reports and recordings.
+    bodies
+        One row for each body.
+    camera, steps_per_second
+        The camera, and the number of steps in a simulated second.
+    settings
+        Arguments of `choque.World`: `WORLD_SETTINGS`, and options of the broad phase.
+    summary
+        A sentence that describes the scene; may be empty.
+    notes
+        Sentences on what a reader of files changed or ignored.
+    seed, parameters
+        Those of the generator; None and empty for other scenes.
+    """
+
+    name: str
+    bodies: BodyColumns = field(repr=False)
+    camera: Camera = Camera()
+    steps_per_second: int = 60
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    seed: int | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        steps_per_second(self.steps_per_second)
+        fault = first_fault(self.bodies)
+        if fault is not None:
+            raise InvalidInput(f"Body {fault.row} of the scene {self.name!r}: {fault.sentence()}")
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    @property
+    def dt(self) -> float:
+        """The length of a step [s]."""
+        return 1 / self.steps_per_second
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of bodies of each kind that occurs; rockets are capsules."""
+        found = Counter(self.bodies.kind.tolist())
+        return {word: found[number] for number, word in enumerate(KIND_WORDS) if found[number]}
+
+    def world(self, **options: Any) -> World:
+        """Return a new world with these bodies; ``options`` of `choque.World` take precedence over `settings`.
+
+        With another ``broad`` than the scene's, its options of the broad phase are ignored, and so are its bounds
+        unless another package registered them.
+        """
+        from choque.world import World
+        from choque.world.bounds import kept_bounds
+
+        settings = dict(self.settings)
+        if options.get("broad", settings.get("broad")) != settings.get("broad"):
+            settings = {key: value for key, value in settings.items() if key in WORLD_SETTINGS}
+            settings["bounds"] = kept_bounds(settings.get("bounds"))
+        world = World(**{**settings, **options})
+        rows = [np.flatnonzero(self.bodies.kind == kind) for kind in range(GROUND + 1)]
+        for kind, members in enumerate(rows):
+            if len(members):
+                _add(world, kind, self.bodies.take(members))
+        # Bodies were added kind by kind, because a call adds thousands of one kind; now each moves to its own row.
+        place = np.concatenate(rows)
+        if (np.diff(place) != 1).any():
+            for name, column in world.bodies.columns().items():
+                if name != "ids":
+                    column[place] = column.copy()
+        return world
+
+    def overlapping(self) -> Pairs:
+        """Return the pairs of bodies that overlap at the start, except pairs of static bodies: (m, 2), sorted.
+
+        A world accepts them, and its response separates them, so they deserve a warning rather than an error.
+        """
+        world = self.world(broad="auto", bounds=None, narrow="exact", response="impulse")
+        world.step(self.dt)  # a step detects contacts before it moves anything
+        return world.contacts().pairs
+
+
+def _add(world: World, kind: int, bodies: BodyColumns) -> None:
+    """Add bodies of one kind."""
+    shared: dict[str, Any] = {
+        "mass": bodies.mass,
+        "velocity": bodies.velocity,
+        "acceleration": bodies.acceleration,
+        "angular_velocity": world.response.angular_velocity(bodies.spin),
+        "rotation": world.response.rotations(bodies.angles),
+        "elasticity": bodies.elasticity,
+        "static": bodies.static,
+        "color": bodies.color,
+        "drawn": bodies.drawn,
+    }
+    first, second = bodies.size[:, 0], bodies.size[:, 1]
+    if kind == SPHERE:
+        world.add_spheres(bodies.position, first, **shared)
+    elif kind == CAPSULE:
+        world.add_capsules(bodies.position, first, second, rocket=bodies.rocket, **shared)
+    elif kind == TILE:
+        world.add_tiles(bodies.position, first, second, **shared)
+    elif kind == BOX:
+        world.add_boxes(bodies.position, bodies.size, **shared)
+    else:
+        for row, height in enumerate(bodies.position[:, 1].tolist()):
+            world.add_ground(height, **{key: column[row : row + 1] for key, column in shared.items()})
+
+
+def steps_per_second(value: object) -> int:
+    """Return a valid number of steps per second."""
+    steps = check.whole_number(value, "steps_per_second", 1)
+    if steps > MAX_STEPS_PER_SECOND:
+        raise InvalidInput(f"steps_per_second is {steps}; it must be at most {MAX_STEPS_PER_SECOND}.")
+    return steps
+
+
+def body_generator(name: str) -> Callable[[Registered], Registered]:
+    """Register a function of a `BodyRequest` and keyword-only parameters, all with defaults, under ``name``.
+
+    It returns as many bodies that are not static as requested, and any number of static ones.
+
+    Example
+    -------
+    >>> @body_generator("row")
+    ... def row(request: BodyRequest, *, gap: float = 3.0) -> BodyColumns: ...
+    """
+
+    def register(function: Registered) -> Registered:
+        GENERATORS.register(name, function)
+        return function
+
+    return register
+
+
+def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodyScene:
+    """Return a generated scene with ``n`` bodies; ``parameters`` are its own, see `choque.scene.parameters`.
+
+    Floors, walls and other static bodies are added to ``n``. The same arguments give the same scene, bit for bit, with
+    the same version of NumPy's generators.
+    """
+    build, completed = GENERATORS.find(name), GENERATORS.completed(name, parameters)
+    count = check.whole_number(n, "n", 0)
+    if count > MAX_GENERATED:
+        raise InvalidInput(f"n is {count}; a generator makes at most {MAX_GENERATED:,} bodies.")
+    request = BodyRequest(name, count, check.whole_number(seed, "seed", 0))
+    made = build(request, **parameters)
+    return BodyScene(
+        name=name,
+        bodies=made,
+        camera=Camera.around(made),
+        summary=GENERATORS.summary(name),
+        seed=request.seed,
+        parameters={"n": count, **completed},
+    )

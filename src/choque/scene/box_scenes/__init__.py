@@ -1,0 +1,1 @@
+"""Scenes of boxes over time, and their generators, one family in each module."""
