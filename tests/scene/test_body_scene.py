@@ -134,11 +134,11 @@ def test_a_world_does_not_share_the_columns() -> None:
 
 
 def test_settings_and_options() -> None:
-    made = BodyScene("x", spheres([[0, 0, 0]]), settings={"broad": "grid", "cells": [4, 4, 4], "max_speed": 50.0})
+    made = BodyScene("x", spheres([[0, 0, 0]]), settings={"broad": "grid-cells", "cells": [4, 4, 4], "max_speed": 50.0})
     assert made.world(broad="brute").settings.broad == "brute"
     assert made.world(broad="brute").settings.broad_options == {}
     assert made.world(broad="brute").settings.max_speed == 50
-    assert made.world(broad="grid").settings.broad_options == {"cells": [4, 4, 4]}
+    assert made.world(broad="grid-cells").settings.broad_options == {"cells": [4, 4, 4]}
     assert made.world(dtype="float32").bodies.dtype == np.float32
 
 
