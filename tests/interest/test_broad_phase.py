@@ -1,4 +1,4 @@
-"""The broad phase ``interest``: conformance, the closed form of its pairs, nesting, and its legacy form."""
+"""The broad phase ``interest``: conformance, the closed form of its pairs, and nesting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from choque.broad import create
 from choque.errors import InvalidInput
 from choque.interest import broad_phase
 from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
-from choque.theses.interest.repeated_pairs import distinct_by_scan
 
 CHECKS = dict(broad_phase_checks())
 SHAPES = ("box", "sphere")
@@ -28,9 +27,9 @@ def test_it_conforms(check: str, thorough: bool) -> None:
 
 
 @pytest.mark.parametrize("check", ["edge-cases", "filters", "replay", "metamorphic", "mixed-precision", "thread-count"])
-@pytest.mark.parametrize("options", [{"k": 2}, {"legacy": True}, {"legacy": True, "k": 3.0, "static_areas": True}])
+@pytest.mark.parametrize("options", [{"k": 2}, {"k": 3.0, "static_areas": True}])
 def test_it_conforms_with_options(check: str, options: dict[str, Any]) -> None:
-    CHECKS[check]("interest", options=options, exact="k" not in options)
+    CHECKS[check]("interest", options=options, exact=False)
 
 
 @pytest.mark.parametrize("check", ["edge-cases", "filters", "replay", "metamorphic", "thread-count"])
@@ -48,14 +47,14 @@ def spheres(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     return random.integers(0, spread, (count, dimension)), random.integers(0, 5, count), random.random(count) < 0.3
 
 
-@given(spheres(), st.sampled_from((1, 2, 3, 5)), st.booleans())
-def test_pairs_have_a_closed_form(scene: tuple[Any, Any, Any], k: float, legacy: bool) -> None:
+@given(spheres(), st.sampled_from((1, 2, 3, 5)))
+def test_pairs_have_a_closed_form(scene: tuple[Any, Any, Any], k: float) -> None:
     """F-004-20, F-004-22: dist ≤ r_min + k · r_max, or k · r + r of the static one; never two static ones."""
     center, radius, static = scene
     bounds = Spheres(center, radius)
-    found = rows(create("interest", bounds, k=k, legacy=legacy).pairs())
+    found = rows(create("interest", bounds, k=k).pairs())
     assert found == sphere_pairs(center, radius, k)
-    mixed = rows(create("interest", bounds, k=k, static=static, legacy=legacy).pairs())
+    mixed = rows(create("interest", bounds, k=k, static=static).pairs())
     assert mixed == sphere_pairs(center, radius, k, static)
     both = create("interest", bounds, k=k, static=static, static_areas=True).pairs()
     assert rows(both) == [pair for pair in found if not (static[pair[0]] and static[pair[1]])]
@@ -100,28 +99,6 @@ def test_nesting_and_zero_missed_over_the_arena(start: str, thorough: bool) -> N
         for found in pairs.values():
             candidates = np.array(sorted(found), np.int32).reshape(-1, 2)
             assert set(rows(candidates[exact.overlap(candidates)])) == colliding
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_legacy_finds_the_same_pairs_and_repeats_them(shape: Any, k: float) -> None:
-    """F-004-34, F-004-39: d(d − 1) area tests, every mutual pair found twice; the search does far fewer."""
-    boxes = Boxes(*arena(1500, start="sparse", largest=0.02).frame(0))
-    old, new = create("interest", boxes, k=k, shape=shape, legacy=True), create("interest", boxes, k=k, shape=shape)
-    np.testing.assert_array_equal(old.pairs(), new.pairs())
-    tests = 1500 * 1499
-    assert old.counters.tests - (len(old.pairs()) if shape == "sphere" else 0) >= tests
-    assert new.counters.tests < 0.3 * tests
-    if k == 1 and shape == "box":
-        assert old.counters.duplicates == len(old.pairs())
-    assert new.counters.duplicates == 0
-
-
-def test_scanning_keeps_the_first_of_each_key() -> None:
-    keys = np.random.default_rng(0).integers(0, 40, 200).astype(np.uint64)
-    wanted = list(dict.fromkeys(keys.tolist()))
-    assert distinct_by_scan(keys).tolist() == wanted
-    assert distinct_by_scan(keys[:0]).size == 0
 
 
 def test_given_boxes_as_spheres_are_as_wide_as_their_longest_edge() -> None:
@@ -176,7 +153,6 @@ def test_infinite_and_empty_boxes_with_any_k() -> None:
         ({"k": np.inf}, "k is inf"),
         ({"k": "2"}, "k is '2'"),
         ({"shape": "cone"}, "no shape of an area called 'cone'"),
-        ({"legacy": 1}, "legacy is 1"),
         ({"static_areas": None}, "static_areas is None"),
     ],
 )

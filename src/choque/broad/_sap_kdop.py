@@ -18,9 +18,9 @@ from choque.bounds import Bounds, KDops, Spheres, directions
 from choque.broad._sap_kdop_frame import Frame
 from choque.broad._sap_kdop_slabs import SlabFilter, framed, pack_slabs, sphere_slabs
 from choque.broad._sap_kdop_tiles import TileSweep, tiled_sweep
-from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import order_of
 from choque.broad.index import Index
+from choque.broad.sweep_line import Line
 from choque.errors import InvalidInput
 from choque.gpu._served_sweep import ServedSweep
 from choque.gpu.devices import resolve

@@ -21,10 +21,10 @@ from choque._core.sort import to_places
 from choque._core.types import Floats, Index, Keys, Rows
 from choque.broad._columns import padded_columns
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
-from choque.broad._sweep_line import Line
 from choque.broad._sweep_listing import LISTED_PER_BOX, TOUCHED_MOST
 from choque.broad._sweep_order import Order
 from choque.broad._sweep_tiles import BOXES_PER_TILE, TILES_FROM
+from choque.broad.sweep_line import Line
 
 TILE_EDGES = 4.5
 """The edge of a tile in typical edges of a box: a block of tests costs little, a box in several lists much."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.types import Keys, Rows
-from choque.broad._sweep_line import Line
 from choque.broad._sweep_listing import Listing
+from choque.broad.sweep_line import Line
 
 
 @dataclass(frozen=True)

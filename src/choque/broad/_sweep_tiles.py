@@ -7,9 +7,9 @@ import numpy as np
 from choque._core.types import Floats
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
-from choque.broad._sweep_line import Line
 from choque.broad._sweep_listing import CELL_MOST, list_boxes
 from choque.broad._sweep_order import Order
+from choque.broad.sweep_line import Line
 
 TILES_FROM = 5_000
 """From so many boxes on, tiles are faster than one line."""

@@ -12,11 +12,11 @@ from choque._core.emission import Sink
 from choque._core.pair_sets import Change
 from choque._core.types import Floats
 from choque.broad._sweep_cells import CellSweep
-from choque.broad._sweep_line import Line
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, repair_order, widest_axis
 from choque.broad._sweep_tiles import sweep_of
 from choque.broad.index import Index
 from choque.broad.structure import Structure, order_of_sweep
+from choque.broad.sweep_line import Line
 from choque.errors import InvalidInput, UnknownName
 
 _SORTS = ("radix", "library", "insertion")

@@ -17,11 +17,11 @@ from choque._core.sort import radix_sort
 from choque._core.types import Floats, Keys, Rows
 from choque.broad._sweep_cells import CellSweep
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
-from choque.broad._sweep_line import Line
 from choque.broad._sweep_listing import CELL_BIT, Listing, list_boxes, rows_of
 from choque.broad._sweep_order import Order, boxes_in_order, order_of, widest_axis
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
+from choque.broad.sweep_line import Line
 from choque.errors import InvalidInput
 
 BOXES_PER_CELL = 128

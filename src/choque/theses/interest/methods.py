@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -63,14 +63,14 @@ PAIRS: dict[str, dict[str, tuple[float, float, float, float]]] = {
 
 
 def share_of_all(start: str, configuration: str) -> float:
-    """Printed pairs over those of brute force, at n = 1000."""
+    """Return the printed pairs as a share of those of brute force, at n = 1000."""
     return PAIRS[start][configuration][-1] / PAIRS[start]["FB"][-1]
 
 
 def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: str = "box") -> BroadPhase:
-    """The broad phase of a name such as FB, GR2x2x1, BSP3, SaP1 or AoIP2, in an arena of this ``edge``.
+    """Return the broad phase of a name such as FB, GR2x2x1, BSP3, SaP1 or AoIP2, in an arena of this ``edge``.
 
-    ``area`` is the shape of the areas of AoIP. That which reproduces the printed pairs is the box.
+    ``area`` is the shape of the areas of AoIP; boxes reproduce the printed pairs.
     """
     name = configuration.removesuffix(LEGACY)
     if name == "FB":
@@ -83,5 +83,9 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
         return choque.broad.create("bsp", boxes, depth=int(name[3:]), planes="random", test=False)
     if name.startswith("SaP"):
         return choque.broad.create("sap-direct", boxes, axes=int(name[3:]), sort="insertion")
-    is_legacy = configuration.endswith(LEGACY)
-    return choque.broad.create("interest", boxes, k=float(name[4:]), shape=area, legacy=is_legacy)
+    if configuration.endswith(LEGACY):
+        from choque.theses.interest.repeated_pairs import ScannedInterest
+
+        shape = cast("Literal['box', 'sphere']", area)
+        return choque.broad.BroadPhase(boxes, ScannedInterest(k=float(name[4:]), shape=shape))
+    return choque.broad.create("interest", boxes, k=float(name[4:]), shape=area)
