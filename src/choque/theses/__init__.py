@@ -1,1 +1,1 @@
-"""The five theses: whatever exists only to reproduce one of them."""
+"""Five theses: the code that exists only to reproduce them."""

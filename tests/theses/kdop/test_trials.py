@@ -7,9 +7,10 @@ import pytest
 
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
+from choque.theses.kdop.iterations import random_rotations
 from choque.theses.kdop.pile import seconds_a_match
 from choque.theses.kdop.tower import Tower
-from choque.theses.kdop.trials import SORTS, ConvergenceTrial, FieldTrial, LandingTrial, SortTrial, turns
+from choque.theses.kdop.trials import SORTS, ConvergenceTrial, FieldTrial, LandingTrial, SortTrial
 
 
 @pytest.mark.parametrize("preset", ["reproduce", "thesis-text"])
@@ -61,7 +62,7 @@ def test_fields_have_the_same_contacts_behind_every_volume() -> None:
 
 
 def test_what_would_not_fit_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.theses.kdop.trials.MOST_PAIRS", 1_000)
+    monkeypatch.setattr("choque.theses.kdop.trials.MAX_PAIRS", 1_000)
     with pytest.raises(CutOff, match="pairs at once"):
         FieldTrial("sphere", 500, 8, seed=0).warm_up(10.0)
 
@@ -82,8 +83,8 @@ def test_a_wrong_order_is_wrong() -> None:
     assert trial.check().judgement == "wrong"
 
 
-def test_turns_have_no_favourite_direction() -> None:
-    rotation = turns(np.random.default_rng(0), 4_000)
+def test_random_rotations_are_uniform() -> None:
+    rotation = random_rotations(np.random.default_rng(0), 4_000)
     np.testing.assert_allclose(np.linalg.det(rotation), 1.0)
     assert np.abs(rotation.mean(axis=0)).max() < 0.04
 

@@ -34,7 +34,7 @@ FRAMES = 7_000
 LANDING = 5_500
 """About this frame the last body lands."""
 LANDINGS = {"reproduce": LANDING, "thesis-text": 8_950}
-"""Where the numbers of each preset should let it land; those of the text do not fit the frame that it names."""
+"""The frame of landing by the numbers of each preset; those of the text contradict the frame that it gives."""
 
 
 class PrintedRun(NamedTuple):
@@ -57,8 +57,8 @@ PRINTED = {
 BUILD = {"18-dop": 0.34, "6-dop": 0.21, "sphere": 0.02}
 """Milliseconds to build all volumes, on a GTX 1060."""
 
-GJK_MOST, GJK_MEAN = 17, 4
-EPA_MOST, EPA_MEAN = 29, 3
+GJK_MAX, GJK_MEAN = 17, 4
+EPA_MAX, EPA_MEAN = 29, 3
 """Iterations over ten million executions; the largest of GJK is the limit of the published program as well."""
 
 
@@ -69,19 +69,19 @@ FIELD_VOLUMES = ("sphere", "6-dop", "14-dop", "18-dop", "26-dop")
 FIELD_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FIELD_ELONGATIONS = (1, 2, 4, 8, 16)
 RUNS, QUICK_RUNS = 10_000_000, 100_000
-"""Pairs that GJK and EPA are asked about."""
+"""Pairs of the convergence trials."""
 SORT_SIZES = (512, 10_000, 100_000, 1_000_000)
 DEVICE_SORTS = ("decimal", "library", "bitonic")
 CPU_SORTS = ("radix-cpu", "numpy")
 
 
 def frames_of(preset: str, n: int) -> int:
-    """How many frames a pile of ``n`` bodies is followed: the 7,000 of the thesis, or as far beyond its landing."""
+    """Return the frames of a pile of ``n`` bodies: the 7,000 of the thesis, in proportion to the landing."""
     return round(FRAMES * LANDINGS[preset] / LANDING * n / BODIES)
 
 
 def beside_the_runs(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iterator[Parameters]:
-    """Landing, convergence, fields and sorts; of volumes only those that the run asks for, if it asks for some."""
+    """Yield the cells of landing, convergence, fields and sorts, for the volumes of the run."""
     everything = set(VOLUMES) <= set(levels["volume"])
     for preset in levels["preset"]:
         for elongation in levels["elongation"] if everything else ():
@@ -99,7 +99,7 @@ def beside_the_runs(levels: Mapping[str, Sequence[Level]], quick: bool) -> Itera
 
 
 def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
-    """Two bodies for each volume, after a rehearsal with eight that calls what landings, fields and GJK call."""
+    """Yield a run of two bodies for each volume; its warm-up compiles what landings, fields and GJK call."""
     for volume in levels["volume"]:
         yield _cell(PILE, 2, str(volume), preset=PRESETS[0], elongation=SCALED)
 
@@ -109,12 +109,12 @@ def _cell(experiment: str, n: int, volume: str, **further: Level) -> Parameters:
 
 
 def further_volumes() -> list[Level]:
-    """What else stands in the column of volumes: other k, sorts, and what is measured without any volume."""
+    """Return the other levels of the factor volume: other k, sorts, and experiments without a volume."""
     return [*(each for each in FIELD_VOLUMES if each not in VOLUMES), *DEVICE_SORTS, *CPU_SORTS, "gjk-epa", "fall"]
 
 
 def seconds_a_frame(row: Row) -> float | None:
-    """A frame of a pile without the counting of true pairs; elsewhere the whole of a run."""
+    """Return the seconds of a frame of a pile without counting true pairs, or of a whole run elsewhere."""
     total, frames, counting = row.get("total"), row.get("frames"), row.get("narrow")
     if not isinstance(total, float):
         return None
@@ -124,7 +124,7 @@ def seconds_a_frame(row: Row) -> float | None:
 
 
 def candidates(row: Row) -> float | None:
-    """Candidate pairs, of a pile a frame."""
+    """Return the candidate pairs, of a pile those of a frame."""
     value = row.get("mean_pairs", row.get("pairs"))
     return float(value) if isinstance(value, int | float) else None
 
@@ -137,7 +137,7 @@ STUDY = Study(
         "vertices, as wide as long or three times longer, fall one after the other and are driven apart by shape "
         "matching; candidates are found by a sweep along one axis. Here all of it runs on one thread of the processor, "
         "nothing is drawn, and no time of a card is given. A step also counts true pairs, which is in no time of a "
-        "frame. GJK and EPA are told from shape matching by the number of matches and the time of one. Beside that: "
+        "frame. The time of GJK and EPA is that of the response without its matches, each timed separately. Also: "
         "up to a million bodies, other k, bodies up to sixteen times longer than wide, iterations of GJK and EPA, and "
         "sorts, those of a card on Warp's CPU device."
     ),
@@ -164,7 +164,7 @@ STUDY = Study(
 
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
-    """A cell of any of the experiments."""
+    """Return the trial of a cell."""
     from choque.theses.kdop import trials
     from choque.theses.kdop.frames import FOLDER
     from choque.theses.kdop.pile import PileTrial
@@ -182,6 +182,6 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
         case "sorting":
             return trials.SortTrial(volume, n, seed)
         case _:
-            # The folder of scenes ends with the run; the tables of frames lie beside it and stay.
+            # The folder of scenes is deleted after the run; the tables of frames, beside it, are kept.
             folder = None if scratch is None else scratch.parent / FOLDER
             return PileTrial(Tower(n, seed, preset, elongation), volume, frames_of(preset, n), folder)

@@ -28,7 +28,7 @@ Series = dict[str, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class FrameRow:
-    """One frame; times in milliseconds. Nothing is drawn, so there is no time of drawing."""
+    """One frame [ms]. Nothing is drawn, so there is no time of drawing."""
 
     frame: int
     build: float
@@ -54,7 +54,7 @@ class FrameRow:
     gjk_epa: float
     shape_matching_count: int
     shape_matching: float
-    """By their number and the time of one, which is measured apart."""
+    """By their number and the time of one, which is measured separately."""
     integrate: float
     pca_changes: int
     """How often the axis has changed so far."""
@@ -70,12 +70,12 @@ COUNTS = tuple(field.name for field in fields(FrameRow) if field.type == "int")
 
 
 def table_of(rows: Sequence[FrameRow]) -> Records:
-    """One row a frame."""
+    """Return a table with one row a frame."""
     return Records({name: getattr(row, name) for name in COLUMNS} for row in rows)
 
 
 def means_of(rows: Sequence[FrameRow]) -> Records:
-    """Means over ten frames each, what is left at the end included; the first column is the last frame of each ten."""
+    """Return means over ten frames each, and over the rest; the first column is the last frame of each ten."""
     values = np.array([[getattr(row, name) for name in COLUMNS] for row in rows], np.float64)
     means = []
     for first in range(0, len(rows), MEANS_OF):
@@ -86,7 +86,7 @@ def means_of(rows: Sequence[FrameRow]) -> Records:
 
 
 def file_name(preset: str, elongation: float, volume: str, n: int, seed: int) -> str:
-    """The name of a run's tables, without their endings."""
+    """Return the name of a run's tables, without suffix."""
     return f"{preset}-{volume}-{elongation:g}-n{n}-seed{seed}"
 
 
@@ -98,13 +98,13 @@ def write(folder: Path, name: str, rows: Sequence[FrameRow]) -> None:
 
 
 def read(path: Path) -> Series:
-    """The columns of a table that `write` wrote."""
+    """Return the columns of a table that `write` wrote."""
     with naming_damage(path), path.open(newline="", encoding="utf-8") as handle:
         header, *rows = list(csv.reader(handle))
         values = np.array(rows, np.float64).reshape(len(rows), len(header))
     missing = [name for name in COLUMNS if name not in header]
     if missing:
-        raise InvalidInput(f"The table {path} has no column {missing[0]!r}; write it anew by running the study.")
+        raise InvalidInput(f"The table {path} has no column {missing[0]!r}; run the study again to write it.")
     return {name: values[:, column] for column, name in enumerate(header)}
 
 
@@ -116,7 +116,7 @@ STAGES = ("build", "pca", "projection", "radix", "prune", "gjk_epa", "shape_matc
 
 
 def pile_size(result: Result) -> int:
-    """How many bodies the largest pile has."""
+    """Return the number of bodies of the largest pile."""
     cells = result.cells.where(lambda row: row.get("experiment") == PILE and row["verdict"] in RIGHT)
     if not len(cells):
         raise InvalidInput("needs the runs of the pile")
@@ -132,7 +132,7 @@ def full_size(result: Result) -> int:
 
 
 def cell_of(result: Result, elongation: int, volume: str, preset: str = MAIN) -> Row:
-    """The cell of one run."""
+    """Return the cell of one run."""
     n = pile_size(result)
     place = {"experiment": PILE, "preset": preset, "elongation": elongation, "volume": volume, "n": n}
     cells = result.cells.where(**place).where(lambda row: row["verdict"] in RIGHT)
@@ -142,7 +142,7 @@ def cell_of(result: Result, elongation: int, volume: str, preset: str = MAIN) ->
 
 
 def number(result: Result, elongation: int, volume: str, column: str, preset: str = MAIN) -> float:
-    """A column of one run: a count, or seconds of a stage over all frames."""
+    """Return a column of one run: a count, or seconds of a stage over all frames."""
     value = cell_of(result, elongation, volume, preset).get(column)
     if not isinstance(value, int | float):
         raise InvalidInput(f"the run of {TITLES.get(volume, volume)}s, {SHAPES[elongation]}, has no {column}")
@@ -150,7 +150,7 @@ def number(result: Result, elongation: int, volume: str, column: str, preset: st
 
 
 def candidates(result: Result, elongation: int, volume: str, preset: str = MAIN) -> float:
-    """Candidates a frame: body with body, and body with ground as 18-DOPs find them.
+    """Return the candidates a frame: body with body, and body with ground as 18-DOPs find them.
 
     The sphere around a half-space is all of space: with it every body is a candidate for the ground, at all times,
     which says nothing about spheres around bodies.
@@ -160,18 +160,18 @@ def candidates(result: Result, elongation: int, volume: str, preset: str = MAIN)
 
 
 def fewer(result: Result, elongation: int, one: str, other: str, preset: str = MAIN) -> float:
-    """By which share ``one`` has fewer candidates than ``other``."""
+    """Return the share by which ``one`` has fewer candidates than ``other``."""
     return 1 - candidates(result, elongation, one, preset) / candidates(result, elongation, other, preset)
 
 
 def slower(result: Result, elongation: int, above: str, below: str, preset: str = MAIN) -> Estimate:
-    """How many times the frames of ``above`` take what those of ``below`` take."""
+    """Return the ratio of the times of frames of ``above`` to those of ``below``."""
     where = {"experiment": PILE, "preset": preset, "elongation": elongation, "n": pile_size(result)}
     return result.ratio(above, below, metric="frame", **where)
 
 
 def series(result: Result, elongation: int, volume: str, preset: str = MAIN) -> Series | None:
-    """The frames of one run from its table; None where there is none."""
+    """Return the frames of one run from its table; None without a table."""
     try:
         n = pile_size(result)
     except InvalidInput:
@@ -181,7 +181,7 @@ def series(result: Result, elongation: int, volume: str, preset: str = MAIN) -> 
 
 
 def required_series(result: Result, elongation: int, volume: str, preset: str = MAIN) -> Series:
-    """The same; claims that need a table cannot be tested without."""
+    """Return the frames of one run; raise if there is no table."""
     found = series(result, elongation, volume, preset)
     if found is None:
         raise InvalidInput("needs the tables of frames, which a run on this machine leaves in its folder")
@@ -189,7 +189,7 @@ def required_series(result: Result, elongation: int, volume: str, preset: str = 
 
 
 def typical_seconds(result: Result, elongation: int, volume: str, *stages: str) -> float:
-    """Seconds of some stages together in a typical frame.
+    """Return the seconds of some stages together in a typical frame.
 
     The median: a moment in which the machine is elsewhere multiplies a stage of microseconds, and moves every mean.
     """
@@ -198,12 +198,12 @@ def typical_seconds(result: Result, elongation: int, volume: str, *stages: str) 
 
 
 def presets_of(result: Result) -> list[str]:
-    """The presets that have any run."""
+    """Return the presets that have a run."""
     found = result.cells.where(lambda row: row.get("experiment") == PILE and row["verdict"] in RIGHT)
     return [preset for preset in PRESETS if preset in found.levels("preset")]
 
 
 def volumes_of(result: Result) -> list[str]:
-    """The volumes of the runs, those of the thesis first."""
+    """Return the volumes of the runs, those of the thesis first."""
     found = result.cells.where(lambda row: row.get("experiment") == PILE and row["verdict"] in RIGHT).levels("volume")
     return [*(each for each in VOLUMES if each in found), *(each for each in found if each not in VOLUMES)]

@@ -26,16 +26,16 @@ from choque.theses.kdop.tower import Tower
 from choque.world import StepReport, World
 
 PRESSED = 0.15
-"""By this share of its height a body is flattened from below before it is matched, as bodies that rest are."""
+"""Share of its height by which a body is flattened from below before it is matched, as resting bodies are."""
 REPEATS = 3
 
 Points = NDArray[np.float64]
 
 
 def seconds_a_match(world: World, most: int = 256, clock: Clock = time.perf_counter) -> float:
-    """Seconds to match the shape of one of the first ``most`` convex bodies of ``world``; changes nothing about them.
+    """Return the seconds to match the shape of one of the first ``most`` convex bodies; ``world`` is not changed.
 
-    Their particles are pressed from below, then matched, and the time that putting them there takes is taken off.
+    Their particles are pressed from below, then matched; the time of pressing is subtracted.
     """
     rows = np.flatnonzero(world.bodies.kind == CONVEX)[:most].astype(np.int32)
     cores, places = cores_of_shapes(world.bodies.shapes(), np.stack((rows, rows), axis=1), 1)
@@ -78,12 +78,12 @@ def _go(cores: Cores, bodies: NDArray[np.int64], pressed: Points, rest: Points, 
 
 
 BODIES, GROUND = "convex-convex", "convex-plane"
-COSTED_EVERY = 500
-"""Frames between two looks at what matching a shape takes."""
-FEW = 120
-"""Frames of a rehearsal: until bodies of a low tower have met each other and the ground."""
-BUSIEST = 0.04
-"""Seconds that a frame of 512 bodies may take at most, in proportion; to tell beforehand what cannot be waited for."""
+COST_INTERVAL = 500
+"""Frames between two measurements of the time to match a shape."""
+WARM_UP_FRAMES = 120
+"""Enough for the bodies of a low tower to touch each other and the ground."""
+MAX_FRAME_SECONDS = 0.04
+"""Worst-case seconds of a frame of 512 bodies, to estimate a run beforehand; in proportion for others."""
 
 
 class PileTrial(Trial):
@@ -92,13 +92,13 @@ class PileTrial(Trial):
     Parameters
     ----------
     tower
-        Where every run starts.
+        The initial state of every run.
     volume
         The bounds that ``sap-kdop`` is given.
     frames
-        How many steps a run has.
+        Steps of a run.
     folder
-        Where the tables of frames go; None for nowhere.
+        Folder of the tables of frames; None to write none.
     """
 
     def __init__(self, tower: Tower, volume: str, frames: int, folder: Path | None = None) -> None:
@@ -124,12 +124,12 @@ class PileTrial(Trial):
         untouched = np.ones(len(world), np.bool_)
         match_seconds = 0.0
         for frame in range(self.frames):
-            if frame % COSTED_EVERY == 0:
+            if frame % COST_INTERVAL == 0:
                 match_seconds = seconds_a_match(world, clock=self.clock)
             watch.skip()
             began = self.clock()
             report = world.step(self.tower.dt)
-            # A world times its stages on the wall; shares of them hold on whatever clock the study has.
+            # A world measures its stages in wall time; their shares are applied to the clock of the study.
             pace = (self.clock() - began) / report.total_seconds
             parts = self._parts(world, report, match_seconds / pace)
             watch.divide(parts, report.total_seconds)
@@ -148,23 +148,23 @@ class PileTrial(Trial):
             frame_tables.write(self.folder, name, self.rows)
 
     def warm_up(self, patience: float) -> None:
-        """A few steps, to compile; how long all would take can only be feared, as the first ones are the easy ones."""
-        feared = self.frames * BUSIEST * self.tower.n / 512
-        if feared > patience:
-            raise CutOff(f"might take {feared:.0f} s; {patience:g} s are allowed")
+        """Run a few steps to compile. Early frames are cheap, so the full run is bounded by a worst-case estimate."""
+        worst = self.frames * MAX_FRAME_SECONDS * self.tower.n / 512
+        if worst > patience:
+            raise CutOff(f"might take {worst:.0f} s; {patience:g} s are allowed")
         low = Tower(8, preset="reproduce", elongation=self.tower.elongation)
         world = low.world(bounds=self.name, threads=1)
-        for _ in range(FEW):
+        for _ in range(WARM_UP_FRAMES):
             world.step(low.dt)
         seconds_a_match(world)
 
     def check(self) -> Verdict:
-        """All numbers finite; and in the last frame no body that touches another is missing among the candidates."""
+        """Check that all numbers are finite, and that the candidates of the last frame contain all contacts."""
         world = self._world
         assert world is not None
         bodies = world.bodies
         if not (np.isfinite(bodies.position).all() and np.isfinite(bodies.rotation).all()):
-            return Verdict("wrong", "a body has left the numbers")
+            return Verdict("wrong", "a body's pose is no longer finite")
         found = world.shadow(world.settings.broad, bounds=self.name).find(bodies).contacts.pairs
         expected = world.shadow("brute", bounds="box").find(bodies).contacts.pairs
         if not np.array_equal(found, expected):
@@ -172,7 +172,7 @@ class PileTrial(Trial):
         return Verdict("exact")
 
     def counters(self) -> Mapping[str, int | float]:
-        """Means over the frames of the latest run, and the largest number of pairs."""
+        """Return means over the frames of the latest run, and the maximum number of pairs."""
         columns = {name: np.array([getattr(row, name) for row in self.rows]) for name in frame_tables.COUNTS}
         means = {
             f"mean_{name}": float(columns[name].mean())
@@ -188,13 +188,13 @@ class PileTrial(Trial):
         }
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """Where the run starts, when the last body lands, and when the axis first leaves the vertical."""
+        """Return the hash of the start, and the frames in which the last body lands and the axis first turns."""
         turned = next((row.frame for row in self.rows if row.axis_y == 0), None)
         facts = {"start_hash": f"{self.start_hash:016x}", "landed": self.landed, "axis_turned": turned}
         return {name: value for name, value in facts.items() if value is not None}
 
     def _parts(self, world: World, report: StepReport, match_seconds: float) -> dict[str, float]:
-        """The seconds of each stage on the wall, which add up to those of the step."""
+        """Return the wall seconds of each stage, which add up to those of the step."""
         spent, stages = report.seconds, _broad_of(world).stage_seconds
         matching = min(int(_response_of(world).counts[2:4].sum()) * match_seconds, spent["response"])
         return {
@@ -210,7 +210,7 @@ class PileTrial(Trial):
         }
 
     def _row(self, world: World, report: StepReport, parts: Mapping[str, float], scale: float) -> FrameRow:
-        """A row of the table; ``scale`` makes milliseconds of the study's clock of seconds on the wall."""
+        """Return a row of the table; ``scale`` converts wall seconds to milliseconds of the study's clock."""
         tests, _, matched, skipped = _response_of(world).counts[:4].tolist()
         pairs, hits = (
             {kinds: getattr(report.tally[kinds], name) if kinds in report.tally else 0 for kinds in (BODIES, GROUND)}

@@ -43,12 +43,12 @@ Values = NDArray[np.float64]
 ALL_GROUND = "With spheres every body is a candidate for the ground, as the sphere around that is all of space."
 WINDOWS = 140
 """Points of a line: fifty of 7,000 frames each."""
-MEDIANS = "Medians of fifty frames in 7,000, which a machine that looks away for a moment does not move."
+MEDIANS = "Medians of fifty frames in 7,000, which short interruptions do not change."
 BY_PRESET = f"{MEDIANS} Where there are two columns, the right one has the numbers of the text."
 
 
 def tables(result: Result) -> Records:
-    """Tables 5.1 to 5.3 from the tables of frames: pairs and milliseconds, beside the printed ones."""
+    """Return tables 5.1 to 5.3 from the tables of frames: pairs and milliseconds, beside the printed ones."""
     rows: list[Row] = []
     for preset in presets_of(result):
         for (elongation, volume), printed in PRINTED.items():
@@ -83,7 +83,7 @@ def tables(result: Result) -> Records:
     "of body and ground apart. Printed: 512 bodies with a GTX 1060; here one thread of a processor, nothing drawn.",
 )
 def draw_tables(result: Result) -> Figure:
-    """As a grid of numbers, and as tables.csv in the folder of the run."""
+    """Draw a grid of numbers, and write tables.csv in the folder of the run."""
     from choque.lab.style import empty_figure, new_figure
 
     rows = tables(result)
@@ -197,7 +197,7 @@ def field_times(result: Result) -> Figure:
     "field-pairs", "Candidates by number of bodies", "The same fields: what each volume leaves to the exact tests."
 )
 def field_pairs(result: Result) -> Figure:
-    """The price of a loose volume."""
+    """False positives by volume."""
     return _fields(result, "candidates")
 
 
@@ -227,7 +227,7 @@ def sorts(result: Result) -> Figure:
 
 
 def _only(result: Result, experiment: str) -> Result:
-    """The result of one experiment alone."""
+    """Return the result of one experiment alone."""
     samples = result.samples.where(lambda row: row.get("experiment") == experiment)
     return Result(result.study, result.folder, result.record, samples)
 
@@ -243,7 +243,7 @@ def _fields(result: Result, metric: str | None) -> Figure:
 
 
 def _smooth(frames: Series) -> Series:
-    """The medians of every column over like numbers of frames, in their order."""
+    """Return the medians of every column over windows of frames."""
     width = max(len(frames["frame"]) // WINDOWS, 1)
     count = len(frames["frame"]) // width
     return {name: np.median(values[: count * width].reshape(count, width), axis=1) for name, values in frames.items()}

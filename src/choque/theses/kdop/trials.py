@@ -16,6 +16,7 @@ from choque.narrow.convex.cores import cores_of_hulls
 from choque.narrow.convex.cores import joined as joined_cores
 from choque.narrow.convex.probe import CONTACT, probe_pairs
 from choque.narrow.hulls import Hulls
+from choque.theses.kdop.iterations import random_rotations
 from choque.theses.kdop.tower import Tower
 from choque.world import World
 from choque.world.detection import Detected
@@ -24,33 +25,21 @@ SOLID = "rhombicuboctahedron"
 HALF_EXTENT = 2.0
 OVERLAPS = 3.0
 """Boxes that the box of a body overlaps, on average: the crowding of the studies of boxes."""
-MOST_PAIRS = 12_000_000
-"""More candidates than these do not fit beside the bodies into a few gigabytes."""
+MAX_PAIRS = 12_000_000
+"""Maximum number of candidates that fit into a few gigabytes beside the bodies."""
 SAMPLE = 20_000
-"""Bodies whose boxes tell how large the cube has to be."""
+"""Bodies whose boxes determine the size of the cube."""
 BLOCK = 50_000
 """Pairs of a convergence trial that are made at once."""
 
 
-def turns(random: np.random.Generator, count: int) -> NDArray[np.float64]:
-    """(count, 3, 3) rotations, every one as likely as any other."""
-    quaternion = random.normal(size=(count, 4))
-    w, x, y, z = (quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)).T
-    rows = (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    )
-    return np.ascontiguousarray(np.stack([np.stack(row, axis=-1) for row in rows], axis=-2))
-
-
 def stretched(elongation: float) -> NDArray[np.float64]:
-    """(3,) the scale of a body that is so many times longer than wide."""
+    """Return the (3,) scale of a body that is ``elongation`` times longer than wide."""
     return np.array([HALF_EXTENT, HALF_EXTENT * elongation, HALF_EXTENT])
 
 
 class LandingTrial(Trial):
-    """The topmost body of a tower, alone, until it comes to the ground."""
+    """The topmost body of a tower, alone, until it lands."""
 
     name = "fall"
 
@@ -59,7 +48,7 @@ class LandingTrial(Trial):
         self.landed = 0
 
     def run(self, watch: Stopwatch) -> None:
-        """Let it fall."""
+        """Simulate the fall."""
         world = self.tower.world(threads=1)
         world.remove(np.arange(1, self.tower.n))
         latest = 2 * self.tower.landing_frame()
@@ -72,18 +61,18 @@ class LandingTrial(Trial):
         watch.lap("fall")
 
     def check(self) -> Verdict:
-        """The closed form, give or take the frame in which it touches without overlap."""
+        """Compare with the closed form, to within the frame in which it touches without overlap."""
         expected = self.tower.landing_frame()
         fits = abs(self.landed - expected) <= 1
         return Verdict("exact") if fits else Verdict("wrong", f"frame {self.landed}, {expected} by the closed form")
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """The frame in which it lands."""
+        """Return the frame in which it lands."""
         return {"landed": self.landed}
 
 
 class ConvergenceTrial(Trial):
-    """GJK, and EPA where it collides, on ``n`` random pairs; neither has a limit that is ever reached.
+    """GJK, and EPA where it collides, on ``n`` random pairs; without a limit on iterations.
 
     Both bodies are turned at random, and the second lies anywhere within two radii of the first.
     """
@@ -97,7 +86,7 @@ class ConvergenceTrial(Trial):
         self._hits = 0
 
     def run(self, watch: Stopwatch) -> None:
-        """Ask about all pairs, block by block."""
+        """Run GJK and EPA on all pairs, block by block."""
         self._hits = 0
         self._iterations[:] = 0
         random = np.random.default_rng((self.n, self.seed))
@@ -107,8 +96,8 @@ class ConvergenceTrial(Trial):
             count = min(BLOCK, self.n - first)
             offset = random.normal(size=(count, 3))
             offset *= (reach * np.cbrt(random.random(count)) / np.linalg.norm(offset, axis=1))[:, None]
-            one = self._hulls.at(np.zeros((count, 3)), turns(random, count), scale)
-            other = self._hulls.at(offset, turns(random, count), scale)
+            one = self._hulls.at(np.zeros((count, 3)), random_rotations(random, count), scale)
+            other = self._hulls.at(offset, random_rotations(random, count), scale)
             cores = joined_cores(cores_of_hulls(one, 1), cores_of_hulls(other, 1))
             rows = np.stack((np.arange(count), np.arange(count) + count), axis=1).astype(np.int32)
             watch.skip()
@@ -120,7 +109,7 @@ class ConvergenceTrial(Trial):
             watch.skip()
 
     def counters(self) -> Mapping[str, int | float]:
-        """The largest and the mean number of iterations; of EPA over those pairs that it was asked about."""
+        """Return the maximum and the mean number of iterations; of EPA over colliding pairs."""
         steps = np.arange(512)
         gjk, epa = self._iterations.copy()
         epa[0] = 0
@@ -134,9 +123,9 @@ class ConvergenceTrial(Trial):
         }
 
     def check(self) -> Verdict:
-        """Every pair must have come to an end."""
-        asked = int(self._iterations[0].sum())
-        return Verdict("exact") if asked == self.n else Verdict("wrong", f"{asked} of {self.n} pairs")
+        """Check that every pair was finished."""
+        finished = int(self._iterations[0].sum())
+        return Verdict("exact") if finished == self.n else Verdict("wrong", f"{finished} of {self.n} pairs")
 
 
 class FieldTrial(Trial):
@@ -149,7 +138,7 @@ class FieldTrial(Trial):
         self.name = volume
         random = np.random.default_rng((n, round(elongation * 1000), seed))
         self._world = World("brute", bounds="box", threads=1)
-        hulls, scale, rotation = Hulls.solids(SOLID), stretched(elongation), turns(random, n)
+        hulls, scale, rotation = Hulls.solids(SOLID), stretched(elongation), random_rotations(random, n)
         edges = 2 * np.abs(rotation[:SAMPLE] @ (hulls.points * scale).T).max(axis=2)
         met = float((edges + edges[random.permutation(len(edges))]).prod(axis=1).mean())
         self._room = n * met / OVERLAPS
@@ -167,18 +156,18 @@ class FieldTrial(Trial):
         )
 
     def release(self) -> None:
-        """Millions of candidates and contacts are not kept twice."""
+        """Free the candidates and contacts before the next run."""
         assert self._found is not None
         self._pairs, self._contacts = len(self._found.pairs), self._found.contacts.pairs
         self._found = None
 
     def warm_up(self, patience: float) -> None:
-        """Refuse what would not fit; then once, to compile and to see how long it takes."""
+        """Raise `CutOff` if the pairs would not fit; then run once, to compile and to measure."""
         n = len(self._world)
         if self.name == "sphere":
             expected = n * n / 2 * 4 / 3 * np.pi * (2 * self._radius) ** 3 / self._room
-            if expected > MOST_PAIRS:
-                raise CutOff(f"would keep about {expected:,.0f} pairs at once; {MOST_PAIRS:,} are allowed")
+            if expected > MAX_PAIRS:
+                raise CutOff(f"would keep about {expected:,.0f} pairs at once; {MAX_PAIRS:,} are allowed")
         begin = self.clock()
         super().warm_up(patience)
         self.release()
@@ -186,24 +175,24 @@ class FieldTrial(Trial):
             raise CutOff(f"took {self.clock() - begin:.2g} s; {patience:g} s are allowed")
 
     def check(self) -> Verdict:
-        """No contact may be missing, nor one be found that another broad phase does not lead to."""
+        """Compare the contacts with those of another broad phase."""
         expected = self._world.shadow("bvh", bounds="box").find(self._world.bodies).contacts.pairs
         if np.array_equal(self._contacts, expected):
             return Verdict("exact")
         return Verdict("wrong", f"{len(self._contacts):,} contacts, {len(expected):,} behind boxes")
 
     def counters(self) -> Mapping[str, int | float]:
-        """Candidates, contacts, and what is neither."""
+        """Return the candidates, the contacts and the false positives."""
         hits = len(self._contacts)
         return {"pairs": self._pairs, "contacts": hits, "false_positives": self._pairs - hits}
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """How crowded it is: what places a field on the map of volumes."""
+        """Return the density, a coordinate of the map of volumes."""
         return {"density": OVERLAPS}
 
 
 class SortTrial(Trial):
-    """One sort of ``n`` keys: on Warp's CPU device, where only its work is proved, or by this machine's own code.
+    """One sort of ``n`` keys: on Warp's CPU device, which tests the kernels, or by code of the processor.
 
     No timing of a card is made here. Keys are whole ten-thousandths within the range of the decimal sort, no two alike.
     """
@@ -217,12 +206,12 @@ class SortTrial(Trial):
         self._order: NDArray[np.integer] = np.empty(0, np.int64)
 
     def run(self, watch: Stopwatch) -> None:
-        """Sort once; on a device, keys go there and the order comes back."""
+        """Sort once; for a device, with the transfers of keys and order."""
         self._order = self._sort(self._keys)
         watch.lap("sort")
 
     def check(self) -> Verdict:
-        """The order of NumPy."""
+        """Compare with the order of NumPy."""
         right = np.array_equal(self._order, np.argsort(self._keys, kind="stable"))
         return Verdict("exact") if right else Verdict("wrong", "the order is another one")
 
