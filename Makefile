@@ -10,10 +10,10 @@ demo: .venv/demo.stamp  ## everything in a minute, with pictures and a report
 # Kernels compile in half the time when they are optimised less; those have a place of their own, for they are slower.
 test kernels: export NUMBA_OPT = 1
 test kernels: export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels
-test: .venv/test.stamp  ## every proof at a reduced count, in minutes; test-all takes the kernels as they are installed
+test: .venv/test.stamp  ## every test at a reduced count, in minutes; test-all takes the kernels as they are installed
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-test-all: .venv/test.stamp  ## every proof at the full count, in tens of minutes
+test-all: .venv/test.stamp  ## every test at the full count, in tens of minutes
 	CHOQUE_FULL=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 kernels: .venv/core.stamp  ## those that the tests use, compiled beforehand; what is done when it is stopped is kept
@@ -25,7 +25,7 @@ coverage: .venv/test.stamp  ## the same, with the lines that are reached; compil
 coverage-kernels: .venv/test.stamp  ## the lines of kernels that are reached when they run as plain Python, in minutes
 	$(BIN)/python .ci/kernel_coverage.py
 
-lint: .venv/lint.stamp  ## style, types, and the order of the rooms
+lint: .venv/lint.stamp  ## style, types, and the order of the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -1,10 +1,10 @@
-"""The table that auto consults: measured and written; and auto judged on places that neither has seen.
+"""Measure and write the table that ``auto`` uses, or evaluate ``auto`` on scenes that are not in it.
 
-    python benchmarks/auto.py --output src/choque/broad/auto_table.json    # measures the table; some twelve minutes
+    python benchmarks/auto.py --output src/choque/broad/auto_table.json    # measures the table; about twelve minutes
     python benchmarks/auto.py --judge                                      # how good the shipped table is; four
 
 Processor time of one thread. Candidates take turns, and what counts is the middle of their ratios within a turn: a busy
-machine slows whoever is measured at the moment, and hardly touches those. `choque lab run comparison` writes a map of
+machine slows a whole turn, and hardly changes the ratios. `choque lab run comparison` writes a map of
 the same form, a process for each cell; this is the shortcut.
 """
 
@@ -34,7 +34,7 @@ Setting = dict[str, Any]
 
 STILL = (("uniform", 3), ("uniform", 2), ("clustered", 3), ("mixed", 3), ("aligned", 3))
 MIN_FRAMES, MAX_FRAMES, BOX_FRAMES = 10, 60, 300_000
-"""A moving scene has so many frames, and between them as many as make so many boxes in all: trees age as boxes move."""
+"""Frames of a moving scene: enough for BOX_FRAMES boxes in all, within limits; trees degrade as boxes move."""
 BRUTE_UP_TO, INCREMENTAL_UP_TO = 8_000, 50_000
 """Bodies beyond which a method is not worth waiting for."""
 FEWEST, BUDGET = 5, 0.5

@@ -1,4 +1,4 @@
-"""Measure the figures that the project promises, and say which are reached.
+"""Measure the figures that have targets, and print which are reached.
 
     python benchmarks/figures.py                      # all of them: about half an hour
     python benchmarks/figures.py --only one-shot      # some of them

@@ -4,7 +4,7 @@
     python benchmarks/interest.py --scale 0.01        # a hundred times smaller, to see that it runs
 
 Beside the wall time stands the time of the processors, summed over threads: on a busy machine only that is steady,
-and half of it is what two free threads would take at best. Candidates take turns, to and fro.
+and half of it is what two free threads would take at best. Candidates take turns.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def users(scale: float) -> None:
                 position[:] = random.random((count, 3))
                 return
             position += step * radius * heading
-            heading = np.where((position < 0) | (position > 1), -heading, heading)  # nobody gets away
+            heading = np.where((position < 0) | (position > 1), -heading, heading)  # reflected at the walls
 
         def update(areas: Areas = areas, position: np.ndarray = position) -> None:
             nonlocal changed

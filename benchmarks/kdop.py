@@ -1,12 +1,12 @@
 """k-DOPs against boxes: 100,000 hulls of 4 × 12 × 4 in random orientation, about three overlapping boxes each.
 
     python benchmarks/kdop.py                    # 100,000 hulls on two threads
-    python benchmarks/kdop.py 20000 1            # so many hulls, on so many threads
-    python benchmarks/kdop.py 100000 1 12        # the same, so many turns: for a machine that others keep busy
+    python benchmarks/kdop.py 20000 1            # 20,000 hulls on one thread
+    python benchmarks/kdop.py 100000 1 12        # 12 turns, for a busy machine
 
 Candidates take turns in one process. Shown are the medians of their turns, the range of broad plus narrow phase, and
-how many times as fast as `sap-direct` with boxes each is, turn by turn and by the least turns: on a machine that
-others keep busy, look at the least and at the ratios. Times are those of the processor, all threads together, and in
+how many times as fast as `sap-direct` with boxes each is, turn by turn and by the least turns: on a busy
+machine, look at the least and at the ratios. Times are those of the processor, all threads together, and in
 brackets those on the wall. The narrow phase, GJK and EPA, is the same for all of them, and so are the contacts that it
 finds; its stages follow, on one thread. Figures and what they mean: kdop.md.
 """

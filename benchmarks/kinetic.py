@@ -1,7 +1,7 @@
-"""The figures of the kinetic room: exchanges a second, the thesis at n = 1,000, bytes a body, collisions, label stacks.
+"""Measure the kinetic package: exchanges a second, the thesis at n = 1,000, bytes a body, collisions, label stacks.
 
 Run ``python benchmarks/kinetic.py``, with ``--whole`` for all 100 label frames (2 GB). Processor time of one thread,
-methods in turns: the median, and the best, which is what the machine can do when nobody else uses it. The figures of
+methods in turns: the median, and the best, which is that of an idle machine. The figures of
 one machine are in ``kinetic.md``.
 """
 
@@ -76,15 +76,15 @@ def gas_of_disks() -> Billiards:
     return Billiards(centres, velocity, 0.05, lower=[0, 0], upper=[1, 1])
 
 
-def row(figure: str, asked: str, values: Sequence[float], scale: float, unit: str, best: Callable[..., float]) -> None:
+def row(figure: str, target: str, values: Sequence[float], scale: float, unit: str, best: Callable[..., float]) -> None:
     """Print a row of the table: the median and the best."""
-    print(f"| {figure} | {asked} | {np.median(values) * scale:.3g} {unit} | {best(values) * scale:.3g} {unit} |")
+    print(f"| {figure} | {target} | {np.median(values) * scale:.3g} {unit} | {best(values) * scale:.3g} {unit} |")
 
 
 def main() -> None:
     described = machine.describe()
     print(", ".join(f"{name} {described[name]}" for name in ("processor", "cores", "python", "numpy", "numba")), "\n")
-    print("| figure | asked for | median | best |\n| --- | --- | --- | --- |")
+    print("| figure | target | median | best |\n| --- | --- | --- | --- |")
     sweep = crowd(10_000)
     row("exchanges a second, 10,000 boxes in 2D", "2 M", exchange_rates(sweep), 1e-6, "M", max)
     row("bytes a body, the same", "under 400", [sweep.byte_count / len(sweep)], 1.0, "bytes", min)
@@ -92,8 +92,8 @@ def main() -> None:
     row("`advance` in which nothing happens", "", short_calls(), 1e6, "µs", min)
     for share in (0.01, 0.02, 0.05, 0.10):
         times = matrix_runs(scenes.make("aleatorio", n=1_000, occupancy=share))
-        for method, asked in zip(METHODS, ("50 ms", "", "", "500 ms"), strict=True):
-            row(f"n = 1,000, occupancy {share:.0%}, {method}", asked, times[method], 1e3, "ms", min)
+        for method, target in zip(METHODS, ("50 ms", "", "", "500 ms"), strict=True):
+            row(f"n = 1,000, occupancy {share:.0%}, {method}", target, times[method], 1e3, "ms", min)
     gas = gas_of_disks()
     gas.advance(1e9, limit=1_000)
     energy = gas.energy()

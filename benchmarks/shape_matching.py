@@ -2,8 +2,8 @@
 
 Run with: python benchmarks/shape_matching.py [--frames 7000] [--bounds 18-dop] [--preset reproduce] [--elongation 1]
 
-The mean over all frames but the first, which compiles, by the clock on the wall and by the processor's: on a machine
-that others keep busy the second is the one to look at.
+The mean over all frames but the first, which compiles, by the clock on the wall and by the processor's: on a busy
+machine use the second.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from choque.theses.kdop.tower import PRESETS, Tower
 
-ASKED_EVERY = 100
-"""How many bodies collide is asked in every so many frames: shape matching does not need to know, so it costs extra."""
+COUNT_INTERVAL = 100
+"""Frames between two counts of colliding bodies, which cost extra: shape matching does not need them."""
 
 WANTED = 12.0
 """Milliseconds a step over 7,000 frames of the default run."""
@@ -44,7 +44,7 @@ def main() -> None:
             stages[stage] = stages.get(stage, 0.0) + seconds
         wall.append(report.total_seconds)
         pairs.append(report.pairs)
-        if frame % ASKED_EVERY == 0:
+        if frame % COUNT_INTERVAL == 0:
             contacts.append(report.contacts)
     assert np.isfinite(world.bodies.position).all(), "a body has left the numbers"
     steps = len(wall)
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def warm_up() -> None:
-    """A low tower, until its bodies have met: compiling is nobody's step."""
+    """Run a low tower until its bodies touch, so that compiling is not measured."""
     low = Tower(8)
     world = low.world(threads=1)
     for _ in range(120):

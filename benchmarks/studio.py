@@ -4,8 +4,8 @@
     python benchmarks/studio.py --bodies 2000 --seconds 4
 
 The page is drawn without a graphics card here, which takes Chromium all the cores that it can get: it is given a lower
-priority than the studio, which is what is measured. The time of a step (simulation) and of a picture (sending) are told
-apart: by the wall, and by the processor. Sending is what the studio's thread does to hand a picture over, and what the
+priority than the studio, which is what is measured. The times of a step (simulation) and of a picture (sending) are
+separate: wall time and processor time. Sending is what the studio's thread does to hand a picture over, and what the
 server's thread does to write it to the socket.
 """
 
@@ -132,7 +132,7 @@ def watched(studio: Studio) -> Iterator[Sent]:
 
 
 def processor_clock(thread: threading.Thread) -> Callable[[], float]:
-    """What tells the processor's time of a thread [s]."""
+    """Return a clock of the processor time of a thread [s]."""
     clock = time.pthread_getcpuclockid(thread.ident)  # type: ignore[arg-type]
     return lambda: time.clock_gettime(clock)
 

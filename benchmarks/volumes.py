@@ -3,7 +3,7 @@
     python benchmarks/volumes.py            all of them, in about two minutes
     python benchmarks/volumes.py --size 256 with smaller phantoms
 
-Every line gives the figure that is asked for and the one that was measured, with both tails where there are many
+Every line gives the target and the measured figure, with both tails where there are many
 placements. Times are those of the processor, of one thread, so that other work on the machine counts little; candidates
 take turns, placement by placement.
 """

@@ -1,4 +1,4 @@
-"""The gallery and the reference know each other: a documented object says in which examples it is at work."""
+"""Links between the gallery and the reference: a documented object lists the examples that use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from choque._core.kernel import announcement
 
 
 def tell_place(settings: dict[str, Any], script: str) -> None:
-    """Let a script know where it lies, which the gallery does not tell, and keep words on compiling off its page."""
+    """Give a script its own path, which the gallery does not set, and keep words on compiling off its page."""
     announcement.count = max(announcement.count, 1)
     folder = Path(settings["src_dir"], settings["examples_dirs"][0])
     found = next(folder.resolve().rglob(Path(script).name))
@@ -75,7 +75,7 @@ def add_uses(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: l
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx; after napoleon, whose sections must not swallow the links."""
+    """Register with Sphinx; after napoleon, whose sections must not swallow the links."""
     app.connect("builder-inited", headers_are_rst, priority=100)
     app.connect("autodoc-process-docstring", add_uses, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

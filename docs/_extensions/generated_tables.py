@@ -1,4 +1,4 @@
-"""Parts of pages that the package itself dictates: methods, scenes and verbs, as they are registered.
+"""Parts of pages that are generated from the package: methods, scenes and verbs.
 
 A line ``% generated: methods`` in a page stands for the part of that name.
 """
@@ -105,6 +105,6 @@ def fill(app: Sphinx, name: str, source: list[str]) -> None:  # noqa: ARG001
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register with Sphinx."""
     app.connect("source-read", fill)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -47,6 +47,6 @@ def turned(link: re.Match[str], docs: Path) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register with Sphinx."""
     app.connect("source-read", include)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

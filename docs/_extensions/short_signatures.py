@@ -13,7 +13,7 @@ SHORTER = {
     rf"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[{KIND}\]\]": r"NDArray[\g<kind>]",
     r"type\[~?typing\.Any\] \| ~?numpy\.dtype\[~?typing\.Any\] \| .*?_DTypeDict \| str": "DTypeLike",
     r"<class '(?:\w+\.)*(?P<name>\w+)'>": r"\g<name>",
-    r"<factory>": "...",  # anything else in angle brackets keeps Sphinx from reading the signature at all
+    r"<factory>": "...",  # anything else in angle brackets keeps Sphinx from reading the signature
 }
 
 
@@ -33,6 +33,6 @@ def shorten(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register with Sphinx."""
     app.connect("autodoc-process-signature", shorten)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

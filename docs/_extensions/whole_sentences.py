@@ -13,7 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 HELD = "\ue000"
-"""Stands for a colon while Napoleon looks, a character that nobody writes."""
+"""Replaces a colon while Napoleon parses; a character that no docstring contains."""
 
 ATTRIBUTES = ("attribute", "data", "property")
 SHARED = re.compile(r":ivar (?P<names>\w+(?:, \w+)+):(?P<text>.*)")
@@ -21,7 +21,7 @@ NOTHING = re.compile(r"Alias for field number \d+")
 
 
 def hold(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
-    """Hide the colons of an attribute's first line, and what is no sentence of ours."""
+    """Hide the colons of an attribute's first line, and inherited text."""
     if what in ATTRIBUTES and lines:
         lines[0] = "" if NOTHING.fullmatch(lines[0]) else lines[0].replace(":", HELD)
 
@@ -42,7 +42,7 @@ def release(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx; Napoleon's own priority is 500."""
+    """Register with Sphinx; Napoleon's own priority is 500."""
     app.connect("autodoc-process-docstring", hold, priority=400)
     app.connect("autodoc-process-docstring", release, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

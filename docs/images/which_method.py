@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 from choque.broad.auto_table import SHIPPED
 from choque.lab.style import new_figure
 
-MOST_SIZES = 7
+MAX_SIZES = 7
 SCENES = {
     ("uniform", 2): "like sizes, even, 2D",
     ("uniform", 3): "like sizes, even, 3D",
@@ -36,7 +36,7 @@ def draw(path: Path) -> None:
         if (setting["scene"], setting["dimension"]) in places:
             places[setting["scene"], setting["dimension"]].setdefault(setting["n"], place["seconds"])
     common = sorted(set.intersection(*(set(measured) for measured in places.values())))
-    sizes = [common[round(k)] for k in np.linspace(0, len(common) - 1, min(MOST_SIZES, len(common)))]
+    sizes = [common[round(k)] for k in np.linspace(0, len(common) - 1, min(MAX_SIZES, len(common)))]
     figure = new_figure(2.6 + 1.25 * len(sizes), 4.6)
     axis = figure.subplots()
     for y, scene in enumerate(SCENES):

@@ -14,7 +14,7 @@ from pages import DOCS
 import choque
 
 REFERENCE = DOCS / "reference"
-ROOMS = [name for name in choque.__all__ if isinstance(getattr(choque, name), ModuleType)]
+PACKAGES = [name for name in choque.__all__ if isinstance(getattr(choque, name), ModuleType)]
 BY_PATH = {"choque.kinetic.labels"}
 """Modules that users import by their own path, because few need them; documented beside the façades."""
 
@@ -32,37 +32,37 @@ def documented(page: Path) -> list[str]:
     return names + [name.rpartition(".")[2] for name in inside if name not in BY_PATH]
 
 
-def public(room: ModuleType) -> list[str]:
-    """What a room offers: its ``__all__``, or whatever is defined in it where it is one file."""
-    if hasattr(room, "__all__"):
-        return list(room.__all__)
-    members = inspect.getmembers(room, lambda value: inspect.isclass(value) or inspect.isfunction(value))
-    return [name for name, value in members if not name.startswith("_") and value.__module__ == room.__name__]
+def public(package: ModuleType) -> list[str]:
+    """Return the names of a package: its ``__all__``, or what a module defines."""
+    if hasattr(package, "__all__"):
+        return list(package.__all__)
+    members = inspect.getmembers(package, lambda value: inspect.isclass(value) or inspect.isfunction(value))
+    return [name for name, value in members if not name.startswith("_") and value.__module__ == package.__name__]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_is_documented_name_by_name(room: str) -> None:
-    page = REFERENCE / f"{room}.md"
-    assert page.exists(), f"choque.{room} has no page in docs/reference"
-    assert sorted(documented(page)) == sorted(public(importlib.import_module(f"choque.{room}")))
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_is_documented_name_by_name(package: str) -> None:
+    page = REFERENCE / f"{package}.md"
+    assert page.exists(), f"choque.{package} has no page in docs/reference"
+    assert sorted(documented(page)) == sorted(public(importlib.import_module(f"choque.{package}")))
 
 
 def test_the_facade_is_documented() -> None:
-    assert sorted(documented(REFERENCE / "choque.md")) == sorted(set(choque.__all__) - set(ROOMS))
+    assert sorted(documented(REFERENCE / "choque.md")) == sorted(set(choque.__all__) - set(PACKAGES))
 
 
-def test_every_page_is_listed_and_none_is_about_a_room_that_is_not_there() -> None:
+def test_every_page_is_listed_and_none_is_about_a_package_that_does_not_exist() -> None:
     pages = {path.stem for path in REFERENCE.glob("*.md")} - {"index"}
-    assert pages == {*ROOMS, "choque", "commands"}
+    assert pages == {*PACKAGES, "choque", "commands"}
     listed = re.findall(r"^(\w+)$", (REFERENCE / "index.md").read_text(), re.M)
     assert pages <= set(listed)
 
 
 @pytest.mark.parametrize("name", sorted(BY_PATH))
 def test_what_is_imported_by_its_path_is_there(name: str) -> None:
-    room = name.split(".")[1]
+    package = name.split(".")[1]
     assert (importlib.import_module(name).__doc__ or "").strip()
-    assert f".. automodule:: {name}\n" in (REFERENCE / f"{room}.md").read_text()
+    assert f".. automodule:: {name}\n" in (REFERENCE / f"{package}.md").read_text()
 
 
 def test_what_is_internal_is_not_documented() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _without_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time is judged here, so nobody has to wait until the threads of others are quiet."""
+    """No time is judged here, so no test waits for other threads."""
     monkeypatch.setattr("choque.lab.sampling.REST", 0.0)
 
 
@@ -30,7 +30,7 @@ def planted_study() -> str:
 def ready_study(planted_study: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The planted study with one small run of ``fast`` before all others: its cells are copies of that process.
 
-    To start a process for each takes longer than all that is proved with them.
+    Starting a process for each takes longer than the tests.
     """
     text = Path(planted_study).read_text(encoding="utf-8")
     small = 'kernels=lambda levels: [{"scene": "still", "n": 1, "method": "fast", "seed": 0}],'
@@ -41,7 +41,7 @@ def ready_study(planted_study: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="session")
 def finished(ready_study: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """A quick run of the planted study; nobody may change its folder."""
+    """A quick run of the planted study; its folder must not be changed."""
     from choque.lab import run
 
     return run(ready_study, quick=True, output=tmp_path_factory.mktemp("lab") / "finished")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SECONDS = {"fast": 1e-3, "slow": 3e-3, "wrong": 1e-4, "late": 1.0, "broken": 1e-3, "fatal": 1e-3, "sleepy": 1e-3}
-"""For 100 bodies; ``slow`` takes three times as long as ``fast``, whatever the machine."""
+"""For 100 bodies; ``slow`` takes three times as long as ``fast``, on any machine."""
 
 STUDY = Study(
     name="planted",

@@ -11,7 +11,7 @@ from planted import Clock, Planted
 from rich.console import Console
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName
-from choque.lab import bench as room
+from choque.lab import bench as module
 from choque.lab.bench import Frame, bench, measure, rows_of
 from choque.lab.table import Table, duration, render
 
@@ -92,9 +92,9 @@ def test_bench_follows_a_moving_scene() -> None:
 
 
 def test_the_oracle_above_brute_force_agrees_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    brute = room.oracle(frames()[0])
-    monkeypatch.setattr(room, "BRUTE_UP_TO", 10)
-    np.testing.assert_array_equal(room.oracle(frames()[0]), brute)
+    brute = module.oracle(frames()[0])
+    monkeypatch.setattr(module, "BRUTE_UP_TO", 10)
+    np.testing.assert_array_equal(module.oracle(frames()[0]), brute)
     assert len(brute) > 100
 
 

@@ -30,7 +30,7 @@ def test_no_cell_is_lost_or_counted_twice_when_a_worker_dies(
         def kill_one(done: int, total: int, about: str) -> None:
             if done >= 1 and not killed:
                 nanny = next(iter(cluster.workers.values()))
-                nanny.close_gracefully()  # it starts nobody in the place of the one that dies
+                nanny.close_gracefully()  # it does not replace the worker that dies
                 killed.append(nanny.pid)
                 os.kill(killed[0], signal.SIGKILL)
 

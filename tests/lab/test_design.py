@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnknownName
-from choque.lab import Factor, Metric, Plan, Study
-from choque.lab import design as room
+from choque.lab import Factor, Metric, Plan, Study, design
 from choque.lab.design import Design, Level, Parameters
 
 LEVELS: dict[str, list[Level]] = {"n": [10, 20], "method": ["a", "b"], "seed": [0, 1, 2]}
@@ -61,10 +61,10 @@ def test_a_key_depends_on_parameters_and_code_and_on_nothing_else() -> None:
 
 
 def test_the_code_version_changes_with_the_code_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = room.code_version.__wrapped__()
-    assert before == room.code_version.__wrapped__()
-    monkeypatch.setattr(room, "UNMEASURED_PACKAGES", ("lab", "view", "cli", "testing", "broad"))
-    assert before != room.code_version.__wrapped__()
+    before = design.code_version.__wrapped__()
+    assert before == design.code_version.__wrapped__()
+    monkeypatch.setattr(design, "UNMEASURED_PACKAGES", ("lab", "studio", "cli", "testing", "broad"))
+    assert before != design.code_version.__wrapped__()
 
 
 def test_plan_and_threads_are_part_of_what_is_measured() -> None:
@@ -119,3 +119,10 @@ def test_a_study_that_contradicts_itself_is_refused() -> None:
         study(compares="technique")
     with pytest.raises(InvalidInput, match="no metric"):
         study(metrics=())
+
+
+def test_methods_and_engines_kept_for_comparison_make_finished_cells_stale() -> None:
+    for name in ("broad/_grid.py", "lab/methods/octree.py", "theses/fingsics/response.py", "theses/kdop/trials.py"):
+        assert design.is_measured(Path(name)), name
+    for name in ("lab/reporting.py", "cli/lab.py", "theses/kdop/claims.py", "theses/evm/study.py"):
+        assert not design.is_measured(Path(name)), name

@@ -41,7 +41,7 @@ def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Resul
     assert compared.best == "fast"
     assert compared.ratio.lower < 3 < compared.ratio.upper or compared.ratio.value == pytest.approx(3, rel=0.03)
     counts = {level: len(rows) for (level,), rows in held.turns.groups("method")}
-    assert set(counts) == {"slow", "fast"}  # who answered wrongly meets nobody
+    assert set(counts) == {"slow", "fast"}  # a level with a wrong answer has no opponents
     assert len(set(counts.values())) == 1
     finding = judge_selector(held)
     assert (finding.verdict, finding.measured) == ("refuted", "0 of 1 cells")
@@ -127,7 +127,7 @@ def test_nobody_has_to_be_met_where_the_choice_is_far_ahead(selecting_study: str
 
 
 class Ticking(Trial):
-    """Takes ``seconds`` of a clock that all share, and breaks in the third turn if it is told to."""
+    """Takes ``seconds`` of a clock that all share, and fails in the third turn if wanted."""
 
     now: ClassVar[list[float]] = [0.0]
 

@@ -30,7 +30,7 @@ def scattered(dimension: int, number: type, count: int = 300, spread: float = 3.
 
 
 def cases(question: str, *dimensions: int) -> list[Any]:
-    """(peer, dimension) for every peer that is asked this question, skipped where its library is missing."""
+    """(peer, dimension) for every peer that solves this problem, skipped where its library is missing."""
     found: list[Any] = []
     for name in peers.names():
         peer = peers.get(name, threads=2)

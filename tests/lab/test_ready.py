@@ -1,4 +1,4 @@
-"""Quick runs whose cells are copies of one process: the same samples, the same troubles, nobody left behind."""
+"""Quick runs whose cells are copies of one process: the same samples, the same failures, no process left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: it opens from disk, asks nobody for anything, and its pictures are there."""
+"""The report in a real browser: it opens from disk, loads nothing from the network, and shows its figures."""
 
 from __future__ import annotations
 

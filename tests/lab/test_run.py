@@ -140,7 +140,7 @@ from choque.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(main())
 """
-"""The command, also where whoever started the tests had them ignore Ctrl-C, as shells do for what runs behind."""
+"""The command, also where the tests run in the background of a shell and ignore Ctrl-C."""
 
 
 def killed_after_one(how: signal.Signals, planted_study: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -201,17 +201,17 @@ def test_other_code_makes_finished_cells_stale(
     folder = tmp_path / "copy"
     shutil.copytree(finished.folder, folder)
     monkeypatch.setattr("choque.lab.study.code_version", lambda: "other")
-    asked: list[Any] = []
+    orders: list[Any] = []
     answers = [json.loads(path.read_text(encoding="utf-8")) for path in (folder / "cells").glob("*.json")]
     known = next(each for each in answers if each["verdict"] == "exact")
 
     def answer(order: Any, *_: Any) -> Any:
-        asked.append(order)
+        orders.append(order)
         return known
 
     monkeypatch.setattr(execution, "run_cell", answer)
     resume(folder)
-    assert len(asked) == 12
+    assert len(orders) == 12
 
 
 def test_the_report_is_written_again_from_the_raw_samples(finished: Result, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What studies do before their first cell: small work by the names of their design, and nobody else's."""
+"""What studies do before their first cell: small runs of the levels of their design alone."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_the_collector_is_spared_what_is_old_and_no_longer_than_that() -> None:
         gc.freeze()
     with settled_memory():
         pass
-    assert gc.get_freeze_count() > 0  # somebody else had done so before
+    assert gc.get_freeze_count() > 0  # frozen before by other code
 
 
 @pytest.mark.parametrize("wrong", [{"fewest": 0}, {"most": 0}, {"budget": 0.0}, {"limit": -1.0}])

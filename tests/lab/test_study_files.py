@@ -93,7 +93,7 @@ def test_numbers_of_numpy_may_be_counted(planted_study: str, tmp_path: Path) -> 
 
 
 def order(path: str) -> dict[str, Any]:
-    """What a worker is told to measure."""
+    """The order of a worker."""
     study = studies.find(path)
     parameters = {"scene": "still", "n": 100, "method": "fast", "seed": 0}
     plan = Plan(fewest=1, most=1, precision=None).to_json()

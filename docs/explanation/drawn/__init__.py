@@ -1,1 +1,1 @@
-"""The figures of the explanation pages, drawn from what the algorithms really hold."""
+"""The figures of the explanation pages, drawn from the state of the algorithms."""

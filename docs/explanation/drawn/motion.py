@@ -82,7 +82,7 @@ def event_queue() -> Figure:
             bbox={"boxstyle": "round", "facecolor": face, "edgecolor": GREY},
         )  # fmt: skip
     tree.set(xlim=(-0.3, 16.3), ylim=(-3.5, 0.5))
-    tree.set_title(f"the queue of four boxes: {count} of {len(due)} certificates fail some day, the next one on top")
+    tree.set_title(f"the queue of four boxes: {count} of {len(due)} certificates will fail, the next one on top")
     tree.axis("off")
     return figure
 

@@ -19,8 +19,8 @@ Level: TypeAlias = str | int | float | bool | None
 Parameters: TypeAlias = Mapping[str, Level]
 Levels: TypeAlias = Sequence[Level]
 
-UNMEASURED_PACKAGES = ("lab", "theses", "studio", "cli", "testing")
-"""Rooms that show or check what others compute: a change in them does not make finished cells stale."""
+UNMEASURED_PACKAGES = ("lab", "studio", "cli", "testing")
+"""Packages that show or check what others compute: a change in them does not make finished cells stale."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,18 @@ def code_version() -> str:
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in UNMEASURED_PACKAGES:
+        if is_measured(path.relative_to(root)):
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def is_measured(path: Path) -> bool:
+    """Return whether cells depend on a source file: all but those that only show, check or judge."""
+    package, *folders = path.parts
+    if package == "theses":
+        return not path.name.startswith(("study", "claims"))
+    return package not in UNMEASURED_PACKAGES or folders[:1] == ["methods"]
 
 
 def words_of(parameters: Mapping[str, Any]) -> str:

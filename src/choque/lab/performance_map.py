@@ -96,7 +96,7 @@ def held_out(result: Result) -> list[Score]:
     found = []
     if compared := head_to_heads(result):
         regrets = [(each.ratio.value - 1, words_of(each.setting)) for each in compared]
-        found.append(_score(f"{result.study.selector}, as it is", regrets, result.study.within))
+        found.append(_score(f"{result.study.selector}, as installed", regrets, result.study.within))
     if unseen := list(_unseen(result)):
         found.append(_score("a table of the other cells", unseen, result.study.within))
     return found

@@ -171,7 +171,7 @@ def test_a_pile_never_leaves_the_numbers(elongation: int) -> None:
             assert np.isfinite(world.bodies.rotation).all()
     turned = world.bodies.rotation @ world.bodies.rotation.transpose(0, 2, 1)
     np.testing.assert_allclose(turned, np.broadcast_to(np.eye(3), turned.shape), atol=1e-9)
-    assert world.bodies.position[1:, 1].min() > -6.0  # nobody falls through the ground
+    assert world.bodies.position[1:, 1].min() > -6.0  # no body falls through the ground
 
 
 @pytest.mark.usefixtures("figures_as_vectors")
