@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from choque.broad._registry import methods
+from choque.broad.index import methods
 
 BUILT_IN = sorted(methods._built_in)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from choque.broad.auto_table import SHIPPED
+from choque.broad.auto import SHIPPED
 from choque.lab.style import new_figure
 
 MAX_SIZES = 7

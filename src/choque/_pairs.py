@@ -12,7 +12,7 @@ from choque.bounds import Boxes
 from choque.broad import create
 
 if TYPE_CHECKING:
-    from choque.broad._auto import Auto, Choice
+    from choque.broad.auto import Auto, Choice
 
 MAX_LISTED = 256
 """Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
@@ -70,7 +70,7 @@ def pairs(
 
         method, options = on_device(device, method, options)
     if method == "auto" and len(boxes) <= MAX_LISTED and threads is None and not options:
-        from choque.broad._brute import list_few
+        from choque.broad.brute import list_few
 
         return list_few(pack_records(boxes, closed, 1))
     return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()

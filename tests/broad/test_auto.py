@@ -9,8 +9,9 @@ import pytest
 
 import choque
 from choque.bounds import Boxes
-from choque.broad import BroadPhase, auto_table
-from choque.broad._auto import CONSULT_EVERY, MAX_MOVED_SHARE, Auto, Choice
+from choque.broad import BroadPhase
+from choque.broad import auto as table_of_auto
+from choque.broad.auto import CONSULT_EVERY, MAX_MOVED_SHARE, Auto, Choice
 from choque.errors import UnreadableFile
 from choque.testing import oracle
 
@@ -28,9 +29,9 @@ def spread(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(autouse=True)
 def forget():
     """A table is read once in a process; here every test has its own."""
-    auto_table.present_table.cache_clear()
+    table_of_auto.present_table.cache_clear()
     yield
-    auto_table.present_table.cache_clear()
+    table_of_auto.present_table.cache_clear()
 
 
 @pytest.fixture
@@ -38,13 +39,13 @@ def table(tmp_path, monkeypatch):
     """A table of one place, by which the method named takes one second anywhere, and all others so many."""
 
     def use(fastest: str, others: float = 2.0) -> None:
-        seconds = {method: 1.0 if method == fastest else others for method in auto_table.CANDIDATES}
-        where = dict.fromkeys(auto_table.COORDINATES, 1.0)
+        seconds = {method: 1.0 if method == fastest else others for method in table_of_auto.CANDIDATES}
+        where = dict.fromkeys(table_of_auto.COORDINATES, 1.0)
         path = tmp_path / f"{fastest}-{others}.json"
         places = [{"coordinates": where, "seconds": seconds}]
-        path.write_text(json.dumps({"coordinates": auto_table.COORDINATES, "places": places}))
-        monkeypatch.setenv(auto_table.VARIABLE, str(path))
-        auto_table.present_table.cache_clear()
+        path.write_text(json.dumps({"coordinates": table_of_auto.COORDINATES, "places": places}))
+        monkeypatch.setenv(table_of_auto.VARIABLE, str(path))
+        table_of_auto.present_table.cache_clear()
 
     return use
 
@@ -58,16 +59,16 @@ def test_few_boxes_are_tested_one_by_one() -> None:
 
 
 def test_every_candidate_is_a_method() -> None:
-    assert set(auto_table.CANDIDATES) <= set(choque.broad.names())
+    assert set(table_of_auto.CANDIDATES) <= set(choque.broad.names())
 
 
 def test_the_shipped_table_knows_every_candidate_at_rest_and_in_motion() -> None:
-    data = json.loads(auto_table.SHIPPED.read_text())
-    assert tuple(data["coordinates"]) == auto_table.COORDINATES
+    data = json.loads(table_of_auto.SHIPPED.read_text())
+    assert tuple(data["coordinates"]) == table_of_auto.COORDINATES
     for moving in (0.0, 1.0):
         places = [place for place in data["places"] if place["coordinates"]["moving"] == moving]
         assert len(places) >= 20
-        wanted = set(auto_table.CANDIDATES) - (set() if moving else {"sap-incremental"})  # which keeps what changes
+        wanted = set(table_of_auto.CANDIDATES) - (set() if moving else {"sap-incremental"})  # which keeps what changes
         assert set().union(*(place["seconds"] for place in places)) >= wanted
 
 
@@ -82,7 +83,7 @@ def test_the_shipped_table_knows_what_everybody_knows() -> None:
     assert choque.explain(crowd, crowd + 1).method in ("bvh", "sap-direct")
 
 
-@pytest.mark.parametrize("method", auto_table.CANDIDATES)
+@pytest.mark.parametrize("method", table_of_auto.CANDIDATES)
 def test_the_table_decides(table, method: str) -> None:
     table(method)
     lower, upper = spread(900)
@@ -112,7 +113,7 @@ def test_few_movers_are_followed_by_a_tree_and_all_movers_as_the_table_says(tabl
     np.testing.assert_array_equal(method.pairs(), oracle.overlapping_pairs(lower, upper))
 
 
-@pytest.mark.parametrize("method", auto_table.CANDIDATES)
+@pytest.mark.parametrize("method", table_of_auto.CANDIDATES)
 def test_the_method_chosen_follows_motion_and_remembers_one_step(table, method: str) -> None:
     table(method)
     random = np.random.default_rng(3)
@@ -144,14 +145,14 @@ def test_a_kept_order_is_given_up_at_once_when_motion_turns_wild(tmp_path, monke
     """The worst case of an incremental sweep is quadratic: it must not last until the next look."""
     gentle, wild = (
         {
-            "coordinates": {**dict.fromkeys(auto_table.COORDINATES, 1.0), "n": 900, "passed": passed},
-            "seconds": {name: 1.0 if name == fastest else 3.0 for name in auto_table.CANDIDATES},
+            "coordinates": {**dict.fromkeys(table_of_auto.COORDINATES, 1.0), "n": 900, "passed": passed},
+            "seconds": {name: 1.0 if name == fastest else 3.0 for name in table_of_auto.CANDIDATES},
         }
         for fastest, passed in (("sap-incremental", 0.1), ("grid", 1_000.0))
     )
     path = tmp_path / "table.json"
-    path.write_text(json.dumps({"coordinates": auto_table.COORDINATES, "places": [gentle, wild]}))
-    monkeypatch.setenv(auto_table.VARIABLE, str(path))
+    path.write_text(json.dumps({"coordinates": table_of_auto.COORDINATES, "places": [gentle, wild]}))
+    monkeypatch.setenv(table_of_auto.VARIABLE, str(path))
     random = np.random.default_rng(0)
     lower, upper = spread(900)
     auto = choque.broad.create("auto", Boxes(lower, upper))
@@ -181,14 +182,14 @@ def test_a_kept_order_is_given_up_at_once_when_motion_turns_wild(tmp_path, monke
 def test_a_bad_table_is_named_in_a_sentence(tmp_path, monkeypatch, text: str, words: str) -> None:
     path = tmp_path / "table.json"
     path.write_text(text)
-    monkeypatch.setenv(auto_table.VARIABLE, str(path))
+    monkeypatch.setenv(table_of_auto.VARIABLE, str(path))
     with pytest.raises(UnreadableFile, match=words) as caught:
         choque.explain(*spread(900))
     assert str(path) in str(caught.value)
 
 
 def test_a_missing_table_is_named_in_a_sentence(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv(auto_table.VARIABLE, str(tmp_path / "gone.json"))
+    monkeypatch.setenv(table_of_auto.VARIABLE, str(tmp_path / "gone.json"))
     with pytest.raises(UnreadableFile, match="cannot be read"):
         choque.explain(*spread(900))
 

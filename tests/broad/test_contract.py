@@ -12,7 +12,7 @@ from choque._core.emission import Sink
 from choque._core.pair_sets import Change, difference
 from choque.bounds import Boxes, Spheres
 from choque.broad import Index, create
-from choque.broad._brute import Brute
+from choque.broad.brute import Brute
 from choque.errors import InvalidInput
 from choque.testing import check_broad_phase, oracle
 

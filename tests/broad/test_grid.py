@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.grid_levels import CELLS_PER_BOX, sort_into_levels
+from choque._core.cells import CELLS_PER_BOX, sort_into_levels
 from choque.bounds import Boxes
 from choque.broad import BroadPhase, create
 from choque.testing import oracle

@@ -15,8 +15,8 @@ from choque import broad
 from choque._core import registry
 from choque.bounds import Boxes
 from choque.broad import BroadPhase
-from choque.broad._brute import Brute
-from choque.broad._registry import methods
+from choque.broad.brute import Brute
+from choque.broad.index import methods
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.testing import check_broad_phase
 
@@ -121,13 +121,13 @@ def test_names_are_sorted_and_each_is_there_once() -> None:
 
 
 def test_a_method_by_entry_point_is_listed_and_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    announce(monkeypatch, "brought", "choque.broad._brute:Brute")
+    announce(monkeypatch, "brought", "choque.broad.brute:Brute")
     assert "brought" in broad.names()
     assert broad.find("brought") is Brute
 
 
 @pytest.mark.parametrize(
-    "value", ["no_such_package.module:Method", "choque.broad._brute:NoSuchClass", "choque.broad._brute:BLOCK"]
+    "value", ["no_such_package.module:Method", "choque.broad.brute:NoSuchClass", "choque.broad.brute:BLOCK"]
 )
 def test_a_broken_entry_point_breaks_only_its_own_method(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     announce(monkeypatch, "broken", value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import choque
-from choque.broad._registry import methods
+from choque.broad.index import methods
 from choque.cli.methods import describe
 
 if TYPE_CHECKING:

@@ -94,11 +94,11 @@ def test_the_map_is_drawn_with_the_name_of_the_fastest_in_every_field() -> None:
 
 
 def test_the_maps_of_the_studies_lie_where_the_selectors_look() -> None:
-    from choque.broad import auto_table
+    from choque.broad import auto
     from choque.lab import studies
     from choque.theses.kinetic import selector as kinetic_selector
 
-    for name, selector in (("comparison", auto_table), ("kinetic", kinetic_selector)):
+    for name, selector in (("comparison", auto), ("kinetic", kinetic_selector)):
         study = studies.find(name)
         assert tuple(study.regions) == selector.COORDINATES
         assert study.region_weights() == selector.WEIGHTS

@@ -13,8 +13,7 @@ from choque._core.emission import Sink
 from choque._core.pair_sets import Change, no_pairs
 from choque.bounds import Boxes
 from choque.broad import BroadPhase, PairFilter
-from choque.broad._all import AllPairs
-from choque.broad._brute import Brute
+from choque.broad.brute import AllPairs, Brute
 from choque.errors import InvalidInput, UnknownName
 from choque.testing import ConformanceFailure, broad_phase_checks, check_broad_phase
 

@@ -201,8 +201,8 @@ def test_two_methods_on_the_same_bodies() -> None:
 def test_a_method_that_misses_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A comparison that never told of a difference would be worth nothing."""
     from choque.broad import register
-    from choque.broad._brute import Brute
-    from choque.broad._registry import methods
+    from choque.broad.brute import Brute
+    from choque.broad.index import methods
 
     monkeypatch.setattr(methods, "_registered", {})
 

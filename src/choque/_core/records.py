@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from choque._core import memory
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import kernel
 from choque._core.threads import over_ranges
-from choque._core.types import Floats, Index
+from choque._core.types import Floats
 from choque.bounds import Boxes
 
 FLAT = 1e-30
@@ -50,19 +50,6 @@ def widened(records: Floats, closed: bool, dtype: Any) -> Floats:
         upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
         wide: Floats = np.concatenate((records[:, :3], np.nextafter(upper, np.dtype(dtype).type(-np.inf))), axis=1)
     return wide
-
-
-@inline
-def boxes_meet(first: Any, i: Index, second: Any, j: Index) -> Any:
-    """Whether record ``i`` of ``first`` and record ``j`` of ``second`` overlap; without a branch."""
-    return (
-        (first[i, 0] <= second[j, 3])
-        & (second[j, 0] <= first[i, 3])
-        & (first[i, 1] <= second[j, 4])
-        & (second[j, 1] <= first[i, 4])
-        & (first[i, 2] <= second[j, 5])
-        & (second[j, 2] <= first[i, 5])
-    )
 
 
 @kernel

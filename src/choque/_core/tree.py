@@ -9,8 +9,7 @@ comparison holds. The wide layout follows Wald, Benthin & Boulos, "Getting rid o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,8 @@ from choque._core.types import Floats
 WIDTH = 16
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A tree over boxes in some order.
+class Tree(NamedTuple):
+    """A tree over boxes in some order; kernels take it whole.
 
     Attributes
     ----------
@@ -73,8 +71,8 @@ def surface_of(tree: Tree) -> float:
 def _fill_boxes(first: int, last: int, records: Any, rows: NDArray[np.uint32], lanes: Any) -> None:
     count = rows.size
     for block in range(first, last):
-        for lane in range(16):
-            place = block * 16 + lane
+        for lane in range(WIDTH):
+            place = block * WIDTH + lane
             if place < count:
                 row = np.int64(rows[place])
                 for bound in range(6):
@@ -87,8 +85,8 @@ def _fill_boxes(first: int, last: int, records: Any, rows: NDArray[np.uint32], l
 @kernel
 def _fill_blocks(first: int, last: int, below: Any, above: Any) -> None:
     for block in range(first, last):
-        for lane in range(16):
-            child = block * 16 + lane
+        for lane in range(WIDTH):
+            child = block * WIDTH + lane
             if child < below.shape[0]:
                 fit_lane(below[child], above[block], lane)
             else:
@@ -101,7 +99,7 @@ def fit_lane(child: Any, block: Any, lane: int) -> None:
     """Set one lane of ``block`` to the bounds around all lanes of ``child``; NaN lanes count for nothing."""
     for bound in range(3):
         low, high = child[bound, 0], child[bound + 3, 0]  # lane 0 of a block is always in use
-        for k in range(1, 16):
+        for k in range(1, WIDTH):
             low = child[bound, k] if child[bound, k] < low else low
             high = child[bound + 3, k] if child[bound + 3, k] > high else high
         block[bound, lane] = low

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import kernel
+from choque._core.overlap import lanes_meet
+from choque._core.tree import Tree
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
 from choque._core.types import Index, Keys
 
 
-@inline
-def mark_hits(
-    lanes: Any, block: int, x0: float, y0: float, z0: float, x1: float, y1: float, z1: float, mask: NDArray[np.uint8]
-) -> None:
-    """Set ``mask`` (16,) to 1 where a box of the block overlaps the box given, else to 0."""
-    for k in range(16):
-        mask[k] = (
-            (lanes[block, 0, k] <= x1)
-            & (lanes[block, 3, k] >= x0)
-            & (lanes[block, 1, k] <= y1)
-            & (lanes[block, 4, k] >= y0)
-            & (lanes[block, 2, k] <= z1)
-            & (lanes[block, 5, k] >= z0)
-        )
-
-
 @kernel
-def emit_blocks(
-    first: int, last: int, chunk: Keys, lanes: Any, rows: NDArray[np.uint32], level_first: NDArray[np.int64]
-) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a block of boxes, which meets itself and the blocks after it."""
+def emit_blocks(first: int, last: int, chunk: Keys, tree: Tree) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a block of boxes, which is tested against itself and the blocks after it."""
+    lanes, rows, level_first = tree.lanes, tree.rows, tree.level_first
     near, own_near, mask = np.empty(16, np.uint8), np.empty(16, np.uint8), np.empty(16, np.uint8)
     near_words, mask_words = near.view(np.uint64), mask.view(np.uint64)
     top = level_first.size - 2
@@ -52,7 +34,7 @@ def emit_blocks(
             level, block = level_of(stack[depth]), block_of(stack[depth])
             place = level_first[level] + block
             tests += 16
-            mark_hits(lanes, place, x0, y0, z0, x1, y1, z1, near)
+            lanes_meet(lanes, place, (x0, y0, z0, x1, y1, z1), near)
             if near_words[0] | near_words[1] == 0:
                 continue
             # Blocks before the own one have met it already.
@@ -69,7 +51,7 @@ def emit_blocks(
                 # First the own boxes that reach the other block at all, then each of them against its boxes.
                 u0, v0, w0 = lanes[place, 0, k], lanes[place, 1, k], lanes[place, 2, k]
                 u1, v1, w1 = lanes[place, 3, k], lanes[place, 4, k], lanes[place, 5, k]
-                mark_hits(lanes, own, u0, v0, w0, u1, v1, w1, own_near)
+                lanes_meet(lanes, own, (u0, v0, w0, u1, v1, w1), own_near)
                 tests += 16
                 other_count = min(16, rows.size - other * 16)
                 for i in range(own_count):
@@ -77,7 +59,7 @@ def emit_blocks(
                         continue
                     a0, b0, c0 = lanes[own, 0, i], lanes[own, 1, i], lanes[own, 2, i]
                     a1, b1, c1 = lanes[own, 3, i], lanes[own, 4, i], lanes[own, 5, i]
-                    mark_hits(lanes, other, a0, b0, c0, a1, b1, c1, mask)
+                    lanes_meet(lanes, other, (a0, b0, c0, a1, b1, c1), mask)
                     tests += 16
                     if mask_words[0] | mask_words[1] == 0:
                         continue

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.overlap import lanes_meet
 from choque._core.records import FLAT
 from choque._core.sort import sorted_pairs
 from choque._core.tree import Tree
-from choque._core.tree_pairs import mark_hits
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
 from choque._core.types import Floats, Index, Keys, Pairs
 from choque.errors import InvalidInput
@@ -150,7 +150,7 @@ def _emit_queries(
         while depth > 0:
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
-            mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
+            lanes_meet(lanes, level_first[level] + block, (x0, y0, z0, x1, y1, z1), mask)
             tests += 16
             if words[0] | words[1] == 0:
                 continue

@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from choque._core.counters import Counters
     from choque._core.emission import Sink
     from choque._core.filter import PairFilter
-    from choque.broad._registry import create, find, names, register
-    from choque.broad.broad_phase import BroadPhase
-    from choque.broad.index import Index
+    from choque.broad.broad_phase import BroadPhase, create
+    from choque.broad.index import Index, find, names, register
     from choque.broad.structure import Structure
 
 __all__ = [
@@ -35,10 +34,10 @@ _MEMBERS = {
     "PairFilter": "choque._core.filter",
     "Sink": "choque._core.emission",
     "Structure": "choque.broad.structure",
-    "create": "choque.broad._registry",
-    "find": "choque.broad._registry",
-    "names": "choque.broad._registry",
-    "register": "choque.broad._registry",
+    "create": "choque.broad.broad_phase",
+    "find": "choque.broad.index",
+    "names": "choque.broad.index",
+    "register": "choque.broad.index",
 }
 
 __getattr__ = exporting("choque.broad", _MEMBERS)

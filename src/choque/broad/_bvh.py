@@ -1,24 +1,51 @@
-"""A wide bounding-volume hierarchy on Morton order, rebuilt when it has to be and refitted when it can."""
+"""A wide bounding-volume hierarchy on Morton order, rebuilt when it has to be and refitted when it can.
+
+A move of some boxes costs what moved. The movers are first entered with the box around their old and their new place,
+and the blocks above grow to hold it; one search with that same box then finds everything that a mover overlapped before
+or overlaps now, other movers included. Blocks grow with a margin and never shrink during moves, so that a body that
+stays inside its fattened block costs nothing above it.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
+from choque._core.kernel import kernel
 from choque._core.morton import morton_order
+from choque._core.overlap import boxes_meet, lanes_meet
 from choque._core.pair_sets import Change, change_from_log
 from choque._core.tree import WIDTH, Tree, make_tree, surface_of
 from choque._core.tree_pairs import emit_blocks
-from choque._core.types import Floats, Rows
-from choque.broad._bvh_motion import emit_changes, enter_movers, settle_movers
+from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
+from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.index import Index
 from choque.broad.structure import Structure, blocks_of
 
 REBUILD_AT = 1.5
 """The tree is ordered anew when its blocks have grown to this many times their size at the last ordering."""
+
+
+FATTENING = 0.1
+"""How far a block grows beyond a box that left it, in edges of that box."""
+
+
+class Movers(NamedTuple):
+    """Bodies that move, and where they are in the tree."""
+
+    rows: Rows
+    """(k,) ascending."""
+    previous: Floats
+    """(k, 6): their records before."""
+    records: Floats
+    """(n, 6): the records of all bodies now."""
+    places: NDArray[np.int32]
+    """(n,): the place of each row in the order of the tree."""
+    slots: NDArray[np.int32]
+    """(n,): the place of a row in ``rows`` while it is entered, otherwise −1."""
 
 
 class Bvh(Index):
@@ -45,7 +72,7 @@ class Bvh(Index):
 
     def emit(self, sink: Sink) -> None:
         tree = self._hierarchy
-        sink.run(emit_blocks, -(-len(self) // WIDTH), tree.lanes, tree.rows, tree.level_first)
+        sink.run(emit_blocks, -(-len(self) // WIDTH), tree)
 
     def update(self, previous: Floats) -> Change | None:  # noqa: ARG002
         self._hierarchy = make_tree(self.records, self._hierarchy.rows, self.thread_count())
@@ -57,11 +84,11 @@ class Bvh(Index):
     def move(self, rows: Rows, previous: Floats) -> Change:
         tree = self._hierarchy
         places, slots = self._movement_arrays()
-        enter_movers(rows, previous, self.records, places, slots, tree.lanes, tree.level_first)
-        sink = Sink(16 * len(rows), self.thread_count(len(rows)), None)
-        arrays = (rows, previous, self.records, slots, tree.lanes, tree.rows, tree.level_first)
-        sink.run(emit_changes, len(rows), *arrays)
-        settle_movers(rows, self.records, places, slots, tree.lanes)
+        movers = Movers(rows, previous, self.records, places, slots)
+        _enter_movers(movers, tree)
+        sink = Sink(WIDTH * len(rows), self.thread_count(len(rows)), None)
+        sink.run(_emit_changes, len(rows), movers, tree)
+        _settle_movers(movers, tree.lanes)
         self.counters.tests += sink.tests
         self._moved_count += len(rows)
         if self._moved_count > len(self):
@@ -88,3 +115,99 @@ class Bvh(Index):
             self._places[self._hierarchy.rows] = np.arange(len(self), dtype=np.int32)
             self._slots = np.full(len(self), -1, np.int32)
         return self._places, self._slots
+
+
+@kernel
+def _enter_movers(movers: Movers, tree: Tree) -> None:
+    """Enter every mover with the box around both its places, and grow the blocks above it as needed."""
+    rows, previous, records, places, slots = movers
+    lanes, level_first = tree.lanes, tree.level_first
+    for m in range(rows.size):
+        row = rows[m]
+        slots[row] = m
+        place = np.int64(places[row])
+        for bound in range(3):
+            lanes[place // 16, bound, place % 16] = min(previous[m, bound], records[row, bound])
+            lanes[place // 16, bound + 3, place % 16] = max(previous[m, bound + 3], records[row, bound + 3])
+        child = place // 16
+        for level in range(1, level_first.size - 1):
+            block, lane = level_first[level] + child // 16, child % 16
+            grew = False
+            for bound in range(3):
+                low = min(previous[m, bound], records[row, bound])
+                high = max(previous[m, bound + 3], records[row, bound + 3])
+                margin = max(high - low, 0) * FATTENING
+                if low < lanes[block, bound, lane]:
+                    lanes[block, bound, lane] = low - margin
+                    grew = True
+                if high > lanes[block, bound + 3, lane]:
+                    lanes[block, bound + 3, lane] = high + margin
+                    grew = True
+            if not grew:
+                break
+            child //= 16
+
+
+@kernel
+def _settle_movers(movers: Movers, lanes: Any) -> None:
+    """Enter every mover with its new box alone."""
+    rows, _, records, places, slots = movers
+    for m in range(rows.size):
+        row = rows[m]
+        slots[row] = -1
+        place = np.int64(places[row])
+        for bound in range(6):
+            lanes[place // 16, bound, place % 16] = records[row, bound]
+
+
+@kernel
+def _emit_changes(first: int, last: int, chunk: Keys, movers: Movers, tree: Tree) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a mover. Keys that ended have the highest bit set, those that began do not."""
+    moving, previous, records, _, slots = movers
+    lanes, rows, level_first = tree.lanes, tree.rows, tree.level_first
+    mask = np.empty(16, np.uint8)
+    words = mask.view(np.uint64)
+    top = level_first.size - 2
+    stack = np.empty(16 * level_first.size, np.int64)
+    written: Integer = 0
+    tests = 0
+    for m in range(first, last):
+        begin = written
+        i = moving[m]
+        x0, y0, z0 = (
+            min(previous[m, 0], records[i, 0]),
+            min(previous[m, 1], records[i, 1]),
+            min(previous[m, 2], records[i, 2]),
+        )
+        x1, y1, z1 = (
+            max(previous[m, 3], records[i, 3]),
+            max(previous[m, 4], records[i, 4]),
+            max(previous[m, 5], records[i, 5]),
+        )
+        stack[0] = entry_of(top, 0)
+        depth: Integer = 1
+        while depth > 0:
+            depth -= 1
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            lanes_meet(lanes, level_first[level] + block, (x0, y0, z0, x1, y1, z1), mask)
+            tests += 16
+            if words[0] | words[1] == 0:
+                continue
+            if level > 0:
+                depth = push_marked(stack, depth, level, block, 0, mask)
+                continue
+            if written + 16 > chunk.size:
+                return m, begin, tests
+            for k in range(16):
+                if mask[k] == 0:
+                    continue
+                j = np.int64(rows[block * 16 + k])
+                n = np.int64(slots[j])
+                if j == i or (n >= 0 and j < i):
+                    continue  # itself, or a mover that sees this pair from its own side
+                after = boxes_meet(records, i, records, j)
+                before = boxes_meet(previous, m, previous, n) if n >= 0 else boxes_meet(previous, m, records, j)
+                key = (np.uint64(min(i, j)) << np.uint64(32)) | np.uint64(max(i, j))
+                chunk[written] = key if after else key | (np.uint64(1) << np.uint64(63))
+                written += before != after
+    return last, written, tests

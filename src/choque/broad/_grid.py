@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.cells import cell_along
+from choque._core.cells import cell_along, lay_out, sort_into_levels
 from choque._core.emission import Sink
-from choque._core.grid_levels import lay_out, sort_into_levels
 from choque._core.kernel import kernel
-from choque._core.types import Integer, Keys
+from choque._core.types import Floats, Integer, Keys
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
+
+
+class CellArrays(NamedTuple):
+    """The boxes of all grids in the order of their cells."""
+
+    boxes: Floats
+    """(n, 6)"""
+    rows: NDArray[np.uint32]
+    """(n,): the row of each box."""
+    starts: NDArray[np.uint32]
+    """(cells + 2,): the place of the first box of each cell."""
+    frame: NDArray[np.float64]
+    """(levels, 9): see `choque._core.cells.Levels`."""
+    shape: NDArray[np.int64]
+    """(levels, 4): the same."""
+    giant_first: int
+    """The place of the first box that fits no grid, being infinite."""
 
 
 class Grid(Index):
@@ -37,49 +53,43 @@ class Grid(Index):
         """Choose the grids and sort the boxes into them."""
         thread_count = self.thread_count()
         levels, keys = sort_into_levels(self.records, thread_count)
-        self._frame, self._shape = levels.frame, levels.shape
-        self._boxes, self._rows, self._starts = lay_out(self.records, keys, levels.cell_count, thread_count)
-        self._giant_first = int(self._starts[levels.cell_count])
+        boxes, rows, starts = lay_out(self.records, keys, levels.cell_count, thread_count)
+        self._cells = CellArrays(boxes, rows, starts, levels.frame, levels.shape, int(starts[levels.cell_count]))
         self.note_bytes(2 * keys.nbytes)
 
     @property
     def level_count(self) -> int:
         """The number of grids, one for each class of sizes."""
-        return len(self._frame)
+        return len(self._cells.frame)
+
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the records and of the grids."""
+        return super().byte_count + sum(array.nbytes for array in self._cells[:-1])
 
     def structure(self) -> Structure:
         """Return the cells that hold the lower corner of a box, of all grids."""
-        starts = self._starts[:-1].astype(np.int64)
-        cells = np.flatnonzero(np.diff(starts))
-        grid = np.searchsorted(self._shape[:, 3], cells, side="right") - 1
-        origin, per_unit = self._frame[:, :3], self._frame[:, 3:6]
+        boxes, rows, starts, frame, shape, giant_first = self._cells
+        first = starts[:-1].astype(np.int64)
+        cells = np.flatnonzero(np.diff(first))
+        grid = np.searchsorted(shape[:, 3], cells, side="right") - 1
+        origin, per_unit = frame[:, :3], frame[:, 3:6]
         # An axis that is not divided is as long as what lies on it.
-        reach = np.maximum.reduceat(self._boxes[:, 3:], starts[self._shape[:, 3]]) if len(cells) else origin
+        reach = np.maximum.reduceat(boxes[:, 3:], first[shape[:, 3]]) if len(cells) else origin
         edge = np.divide(1.0, per_unit, out=(reach - origin).astype(np.float64), where=per_unit > 0)
-        borders = np.append(starts[cells], self._giant_first)
-        members = self._rows[: self._giant_first].astype(np.int32)
-        grids, number = (origin, edge, self._shape[:, :3]), cells - self._shape[grid, 3]
+        borders, members = np.append(first[cells], giant_first), rows[:giant_first].astype(np.int32)
+        grids, number = (origin, edge, shape[:, :3]), cells - shape[grid, 3]
         return cells_of(self.name, grids, grid, number, borders, members, self.table.dimension)
 
     def emit(self, sink: Sink) -> None:
         """Write the pairs of each box and the boxes of the cells near it."""
-        arrays = (self._boxes, self._rows, self._starts, self._frame, self._shape, self._giant_first)
-        sink.run(_emit_boxes, len(self), *arrays)
+        sink.run(_emit_boxes, len(self), self._cells)
 
 
 @kernel
-def _emit_boxes(
-    first: int,
-    last: int,
-    chunk: Keys,
-    boxes: Any,
-    rows: NDArray[np.uint32],
-    starts: NDArray[np.uint32],
-    frame: NDArray[np.float64],
-    shape: NDArray[np.int64],
-    giant_first: int,
-) -> tuple[int, int, int]:
+def _emit_boxes(first: int, last: int, chunk: Keys, cells: CellArrays) -> tuple[int, int, int]:
     """Each box against the later ones of its level and all of coarser levels; giants against all before."""
+    boxes, rows, starts, frame, shape, giant_first = cells
     level_count = frame.shape[0]
     written = 0
     tests = 0

@@ -17,9 +17,9 @@ from choque._core import memory, threads
 from choque._core.cells import cell_along
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
+from choque._core.overlap import padded_columns
 from choque._core.sort import to_places
 from choque._core.types import Floats, Index, Keys, Rows
-from choque.broad._columns import padded_columns
 from choque.broad._sweep_frame import CellFrame, bulk_of, sample_of, typical_edges, within_budget
 from choque.broad._sweep_listing import LISTED_PER_BOX, TOUCHED_MOST
 from choque.broad._sweep_order import Order

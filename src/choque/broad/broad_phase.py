@@ -17,8 +17,8 @@ from choque._core.pair_sets import Change, apply_change, difference, no_pairs
 from choque._core.records import pack_records, widened
 from choque._core.types import Floats, Pairs, Rows
 from choque.bounds import Bounds
-from choque.broad.index import BoxTable, Index
-from choque.errors import InvalidInput
+from choque.broad.index import BoxTable, Index, find
+from choque.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from choque._core.tree import Tree
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from choque.broad.structure import Structure
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
+
+SHARED_OPTIONS = ("closed", "threads", "groups", "masks", "static")
+"""The options of every method."""
 
 
 @dataclass(slots=True)
@@ -400,6 +403,36 @@ class BroadPhase:
         known = rows >= 0
         rows[known] = self._state.identities.ids[rows[known]]
         return rows
+
+
+def create(method: str | type[Index], bounds: Bounds, **options: Any) -> BroadPhase:
+    """Return a broad phase over ``bounds`` by a method, given by its name or its class.
+
+    ``options`` are those of every method (``closed``, ``threads``, ``groups``, ``masks``, ``static``) and its own.
+
+    Examples
+    --------
+    >>> import choque
+    >>> boxes = choque.bounds.Boxes([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]])
+    >>> choque.broad.create("brute", boxes).pairs().tolist()
+    [[0, 1]]
+    """
+    kind = method if isinstance(method, type) else find(method)
+    shared = {name: options.pop(name) for name in SHARED_OPTIONS if name in options}
+    try:
+        index = kind(**options)
+    except TypeError as problem:
+        unknown = _unexpected_option(problem)
+        if unknown is None:
+            raise
+        raise UnknownName(f"option of {kind.name!r}", unknown, [*kind.options(), *SHARED_OPTIONS]) from None
+    return BroadPhase(bounds, index, **shared)
+
+
+def _unexpected_option(problem: TypeError) -> str | None:
+    marker = "unexpected keyword argument "
+    text = str(problem)
+    return text.partition(marker)[2].strip("'\"").partition("'")[0] if marker in text else None
 
 
 def check_bounds(bounds: object) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.records import boxes_meet
+from choque._core.overlap import boxes_meet
 from choque._core.types import Index, Keys, Rows
 
 EndPoints: TypeAlias = NDArray[np.uint32]

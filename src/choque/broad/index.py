@@ -31,6 +31,7 @@ from choque._core.emission import Sink
 from choque._core.filter import PairFilter
 from choque._core.pair_sets import Change
 from choque._core.records import pack_records
+from choque._core.registry import Registry
 from choque._core.sort import sorted_pairs, without_duplicates
 from choque._core.types import Floats, Pairs, Rows
 
@@ -242,3 +243,38 @@ class Index(ABC):
             return found
         with self.counters.filtering(len(found)):
             return found[bounds.overlap(found, closed=self.table.closed, threads=self.table.threads)]
+
+
+methods: Registry[type[Index]] = Registry(
+    "broad-phase method",
+    {
+        "all": "choque.broad.brute:AllPairs",
+        "auto": "choque.broad.auto:Auto",
+        "brute": "choque.broad.brute:Brute",
+        "brute-obb": "choque.broad.brute:BruteObb",
+        "bvh": "choque.broad._bvh:Bvh",
+        "grid": "choque.broad._grid:Grid",
+        "sap-direct": "choque.broad.sap_direct:SapDirect",
+        "sap-incremental": "choque.broad.sap_incremental:SapIncremental",
+        "sap-kdop": "choque.broad._sap_kdop:SapKdop",
+        "sap-obb": "choque.broad._sap_obb:SapObb",
+    },
+    group="choque.broad",
+    fits=lambda thing: isinstance(thing, type) and issubclass(thing, Index),
+    wanted="a subclass of choque.broad.Index",
+)
+
+
+def register(method: type[Index]) -> type[Index]:
+    """Make ``method`` known in this process under its ``name``, and return it; usable as a class decorator."""
+    return methods.register(method.name, method)
+
+
+def names() -> list[str]:
+    """List the names of all methods, in alphabetical order."""
+    return methods.names()
+
+
+def find(name: str) -> type[Index]:
+    """Return the class of the method ``name``."""
+    return methods.find(name)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choque._core.grid_levels import CELLS_PER_BOX, FINE, WIDE
+from choque._core.cells import CELLS_PER_BOX, FINE, WIDE
 from choque._core.kernel import kernel
 from choque._core.types import Floats, Index
 
@@ -60,13 +60,13 @@ def ends_passed(previous: Floats, records: Floats) -> float:
 @kernel
 def survey_numbers(records: Any, previous: Any, size: Index, moving: bool) -> Any:
     """The fields of a `Survey` as one array (6,)."""
-    near, sweep, classes = _survey(records, size)
+    near, sweep, classes = _survey_sample(records, size)
     passed = _passed(previous, records, min(size, SAMPLE_LEAST)) if moving else 0.0
     return np.array([records.shape[0], PER_NEAR * near, sweep, classes, np.float64(moving), passed], np.float64)
 
 
 @kernel
-def _survey(records: Any, size: Index) -> tuple[float, float, int]:
+def _survey_sample(records: Any, size: Index) -> tuple[float, float, int]:
     """The sample in columns, its extent and edges, and how many of its pairs a grid would compare."""
     lower = np.empty((3, size), np.float64)
     largest = np.empty(size, np.float64)

@@ -9,8 +9,8 @@ import numpy as np
 
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
 from choque._core.types import Floats, Keys, Rows
-from choque.broad._columns import BLOCK, is_any, mark_overlaps, padded_columns
 from choque.broad._sweep_order import Order
 
 
@@ -66,13 +66,15 @@ def _sweep(
 ) -> tuple[int, int, int]:
     """Test box i against those of ``other`` from ``starts[i]`` on that start before it ends, 64 at once."""
     count = other_rows.size
-    x0, y0, z0, x1, y1, z1 = other[0], other[1], other[2], other[3], other[4], other[5]
+    lanes = (other[0], other[1], other[2], other[3], other[4], other[5])
+    x0 = lanes[0]
     mask = np.empty(BLOCK, np.uint8)
     words = mask.view(np.uint64)
     written = 0
     tests = 0
     for i in range(first, last):
-        a0, b0, c0, a1, b1, c1 = own[0, i], own[1, i], own[2, i], own[3, i], own[4, i], own[5, i]
+        box = (own[0, i], own[1, i], own[2, i], own[3, i], own[4, i], own[5, i])
+        a1 = box[3]
         row = np.uint64(own_rows[i])
         begin = written
         tested = 0
@@ -80,7 +82,7 @@ def _sweep(
         while j < count and x0[j] <= a1:
             if written + BLOCK > chunk.size:
                 return i, begin, tests
-            mark_overlaps(x0, y0, z0, x1, y1, z1, j, a0, b0, c0, a1, b1, c1, mask)
+            columns_meet(lanes, j, box, mask)
             if is_any(words):
                 for k in range(BLOCK):
                     if mask[k]:

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.cells import cell_along
-from choque._core.grid_levels import lay_out, sort_into_levels
+from choque._core.cells import cell_along, lay_out, sort_into_levels
 from choque._core.kernel import forceinline, kernel
 from choque._core.morton import morton_order
+from choque._core.overlap import lanes_meet
 from choque._core.tree import make_tree
-from choque._core.tree_pairs import mark_hits
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
 from choque._core.types import Index
 from choque.interest._bodies import Bodies
@@ -35,7 +34,7 @@ class BodyIndex(NamedTuple):
     starts: NDArray[np.uint32]
     """(cells + 2,) the place of the first body of each cell; bodies that fit no grid come last."""
     frame: NDArray[np.float64]
-    """(levels, 9) a grid for each class of sizes, see `choque._core.grid_levels`."""
+    """(levels, 9) a grid for each class of sizes, see `choque._core.cells`."""
     shape: NDArray[np.int64]
     """(levels, 4) the numbers of cells of each grid."""
     lanes: Any
@@ -110,7 +109,7 @@ def find_leaves(
     while depth > 0:
         depth -= 1
         level, block = level_of(stack[depth]), block_of(stack[depth])
-        mark_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1, mask)
+        lanes_meet(lanes, level_first[level] + block, (x0, y0, z0, x1, y1, z1), mask)
         if words[0] | words[1] == 0:
             continue
         if level > 1:

@@ -11,12 +11,12 @@ from choque._core import check
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
+from choque._core.overlap import boxes_meet, lanes_meet
 from choque._core.pair_keys import ordered_key
 from choque._core.pair_sets import Change
-from choque._core.records import boxes_meet, pack_records
+from choque._core.records import pack_records
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.tree import Tree, make_tree
-from choque._core.tree_pairs import mark_hits
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Bounds, Spheres
 from choque.broad import find
@@ -237,7 +237,7 @@ def _emit_areas(
         x0, y0, z0, x1, y1, z1 = areas[i, 0], areas[i, 1], areas[i, 2], areas[i, 3], areas[i, 4], areas[i, 5]
         for k in range(found_count):
             block = found[k]
-            mark_hits(lanes, block, x0, y0, z0, x1, y1, z1, mask)
+            lanes_meet(lanes, block, (x0, y0, z0, x1, y1, z1), mask)
             for lane in range(16):
                 if mask[lane]:
                     j = np.int64(rows[block * 16 + lane])

@@ -93,7 +93,7 @@ def bytes_a_box(row: Row) -> float | None:
 
 def what_tells_methods_apart() -> Mapping[str, float]:
     """As for `auto`, which consults the map of this study."""
-    from choque.broad.auto_table import WEIGHTS
+    from choque.broad.auto import WEIGHTS
 
     return WEIGHTS
 

@@ -1,9 +1,17 @@
-"""Picks a method for the bodies at hand, and says why."""
+"""Picks a method for the bodies at hand, and says why.
+
+The choice follows a table of what each method took on boxes like these, as the laboratory measured it: the study
+``comparison`` writes one, ``performance-map.json``. One is shipped; the file that the environment variable
+``CHOQUE_AUTO_TABLE`` names takes its place.
+"""
 
 from __future__ import annotations
 
 import copy
+import os
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +22,24 @@ from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.tree import Tree
 from choque._core.types import Floats, Integer, Rows
-from choque.broad._registry import find
-from choque.broad.auto_table import CANDIDATES, present_table
-from choque.broad.cost_table import Expectation, TableArrays, expected_ratios
-from choque.broad.index import Index
+from choque.broad.cost_table import CostTable, Expectation, TableArrays, expected_ratios, read_cost_table
+from choque.broad.index import Index, find
 from choque.broad.structure import Structure
-from choque.broad.survey import ends_passed, sample_size, survey_numbers
+from choque.broad.survey import Survey, ends_passed, sample_size, survey_numbers
+from choque.errors import UnreadableFile
+
+SHIPPED = Path(__file__).with_name("auto_table.json")
+VARIABLE = "CHOQUE_AUTO_TABLE"
+
+CANDIDATES = ("brute", "sap-direct", "sap-incremental", "grid", "bvh")
+"""Who may be chosen; a table may know more methods."""
+
+COORDINATES = ("n", "grid_tests", "sweep_tests", "size_classes", "moving", "passed")
+"""Where boxes lie among all sets of boxes: the numbers of a `Survey`."""
+
+WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving": 10.0, "passed": 0.5}
+"""How much a decade of each tells methods apart; what moves is not compared with what rests."""
+
 
 MAX_BRUTE, MAX_BRUTE_MOVING = 700, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
@@ -61,7 +81,7 @@ class Auto(Index):
     """Uses ``brute``, a sweep, ``grid`` or ``bvh``: the one that was fastest on boxes like these.
 
     A sample of the boxes is surveyed (`choque.broad.survey`) and a table of measured times consulted
-    (`choque.broad.auto_table`). When few bodies move, a method that follows moves is kept, or a tree takes over.
+    (`choque.broad.cost_table`). When few bodies move, a method that follows moves is kept, or a tree takes over.
 
     Guarantees: those of the method chosen, which is in ``choice`` with the reason; all of them are exact.
     """
@@ -152,6 +172,26 @@ class Auto(Index):
 
     def _use(self, method: str) -> None:
         self._chosen = find(method)().over(self.table, self.counters)
+
+
+def coordinates(survey: Survey) -> tuple[float, ...]:
+    """Where boxes lie: a number for each of `COORDINATES`."""
+    return tuple(float(number) for number in survey)
+
+
+@cache
+def present_table(moving: bool) -> CostTable:
+    """The places of the table in use that move, or those that rest; all of them where it has no such places.
+
+    It is read when it is first asked for: the one that `VARIABLE` names then, or the one that is shipped.
+    """
+    path = os.environ.get(VARIABLE) or str(SHIPPED)
+    table = read_cost_table(path, CANDIDATES, WEIGHTS)
+    if table.coordinates != COORDINATES:
+        raise UnreadableFile(
+            f"The performance map {path} lies on {', '.join(table.coordinates)}; auto needs {', '.join(COORDINATES)}."
+        )
+    return table.only("moving", float(moving)) or table
 
 
 @kernel
