@@ -66,7 +66,7 @@ def pairs(
     if displacement is not None:
         boxes = boxes.swept(displacement)
     if device is not None:
-        from choque.broad.device import on_device
+        from choque.broad.devices import on_device
 
         method, options = on_device(device, method, options)
     if method == "auto" and len(boxes) <= MAX_LISTED and threads is None and not options:

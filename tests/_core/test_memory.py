@@ -1,4 +1,4 @@
-"""Memory that is used again never changes under an array that is still there."""
+"""Reused memory never changes under an array that still exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_no_two_living_arrays_share_memory(requests: list[tuple[int, bool]]) -> 
     assert all((view == number).all() for view, number in living)
 
 
-def test_memory_is_used_again_when_its_last_view_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_reused_when_its_last_view_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     gc.collect()  # what earlier tests left behind must not be given back in between
     monkeypatch.setattr(memory, "_kept", {})
     monkeypatch.setattr(memory, "_kept_bytes", 0)

@@ -269,7 +269,7 @@ ONE = ([0], [[0.0, 0.0, 0.0]], [np.eye(3)])
         (lambda _: BodyPoints(np.zeros((4, 3)), [0, 2, 2, 4]), "holds no points"),
     ],
 )
-def test_bad_input_is_a_sentence(call: Any, message: str) -> None:
+def test_invalid_input_is_refused(call: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         call(BodyPoints([rounded_cube()]))
 

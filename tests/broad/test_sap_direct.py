@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from choque._core import threads
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad._sweep_order import RADIX_FROM, order_of, repair_order, widest_axis
+from choque.broad.sweep_order import RADIX_FROM, order_of, repair_order, widest_axis
 from choque.errors import InvalidInput, UnknownName
 from choque.testing import oracle, scenes
 

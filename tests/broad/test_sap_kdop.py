@@ -13,7 +13,7 @@ from choque._core.jacobi import symmetric_eigen
 from choque._core.sweep_axis import nearest_direction, principal_direction, spread_share
 from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.broad import create
-from choque.broad._sap_kdop_frame import Frame
+from choque.broad.sap_kdop import Frame
 from choque.errors import InvalidInput
 from choque.testing import scenes
 

@@ -63,7 +63,7 @@ def test_options_reach_the_method(command: Command, tmp_path: Path) -> None:
     assert json.loads(grouped)["pairs"] == []
 
 
-def test_another_device_serves_and_is_named(command: Command, boxes_file: Path) -> None:
+def test_another_device_is_named(command: Command, boxes_file: Path) -> None:
     pytest.importorskip("warp")
     record = json.loads(command.succeeds("pairs", boxes_file, "--json", "--device", "warp-cpu"))
     assert (record["method"], record["device"], record["pairs"]) == ("sap-kdop", "warp-cpu", [[0, 1]])
@@ -72,17 +72,15 @@ def test_another_device_serves_and_is_named(command: Command, boxes_file: Path) 
 
 
 @pytest.mark.filterwarnings("always::choque.gpu.DeviceNote")
-def test_that_the_processor_serves_is_a_sentence(
-    command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_says_that_the_cpu_works(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> None:
         raise MissingExtra("There is no Warp.")
 
     monkeypatch.setattr(_devices, "load_warp", nowhere)
-    _devices._tell.cache_clear()
+    _devices._warn.cache_clear()
     outcome = command("pairs", boxes_file, "--json", "--device", "cuda")
     assert outcome.code == 0
-    assert "choque: There is no Warp. Meanwhile the CPU serves in place of 'cuda'." in outcome.err.splitlines()
+    assert "choque: There is no Warp. Until then the CPU replaces 'cuda'." in outcome.err.splitlines()
     assert "DeviceNote" not in outcome.err
     assert (json.loads(outcome.out)["device"], json.loads(outcome.out)["method"]) == ("cpu", "brute")
 

@@ -15,6 +15,6 @@ def _forgetful() -> Iterator[None]:
     """Notes are told once a process; here each test hears them."""
     from choque.gpu import devices as _devices
 
-    _devices._tell.cache_clear()
+    _devices._warn.cache_clear()
     yield
-    _devices._tell.cache_clear()
+    _devices._warn.cache_clear()

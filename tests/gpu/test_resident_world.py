@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from choque.broad._sap_kdop import SapKdop
+from choque.broad.sap_kdop import SapKdop
 from choque.errors import InvalidInput
 from choque.gpu.bodies import DeviceBodies
 from choque.gpu.devices import resolve
@@ -17,7 +17,7 @@ from choque.world._resident import ResidentSweep, solids_of
 from choque.world.bounds import find_bounds
 
 FORM_BYTES = 4 + 3 * 8
-"""What a device is told about a body beside its pose."""
+"""Bytes that describe the shape of a body."""
 
 
 def rotations(random: np.random.Generator, count: int) -> np.ndarray:
@@ -148,7 +148,7 @@ def test_a_body_that_left_the_floats_is_named(device: str) -> None:
         world.step()
 
 
-def test_no_bodies_at_all(device: str) -> None:
+def test_no_bodies(device: str) -> None:
     world = World("sap-kdop", device=device)
     assert world.step().pairs == 0
     assert world.detection.broad_phase is None

@@ -112,7 +112,7 @@ def test_more_candidates_than_a_device_counts_are_a_sentence(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_nobody_and_one_alone_have_no_pairs(count: int, device: str) -> None:
+def test_no_body_and_one_body_have_no_pairs(count: int, device: str) -> None:
     assert sweep_slabs(np.zeros((count, 6)), 0, device)[0].size == 0
 
 
@@ -125,7 +125,7 @@ def test_nobody_and_one_alone_have_no_pairs(count: int, device: str) -> None:
         (lambda: sweep_slabs(np.zeros((2, 6)), 0.5, "warp-cpu"), "slab is 0.5"),
     ],
 )
-def test_bad_input_is_a_sentence(call: Any, message: str) -> None:
+def test_invalid_input_is_refused(call: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         call()
 

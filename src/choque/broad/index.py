@@ -256,7 +256,7 @@ methods: Registry[type[Index]] = Registry(
         "grid": "choque.broad._grid:Grid",
         "sap-direct": "choque.broad.sap_direct:SapDirect",
         "sap-incremental": "choque.broad.sap_incremental:SapIncremental",
-        "sap-kdop": "choque.broad._sap_kdop:SapKdop",
+        "sap-kdop": "choque.broad.sap_kdop:SapKdop",
         "sap-obb": "choque.broad._sap_obb:SapObb",
     },
     group="choque.broad",

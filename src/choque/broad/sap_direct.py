@@ -11,12 +11,11 @@ import numpy as np
 from choque._core.emission import Sink
 from choque._core.pair_sets import Change
 from choque._core.types import Floats
-from choque.broad._sweep_cells import CellSweep
-from choque.broad._sweep_order import Order, boxes_in_order, order_of, repair_order, widest_axis
-from choque.broad._sweep_tiles import sweep_of
 from choque.broad.index import Index
 from choque.broad.structure import Structure, order_of_sweep
 from choque.broad.sweep_line import Line
+from choque.broad.sweep_order import Order, boxes_in_order, order_of, repair_order, widest_axis
+from choque.broad.sweep_tiles import TileSweep, tiled_sweep
 from choque.errors import InvalidInput, UnknownName
 
 _SORTS = ("radix", "library", "insertion")
@@ -103,7 +102,7 @@ class SapDirect(Index):
         self._axis = axis
         self._order = order
         boxes = boxes_in_order(records, order, axis, self.thread_count())
-        self._sweep: Line | CellSweep = sweep_of(boxes, order, self.tiles, self.thread_count())
+        self._sweep: Line | TileSweep = tiled_sweep(boxes, order, tiles=self.tiles, thread_count=self.thread_count())
 
     def _looked_at(self) -> Floats:
         """The records, the axes that are not looked at made alike for all."""

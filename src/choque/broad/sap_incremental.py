@@ -12,11 +12,11 @@ from choque._core.emission import Sink
 from choque._core.pair_sets import Change, change_from_log
 from choque._core.records import widened
 from choque._core.types import Floats, Keys, Rows
-from choque.broad._sweep_order import Order, boxes_in_order, order_of, widest_axis
-from choque.broad._sweep_tiles import sweep_of
 from choque.broad.exchanges import EndPoints, Logs, gather_values, move_end_points, run_logged, sort_axes
 from choque.broad.index import Index
 from choque.broad.structure import Structure, order_of_sweep
+from choque.broad.sweep_order import Order, boxes_in_order, order_of, widest_axis
+from choque.broad.sweep_tiles import tiled_sweep
 from choque.errors import UnknownName
 
 _VARIANTS = ("delta", "recompute")
@@ -79,7 +79,7 @@ class SapIncremental(Index):
         """Sweep the sorted lists once."""
         axis, order = self._swept()
         boxes = boxes_in_order(self.records, order, axis, self.thread_count())
-        sweep = sweep_of(boxes, order, None, self.thread_count())
+        sweep = tiled_sweep(boxes, order, thread_count=self.thread_count())
         self.note_bytes(sweep.nbytes)
         self.counters.duplicates += sweep.emit(sink)
 

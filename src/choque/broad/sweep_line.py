@@ -11,7 +11,7 @@ from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
 from choque._core.types import Floats, Keys, Rows
-from choque.broad._sweep_order import Order
+from choque.broad.sweep_order import Order
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def pairs(
       choque pairs million.npy --device cuda
     """
     import choque
-    from choque.broad.device import on_device
+    from choque.broad.devices import on_device
 
     if output is not None:
         _check_format(output)

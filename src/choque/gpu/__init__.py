@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.gpu.devices import DeviceNote, Served, device_names, resolve
+    from choque.gpu.devices import DeviceNote, device_names, resolve
     from choque.gpu.sweep import sweep_slabs
 
 _MODULES = {
     "DeviceNote": "choque.gpu.devices",
-    "Served": "choque.gpu.devices",
     "device_names": "choque.gpu.devices",
     "resolve": "choque.gpu.devices",
     "sweep_slabs": "choque.gpu.sweep",
 }
 
-__all__ = ["DeviceNote", "Served", "device_names", "resolve", "sweep_slabs"]
+__all__ = ["DeviceNote", "device_names", "resolve", "sweep_slabs"]
 
 __getattr__ = exporting("choque.gpu", _MODULES)

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Floats, Keys, Rows
 from choque.bounds import directions
+from choque.broad.devices import Device, Solids
 from choque.errors import InvalidInput
-from choque.gpu.devices import Served
 from choque.gpu.session import Session, Traffic
 from choque.gpu.sweep import sweep_device_slabs
-
-SOLID, HALF_SPACE = -1, -2
-"""Values of `Solids.form` for bodies without a hull."""
-
-
-class Solids(NamedTuple):
-    """The shapes of n bodies, without their poses.
-
-    Attributes
-    ----------
-    form
-        (n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
-        `HALF_SPACE` for all points below the body's x-z-plane.
-    size
-        (n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its
-        x and z.
-    """
-
-    form: NDArray[np.int32]
-    size: NDArray[np.float64]
 
 
 class DeviceBodies:
@@ -54,7 +34,7 @@ class DeviceBodies:
     pair and three numbers; ``traffic`` counts them.
     """
 
-    def __init__(self, device: Served, k: int, slack: float) -> None:
+    def __init__(self, device: Device, k: int, slack: float) -> None:
         self._session = Session(device)
         self._direction = self._session.upload(directions(k).astype(np.float64))
         self._limits = self._session.upload(np.array([slack, np.inf]))

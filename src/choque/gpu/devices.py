@@ -1,4 +1,4 @@
-"""Which device serves: the one asked for, or the CPU with a sentence that says why."""
+"""Devices of Warp: the one requested, or the CPU with a note that says why."""
 
 from __future__ import annotations
 
@@ -6,58 +6,52 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
+from choque._core.types import Floats, Keys
+from choque.broad.devices import CPU, BodySweep, Device
 from choque.errors import MissingExtra, UnknownName, require
 
-CPU = "cpu"
 WARP_CPU = "warp-cpu"
-"""Warp's own CPU device: one slow thread that proves the kernels where there is no card, and never the fast path."""
+"""Warp's own CPU device: one slow thread, to test the kernels without a card."""
 
 CUDA = "cuda"
 
 
 class DeviceNote(UserWarning):
-    """Says that another device than the one asked for does the work; the answer is the same."""
+    """Warns that another device than the one requested does the work; the answer is the same."""
 
 
-@dataclass(frozen=True)
-class Served:
-    """What serves a request for a device.
-
-    Attributes
-    ----------
-    name
-        ``"cpu"`` for the compiled kernels of the processor, ``"warp-cpu"``, or a card such as ``"cuda:0"``.
-    note
-        Why it is not the device asked for; None if it is.
-    """
-
-    name: str
-    note: str | None = None
-
-    @property
-    def uses_warp(self) -> bool:
-        """Whether kernels of this room serve, not those of the processor."""
-        return self.name != CPU
+class WarpDevice(Device):
+    """A device of Warp; its sweeps give the arrays of the CPU, bit for bit."""
 
     @property
     def warp_name(self) -> str:
         """The device as Warp calls it."""
         return CPU if self.name == WARP_CPU else self.name
 
+    def sweep_slabs(self, slabs: Floats, slab: int) -> tuple[Keys, int]:
+        """Return the pairs of rows of ``slabs`` (n, 2m) that overlap, packed and sorted, and the number of tests."""
+        from choque.gpu.sweep import sweep_slabs
 
-def resolve(requested: str | None) -> Served:
-    """The device that serves a request: ``None`` or ``"cpu"``, ``"cuda"``, ``"cuda:N"``, or ``"warp-cpu"``.
+        return sweep_slabs(slabs, slab, self)
 
-    A card that is asked for and not there (no card, no driver, no Warp) is no error: the CPU serves at full speed, and
-    a `DeviceNote` is issued as a warning, once for each reason. A name that stands for no device is an error, and so is
-    the number of a card beyond those that are there.
+    def hold_bodies(self, k: int, slack: float) -> BodySweep:
+        """Return an empty set of bodies on the device, bounded by k-DOPs; ``slack`` is the margin of a bound."""
+        from choque.gpu.bodies import DeviceBodies
+
+        return DeviceBodies(self, k, slack)
+
+
+def resolve(requested: str | None) -> Device:
+    """Return the device for a request: ``None`` or ``"cpu"``, ``"cuda"``, ``"cuda:N"``, or ``"warp-cpu"``.
+
+    If there is no card, no driver or no Warp, the CPU does the work at full speed, and a `DeviceNote` is issued as a
+    warning, once for each reason. An unknown name is an error, and so is the number of a card that does not exist.
     """
     if requested is None or requested == CPU:
-        return Served(CPU)
+        return Device()
     if not isinstance(requested, str):
         raise UnknownName("device", repr(requested), device_names())
     kind, _, number = requested.partition(":")
@@ -66,21 +60,19 @@ def resolve(requested: str | None) -> Served:
     try:
         warp = load_warp()
     except MissingExtra as problem:
-        return _fallen_back(f"{problem} Meanwhile the CPU serves in place of {requested!r}.")
+        return _fallen_back(f"{problem} Until then the CPU replaces {requested!r}.")
     if requested == WARP_CPU:
-        return Served(WARP_CPU)
+        return WarpDevice(WARP_CPU)
     cards = int(warp.get_cuda_device_count())
     if cards == 0:
-        return _fallen_back(
-            f"No CUDA card or no driver for one was found, so the CPU serves in place of {requested!r}."
-        )
+        return _fallen_back(f"No CUDA card or no driver for one was found, so the CPU replaces {requested!r}.")
     if number and int(number) >= cards:
         raise UnknownName("device", requested, device_names())
-    return Served(f"{CUDA}:{int(number or 0)}")
+    return WarpDevice(f"{CUDA}:{int(number or 0)}")
 
 
 def device_names() -> list[str]:
-    """Every name that `resolve` takes on this machine."""
+    """List every name that `resolve` takes on this machine."""
     try:
         cards = int(load_warp().get_cuda_device_count())
     except MissingExtra:
@@ -90,18 +82,18 @@ def device_names() -> list[str]:
 
 @cache
 def load_warp() -> ModuleType:
-    """Warp, imported and initialised without a word, or `MissingExtra`."""
+    """Import and initialise Warp silently; `MissingExtra` if it is not installed."""
     warp = require("warp", extra="gpu", purpose="to run kernels on a card")
     warp.config.quiet = True
     warp.config.log_level = 40
-    with _silent_errors():  # a missing driver is told by `resolve`, in one sentence
+    with _silent_errors():  # `resolve` reports a missing driver in one sentence
         warp.init()
     return warp
 
 
 @contextmanager
 def _silent_errors() -> Iterator[None]:
-    """Keep what compiled libraries write to standard error from being seen; they know nothing of `sys.stderr`."""
+    """Discard what compiled libraries write to standard error, which does not go through `sys.stderr`."""
     try:
         kept = os.dup(2)
     except OSError:  # there is none
@@ -117,11 +109,11 @@ def _silent_errors() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _fallen_back(note: str) -> Served:
-    _tell(note)
-    return Served(CPU, note)
+def _fallen_back(note: str) -> Device:
+    _warn(note)
+    return Device(CPU, note)
 
 
 @cache
-def _tell(note: str) -> None:
+def _warn(note: str) -> None:
     warnings.warn(note, DeviceNote, stacklevel=2)

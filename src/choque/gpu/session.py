@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from choque.broad.devices import Device
 from choque.errors import ChoqueError, InvalidInput
-from choque.gpu.devices import Served, load_warp, resolve
+from choque.gpu.devices import WarpDevice, load_warp, resolve
 
 
 @dataclass
@@ -50,20 +51,21 @@ class Session:
         ``"warp-cpu"``, ``"cuda"``, ``"cuda:N"``, or a result of `choque.gpu.resolve`.
     """
 
-    def __init__(self, device: str | Served = "cuda") -> None:
-        served = device if isinstance(device, Served) else resolve(device)
-        if not served.uses_warp:
+    def __init__(self, device: str | Device = "cuda") -> None:
+        resolved = device if isinstance(device, Device) else resolve(device)
+        if not isinstance(resolved, WarpDevice):
+            note = resolved.note or ""
             raise InvalidInput(
-                f"A session needs a Warp device; the request resolved to {served.name!r}. {served.note or ''}".rstrip()
+                f"A session needs a Warp device; the request resolved to {resolved.name!r}. {note}".rstrip()
                 + " Use 'warp-cpu', which exists wherever Warp is installed."
             )
-        self.served = served
+        self.device = resolved
         self.warp = load_warp()
         self.traffic = Traffic()
-        self._device = self.warp.get_device(served.warp_name)
+        self._device = self.warp.get_device(resolved.warp_name)
 
     def __repr__(self) -> str:
-        return f"<Session on {self.served.name}: {self.traffic.up:,} bytes up, {self.traffic.down:,} down>"
+        return f"<Session on {self.device.name}: {self.traffic.up:,} bytes up, {self.traffic.down:,} down>"
 
     def upload(self, array: NDArray[Any]) -> Any:
         """Copy an ``array`` to the device."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from choque._core import check
 from choque._core.types import Floats, Keys
+from choque.broad.devices import Device
 from choque.errors import InvalidInput
-from choque.gpu.devices import Served
 from choque.gpu.session import Session
 
 MAX_PAIRS_AT_ONCE = 1 << 27
@@ -42,7 +42,7 @@ def library_sort(session: Session, intervals: Any) -> tuple[Any, Any, Any]:
 
 
 def sweep_slabs(
-    slabs: Floats, slab: int, device: str | Served | Session = "cuda", *, sort: Sort = library_sort
+    slabs: Floats, slab: int, device: str | Device | Session = "cuda", *, sort: Sort = library_sort
 ) -> tuple[Keys, int]:
     """Return the pairs of bodies whose intervals overlap along every direction, packed and sorted, and count the tests.
 
@@ -86,13 +86,13 @@ def sweep_device_slabs(session: Session, slabs: Any, slab: int, *, sort: Sort = 
     return sweep_intervals(session, intervals, slabs, int(kernels.SLABS), sort=sort)
 
 
-def session_of(device: str | Served | Session) -> Session:
+def session_of(device: str | Device | Session) -> Session:
     """Return the session of ``device``; there is one for each device."""
     return device if isinstance(device, Session) else _kept_session(device)
 
 
 @cache
-def _kept_session(device: str | Served) -> Session:
+def _kept_session(device: str | Device) -> Session:
     return Session(device)
 
 

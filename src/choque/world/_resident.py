@@ -1,4 +1,4 @@
-"""The sweep with k-DOPs of a world whose bodies stay on a device."""
+"""The k-DOP sweep of a world whose bodies stay on a device."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
 from choque._core.types import Pairs
 from choque.bounds import directions
 from choque.broad import PairFilter
-from choque.gpu._served_sweep import ServedSweep
-from choque.gpu.bodies import HALF_SPACE, SOLID, DeviceBodies, Solids
-from choque.gpu.devices import Served, resolve
-from choque.gpu.session import Traffic
+from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
 from choque.narrow.extents import slack_of
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world.bodies import Bodies
@@ -25,71 +22,81 @@ from choque.world.bounds import refuse_lost, slabs_of
 from choque.world.settings import Settings
 
 OPTIONS = frozenset(("threads", "device", "axis_period", "centred", "tiles"))
-"""The options of ``sap-kdop`` under which bodies stay; others change what may meet and are left to it."""
+"""Options of ``sap-kdop`` with which bodies can stay on a device; others affect the pairs."""
 
 
-class ResidentSweep(ServedSweep):
-    """Candidates of bodies whose solids stay on a device: poses go up each frame, and pairs come down.
+class ResidentSweep:
+    """Candidates of bodies whose shapes stay on a device: each frame sends poses and returns pairs.
 
-    Guarantees: the candidates are those of ``sap-kdop`` on the processor, in the same order. What the bodies are is
-    sent when bodies come or go or change their size, hulls when there are new ones; ``traffic`` counts the bytes.
+    Guarantees: the candidates are those of ``sap-kdop`` on the CPU, in the same order. Shapes are sent when bodies are
+    added or removed or change their size, hulls when there are new ones; ``traffic`` counts the bytes.
     """
 
     name = "sap-kdop"
 
-    def __init__(self, served: Served, k: int, options: dict[str, Any]) -> None:
-        self.served = served
+    def __init__(self, device: Device, k: int, options: dict[str, Any]) -> None:
+        self._device = device
         self.counters = Counters()
         self._k = k
         self._options = options
         self._update_count = -1
         self._axis = SweepAxis(options.get("axis_period", AXIS_PERIOD), options.get("centred", True))
-        self._device: DeviceBodies | None = None
-        self._bodies: Bodies | None = None  # those that the device knows, with a copy of what they are
+        self._held: BodySweep | None = None  # the bodies on the device
+        self._bodies: Bodies | None = None  # the bodies that were sent, with a copy of their shapes
         self._filter: PairFilter | None = None
 
     @classmethod
     def serving(cls, settings: Settings) -> ResidentSweep | None:
-        """What serves these settings if bodies can stay on their device, else None."""
+        """Return a sweep for these settings if bodies can stay on their device, else None."""
         options = settings.method_options()
         k = slabs_of(settings.bounds, settings.broad)
         if settings.broad != cls.name or k is None or not options.keys() <= OPTIONS:
             return None
-        served = resolve(options.pop("device", None))
-        return cls(served, k, options) if served.uses_warp else None
+        device = resolve(options.pop("device", None))
+        return None if device.is_cpu else cls(device, k, options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ResidentSweep:
-        """A sweep that has yet to be sent its bodies: what is on a device is not copied."""
-        return ResidentSweep(self.served, self._k, self._options)
+        """Return a sweep without bodies, since arrays on a device are not copied."""
+        return ResidentSweep(self._device, self._k, self._options)
 
     @property
-    def traffic(self) -> Traffic:
-        """The bytes that went to the device and came back so far."""
-        return Traffic() if self._device is None else self._device.traffic
+    def device(self) -> str:
+        """Name of the device in use."""
+        return self._device.name
+
+    @property
+    def axis(self) -> tuple[int, ...]:
+        """The swept direction as whole numbers."""
+        return self._axis.direction
+
+    @property
+    def traffic(self) -> Any:
+        """Bytes sent to the device and back so far; None before the first frame."""
+        return None if self._held is None else self._held.traffic
 
     @property
     def has_looked(self) -> bool:
-        """Whether there were ever bodies to follow."""
-        return self._device is not None
+        """Whether there was a frame with bodies."""
+        return self._held is not None
 
     def follow(self, bodies: Bodies) -> Pairs:
-        """The candidates among ``bodies`` as they are now, in rows, sorted."""
+        """Return the candidates among ``bodies`` in their present poses, in rows, sorted."""
         refuse_lost(bodies)
-        device = self._informed(bodies)
+        held = self._informed(bodies)
         self._update_count += 1
         places = np.concatenate((bodies.position, bodies.position), axis=1)
         self._axis.choose(places, 3, directions(self._k), self._update_count)
-        keys, tests = device.pairs(bodies.position, bodies.rotation, self._axis.slab)
+        keys, tests = held.pairs(bodies.position, bodies.rotation, self._axis.slab)
         self.counters.tests += tests
         return unpack_pairs(keys if self._filter is None else keys[: self._filter.keep_allowed(keys)])
 
-    def _informed(self, bodies: Bodies) -> DeviceBodies:
-        """The device, once it knows what these bodies are."""
+    def _informed(self, bodies: Bodies) -> BodySweep:
+        """Send what the device does not know of these bodies yet, and return the bodies there."""
         known = self._bodies
-        if self._device is None:
-            self._device = DeviceBodies(self.served, self._k, slack_of(bodies.dtype))
+        if self._held is None:
+            self._held = self._device.hold_bodies(self._k, slack_of(bodies.dtype))
         if known is None or known.hulls is not bodies.hulls:
-            self._device.send_hulls(*bodies.shapes().solids()[-2:])
+            self._held.send_hulls(*bodies.shapes().solids()[-2:])
         if known is None or known.ids is not bodies.ids:
             static = bodies.static if bodies.static.any() else None
             self._filter = PairFilter.make(len(bodies), None, None, static)
@@ -97,17 +104,17 @@ class ResidentSweep(ServedSweep):
             np.array_equal(getattr(known, name), getattr(bodies, name)) for name in ("kind", "size", "hull")
         )
         if not is_same:
-            self._device.send_solids(solids_of(bodies))
+            self._held.send_solids(solids_of(bodies))
         if known is None or not is_same or known.ids is not bodies.ids or known.hulls is not bodies.hulls:
             self._bodies = _noted(bodies)
-        return self._device
+        return self._held
 
 
 def solids_of(bodies: Bodies) -> Solids:
-    """What bodies are, as a device is told.
+    """Return the shapes of bodies in the form that devices take.
 
-    Spheres, capsules and tiles are rectangles with a radius. Halves are exact, so nothing is rounded here that is not
-    in `choque.narrow.extents`.
+    Spheres, capsules and tiles are rectangles with a radius. Halves are exact, so there is no rounding beside that of
+    `choque.narrow.extents`.
     """
     kind, given = bodies.kind, bodies.size.astype(np.float64)
     form = np.full(len(bodies), SOLID, np.int32)
@@ -123,5 +130,5 @@ def solids_of(bodies: Bodies) -> Solids:
 
 
 def _noted(bodies: Bodies) -> Bodies:
-    """These bodies, with copies of the columns that a user may write to and the device was told."""
+    """Return these bodies with copies of the columns that were sent to the device and that a user may write to."""
     return replace(bodies, kind=bodies.kind.copy(), size=bodies.size.copy(), hull=bodies.hull.copy())

@@ -12,7 +12,7 @@ from choque import broad
 from choque._core import check, threads
 from choque._core.registry import Registry
 from choque.bounds import Boxes
-from choque.broad.device import on_device
+from choque.broad.devices import on_device
 from choque.dynamics.response import RESPONSES
 from choque.errors import UnknownName
 from choque.narrow.rules import RULES

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.types import Index
 from choque.broad import BroadPhase
-from choque.broad._sap_kdop import SapKdop
+from choque.broad.sap_kdop import SapKdop
 from choque.dynamics.particles import match_shape, rest_shapes
 from choque.dynamics.shape_matching import ShapeMatching
 from choque.lab.stopwatch import Clock, Stopwatch

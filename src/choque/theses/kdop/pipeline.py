@@ -12,8 +12,8 @@ from choque._core.pair_keys import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, nearest_direction, principal_direction
 from choque._core.types import Floats, Keys, Pairs
 from choque.bounds import BodyPoints, KDops, Spheres, directions
+from choque.broad.devices import Device
 from choque.errors import InvalidInput, UnknownName
-from choque.gpu.devices import Served
 from choque.gpu.session import Session
 from choque.gpu.sweep import Sort, library_sort, session_of, sweep_device_slabs, sweep_intervals
 from choque.theses.kdop.sorts import find_sort
@@ -66,7 +66,7 @@ class Pipeline:
         scale: ArrayLike = 1.0,
         *,
         bounds: str = "18-dop",
-        device: str | Served = "cuda",
+        device: str | Device = "cuda",
         dtype: str = "float32",
         sort: str = "library",
         axis_period: int = AXIS_PERIOD,
@@ -97,7 +97,7 @@ class Pipeline:
     @property
     def device(self) -> str:
         """Name of the device in use."""
-        return self._session.served.name
+        return self._session.device.name
 
     @property
     def traffic(self) -> Any:
@@ -275,7 +275,7 @@ def sweep_spheres(
     center: Floats,
     radius: Floats,
     direction: ArrayLike,
-    device: str | Served | Session = "cuda",
+    device: str | Device | Session = "cuda",
     *,
     closed: bool = True,
     sort: Sort = library_sort,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque.broad.devices import Device
 from choque.errors import InvalidInput, UnknownName
-from choque.gpu.devices import Served
 from choque.gpu.session import Session
 from choque.gpu.sweep import Sort, library_sort
 
@@ -22,14 +22,14 @@ ITEMS = 256
 """Default number of chunks of the decimal sort."""
 
 
-def library_order(values: ArrayLike, device: str | Served | Session = "cuda") -> NDArray[np.int32]:
+def library_order(values: ArrayLike, device: str | Device | Session = "cuda") -> NDArray[np.int32]:
     """Return the stable order of ``values`` (n,) by Warp's radix sort of float keys, in linear time."""
     session, intervals = _sent(values, device)
     return session.download(library_sort(session, intervals)[1])
 
 
 def decimal_order(
-    values: ArrayLike, device: str | Served | Session = "cuda", *, items: int = ITEMS
+    values: ArrayLike, device: str | Device | Session = "cuda", *, items: int = ITEMS
 ) -> NDArray[np.int32]:
     """Return the order of ``values`` (n,) by the radix sort of the thesis, on fixed-point keys of nine decimal digits.
 
@@ -44,7 +44,7 @@ def decimal_order(
     return session.download(sort.order)
 
 
-def bitonic_order(values: ArrayLike, device: str | Served | Session = "cuda") -> NDArray[np.int32]:
+def bitonic_order(values: ArrayLike, device: str | Device | Session = "cuda") -> NDArray[np.int32]:
     """Return the stable order of ``values`` (n,) by a bitonic network: O(n log² n) exchanges.
 
     After Batcher, "Sorting networks and their applications", 1968; rows break ties, so the order is that of
@@ -179,7 +179,7 @@ class DecimalSort:
         self.order = target
 
 
-def _sent(values: ArrayLike, device: str | Served | Session) -> tuple[Session, Any]:
+def _sent(values: ArrayLike, device: str | Device | Session) -> tuple[Session, Any]:
     """Return a session, and ``values`` uploaded as intervals of length 0."""
     session = device if isinstance(device, Session) else Session(device)
     keys = check.floats(values, "values")

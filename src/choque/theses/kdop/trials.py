@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.broad._sweep_order import order_of
+from choque.broad.sweep_order import order_of
 from choque.errors import InvalidInput
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
