@@ -29,9 +29,9 @@ from choque.theses.kinetic.study import Following
 Setting = dict[str, Any]
 
 WITHIN = 0.10
-BODY_MAX_FRAMES = 5_000_000
+MAX_BODY_FRAMES = 5_000_000
 """Bodies times frames beyond which a method by frames is not worth waiting for."""
-FEWEST, MOST, BUDGET = 3, 30, 0.3
+MIN_TURNS, MAX_TURNS, BUDGET = 3, 30, 0.3
 """Turns at a place, and seconds after which no further one begins."""
 
 
@@ -76,13 +76,13 @@ def _setting(n: int, occupancy: float, rate: float, duration: float, seed: int) 
 def measure(setting: Setting) -> dict[str, Any]:
     """One place: where it lies, and what each method takes there."""
     frames = setting["frames_per_second"] * setting["duration"]
-    names = [name for name in METHODS if name == "kinetic" or setting["n"] * frames <= BODY_MAX_FRAMES]
+    names = [name for name in METHODS if name == "kinetic" or setting["n"] * frames <= MAX_BODY_FRAMES]
     trials = [Following({"scene": "thesis", "method": name, **setting}) for name in names]
     for trial in trials:
         _seconds(trial)
     turns: list[list[float]] = []
     begin = time.process_time()
-    while len(turns) < FEWEST or (len(turns) < MOST and time.process_time() - begin < BUDGET):
+    while len(turns) < MIN_TURNS or (len(turns) < MAX_TURNS and time.process_time() - begin < BUDGET):
         shift = len(turns) % len(trials)
         turn = {trial.name: _seconds(trial) for trial in [*trials[shift:], *trials[:shift]]}
         turns.append([turn[name] for name in names])

@@ -18,7 +18,7 @@ from typing import IO, Any
 from choque.lab.worker import CHECKING, ENDED, MEASURING, Answer, Order
 
 AROUND = 900.0
-"""Seconds that preparing and checking may take, each: the oracle of a large scene is slow, not endless."""
+"""Maximum seconds of preparing and of checking; the oracle of a large scene is slow."""
 
 THREAD_VARIABLES = (
     "CHOQUE_THREADS",
@@ -30,7 +30,7 @@ THREAD_VARIABLES = (
 )
 
 CAN_COPY = sys.platform == "linux"
-"""Elsewhere a process that has loaded libraries cannot be copied, or not safely."""
+"""Whether a process that has loaded libraries can be copied safely."""
 
 _running: set[subprocess.Popen[str]] = set()
 _lock = threading.Lock()
@@ -57,14 +57,14 @@ def run_cell(order: Order, ready: ReadyProcess | None = None) -> Answer:
 
 
 def end_all() -> None:
-    """End every process that measures a cell for this one."""
+    """End every process that measures a cell of this process."""
     with _lock:
         for process in list(_running):
             _end(process)
 
 
 def _serve(order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
-    """Run the worker; give its exit code, None if it was ended for being late, and the phase it was in."""
+    """Run the worker; return its exit code, None if it exceeded its time, and its phase."""
     with errors.open("wb") as log:
         process = _started(["choque.lab.worker", str(path)], order, log)
     try:
@@ -74,7 +74,7 @@ def _serve(order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
 
 
 class ReadyProcess:
-    """A process that has loaded and compiled what a study calls, of which each cell gets a copy; one at a time.
+    """A process that has loaded and compiled what a study calls; each cell runs in a copy, one at a time.
 
     See `choque.lab.ready`. A cell that must be ended takes it along; then cells have processes of their own again.
     """
@@ -86,7 +86,7 @@ class ReadyProcess:
             """Seconds in which another run measured."""
             self._process = _started(["choque.lab.ready"], order, subprocess.DEVNULL)
             self.compiled: int | None = None
-            """How many kernels it compiled; None if it broke."""
+            """The number of kernels that it compiled; None if it failed."""
             deadline = _Deadline(self._process)
             deadline.set(AROUND)
             try:
@@ -106,13 +106,13 @@ class ReadyProcess:
         return self.compiled is not None and self._process.poll() is None
 
     def serve(self, order: Order, path: Path, errors: Path) -> tuple[int | None, str]:
-        """Measure a cell in a copy; give its exit code, None if it was ended for being late, and its phase."""
+        """Measure a cell in a copy; return its exit code, None if it exceeded its time, and its phase."""
         errors.touch()
         task = {"order": order, "answer": str(path), "errors": str(errors)}
         return _followed(self._process, task, order)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         _ended(self._process)
 
 
@@ -130,7 +130,7 @@ def _started(module: list[str], order: Order, log: IO[bytes] | int) -> subproces
 
 
 def _followed(process: subprocess.Popen[str], task: dict[str, Any], order: Order) -> tuple[int | None, str]:
-    """Hand a process its task, and hold each phase of the cell to its time; how it ended, and in which phase."""
+    """Give a process its task and enforce the time of each phase; return its exit code and last phase."""
     with _lock:
         _running.add(process)
     deadline = _Deadline(process)
@@ -227,7 +227,7 @@ def _signal_name(number: int) -> str:
 
 @contextmanager
 def _turn(alone: bool) -> Iterator[None]:
-    """Wait until no other timed cell runs on this machine; the system lets go when this process ends."""
+    """Wait until no other timed cell runs on this machine; the lock is released when this process ends."""
     try:
         import fcntl
     except ImportError:  # Windows: two runs at once disturb each other's times

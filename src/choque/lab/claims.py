@@ -33,7 +33,7 @@ class Claim:
     note: str = ""
 
     def to_row(self) -> dict[str, Any]:
-        """Give one flat row for a table."""
+        """Return one flat row for a table."""
         row = asdict(self)
         lower, upper = row.pop("interval") or (None, None)
         return {**row, "interval_lower": lower, "interval_upper": upper}
@@ -60,22 +60,22 @@ def found(holds: bool, measured: object, note: str = "", *, unit: str = "") -> F
 
 
 def confirmed(measured: object, note: str = "") -> Finding:
-    """The claim holds here."""
+    """Return the finding that the claim holds here."""
     return found(True, measured, note)
 
 
 def refuted(measured: object, note: str = "") -> Finding:
-    """The claim does not hold here."""
+    """Return the finding that the claim does not hold here."""
     return found(False, measured, note)
 
 
 def not_testable(note: str) -> Finding:
-    """The claim cannot be tested here; ``note`` says why."""
+    """Return the finding that the claim cannot be tested here; ``note`` says why."""
     return Finding("not testable here", note=note)
 
 
 def judged(claim: Claim, judge: Judge, result: Result) -> Claim:
-    """Give the claim its verdict, or refuse to go on without one.
+    """Return the claim with its verdict; raise if its function gives none.
 
     What the result cannot answer (a method that was not run, or has no right answer) cannot be tested here.
     """

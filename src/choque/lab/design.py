@@ -25,7 +25,7 @@ UNMEASURED_PACKAGES = ("lab", "studio", "cli", "testing")
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that varies between cells, and the levels that it takes."""
+    """A quantity that varies between cells, and its levels."""
 
     name: str
     levels: Levels | Callable[[], Levels]
@@ -38,7 +38,7 @@ class Factor:
     """Whether ``--peers`` adds the installed libraries to the levels."""
 
     def chosen(self, quick: bool) -> list[Level]:
-        """The levels of a run, quick or full."""
+        """Return the levels of a run, quick or full."""
         levels = self.quick if quick and self.quick is not None else self.levels
         return [_plain(level) for level in (levels() if callable(levels) else levels)]
 
@@ -72,7 +72,7 @@ class Cell:
     key: str
     """A hash of what is measured and of the code that measures it; the name of the finished cell's file."""
     opponents: Sequence[str] = ()
-    """Whom it takes turns with in its process; most cells have theirs to themselves."""
+    """Levels that it takes turns with in its process; empty for most cells."""
 
     def __str__(self) -> str:
         words = words_of(self.parameters)
@@ -92,7 +92,7 @@ class Design:
     """Decides the order of the cells."""
 
     def cells(self) -> list[Cell]:
-        """All cells, each once, in the order of the factors: the order of tables."""
+        """Return all cells, each once, in the order of the factors, which is that of tables."""
         names = list(self.levels)
         factorial = [dict(zip(names, levels, strict=True)) for levels in product(*self.levels.values())]
         for parameters in self.listed:
@@ -109,18 +109,18 @@ class Design:
         return list(cells.values())
 
     def order(self) -> list[Cell]:
-        """All cells in a random order that the seed decides: what drifts meanwhile hits all levels alike."""
+        """Return all cells in a random order given by the seed, so that drift affects all levels alike."""
         cells = self.cells()
         return [cells[place] for place in np.random.default_rng(self.seed).permutation(len(cells))]
 
     def key(self, parameters: Parameters) -> str:
-        """The key of a cell: the same for the same parameters and code, in any order of the factors."""
+        """Return the key of a cell: the same for the same parameters and code, in any order of the factors."""
         text = json.dumps([self.salt, sorted(parameters.items())], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def _plain(level: Any) -> Level:
-    """A number of NumPy's as one of Python's: levels are written as JSON."""
+    """Return a number of NumPy as one of Python: levels are written as JSON."""
     return level.item() if isinstance(level, np.generic) else level  # type: ignore[no-any-return]
 
 
@@ -130,7 +130,7 @@ def _whole(level: Level) -> Level:
 
 @cache
 def code_version() -> str:
-    """A hash of the sources of every package whose speed or answers a study may measure."""
+    """Return a hash of the sources of every package whose speed or answers a study may measure."""
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -149,7 +149,7 @@ def is_measured(path: Path) -> bool:
 
 
 def words_of(parameters: Mapping[str, Any]) -> str:
-    """Levels in words, numbers behind the names of their factors; those that are not set are left out."""
+    """Return levels in words, numbers after the names of their factors; levels of None are left out."""
     return ", ".join(_shown(name, level) for name, level in parameters.items() if level is not None)
 
 

@@ -32,7 +32,7 @@ def curves(
     titled: Callable[[Any], str] = str,
     **where: Any,
 ) -> Figure:
-    """A metric as work grows, on logarithmic axes: a panel for each level of ``panels``, a line for each method.
+    """Draw a metric as work grows, on logarithmic axes: a panel for each level of ``panels``, a line for each method.
 
     A point is the median, its band the 95 % interval. A line ends where its method was cut off. ``titled`` words the
     level of a panel.
@@ -54,7 +54,7 @@ def curves(
 
 
 def parts(result: Result, metrics: Sequence[str], *, series: Sequence[Any] | None = None, **where: Any) -> Figure:
-    """Several metrics of one setting as work grows: a panel for each, a line for each method, as in `curves`."""
+    """Draw several metrics of one setting as work grows: a panel for each, a line for each method, as in `curves`."""
     compared = list(series or result.samples.levels(result.study.compares))
     if not len(result.right.where(**where)):
         return empty_figure()
@@ -71,7 +71,7 @@ def parts(result: Result, metrics: Sequence[str], *, series: Sequence[Any] | Non
 
 
 def stage_split(result: Result, *, panels: str, titled: Callable[[Any], str] = str, **where: Any) -> Figure:
-    """Where the time goes: the share of each stage, fastest method on top, at the largest size that most finished."""
+    """Draw the share of each stage, fastest method on top, at the largest size that most finished."""
     study = result.study
     cells = result.cells.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None).where(**where)
     levels = _in_order(cells.levels(panels))
@@ -103,7 +103,7 @@ def stage_split(result: Result, *, panels: str, titled: Callable[[Any], str] = s
 
 
 def ratios(result: Result, *, columns: str, **where: Any) -> Figure:
-    """How many times the best: a row for each method, a column for each level, at the largest size most finished."""
+    """Draw ratios to the best: a row for each method, a column for each level, at the largest size most finished."""
     study = result.study
     ranking = result.ranking.where(lambda row: row.get("ratio") is not None).where(**where)
     levels = ranking.levels(columns)
@@ -122,7 +122,7 @@ def ratios(result: Result, *, columns: str, **where: Any) -> Figure:
 
 
 def _draw_curves(axis: Axes, result: Result, compared: Sequence[Any], metric: str, where: dict[str, Any]) -> None:
-    """A line with its band for each of the ``compared`` that has right answers there."""
+    """Draw a line with its band for each of the ``compared`` that has right answers there."""
     present = result.right.where(**where).levels(result.study.compares)
     for level, mark in marks(compared).items():
         if level not in present:
@@ -166,7 +166,7 @@ def _stage_means(rows: Records, stages: Sequence[str]) -> dict[str, float]:
 
 
 def _largest_shared(rows: Records, grows: str | None) -> tuple[Records, Any]:
-    """The rows of the largest size at which at least half of the methods are still there."""
+    """Return the rows of the largest size that at least half of the methods finished."""
     if grows is None:
         return rows, None
     counts = {size: len(some) for (size,), some in rows.groups(grows)}
@@ -201,7 +201,7 @@ def _label_edges(figure: Figure, axes: Sequence[Axes], x: str, y: str) -> None:
 
 
 def _legend(figure: Figure, axes: Sequence[Axes], order: Sequence[Any]) -> None:
-    """One legend below all panels, in the order of the series."""
+    """Draw one legend below all panels, in the order of the series."""
     handles: dict[str, Any] = {}
     for axis in axes:
         found, labels = axis.get_legend_handles_labels()
@@ -227,7 +227,7 @@ def format_axis(axis: Axes, unit: str) -> None:
 
 
 def _in_order(levels: list[Any]) -> list[Any]:
-    """Numbers ascending, in any order of the design; names as they come."""
+    """Return numbers in ascending order, names in that of the design."""
     return sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels
 
 

@@ -1,4 +1,4 @@
-"""A table as a list of rows: small, plain, and written as Parquet and CSV."""
+"""A table as a list of rows, written as Parquet and CSV."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Records(Sequence[Row]):
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def where(self, condition: Callable[[Row], bool] | None = None, /, **wanted: Any) -> Records:
-        """The rows whose columns have the ``wanted`` values, or one of several, and that meet the condition."""
+        """Return the rows whose columns have the ``wanted`` values, or one of several, and satisfy the condition."""
         known = self.columns
         for name in wanted:
             if known and name not in known:
@@ -72,15 +72,15 @@ class Records(Sequence[Row]):
         )
 
     def values(self, column: str) -> list[Any]:
-        """One column, None where a row lacks it."""
+        """Return one column, None where a row lacks it."""
         return [row.get(column) for row in self.rows]
 
     def numbers(self, column: str) -> NDArray[np.float64]:
-        """The numbers of one column; rows without one are passed over."""
+        """Return the numbers of one column; rows without one are skipped."""
         return np.array([value for value in self.values(column) if value is not None], np.float64)
 
     def levels(self, column: str) -> list[Any]:
-        """The different values of a column, in the order of their first row."""
+        """Return the different values of a column, in the order of their first row."""
         return list(dict.fromkeys(self.values(column)))
 
     def groups(self, *columns: str) -> Iterator[tuple[tuple[Any, ...], Records]]:
@@ -91,7 +91,7 @@ class Records(Sequence[Row]):
         return ((key, Records(rows)) for key, rows in found.items())
 
     def sorted(self, *columns: str) -> Records:
-        """The rows in ascending order of ``columns``, missing values last."""
+        """Return the rows in ascending order of ``columns``, missing values last."""
         return Records(sorted(self.rows, key=lambda row: [(row.get(c) is None, row.get(c) or 0) for c in columns]))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
@@ -107,7 +107,7 @@ class Records(Sequence[Row]):
 
 
 def read_parquet(path: Path) -> Records:
-    """Read what `Records.to_parquet` wrote; a damaged file is named in a sentence."""
+    """Read what `Records.to_parquet` wrote; raise `InvalidInput` for a damaged file."""
     require_signature(path, b"PAR1", "a Parquet table")
     parquet = _arrow("pyarrow.parquet")
     with naming_damage(path), path.open("rb") as handle:
@@ -122,7 +122,7 @@ def _matches(value: Value, wanted: Any) -> bool:
 
 
 def _one_type(values: list[Any]) -> list[Any]:
-    """Make whole numbers and fractions of one column fractions, and anything else mixed text."""
+    """Convert a column of integers and floats to floats, and any other mixture to text."""
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int} or len(kinds) == 1:
         return values

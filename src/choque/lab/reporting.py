@@ -21,7 +21,7 @@ from choque.lab.style import figure_style, to_png, to_svg
 from choque.lab.table import duration
 
 NARROWEST_FIT = 3
-"""A family of curves needs as many places as it has terms; below three none of interest is left."""
+"""Minimum number of sizes for a fit: a family needs as many as it has terms."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Entry:
-    """What one method took at one size, ready to print."""
+    """The time of one method at one size, formatted."""
 
     text: str
     ratio: str
@@ -45,7 +45,7 @@ class Entry:
 
 
 def blocks(result: Result) -> list[Block]:
-    """The ranking, a block for each setting that is not the size."""
+    """Return the ranking, a block for each setting that is not the size."""
     study, ranking = result.study, result.ranking
     hidden = (study.compares, study.grows, *study.instance)
     setting = [factor.name for factor in study.factors if factor.name not in hidden]
@@ -64,7 +64,7 @@ def blocks(result: Result) -> list[Block]:
 
 
 def problem_table(result: Result) -> Records:
-    """The cells that have no rank, with the reason; one row a cell."""
+    """Return the cells that have no rank, with the reason; one row a cell."""
     factors = [factor.name for factor in result.study.factors]
     bad = result.cells.where(lambda row: row["verdict"] in ("wrong", "failed", "cut off"))
     return Records(
@@ -73,7 +73,7 @@ def problem_table(result: Result) -> Records:
 
 
 def fit_table(result: Result) -> Records:
-    """For each method and setting the chosen family and the power law, where there are places enough."""
+    """Return the chosen family and the power law of each method and setting with enough sizes."""
     study = result.study
     if study.grows is None:
         return Records()
@@ -89,7 +89,7 @@ def fit_table(result: Result) -> Records:
 
 
 def memory_table(result: Result) -> Records:
-    """For each method the largest cell that was finished: the memory of its structures and its process."""
+    """Return the memory of structures and process of each method, at its largest finished cell."""
     study = result.study
     rows: list[Row] = []
     for (method,), some in result.cells.groups(study.compares):
@@ -112,7 +112,7 @@ def memory_table(result: Result) -> Records:
 
 
 def head_to_head_table(result: Result) -> Records:
-    """The selector against the best method, head to head, one row a setting."""
+    """Return the selector against the best method, head to head, one row a setting."""
     study = result.study
     few = [factor.name for factor in study.factors if len(result.cells.levels(factor.name)) > 1]
     rows: list[Row] = []
@@ -181,7 +181,7 @@ REPORT, FIGURES, MAP = "report.html", "figures", "performance-map.json"
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the report, as a link that holds the picture itself."""
+    """A figure of the report, as a data link."""
 
     name: str
     title: str
@@ -191,7 +191,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Page:
-    """What the template shows."""
+    """The data of the template."""
 
     result: Result
     pictures: list[Picture]
@@ -205,7 +205,7 @@ class Page:
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many cells ended in which way."""
+        """The number of cells by verdict."""
         found: dict[str, int] = {}
         for verdict in self.result.cells.values("verdict"):
             found[verdict] = found.get(verdict, 0) + 1
@@ -278,7 +278,7 @@ def _undrawn(maker: FigureMaker, reason: str, result: Result) -> ChoqueError:
 
 
 def render(page: Page) -> str:
-    """The report as one HTML page that needs nothing but itself."""
+    """Return the report as one self-contained HTML page."""
     from choque.lab.table import duration
 
     jinja = require("jinja2", extra="lab", purpose="to write the report")

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 class Result:
-    """The samples of a run and what follows from them.
+    """The samples of a run and the tables made from them.
 
     Only right answers are in ratios, fits, curves and rankings: the times of a wrong one are worth nothing.
     """
@@ -53,7 +53,7 @@ class Result:
 
     @property
     def took(self) -> str:
-        """What the run took, part by part; nothing for one of an earlier version, which kept no account of it."""
+        """Seconds of each part of the run, in words; empty for runs of earlier versions, which did not record them."""
         seconds = dict(self.record.get("seconds", {}))
         waited = seconds.pop("waiting", 0.0)
         if not seconds:
@@ -100,7 +100,7 @@ class Result:
         return Records(rows)
 
     def ratio(self, above: Any, below: Any, *, metric: str | None = None, **where: Any) -> Estimate:
-        """How many times ``above`` takes what ``below`` takes, paired on the same instances; see `paired_ratio`."""
+        """Return the ratio of ``above`` to ``below``, paired on the same instances; see `paired_ratio`."""
         name = self.metric_named(metric).name
         keys = [each.name for each in self.study.factors if each.name != self.study.compares]
         one, other = (
@@ -113,25 +113,25 @@ class Result:
         return paired_ratio(one, other)
 
     def curve(self, level: Any, *, metric: str | None = None, **where: Any) -> tuple[Floats, list[Estimate]]:
-        """The metric of one level as work grows: places, and at each the median with its interval."""
+        """Return the metric of one level as work grows: places, and at each the median with its interval."""
         places, samples = self._points(level, self.metric_named(metric).name, where)
         return places, [grouped_median(groups) for groups in samples]
 
     def fit(self, level: Any, *, metric: str | None = None, **where: Any) -> Fit:
-        """The family of curves that the samples of one level belong to, errors in proportion to values."""
+        """Return the best family of curves for the samples of one level, with errors in proportion to values."""
         return choose(self.fits(level, metric=metric, **where))
 
     def fits(self, level: Any, *, metric: str | None = None, **where: Any) -> dict[str, Fit]:
-        """Every family that the number of places allows."""
+        """Return the fit of every family that the number of places allows."""
         x, y = self._flat(level, metric, where)
         return fit_all(x, y, relative(y))
 
     def power(self, level: Any, *, metric: str | None = None, **where: Any) -> Fit:
-        """The power law through the samples of one level."""
+        """Return the power law through the samples of one level."""
         return fit_power(*self._flat(level, metric, where))
 
     def crossover(self, first: Any, second: Any, *, metric: str | None = None, **where: Any) -> Estimate | None:
-        """From where on ``first`` takes more than ``second``; None if it never does, or always."""
+        """Return the size from which ``first`` takes more than ``second``; None if it never does, or always."""
         name = self.metric_named(metric).name
         one, other = (dict(zip(*self._points(level, name, where), strict=True)) for level in (first, second))
         shared = sorted(set(one) & set(other))
@@ -140,7 +140,7 @@ class Result:
         return crossover(shared, *([np.concatenate(each[place]) for place in shared] for each in (one, other)))
 
     def metric_named(self, name: str | None) -> Metric:
-        """The metric of a name, or any numeric column as one; None for what the study ranks by."""
+        """Return the metric of a name, or any numeric column as one; None for what the study ranks by."""
         if name is None:
             return self.study.metric
         found = next((metric for metric in self.study.metrics if metric.name == name), None)
@@ -173,7 +173,7 @@ class Result:
         return np.repeat(places, [len(each) for each in values]), np.concatenate(values)
 
     def _lacking(self, level: Any, metric: str) -> str:
-        """Why there are no values of a metric: no right answer, or no such column in any of the samples."""
+        """Return why there are no values of a metric: no right answer, or no such column in any of the samples."""
         if self.right and metric not in self.right.columns:
             return f"No sample has a column {metric!r} (they have {', '.join(self.right.columns)})"
         return f"{level!r} has no right answer there"

@@ -107,7 +107,7 @@ def run(
 
 
 def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Progress | None = None) -> Result:
-    """Go on with an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
+    """Resume an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
     if cluster is not None:
         require_address(cluster)
     store = Store.open(folder)
@@ -193,7 +193,7 @@ COUNTERS = (
     "bytes",
     "recorded_bytes",
 )
-"""What two runs are compared on: figures without a clock in them, of which less is better."""
+"""Counters by which two runs are compared; smaller is better."""
 
 
 @dataclass(frozen=True)
@@ -214,16 +214,16 @@ class RunComparison:
 
     threshold: float
     cells: int
-    """How many cells both runs have."""
+    """Number of cells of both runs."""
     missing: int
-    """How many cells of the first the second lacks."""
+    """Number of cells that only the first run has."""
     changes: list[Change] = field(default_factory=list)
     time_ratio: float | None = None
-    """Median over cells of the second's time over the first's: to look at, never to fail on."""
+    """Median over cells of the second's time over the first's: for information, never a regression."""
 
     @property
     def regressions(self) -> list[Change]:
-        """What became worse by more than the threshold."""
+        """The changes for the worse by more than the threshold."""
         return [change for change in self.changes if change.is_regression]
 
 

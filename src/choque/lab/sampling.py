@@ -29,15 +29,15 @@ Status = Literal["measured", "cut off", "failed"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How often a trial is repeated, and how long it may take; seconds."""
+    """Repetitions and time limits of a trial [s]."""
 
     fewest: int = 5
-    """Repetitions before the interval is looked at."""
+    """Minimum number of repetitions."""
     most: int = 50
     precision: float | None = 0.03
-    """Enough is when the 95 % interval of the median reaches no further than this share of it; None: never."""
+    """Stop when the 95 % interval of the median is within this share of it; None to use the maximum of repetitions."""
     budget: float = 10.0
-    """For all repetitions together."""
+    """Seconds for all repetitions together."""
     patience: float | None = None
     """A trial whose single run would take longer is cut off; None for the budget."""
     limit: float = 60.0
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass
 class Outcome(Generic[Work]):
-    """All that was seen of one trial."""
+    """The readings and the status of one trial."""
 
     trial: Work
     status: Status = "measured"
@@ -69,7 +69,7 @@ class Outcome(Generic[Work]):
     spent: float = 0.0
 
     def wants_more(self, plan: Plan) -> bool:
-        """Whether another turn may be taken and would tell something."""
+        """Whether another turn is allowed and useful."""
         if self.status != "measured" or self.spent > plan.budget:
             return False
         if plan.precision is None or len(self.readings) < plan.fewest:
@@ -78,17 +78,17 @@ class Outcome(Generic[Work]):
         return max(middle.upper - middle.value, middle.value - middle.lower) > plan.precision * middle.value
 
     def fail(self, problem: Exception) -> None:
-        """Note what broke, and go on: a trial must not take the others with it."""
+        """Record the failure, and continue with the other trials."""
         self.status, self.readings = "failed", []
         self.note = " ".join(f"{type(problem).__name__}: {problem}".split())
 
 
 REST = 0.03
-"""Seconds between turns: thread pools of other libraries spin for a while after their work, on the next one's time."""
+"""Seconds between turns: thread pools of other libraries spin for a while after their work."""
 
 
 def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None) -> list[Outcome[Work]]:
-    """Rehearse every trial, then let them take turns.
+    """Warm up every trial, then let them take turns.
 
     ``progress`` is called after each warm-up and after each turn, taken or not, so that the number of steps is known
     beforehand: ``most + 1`` for each trial.
@@ -115,7 +115,7 @@ ROUNDS_MOST = 300
 
 
 def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
-    """Rehearse every trial, then let all of them take a turn in every round, so that rounds can be compared.
+    """Warm up every trial, then let all of them take a turn in every round, so that rounds can be compared.
 
     There are ``plan.fewest`` rounds at least, and more while the budget lasts, which each trial brings along. A trial
     that breaks has no readings; all others have the same number.
@@ -179,7 +179,7 @@ def _take_turn(outcome: Outcome[Any]) -> None:
 
 
 TELLING = 3
-"""Readings from which on it counts that their stages do not add up."""
+"""Minimum number of readings for stages that do not add up to be a failure."""
 
 
 def _check_stages(outcome: Outcome[Any]) -> None:
@@ -193,7 +193,7 @@ def _check_stages(outcome: Outcome[Any]) -> None:
 
 @contextmanager
 def settled_memory() -> Iterator[None]:
-    """Spare the garbage collector what is there already, so that collecting before each turn costs next to nothing.
+    """Freeze the objects that exist already, so that collecting before each turn costs little.
 
     Objects that were frozen before stay frozen.
     """

@@ -1,4 +1,4 @@
-"""What a set of samples says: medians with intervals, spread, outliers, paired ratios and crossovers.
+"""Statistics of samples: medians with intervals, spread, outliers, paired ratios and crossovers.
 
 Intervals are percentile bootstrap intervals of the median (Efron, 1979) with two corrections, without which seven
 samples would cover 88 % where 95 are promised. Resamples are made as wide as small sets are too narrow, by n/(n - 1),
@@ -48,7 +48,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Summary:
-    """Where samples lie and how far they spread."""
+    """Location and spread of samples."""
 
     count: int
     median: Estimate
@@ -81,7 +81,7 @@ def summary(samples: ArrayLike, **options: float | int) -> Summary:
 
 
 def outliers(samples: ArrayLike) -> NDArray[np.bool_]:
-    """Tell which samples lie beyond Tukey's fences."""
+    """Return which samples lie beyond Tukey's fences."""
     values = _checked(samples)
     low, high = np.percentile(values, [25, 75])
     reach = 1.5 * (high - low)
@@ -90,14 +90,14 @@ def outliers(samples: ArrayLike) -> NDArray[np.bool_]:
 
 
 def median_interval(samples: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """The median of one set of samples with its bootstrap interval."""
+    """Return the median of one set of samples with its bootstrap interval."""
     return grouped_median([_checked(samples)], level=level, resamples=resamples, seed=seed)
 
 
 def grouped_median(
     groups: Sequence[ArrayLike], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
-    """The median over groups of the medians within them, with its interval."""
+    """Return the median over groups of the medians within them, with its interval."""
     sets = [_checked(group) for group in groups]
     value = float(np.median([np.median(each) for each in sets]))
     return _estimate(value, _resampled(sets, resamples, np.random.default_rng(seed)), level)
@@ -111,7 +111,7 @@ def paired_ratio(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """How many times larger ``above`` is than ``below``: the median of the ratios on the same instances.
+    """Return the ratio of ``above`` to ``below``: the median of the ratios on the same instances.
 
     Both map an instance to its samples; instances that only one of them has are left out. A ratio on the same instance
     is free of the spread between instances, which is often larger than what is to be compared.
@@ -154,7 +154,7 @@ def crossover(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate | None:
-    """Where ``first`` becomes slower than ``second`` for good, between the points of ``x``; None if it never does.
+    """Return where ``first`` becomes and stays slower than ``second``, between points of ``x``; None if it never does.
 
     ``first[i]`` and ``second[i]`` are the samples at ``x[i]``, all above 0. Between points the curves are straight on
     logarithmic axes. The interval is over resampled curves; those that do not cross count as crossing at the far end
@@ -183,7 +183,7 @@ def crossover(
 
 
 def _last_crossing(places: Floats, differences: Floats) -> float | None:
-    """Where the difference turns positive for the last time: −∞ if it always is, None if it ends below."""
+    """Return where the difference turns positive for the last time: −∞ if it always is, None if it ends below."""
     if differences[-1] <= 0:
         return None
     below = np.flatnonzero(differences <= 0)

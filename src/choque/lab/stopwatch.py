@@ -17,17 +17,17 @@ CLOCKS: dict[str, Clock] = {WALL: time.perf_counter, "processor": time.process_t
 TOLERANCE = 0.05
 """Maximum share of the total that may belong to no stage."""
 SLACK = 5e-6
-"""Seconds that reading the clock may cost, which matter only to the shortest of runs."""
+"""Seconds that reading the clock may cost, which matter only for very short runs."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one run took; seconds."""
+    """The times of one run [s]."""
 
     laps: Mapping[str, tuple[float, ...]]
-    """For each stage, every time that it was passed through."""
+    """The laps of each stage."""
     total: float
-    """From start to stop, less what was skipped; measured apart from the laps."""
+    """From start to stop, less what was skipped; measured separately from the laps."""
     stages: Mapping[str, float] = field(init=False)
     """For each stage, the sum of its laps."""
 
@@ -36,11 +36,11 @@ class Reading:
 
     @property
     def adds_up(self) -> bool:
-        """Whether the stages make up the total to within `TOLERANCE`."""
+        """Whether the stages add up to the total within `TOLERANCE`."""
         return abs(self.total - sum(self.stages.values())) <= max(TOLERANCE * self.total, SLACK)
 
     def median(self, stage: str) -> float | None:
-        """The middle lap of a stage; None where the run did not pass through it."""
+        """Return the median lap of a stage; None for a stage that did not occur."""
         return float(np.median(self.laps[stage])) if self.laps.get(stage) else None
 
 
@@ -67,13 +67,13 @@ class Stopwatch:
         self._begin = self._mark = clock()
 
     def lap(self, stage: str) -> None:
-        """Charge the time since the last reading to ``stage``."""
+        """Add the time since the last reading to ``stage``."""
         now = self._clock()
         self._laps.setdefault(stage, []).append(now - self._mark)
         self._mark = now
 
     def divide(self, parts: Mapping[str, float], whole: float) -> None:
-        """Charge the time since the last reading to several stages, by what each took of ``whole``.
+        """Divide the time since the last reading among several stages, by their shares of ``whole``.
 
         For work that times its own stages, on any clock. What the parts leave of the whole goes to no stage, so
         that `Reading.adds_up` still holds.

@@ -29,10 +29,10 @@ FORMAT = 1
 STUDY, CELLS, SAMPLES, TURNS = "study.json", "cells", "samples.parquet", "finals.parquet"
 
 NEEDED = ("study", "quick", "levels", "with_listed", "plan", "threads", "seed", "side_by_side", "code")
-"""What the record of a run must say for it to be gone on with."""
+"""Keys that the record of a run must have for it to be resumed."""
 
 PIPELINE = ("create", "first", "bounds", "broad", "update", "pairs", "narrow", "response", "integrate")
-"""Stages in the order in which work passes through them; a study's own follow in the order in which they come."""
+"""Stages in the order in which work passes through them; other stages of a study follow in their order."""
 
 
 class Store:
@@ -45,7 +45,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], record: Mapping[str, Any]) -> Store:
-        """Start a run in a folder that is empty or not there yet."""
+        """Start a run in a folder that is empty or does not exist."""
         path = Path(folder)
         if path.exists() and not path.is_dir():
             raise InvalidInput(f"{path} is a file; give a folder for the results.")
@@ -88,7 +88,7 @@ class Store:
 
     @property
     def scratch(self) -> Path:
-        """Where scenes are kept while the run lasts."""
+        """The folder of scenes during the run."""
         return self.folder / "scenes"
 
     def write_record(self, **changes: Any) -> None:
@@ -102,7 +102,7 @@ class Store:
             handle.write(text.encode())
 
     def write_cell(self, cell: Cell, answer: Answer) -> None:
-        """Keep a finished cell."""
+        """Write a finished cell."""
         self.write_text(f"{CELLS}/{cell.key}.json", json.dumps({"parameters": dict(cell.parameters), **answer}))
 
     def read_cells(self, cells: Iterable[Cell]) -> dict[str, Answer]:
@@ -132,7 +132,7 @@ class Store:
         return read_parquet(path) if path.exists() else Records()
 
     def read_samples(self) -> Records:
-        """Read the raw table again."""
+        """Read the raw table."""
         path = self.folder / SAMPLES
         if not path.exists():
             raise UnreadableFile(
@@ -148,7 +148,7 @@ class Store:
 
 
 def sample_rows(cell: Cell, answer: Answer) -> list[Row]:
-    """The rows of one cell: one for each repetition, or a single one without times where there is none."""
+    """Return the rows of one cell: one for each repetition, or a single one without times where there is none."""
     common: Row = {
         "cell": cell.key,
         **cell.parameters,
@@ -164,7 +164,7 @@ def sample_rows(cell: Cell, answer: Answer) -> list[Row]:
 
 
 def stages_of(answers: Iterable[Answer]) -> list[str]:
-    """Name the stages that were timed in any of the cells, in the order of the pipeline."""
+    """Return the stages that were timed in any of the cells, in the order of the pipeline."""
     found = dict.fromkeys(stage for answer in answers for reading in answer["readings"] for stage in reading)
     found.pop("total", None)
     return sorted(found, key=lambda stage: PIPELINE.index(stage) if stage in PIPELINE else len(PIPELINE))

@@ -1,4 +1,4 @@
-"""What a study is: one file that declares factors, metrics, claims and figures. Everything else is done for it.
+"""Studies: one file that declares factors, metrics, claims and figures; the laboratory does the rest.
 
 The whole of a study::
 
@@ -59,10 +59,10 @@ class Metric:
     unit: str
     title: str
     of: Callable[[Row], float | None] | None = None
-    """From a row of samples to the value; None takes the column of that name."""
+    """Function of a row of samples that gives the value; None takes the column of that name."""
 
     def value(self, row: Row) -> float | None:
-        """The metric of one sample; None where it has none."""
+        """Return the metric of one sample; None where it has none."""
         try:
             value = row.get(self.name) if self.of is None else self.of(row)
             return None if value is None else float(value)
@@ -75,7 +75,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class FigureMaker:
-    """A picture of the report."""
+    """A figure of the report."""
 
     name: str
     title: str
@@ -85,7 +85,7 @@ class FigureMaker:
 
 @dataclass(eq=False)
 class Study:
-    """A question, the cells that are measured to answer it, and what is said about them."""
+    """A question, the cells that are measured to answer it, and the claims about them."""
 
     name: str
     title: str
@@ -104,7 +104,7 @@ class Study:
     grows: str | None = "n"
     """The factor along which work grows; where a level is cut off, larger ones are not tried."""
     instance: Sequence[str] = ("seed",)
-    """Factors that only tell instances of the same thing apart; samples are paired on them."""
+    """Factors that only distinguish instances, such as seeds; samples are paired on them."""
     regions: Sequence[str] = ()
     """Numeric columns that place a cell on the performance map; without any there is no map."""
     region_weights: Callable[[], Mapping[str, float]] = dict
@@ -112,14 +112,14 @@ class Study:
     plan: Plan = field(default_factory=Plan)
     quick_plan: Plan = field(default_factory=lambda: Plan(fewest=3, most=10, precision=0.1, budget=1.0, limit=20.0))
     listed: Callable[[Mapping[str, Sequence[Level]], bool], Iterable[Parameters]] | None = None
-    """From the levels of a run, and whether it is quick, to cells beside the full factorial."""
+    """Function of the levels of a run, and whether it is quick, that gives cells beside the full factorial."""
     exclude: Callable[[Parameters], bool] | None = None
-    """Says which cells of the full factorial are left out."""
+    """Returns whether a cell of the full factorial is left out."""
     kernels: Callable[[Mapping[str, Sequence[Level]]], Iterable[Parameters]] | None = None
-    """From the levels of a run to small work that calls every kernel: done before the first cell, so that none has to
-    compile within its time limit."""
+    """Function of the levels of a run that gives small work calling every kernel: done before the first cell, so
+    that no cell has to compile within its time limit."""
     version: int = 1
-    """To be raised when what a cell measures changes."""
+    """Increase it when cells measure something different."""
     origin: str = ""
     """The file it was read from, for a study that is not among the built-in ones."""
     claims: list[tuple[Claim, Judge]] = field(default_factory=list, init=False, repr=False)
@@ -153,7 +153,7 @@ class Study:
         return register
 
     def figure(self, name: str, title: str, caption: str = "") -> Callable[[Draw], Draw]:
-        """Register the function that draws a picture."""
+        """Register the function that draws a figure."""
 
         def register(function: Draw) -> Draw:
             self.figures.append(FigureMaker(name, title, caption, function))
@@ -179,7 +179,7 @@ class Study:
     def levels(
         self, *, quick: bool = False, peers: Sequence[str] = (), wanted: Mapping[str, Sequence[Level]] | None = None
     ) -> dict[str, list[Level]]:
-        """The levels of each factor in a run, those ``wanted`` in place of the declared ones."""
+        """Return the levels of each factor in a run, those ``wanted`` in place of the declared ones."""
         chosen = {factor.name: factor.chosen(quick) for factor in self.factors}
         for name, levels in (wanted or {}).items():
             factor = next((each for each in self.factors if each.name == name), None)
@@ -201,11 +201,11 @@ class Study:
         threads: int = 1,
         seed: int = 0,
     ) -> Design:
-        """The cells of a run; plan and threads are part of what is measured, and so of the keys."""
+        """Return the cells of a run; plan and threads are part of what is measured, and so of the keys."""
         salt = f"{self.name} {self.version} {code_version()} {sorted(plan.to_json().items())} {threads}"
         listed = list(self.listed(levels, quick)) if self.listed and with_listed else []
         return Design(levels, listed, self.exclude, salt, seed)
 
     def to_json(self) -> dict[str, Any]:
-        """What a worker, or a later session, needs to find the study again."""
+        """Return what a worker, or a later session, needs to find the study again."""
         return {"name": self.name, "origin": self.origin, "version": self.version}

@@ -50,19 +50,19 @@ HATCHES = ("", "////", "", "....", "\\\\\\\\", "xxxx")
 
 @dataclass(frozen=True)
 class Mark:
-    """How one series is drawn, in every figure of a report: three signs, of which two survive without colour."""
+    """Colour, line and marker of one series in every figure of a report; two of them are visible without colour."""
 
     colour: str
     marker: str
     dash: Any
 
     def options(self) -> dict[str, Any]:
-        """Give what matplotlib's ``plot`` takes."""
+        """Return the arguments of Matplotlib's ``plot``."""
         return {"color": self.colour, "marker": self.marker, "linestyle": self.dash, "markeredgewidth": 0}
 
 
 def marks(series: Sequence[Any]) -> dict[Any, Mark]:
-    """Give each series signs of its own; the same series in the same order get the same."""
+    """Return distinct marks for each series; the same series in the same order get the same."""
     return {
         each: Mark(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)])
         for i, each in enumerate(series)
@@ -78,21 +78,21 @@ def figure_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of that many inches; no window system takes part."""
+    """Return an empty figure of this size [inches], without a window."""
     module = require("matplotlib.figure", extra="lab", purpose="to draw figures")
     figure: Figure = module.Figure(figsize=(width, height), layout="constrained")
     return figure
 
 
 def empty_figure() -> Figure:
-    """What is shown where no answer was right."""
+    """Return the figure shown where no answer was right."""
     figure = new_figure(4, 0.6)
     figure.text(0.02, 0.5, "no right answer to show", va="center", color="#777777")
     return figure
 
 
 def to_svg(figure: Figure) -> str:
-    """The figure as SVG, the same text for the same figure."""
+    """Return the figure as SVG, the same text for the same figure."""
     buffer = BytesIO()
     with figure_style():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
