@@ -156,7 +156,7 @@ def test_the_cost_model_of_sap_obb_is_shown(studio: Studio, world_view: WorldVie
     for _ in range(30):
         studio.ask(world_view.step)
     studio.ask(world_view._update_panels)
-    cost = world_view.run.world.cost
+    cost = world_view.cost.total
     assert cost.has_filter
     assert f"{cost.ratio:.2f}" in world_view._cost_text.content
 

@@ -12,6 +12,7 @@ import choque
 from choque._core.pair_keys import unpack_pairs
 from choque._core.records import pack_records
 from choque._core.sweep_axis import principal_direction
+from choque.theses.fingsics.cost import Cost, cost_of
 from choque.theses.kdop.sorts import library_order
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, PALE, RED, TEAL, VIOLET, drawn, panels, plain
@@ -143,9 +144,7 @@ def sap_obb() -> Figure:
     world.add_capsules(
         random.uniform(0, 14, (220, 3)), radius=0.25, length=2.5, rotation=turns, velocity=random.normal(0, 2, (220, 3))
     )
-    for _ in range(20):
-        world.step(1 / 60)
-    letters = world.cost.letters()
+    letters = sum((cost_of(world.step(1 / 60)) for _ in range(20)), Cost()).letters()
     tested, left = int(letters["b"]), int(letters["o"])
     figure, (bars, chart) = panels(8.8, 3.4, 2, width_ratios=(1, 1.5))
     contacts = len(world.contacts().pairs)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 import choque
 from choque.dynamics.shape_matching import ShapeMatching
+from choque.theses.fingsics.engine import settings
 
 from .canvas import BLUE, COLOURS, GREY, OCHRE, RED, drawn, panels, plain
 
@@ -50,8 +51,8 @@ def impulse() -> Figure:
 def legacy_response() -> Figure:
     """A ball that strikes two at once, and a box of bodies without loss, by both responses."""
     figure, (break_shot, energy) = panels(9, 3.4, 2)
-    scene = choque.scene.read("mixed-box-100")
-    for name, colour, options in (("impulse", BLUE, {}), ("legacy", RED, {"legacy": True})):
+    scene = choque.scene.find_bodies("mixed-box-100")
+    for name, colour, options in (("impulse", BLUE, {}), ("fingsics", RED, settings({}))):
         world = choque.World(**options)
         world.add_spheres(
             [[0, 0, 0], [4, 0.55, 0], [4, -0.55, 0], [6, 1.6, 0]], radius=0.5, velocity=[[6, 0, 0], *[[0, 0, 0]] * 3]

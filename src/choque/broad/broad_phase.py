@@ -18,7 +18,7 @@ from choque._core.records import pack_records, widened
 from choque._core.types import Floats, Pairs, Rows
 from choque.bounds import Bounds
 from choque.broad.index import BoxTable, Index, find
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
     from choque._core.tree import Tree
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from choque.broad.structure import Structure
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
-
-SHARED_OPTIONS = ("closed", "threads", "groups", "masks", "static")
-"""The options of every method."""
 
 
 @dataclass(slots=True)
@@ -418,21 +415,8 @@ def create(method: str | type[Index], bounds: Bounds, **options: Any) -> BroadPh
     [[0, 1]]
     """
     kind = method if isinstance(method, type) else find(method)
-    shared = {name: options.pop(name) for name in SHARED_OPTIONS if name in options}
-    try:
-        index = kind(**options)
-    except TypeError as problem:
-        unknown = _unexpected_option(problem)
-        if unknown is None:
-            raise
-        raise UnknownName(f"option of {kind.name!r}", unknown, [*kind.options(), *SHARED_OPTIONS]) from None
+    index, shared = kind.with_options(options)
     return BroadPhase(bounds, index, **shared)
-
-
-def _unexpected_option(problem: TypeError) -> str | None:
-    marker = "unexpected keyword argument "
-    text = str(problem)
-    return text.partition(marker)[2].strip("'\"").partition("'")[0] if marker in text else None
 
 
 def check_bounds(bounds: object) -> None:

@@ -34,11 +34,16 @@ from choque._core.records import pack_records
 from choque._core.registry import Registry
 from choque._core.sort import sorted_pairs, without_duplicates
 from choque._core.types import Floats, Pairs, Rows
+from choque.errors import UnknownName
 
 if TYPE_CHECKING:
     from choque._core.tree import Tree
     from choque.bounds import Bounds
     from choque.broad.structure import Structure
+
+
+SHARED_OPTIONS = ("closed", "threads", "groups", "masks", "static")
+"""The options of every method, which `BroadPhase` takes."""
 
 
 @dataclass(slots=True)
@@ -203,6 +208,18 @@ class Index(ABC):
                 own += [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in own]
         return own
 
+    @classmethod
+    def with_options(cls, options: Mapping[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """Return an index with the method's own ``options``, and the shared ones, which `BroadPhase` takes."""
+        shared = {name: value for name, value in options.items() if name in SHARED_OPTIONS}
+        try:
+            return cls(**{name: value for name, value in options.items() if name not in shared}), shared
+        except TypeError as problem:
+            unknown = _unexpected_option(problem)
+            if unknown is None:
+                raise
+            raise UnknownName(f"option of {cls.name!r}", unknown, [*cls.options(), *SHARED_OPTIONS]) from None
+
     def thread_count(self, work: int | None = None) -> int:
         """Return how many threads to use for ``work`` bodies, all of them if None."""
         return self.table.thread_count(work)
@@ -278,3 +295,10 @@ def names() -> list[str]:
 def find(name: str) -> type[Index]:
     """Return the class of the method ``name``."""
     return methods.find(name)
+
+
+def _unexpected_option(problem: TypeError) -> str | None:
+    """Return the keyword argument that a constructor does not have; None if the error is another one."""
+    marker = "unexpected keyword argument "
+    text = str(problem)
+    return text.partition(marker)[2].strip("'\"").partition("'")[0] if marker in text else None

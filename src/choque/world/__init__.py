@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.world._cost import Cost
     from choque.world._world import World
     from choque.world.bodies import Bodies
     from choque.world.bounds import bounds_names
     from choque.world.report import Comparison, StepReport
     from choque.world.run import Clock, Run, WallClock
 
-__all__ = ["Bodies", "Clock", "Comparison", "Cost", "Run", "StepReport", "WallClock", "World", "bounds_names"]
+__all__ = ["Bodies", "Clock", "Comparison", "Run", "StepReport", "WallClock", "World", "bounds_names"]
 
 _HOMES = {
     "Bodies": "choque.world.bodies",
     "Clock": "choque.world.run",
     "Comparison": "choque.world.report",
-    "Cost": "choque.world._cost",
     "Run": "choque.world.run",
     "StepReport": "choque.world.report",
     "WallClock": "choque.world.run",

@@ -21,7 +21,6 @@ from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.errors import InvalidInput
 from choque.narrow.manifold import Contacts
-from choque.world._cost import Cost
 from choque.world._population import Population
 from choque.world.bodies import Bodies, state_hash
 from choque.world.bounds import kept_bounds
@@ -151,11 +150,6 @@ class World(Population):
         return self._detection
 
     @property
-    def cost(self) -> Cost:
-        """The cost model of all steps since the latest change of methods."""
-        return self._detection.meter.total
-
-    @property
     def response(self) -> Response:
         """The present response, for reading."""
         return self._response
@@ -212,8 +206,12 @@ class World(Population):
             bodies=len(bodies),
             pairs=len(found.pairs),
             impulses=impulses,
+            broad=settings.broad,
+            box_tests=found.box_tests,
+            filter_tests=found.filter_tests,
+            filter_seconds=found.filter_seconds,
+            has_exact_tests=found.is_tested,
             detected=found,
-            cost=self._detection.account(found),
         )
 
     def switch(

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from choque import broad
 from choque._core import threads
+from choque._core.counters import Counters
 from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase
 from choque.narrow.manifold import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
-from choque.world._cost import Cost, CostMeter
 from choque.world.bodies import Bodies
 from choque.world.bounds import find_bounds
 from choque.world.settings import Settings
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from choque.world._resident import ResidentSweep
 
 Follower: TypeAlias = "BroadPhase | ResidentSweep"
-"""What finds pairs and is kept between frames."""
+"""A broad phase that is kept between frames."""
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
 
 class Detected:
-    """What one look at the bodies found, in rows, and how long each stage took.
+    """The candidates and contacts of one frame, in rows, and the time of each stage.
 
-    Exact tests that were put off are made when `contacts` or `tally` is first asked for, on the ``shapes`` of the look,
+    Exact tests that were deferred are made when `contacts` or `tally` is first read, on the ``shapes`` of that frame,
     which are kept until then.
 
     Attributes
@@ -43,12 +43,15 @@ class Detected:
     pairs
         (m, 2) the candidates.
     seconds
-        Of bounds, broad phase and narrow phase; tests that are made later are not in it.
+        The time of bounds, broad phase and narrow phase, without deferred tests [s].
+    box_tests, filter_tests, filter_seconds
+        As in `StepReport`.
     """
 
     def __init__(self, pairs: Pairs, narrow: NarrowPhase, shapes: Shapes) -> None:
         self.pairs = pairs
         self.seconds = (0.0, 0.0, 0.0)
+        self.box_tests, self.filter_tests, self.filter_seconds = 0, 0, 0.0
         self._narrow = narrow
         self._shapes: Shapes | None = shapes
         self._contacts = Contacts.none()
@@ -68,11 +71,11 @@ class Detected:
 
     @property
     def is_tested(self) -> bool:
-        """Whether the exact tests have been made."""
+        """Whether the exact tests were made."""
         return self._shapes is None
 
     def test(self) -> None:
-        """Make the exact tests, unless they have been."""
+        """Make the exact tests, unless they were made before."""
         if self._shapes is not None:
             self._contacts = self._narrow.find(self._shapes, self.pairs)
             self._tally = self._narrow.tally
@@ -80,32 +83,33 @@ class Detected:
 
 
 class Detection:
-    """Finds what touches among bodies, frame after frame; changes nothing about them.
+    """Finds the candidates and contacts of bodies, frame by frame, without changing them.
 
-    The broad phase follows the bodies as long as none comes or goes, and then starts anew. Two static bodies are never
-    a pair. What is found depends on the present poses alone, in a legacy world also on the past of its sweep. Where
-    bodies can stay on a device, the device bounds them too, and that time counts as the broad phase's.
+    The broad phase is updated as long as no body is added or removed, and then built again. Two static bodies are
+    never a pair. The result depends on the present poses alone, unless the index of the broad phase has a state. For
+    bodies on a device, their bounds are computed there, and their time is part of the broad phase.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.bound = find_bounds(settings.bounds, settings.broad)
         self.narrow = NarrowPhase(settings.narrow, threads=settings.threads)
-        self.meter = CostMeter(settings.broad)
+        self._counters: Counters | None = None
+        self._before = (0, 0, 0.0)  # what they had counted before the present frame
         self._broad: BroadPhase | None = None
         self._resident = _resident_sweep(settings)
         self._restored: dict[str, NDArray[Any]] = {}
-        self._ids: NDArray[np.int32] | None = None  # of the bodies that the broad phase knows
+        self._ids: NDArray[np.int32] | None = None  # of the bodies in the broad phase
 
     @property
     def broad_phase(self) -> Follower | None:
-        """The broad phase as the latest look left it, to be read; None before the first."""
+        """The broad phase after the latest frame, for reading; None before the first."""
         if self._resident is not None and self._resident.has_looked:
             return self._resident
         return self._broad
 
     def find(self, bodies: Bodies, *, exact: bool = True) -> Detected:
-        """The candidates and contacts of ``bodies`` as they are now; with ``exact`` False, contacts when asked for."""
+        """Return the candidates and contacts of ``bodies`` now; with ``exact`` False, exact tests are deferred."""
         began = perf_counter()
         if self._resident is None:
             bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
@@ -123,21 +127,26 @@ class Detection:
             kept = replace(shapes, position=shapes.position.copy(), rotation=shapes.rotation.copy())
             found = Detected(pairs, self.narrow, kept)
         found.seconds = (bounded - began, paired - bounded, perf_counter() - paired)
+        found.box_tests, found.filter_tests, found.filter_seconds = self._counted()
         return found
 
-    def account(self, found: Detected) -> Cost:
-        """The cost of the latest look, which is added to that of all; exact tests that were put off cost nothing."""
+    def _counted(self) -> tuple[int, int, float]:
+        """Return the boxes that were tested since the last call, the pairs that were filtered, and the time of that."""
         broad_phase = self.broad_phase
-        counters = None if broad_phase is None else broad_phase.counters
-        tests, seconds = (len(found.pairs), found.seconds[2]) if found.is_tested else (0, 0.0)
-        return self.meter.read(counters, found.seconds[1], tests, seconds)
+        if broad_phase is None:
+            return 0, 0, 0.0
+        counters = broad_phase.counters
+        before = self._before if counters is self._counters else (0, 0, 0.0)
+        self._counters, self._before = counters, (counters.tests, counters.filtered, counters.filter_seconds)
+        tests, filtered, seconds = self._before
+        return tests - before[0], filtered - before[1], seconds - before[2]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the next answer depends on beside the poses, as arrays by name; nothing for most methods."""
         return self._restored if self._broad is None else self._broad.index.state()
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on, with the next bodies that are looked at, from what `state` gave for them."""
+        """Continue from what `state` returned, with the bodies of the next frame."""
         self._restored = dict(state)
 
     def _candidates(self, bodies: Bodies, bounds: Bounds) -> Pairs:
@@ -163,7 +172,7 @@ class Detection:
 
 
 def _resident_sweep(settings: Settings) -> ResidentSweep | None:
-    """What finds candidates where bodies stay on a device; None where they do not."""
+    """Return the sweep for bodies that stay on a device; None if they do not."""
     if settings.device is None:
         return None
     from choque.world._resident import ResidentSweep

@@ -10,7 +10,6 @@ import numpy as np
 from choque._core.pair_sets import difference
 from choque._core.types import Pairs
 from choque.narrow.phase import KindTally
-from choque.world._cost import Cost
 from choque.world.detection import Detected
 
 STAGES = ("bounds", "broad", "narrow", "response", "integrate")
@@ -35,12 +34,17 @@ class StepReport:
         The time of each stage, in the order of the stages [s].
     total_seconds
         The time of the whole step [s].
+    broad
+        The broad-phase method.
     bodies, pairs, impulses
         How many bodies, candidates of the broad phase, and impulses.
+    box_tests, filter_tests, filter_seconds
+        How many boxes the broad phase tested, how many pairs a filter of tighter bounds tested, and the time of these
+        tests, which is part of the broad phase [s]; 0 without a filter.
+    has_exact_tests
+        Whether the narrow phase tested the candidates within the step.
     detected
         What was found; `contacts` and `tally` are read from it.
-    cost
-        The cost model of the step; exact tests of the response are part of its stage and not counted here.
     """
 
     frame: int
@@ -51,8 +55,12 @@ class StepReport:
     bodies: int
     pairs: int
     impulses: int
+    broad: str
+    box_tests: int
+    filter_tests: int
+    filter_seconds: float
+    has_exact_tests: bool
     detected: Detected = field(repr=False)
-    cost: Cost = field(repr=False)
 
     @property
     def contacts(self) -> int:

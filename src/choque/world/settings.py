@@ -11,7 +11,6 @@ import numpy as np
 from choque import broad
 from choque._core import check, threads
 from choque._core.registry import Registry
-from choque.bounds import Boxes
 from choque.broad.devices import on_device
 from choque.dynamics.response import RESPONSES
 from choque.errors import UnknownName
@@ -67,8 +66,7 @@ class Settings:
         find_bounds(self.bounds, self.broad)
         RULES.find(self.narrow)
         RESPONSES.find(self.response)
-        # On no bodies at all: a method says at once which of its options it does not know.
-        broad.create(self.broad, Boxes(np.empty((0, 3)), np.empty((0, 3))), **self.method_options())
+        broad.find(self.broad).with_options(self.method_options())
         return self
 
     @classmethod

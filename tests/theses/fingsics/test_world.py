@@ -16,6 +16,7 @@ from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses import fingsics
 from choque.theses.fingsics.boxes import body_boxes, oriented_boxes_meet
+from choque.theses.fingsics.cost import cost_of
 from choque.theses.fingsics.indices import FingsicsBruteObb, FingsicsSap, FingsicsSapObb
 from choque.theses.fingsics.sweep import FingsicsSweep
 from choque.world import World
@@ -258,8 +259,8 @@ def test_counts_of_the_filter_are_reported() -> None:
     plain, filtered = scene_of_each(broad="sap-incremental"), scene_of_each(broad="sap-obb")
     for _ in range(30):
         before, after = plain.step(), filtered.step()
-        assert after.cost.bounding_tests == before.pairs
-        assert after.cost.exact_tests == after.pairs
+        assert cost_of(after).bounding_tests == before.pairs
+        assert cost_of(after).exact_tests == after.pairs
 
 
 def test_other_kinds_are_refused() -> None:

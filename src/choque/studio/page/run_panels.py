@@ -14,7 +14,8 @@ from choque._core.pair_sets import difference, no_pairs
 from choque._core.types import Pairs
 from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
-from choque.world import Comparison, Cost, StepReport, World
+from choque.theses.fingsics.cost import Cost, cost_of
+from choque.world import Comparison, StepReport, World
 from choque.world.report import STAGES
 
 MEDIAN_OF = 60
@@ -67,7 +68,7 @@ class RunPlots:
     def add(self, report: StepReport) -> None:
         """Add the report of a step."""
         times = (1e3 * report.seconds[stage] for stage in STAGES)
-        self._reports.append((report.frame, *times, report.pairs, report.cost.bounding_tests, report.contacts))
+        self._reports.append((report.frame, *times, report.pairs, cost_of(report).bounding_tests, report.contacts))
 
     def clear(self) -> None:
         """Forget everything."""

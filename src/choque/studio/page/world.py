@@ -18,6 +18,7 @@ from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
 from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.theses.fingsics.cost import CostMeter
 from choque.world import Run, StepReport, World, bounds_names
 from choque.world.detection import Detection
 from choque.world.settings import Settings
@@ -73,7 +74,8 @@ class WorldView(BodiesView):
         self.seconds = {name: Recent() for name in ("step", "send", "picture")}
         """Times of a step, of sending a frame to the server, and between two frames [s]."""
         self.steps_since_change = 0
-        self.run.observers.append(self._observe)
+        self.cost = CostMeter()
+        self.run.observers += [self._observe, self.cost]
         self.set_up(page, self._thing.camera if isinstance(self._thing, BodyScene) else Camera())
         self._add_run_tab()
         self.add_show_tab()
@@ -334,7 +336,7 @@ class WorldView(BodiesView):
         self.update_notes()
         self.plots.draw()
         self._events_text.content = self.events.html()
-        self._cost_text.content = cost_html(world.cost, self.steps_since_change)
+        self._cost_text.content = cost_html(self.cost.total, self.steps_since_change)
         if run.shadow is None:
             self._second_text.content = "None."
         else:

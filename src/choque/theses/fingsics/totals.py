@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from choque.world import Cost, StepReport, World
+from choque.theses.fingsics.cost import Cost, cost_of
+from choque.world import StepReport, World
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Totals:
         self.contacts += report.contacts
         self.impulses += report.impulses
         self.total_seconds += report.total_seconds
-        self.cost = self.cost + report.cost
+        self.cost = self.cost + cost_of(report)
         for stage, seconds in report.seconds.items():
             self.seconds[stage] += seconds
         for kinds, tally in report.tally.items():

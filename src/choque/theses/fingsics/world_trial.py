@@ -18,8 +18,9 @@ from choque.lab.verdict import Verdict
 from choque.record import Recorder, Recording, Replay
 from choque.scene import BodyScene
 from choque.theses.fingsics import engine
+from choque.theses.fingsics.cost import Cost, cost_of
 from choque.theses.fingsics.world_course import Course
-from choque.world import Cost, StepReport, World
+from choque.world import StepReport, World
 from choque.world.run import warm_up_kinds
 
 FEW = 3
@@ -141,7 +142,7 @@ class WorldTrial(Trial):
     @property
     def cost(self) -> Cost:
         """The cost model of the latest run."""
-        return sum((report.cost for report in self.reports), Cost())
+        return sum(map(cost_of, self.reports), Cost())
 
     def _made(self) -> World:
         if self.by_engine_rules:
@@ -160,7 +161,7 @@ class WorldTrial(Trial):
         self.reports.append(report)
 
     def _typical(self, letter: str) -> float:
-        values = [report.cost.letters()[letter] for report in self.reports]
+        values = [cost_of(report).letters()[letter] for report in self.reports]
         measured = [value for value in values if value > 0]
         return float(np.median(measured)) * 1e9 if measured else 0.0
 

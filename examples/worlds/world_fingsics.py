@@ -2,8 +2,9 @@
 A scene of the Fingsics engine
 ==============================
 
-Its XML files are read as they are. With ``legacy=True`` a world computes by that engine's
-rules in every part, defects included, so that its counts can be reproduced.
+Fingsics is the engine of a thesis on rigid bodies. Its XML files are read unchanged, and
+``choque.theses.fingsics.world`` computes by its rules in every part, defects included, so
+that its counts can be reproduced.
 """
 
 import tempfile
@@ -14,9 +15,10 @@ import numpy as np
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses import fingsics
 
 # %%
-# A ball against a wall of capsules, in the format of the original.
+# A ball against a wall of capsules, in the format of Fingsics.
 capsules = "\n".join(
     f'<capsule pos="{3 * (number % 3) - 3},{1.3 * (number // 3) + 0.7},0" ang="0,90,0" '
     'radius="0.6" length="1.2" acceleration="0,-9.8,0" elasticityCoef="0.3"/>'
@@ -32,17 +34,16 @@ text = f"""<?xml version="1.0" encoding="utf-8"?>
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "wall.xml"
     path.write_text(text)
-    scene = choque.scene.read(path)
+    scene = choque.scene.find_bodies(path)
 print(f"{scene.name}: {len(scene)} bodies at {scene.steps_per_second} steps a second")
 
 # %%
-# Two engines on the same scene: that of the original, and ours.
+# Two sets of rules on the same scene: those of Fingsics, and exact ones.
 courses = {}
-for name, options in {
-    "as in the original": {"legacy": True, "broad": "sap-obb"},
-    "exact": {"broad": "sap-obb"},
+for name, world in {
+    "Fingsics": fingsics.world(scene, broad="sap-obb"),
+    "exact": scene.world(broad="sap-obb"),
 }.items():
-    world = scene.world(**options)
     contacts = 0
     positions = [world.bodies.position.copy()]
     for _ in range(90):

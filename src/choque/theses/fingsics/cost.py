@@ -1,28 +1,28 @@
-"""The cost model of collision detection, measured: what each part took, and whether a filter pays."""
+"""The cost model of the Fingsics thesis, T = C + b B + o O: the time of each part, and whether a filter pays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from choque._core.counters import Counters
+from choque.world import StepReport, World
 
 WITHOUT_STRUCTURE = ("brute",)
-"""Methods that do nothing but test bounds: their T is b B + o O."""
+"""Methods that only test bounds: their T is b B + o O."""
 
 
 @dataclass(frozen=True)
 class Cost:
     """The cost model of collision detection, T = C + b B + o O, measured.
 
-    C is what the broad phase takes before any test of tighter bounds, b and B the number and unit cost of those
-    tests, o and O the number and unit cost of exact tests. A method without structure has no C: its tests of bounds
-    are all that it does. Costs of several steps add up.
+    C is the time of the broad phase before any test of tighter bounds, b and B the number and unit cost of those tests,
+    o and O the number and unit cost of exact tests. A method without structure has no C, since it only tests bounds.
+    Costs of several steps can be added.
     """
 
     structure_seconds: float = 0.0
     """C: the broad phase without its tests of bounds."""
     bounding_tests: int = 0
-    """b: tests of bounds that the model counts: those of tighter bounds, or all where a method does nothing else."""
+    """b: tests of tighter bounds, or of all bounds where a method does nothing else."""
     bounding_seconds: float = 0.0
     """b B: the time of these."""
     exact_tests: int = 0
@@ -34,11 +34,11 @@ class Cost:
 
     @property
     def seconds(self) -> float:
-        """T: what it all took."""
+        """T: the sum of all parts."""
         return self.structure_seconds + self.bounding_seconds + self.exact_seconds
 
     def letters(self) -> dict[str, float]:
-        """The model by its letters: C, b, B, o and O, in seconds and counts; unit costs of no test are 0."""
+        """Return C, b, B, o and O, in seconds and counts; a unit cost without tests is 0."""
         return {
             "C": self.structure_seconds,
             "b": self.bounding_tests,
@@ -49,18 +49,18 @@ class Cost:
 
     @property
     def has_filter(self) -> bool:
-        """Whether candidates were filtered by tighter bounds, and there was something to measure."""
+        """Whether candidates were filtered by tighter bounds in a measurable time."""
         return self.unfiltered > 0 and self.bounding_seconds > 0
 
     @property
     def ratio(self) -> float:
-        """O / B: how many tests of bounds one exact test costs; NaN where nothing tells."""
+        """O / B: the cost of an exact test in tests of bounds; NaN if it is unknown."""
         unit = self.letters()
         return unit["O"] / unit["B"] if self.has_filter and self.exact_tests else float("nan")
 
     @property
     def threshold(self) -> float:
-        """o₁ / (o₁ − o₂): what O / B must exceed for the filter to pay; infinite if it rejects nothing."""
+        """o₁ / (o₁ − o₂): the filter pays if O / B exceeds it; infinite if it rejects nothing."""
         if not self.has_filter:
             return float("nan")
         rejected = self.unfiltered - self.exact_tests
@@ -68,7 +68,7 @@ class Cost:
 
     @property
     def filter_pays(self) -> bool | None:
-        """Whether the filter saved more than it cost, O / B > o₁ / (o₁ − o₂); None where it cannot be told."""
+        """Whether the filter saved more than it cost, O / B > o₁ / (o₁ − o₂); None if it is unknown."""
         if not self.has_filter or not self.exact_tests:
             return None
         return self.ratio > self.threshold
@@ -97,28 +97,27 @@ class Cost:
         return f"{model} O/B = {self.ratio:.2f} {sign} {self.threshold:.2f} = o1/(o1 - o2): {verdict}."
 
 
+def cost_of(report: StepReport) -> Cost:
+    """Return the cost of one step, without the exact tests that a response makes itself."""
+    tests, seconds = (report.pairs, report.seconds["narrow"]) if report.has_exact_tests else (0, 0.0)
+    broad = report.seconds["broad"]
+    if report.filter_tests:
+        filtered = report.filter_tests
+        return Cost(broad - report.filter_seconds, filtered, report.filter_seconds, tests, seconds, filtered)
+    if report.broad not in WITHOUT_STRUCTURE or not report.box_tests:
+        return Cost(broad if report.bodies else 0.0, 0, 0.0, tests, seconds)
+    return Cost(0.0, report.box_tests, broad, tests, seconds)
+
+
 class CostMeter:
-    """Reads the counters of a broad phase after each step and adds up what steps cost."""
+    """Adds up the cost of the steps of a run since the latest change of methods; an observer of a run."""
 
-    def __init__(self, method: str) -> None:
+    def __init__(self) -> None:
         self.total = Cost()
-        self._has_structure = method not in WITHOUT_STRUCTURE
-        self._counters: Counters | None = None
-        self._before = (0, 0, 0.0)
+        self._settings: object = None
 
-    def read(self, counters: Counters | None, broad_seconds: float, exact_tests: int, exact_seconds: float) -> Cost:
-        """The cost of one step, which is added to the total; None where there were no bodies to find pairs of."""
-        if counters is None:
-            return Cost()
-        before = self._before if counters is self._counters else (0, 0, 0.0)
-        now = (counters.tests, counters.filtered, counters.filter_seconds)
-        self._counters, self._before = counters, now
-        tests, filtered, filter_seconds = now[0] - before[0], now[1] - before[1], now[2] - before[2]
-        if filtered:
-            cost = Cost(broad_seconds - filter_seconds, filtered, filter_seconds, exact_tests, exact_seconds, filtered)
-        elif self._has_structure or not tests:
-            cost = Cost(broad_seconds, 0, 0.0, exact_tests, exact_seconds)
-        else:
-            cost = Cost(0.0, tests, broad_seconds, exact_tests, exact_seconds)
-        self.total += cost
-        return cost
+    def __call__(self, world: World, report: StepReport) -> None:
+        """Add a step."""
+        if world.settings is not self._settings:
+            self._settings, self.total = world.settings, Cost()
+        self.total += cost_of(report)
