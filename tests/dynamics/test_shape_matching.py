@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from choque.dynamics.particles import MATCHES, SKIPPED, relax, rest_shapes
+from choque.dynamics.particles import MATCHES, SKIPPED, Candidates, Matching, relax
 from choque.dynamics.polar import is_rotation, matrix_square_root, rotation_in
 from choque.dynamics.shape_matching import ShapeMatching
 from choque.errors import InvalidInput
@@ -187,15 +187,13 @@ def test_a_body_whose_vertices_are_not_around_its_centre() -> None:
 def _relax(deform: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """One answer on two overlapping cubes whose particles were deformed by hand beforehand."""
     cores = cores_of_hulls(CUBES.at([[0, 0, 0], [0.9, 0, 0]], scale=0.5))
-    rest, mean = np.empty_like(cores.points), np.zeros((2, 3))
-    rest_shapes(cores, rest, mean)
-    rest[:8] = deform(rest[:8])
-    turn, state, counts = np.zeros((2, 3, 3)), np.zeros(2, np.uint8), np.zeros(5, np.int64)
-    relax(
-        1, cores, np.array([[0, 1]], np.int32), np.zeros(1, np.uint8), np.zeros((2, 3)), np.zeros(2, np.bool_),
-        np.zeros((1, 3)), rest, mean, turn, state, new_polytope(), counts,
-    )  # fmt: skip
-    return state, counts, mean, turn
+    matching, counts = Matching.at_rest(cores), np.zeros(5, np.int64)
+    matching.rest[:8] = deform(matching.rest[:8])
+    candidates = Candidates(
+        np.array([[0, 1]], np.int32), np.zeros(1, np.uint8), np.zeros((2, 3)), np.zeros(2, np.bool_), np.zeros((1, 3))
+    )
+    relax(1, cores, candidates, matching, new_polytope(), counts)
+    return matching.state, counts, matching.mean, matching.turn
 
 
 def test_a_shape_that_allows_no_rotation_is_skipped() -> None:
@@ -211,14 +209,13 @@ def test_a_shape_that_allows_no_rotation_is_skipped() -> None:
 
 def test_translation_only_is_what_a_skipped_shape_gets(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-002-33: the commit leaves the rotation of a skipped shape and moves its position."""
-    from choque.dynamics import shape_matching as room
+    from choque.dynamics import shape_matching as module
 
-    def skip(iterations: int, cores: Any, *rest: Any) -> None:
-        mean, state = rest[6], rest[8]
-        mean[0] += [1.0, 2.0, 3.0]
-        state[0] = 2
+    def skip(iterations: int, cores: Any, candidates: Any, matching: Matching, *_: Any) -> None:
+        matching.mean[0] += [1.0, 2.0, 3.0]
+        matching.state[0] = 2
 
-    monkeypatch.setattr(room, "relax", skip)
+    monkeypatch.setattr(module, "relax", skip)
     turn = random_rotations(np.random.default_rng(2), 2)
     bodies = bodies_at([(0, 0, 0), (0.5, 0, 0)], turn)
     ShapeMatching().respond(bodies, every_pair(2), 0.1)

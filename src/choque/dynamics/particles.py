@@ -1,4 +1,4 @@
-"""The kernels of shape matching: particles are pushed out of each other, then drawn back into rigid shapes.
+"""The kernels of shape matching: particles are pushed out of each other, then moved back into rigid shapes.
 
 Müller, Heidelberger, Teschner, Gross, "Meshless deformations based on shape matching", 2005, with the goal positions
 taken at once.
@@ -7,6 +7,7 @@ taken at once.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,58 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, subtract
-from choque.dynamics._shape_matching_overlap import HELD, Overlap, ask_anew, recheck
+from choque.dynamics.particle_overlap import HELD, Memory, Overlap, find_overlap, recheck
 from choque.dynamics.polar import rotation_in
 from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import Polytope
 from choque.narrow.convex.gjk import new_simplex, start_axis
 
 TESTS, COLLISIONS, MATCHES, SKIPPED, FRESH = range(5)
-"""What is counted: exact tests, collisions answered, shapes matched, shapes that no rotation was found for, and how
-many tests GJK answered anew."""
+"""Counters: exact tests, resolved collisions, matched shapes, shapes without a rotation, and tests by GJK."""
+
+
+class Candidates(NamedTuple):
+    """The pairs that may collide, and the bodies that cannot move."""
+
+    rows: Pairs
+    """(m, 2) bodies."""
+    ground: NDArray[np.uint8]
+    """(m,) 1 or 2 where that column is a plane, else 0."""
+    up: Floats
+    """(n, 3) the normal of each body that is a plane."""
+    fixed: NDArray[np.bool_]
+    """(n,) bodies that do not move."""
+    axis: NDArray[np.float64]
+    """(m, 3) the axis that separated each pair before, which is updated; 0 where none is known."""
+
+
+class Matching(NamedTuple):
+    """The rigid shapes that particles are matched to."""
+
+    rest: NDArray[np.float64]
+    """(P, 3) the particles at rest, relative to their mean."""
+    mean: NDArray[np.float64]
+    """(n, 3) the mean of the particles of each body."""
+    turn: NDArray[np.float64]
+    """(n, 3, 3) the rotation of each body since the start."""
+    state: NDArray[np.uint8]
+    """(n,) 0 where a shape was not matched, 1 where it was, 2 where no rotation was found."""
+    version: Rows
+    """(n,) how often each shape has moved."""
+
+    @classmethod
+    def at_rest(cls, cores: Cores) -> Self:
+        """Return the shapes of bodies in their present poses."""
+        count = len(cores.spans)
+        made = cls(
+            np.empty_like(cores.points),
+            np.zeros((count, 3)),
+            np.zeros((count, 3, 3)),
+            np.zeros(count, np.uint8),
+            np.zeros(count, np.int64),
+        )
+        rest_shapes(cores, made.rest, made.mean)
+        return made
 
 
 @kernel
@@ -40,33 +84,19 @@ def rest_shapes(cores: Cores, rest: NDArray[np.float64], mean: NDArray[np.float6
 
 @kernel
 def relax(
-    iterations: Index,
-    cores: Cores,
-    rows: Pairs,
-    ground: NDArray[np.uint8],
-    up: Floats,
-    fixed: NDArray[np.bool_],
-    axis: NDArray[np.float64],
-    rest: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    turn: NDArray[np.float64],
-    state: NDArray[np.uint8],
-    polytope: Polytope,
-    counts: Rows,
+    iterations: Index, cores: Cores, candidates: Candidates, matching: Matching, polytope: Polytope, counts: Rows
 ) -> None:
-    """Go over all pairs ``iterations`` times: where two bodies collide, part their particles and match their shapes.
+    """Visit all pairs ``iterations`` times: where two bodies collide, separate their particles and match their shapes.
 
-    ``rows`` (m, 2) are bodies; where ``ground`` (m,) is 1 or 2, that column is a plane whose normal is ``up`` of its
-    body. ``fixed`` bodies do not move. ``axis`` (m, 3) remembers what parted pairs. ``mean`` (n, 3) and ``turn``
-    (n, 3, 3) follow the shapes; ``state`` (n,) is 1 where a shape was matched last, 2 where no rotation was found.
-    A pair of which neither body moved since it was looked at would be answered as before, and is passed over.
+    A pair of which neither body has moved since its last visit would have the same result, and is skipped.
     """
     points, spans, place, graph = cores
+    rows, ground, up, fixed, axis = candidates
+    version = matching.version
     simplex = new_simplex()
     work, moment = np.empty((5, 3, 3)), np.empty((3, 3))
-    version = np.zeros(len(cores.spans), np.int64)
     seen = np.full((len(rows), 2), -1, np.int64)
-    held, held_depth = np.zeros((len(rows), HELD), np.int64), np.zeros(len(rows))
+    memory = Memory(axis, np.zeros((len(rows), HELD), np.int64), np.zeros(len(rows)))
     for _ in range(iterations):
         is_quiet = True
         for pair in range(len(rows)):
@@ -83,20 +113,20 @@ def relax(
                 if fixed[body] or not _lift(points, spans, graph, body, normal, level):
                     continue
                 counts[COLLISIONS] += 1
-                match_shape(points, spans, body, rest, mean, turn, state, version, work, moment, counts)
+                match_shape(cores, body, matching, work, moment, counts)
                 continue
-            is_known, overlap = recheck(points, spans, place, graph, one, other, axis, held, held_depth, pair)
+            is_known, overlap = recheck(cores, one, other, memory, pair)
             if not is_known:
                 counts[FRESH] += 1
-                overlap = ask_anew(cores, one, other, axis, held, held_depth, pair, simplex, polytope)
+                overlap = find_overlap(cores, one, other, memory, pair, simplex, polytope)
             if not overlap.exists:
                 continue
             counts[COLLISIONS] += 1
             _part(points, spans, place, one, other, overlap, fixed)
             if not fixed[one]:
-                match_shape(points, spans, one, rest, mean, turn, state, version, work, moment, counts)
+                match_shape(cores, one, matching, work, moment, counts)
             if not fixed[other]:
-                match_shape(points, spans, other, rest, mean, turn, state, version, work, moment, counts)
+                match_shape(cores, other, matching, work, moment, counts)
         if is_quiet:
             break
 
@@ -111,7 +141,7 @@ def _part(
     overlap: Overlap,
     fixed: NDArray[np.bool_],
 ) -> None:
-    """Move the particles of either body that lie beyond the deepest point of the other back to its level."""
+    """Move the particles of each body that lie beyond the deepest point of the other back to its level."""
     normal = overlap.normal
     offset = dot(normal, start_axis(place, one, other))
     high = dot(normal, point_of(points, overlap.deepest))
@@ -124,7 +154,7 @@ def _part(
 
 @helper
 def _lift(points: Floats, spans: Rows, graph: Rows, body: Index, up: Vector, level: float) -> bool:
-    """Move the particles of a body that lie below a plane up to it; whether there are any, or one lies on it."""
+    """Move the particles of a body that lie below a plane up to it; return whether any lies below or on it."""
     first, last = spans[body, 0], spans[body, 1]
     down = (-up[0], -up[1], -up[2])
     lowest = support(points, spans, graph, body, down, first)
@@ -147,7 +177,7 @@ def _press(points: Floats, first: Index, last: Index, normal: Vector, level: flo
 
 @helper
 def _mean(points: Floats, first: Index, last: Index) -> Vector:
-    """The mean of the rows first … last − 1."""
+    """Return the mean of the rows first … last − 1."""
     x = y = z = 0.0
     for row in range(first, last):
         x += points[row, 0]
@@ -159,19 +189,19 @@ def _mean(points: Floats, first: Index, last: Index) -> Vector:
 
 @helper
 def match_shape(
-    points: Floats,
-    spans: Rows,
+    cores: Cores,
     body: Index,
-    rest: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    turn: NDArray[np.float64],
-    state: NDArray[np.uint8],
-    version: Rows,
+    matching: Matching,
     work: NDArray[np.float64],
     moment: NDArray[np.float64],
     counts: Rows,
 ) -> None:
-    """Put the particles of a body where its rest shape fits them best; leave them when no rotation can be found."""
+    """Move the particles of a body to the rest shape that fits them best; leave them if no rotation can be found.
+
+    ``work`` (5, 3, 3) and ``moment`` (3, 3) are scratch arrays.
+    """
+    points, spans = cores.points, cores.spans
+    rest, mean, turn, state, version = matching
     first, last = spans[body, 0], spans[body, 1]
     center = _mean(points, first, last)
     xx = xy = xz = yx = yy = yz = zx = zy = zz = 0.0
@@ -204,20 +234,13 @@ def match_shape(
 
 
 @kernel
-def commit(
-    cores: Cores,
-    bodies: Rows,
-    start: Floats,
-    mean: Floats,
-    turn: Floats,
-    state: NDArray[np.uint8],
-    position: Floats,
-    rotation: Floats,
-) -> None:
+def commit(cores: Cores, bodies: Rows, start: Floats, matching: Matching, position: Floats, rotation: Floats) -> None:
     """Write the pose of each matched shape to its body: position and rotation, or position alone.
 
-    The position moves with the particles and, where their mean is not the centre of the body, around it.
+    ``start`` (n, 3) are the means of the particles before. The position moves with the particles and, where their mean
+    is not the centre of the body, rotates around it.
     """
+    _, mean, turn, state, _ = matching
     turned = np.empty((3, 3))
     for body in range(len(bodies)):
         if state[body] == 0:
@@ -231,7 +254,7 @@ def commit(
                 axis = rotation[row, 0, column], rotation[row, 1, column], rotation[row, 2, column]
                 x, y, z = _turned(turn[body], axis)
                 turned[0, column], turned[1, column], turned[2, column] = x, y, z
-            _straighten(turned)
+            _orthonormalise(turned)
             for line in range(3):
                 for column in range(3):
                     rotation[row, line, column] = turned[line, column]
@@ -250,8 +273,8 @@ def _turned(rotation: Floats, vector: Vector) -> Vector:
 
 
 @helper
-def _straighten(matrix: Floats) -> None:
-    """Make the rows of a matrix that is nearly a rotation orthonormal, so that errors do not add up over frames."""
+def _orthonormalise(matrix: Floats) -> None:
+    """Make the rows of a matrix that is nearly a rotation orthonormal, so that errors do not accumulate over frames."""
     first = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     second = matrix[1, 0], matrix[1, 1], matrix[1, 2]
     first = scaled(first, 1.0 / math.sqrt(dot(first, first)))

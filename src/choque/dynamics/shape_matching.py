@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Pairs
-from choque.dynamics.particles import commit, relax, rest_shapes, verlet
+from choque.dynamics.particles import Candidates, Matching, commit, relax, verlet
 from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
 from choque.narrow.convex.contacts import Axes
@@ -74,17 +74,13 @@ class ShapeMatching(Response):
         ground = (is_plane[:, 0] + 2 * is_plane[:, 1]).astype(np.uint8)
         pairs = bodies.ids[candidates]
         axis = self._axes.recall(pairs)
-        rest, mean = np.empty_like(cores.points), np.zeros((len(used), 3))
-        rest_shapes(cores, rest, mean)
-        start = mean.copy()
-        turn = np.zeros((len(used), 3, 3))
-        moved = np.zeros(len(used), np.uint8)
+        matching = Matching.at_rest(cores)
+        start = matching.mean.copy()
         up = np.ascontiguousarray(bodies.rotation[used][:, :, 1], np.float64)
         fixed = bodies.static[used] | (shapes.kind[used] == PLANE)
-        relax(
-            self.iterations, cores, rows, ground, up, fixed, axis, rest, mean, turn, moved, self._polytope, self.counts
-        )
-        commit(cores, used, start, mean, turn, moved, bodies.position, bodies.rotation)
+        among = Candidates(rows, ground, up, fixed, axis)
+        relax(self.iterations, cores, among, matching, self._polytope, self.counts)
+        commit(cores, used, start, matching, bodies.position, bodies.rotation)
         self._axes.remember(pairs, axis)
         return int(self.counts[1])
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from choque._core.kernel import forceinline, helper
+from choque._core.kernel import helper, inline
 from choque._core.vector import Vector, along, cross, dot, scaled
 from choque.narrow.pair import NEAR, Manifold, Pose, apart, clamp, offset, to_world, touching
 
 
-@forceinline
+@inline
 def capsule_capsule(a: Pose, b: Pose) -> Manifold:
     """Two capsules touch where their axes, two segments, are closer than the sum of their radii.
 
@@ -52,7 +52,7 @@ def capsule_capsule(a: Pose, b: Pose) -> Manifold:
     return touching(a, scaled(axis_a, shared), direction, radius + (place_a - shared) * lean, overlap)
 
 
-@forceinline
+@inline
 def capsule_tile(a: Pose, b: Pose) -> Manifold:
     """A capsule touches a tile where its axis, a segment, is closer to the rectangle than its radius.
 
@@ -87,7 +87,7 @@ def capsule_tile(a: Pose, b: Pose) -> Manifold:
     return touching(a, scaled(axis, shared), to_world(b, local), surface, overlap)
 
 
-@forceinline
+@inline
 def capsule_plane(a: Pose, b: Pose) -> Manifold:
     """A capsule touches the half-space below a plane where its lower end is lower than its radius, at any depth.
 

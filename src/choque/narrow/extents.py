@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import inline, kernel
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Index
+from choque._core.vector import Vector
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes, Solids
 
 SLACK = 8
@@ -60,7 +61,7 @@ def bound_slabs(
             if kind[row] == PLANE:
                 low, high = _half_space(rotation, row, x, y, z)
             elif kind[row] == CONVEX:
-                low, high = _hull_extent(rotation, size, row, hull[row], points, starts, x, y, z)
+                low, high = _hull_extent(rotation, size, row, hull[row], points, starts, (x, y, z))
                 far += high - low
             else:
                 high = _reach(kind[row], rotation, size, row, x, y, z)
@@ -104,7 +105,7 @@ def bound_boxes(
                 if kind[row] == PLANE:
                     low, high = _half_space(rotation, row, x, y, z)
                 else:
-                    low, high = _hull_extent(rotation, size, row, hull[row], points, starts, x, y, z)
+                    low, high = _hull_extent(rotation, size, row, hull[row], points, starts, (x, y, z))
                     far = high - low
             far += abs(middle)
             lower[row, axis] = middle + low - slack * far
@@ -226,10 +227,9 @@ def _reach(kind: Any, rotation: Any, size: Any, row: Index, x: float, y: float, 
 
 
 @inline
-def _hull_extent(
-    rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, x: float, y: float, z: float
-) -> Any:
-    """From where to where a scaled hull reaches along (x, y, z), measured from its centre."""
+def _hull_extent(rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, direction: Vector) -> Any:
+    """Return the interval of a scaled hull along ``direction``, relative to its centre."""
+    x, y, z = direction
     u = size[row, 0] * (x * rotation[row, 0, 0] + y * rotation[row, 1, 0] + z * rotation[row, 2, 0])
     v = size[row, 1] * (x * rotation[row, 0, 1] + y * rotation[row, 1, 1] + z * rotation[row, 2, 1])
     w = size[row, 2] * (x * rotation[row, 0, 2] + y * rotation[row, 1, 2] + z * rotation[row, 2, 2])

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Index
@@ -69,7 +69,10 @@ class Manifold(NamedTuple):
 
 
 Rule: TypeAlias = Callable[[Pose, Pose], Manifold]
-"""The manifold of two shapes of given kinds, the shape of the smaller kind first; a kernel, helper or forceinline."""
+"""The manifold of two shapes of given kinds, the shape of the smaller kind first.
+
+Decorated with `inline` a rule is compiled once, as part of its loop.
+"""
 
 
 class PoseArrays(NamedTuple):
@@ -160,6 +163,19 @@ def read_pose(position: Floats, rotation: Floats, size: Floats, row: Index, flat
     )
 
 
+@helper
+def _write(
+    normal: Floats, points: Floats, separations: Floats, features: NDArray[np.uint32], pair: Index, manifold: Manifold
+) -> None:
+    store(normal, pair, manifold.normal)
+    for place in range(len(manifold.points)):  # a constant, so that the compiler unrolls the loop
+        x, y, z = manifold.points[place]
+        points[pair, place, 0], points[pair, place, 1], points[pair, place, 2] = x, y, z
+        separations[pair, place] = manifold.separations[place]
+        if len(manifold.points) > 1:
+            features[pair, place] = manifold.features[place]
+
+
 def _loop(poses: PoseArrays, found: ContactArrays, first: Index, last: Index) -> None:
     """Write the manifolds of the pairs ``first … last − 1``; the template of `pair_loop`."""
     position, rotation, size = poses
@@ -170,15 +186,8 @@ def _loop(poses: PoseArrays, found: ContactArrays, first: Index, last: Index) ->
         b = read_pose(position, rotation, size, pairs[pair, 1], flat)
         manifold = rule(a, b)  # type: ignore[name-defined]  # noqa: F821
         point_count[pair] = manifold.point_count
-        if manifold.point_count == 0:
-            continue
-        store(normal, pair, manifold.normal)
-        for place in range(len(manifold.points)):  # a constant, so that the compiler unrolls the loop
-            x, y, z = manifold.points[place]
-            points[pair, place, 0], points[pair, place, 1], points[pair, place, 2] = x, y, z
-            separations[pair, place] = manifold.separations[place]
-            if len(manifold.points) > 1:
-                features[pair, place] = manifold.features[place]
+        if manifold.point_count > 0:
+            _write(normal, points, separations, features, pair, manifold)
 
 
 @cache

@@ -182,7 +182,7 @@ class NarrowPhase:
         if self._buffers.size < count or self._buffers.found.normal.dtype != dtype:
             self._buffers = _Buffers(count + count // 4, dtype)
         buffers = self._buffers
-        starts = np.empty_like(self._starts)
+        starts = np.zeros_like(self._starts)
         refused = _group_pairs(shapes.kind, pairs, buffers.code, buffers.slot, buffers.found.pairs, starts)
         if refused >= 0:
             raise _refusal(shapes, pairs, refused)
@@ -301,12 +301,12 @@ def _group_pairs(
 ) -> int:
     """Sort ``pairs`` into groups of equal kinds by counting: O(m), stable.
 
-    Writes ``starts`` (k² + 1,), where the group of each ``code`` first·k + second begins, ``rows``, the bodies in the
-    order of the groups with that of the smaller kind first, and ``slot``, the new place of each pair. Returns −1, or
-    the place of the first pair that is out of range, out of order or of an unknown kind; the outputs are then invalid.
+    Writes ``starts`` (k² + 1,), zeros at first, where the group of each ``code`` first·k + second begins, ``rows``, the
+    bodies in the order of the groups with that of the smaller kind first, and ``slot``, the new place of each pair.
+    Returns −1, or the place of the first pair that is out of range, out of order or of an unknown kind; the outputs are
+    then invalid.
     """
     count, body_count = pairs.shape[0], kind.size
-    starts[:] = 0
     before = np.int64(-1)
     for place in range(count):
         a, b = np.int64(pairs[place, 0]), np.int64(pairs[place, 1])

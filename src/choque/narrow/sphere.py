@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from choque._core.kernel import forceinline
+from choque._core.kernel import inline
 from choque._core.vector import along, dot, scaled
 from choque.narrow.pair import NEAR, Manifold, Pose, apart, clamp, offset, to_world, touching
 
 
-@forceinline
+@inline
 def sphere_sphere(a: Pose, b: Pose) -> Manifold:
     """Two spheres touch where their centres are closer than the sum of their radii.
 
@@ -29,7 +29,7 @@ def sphere_sphere(a: Pose, b: Pose) -> Manifold:
     return touching(a, (0.0, 0.0, 0.0), direction, radius, overlap)
 
 
-@forceinline
+@inline
 def sphere_capsule(a: Pose, b: Pose) -> Manifold:
     """A sphere touches a capsule where its centre is closer to the axis than the sum of the radii.
 
@@ -57,7 +57,7 @@ def sphere_capsule(a: Pose, b: Pose) -> Manifold:
     return touching(a, (0.0, 0.0, 0.0), direction, radius, overlap) if overlap > 0.0 else apart()
 
 
-@forceinline
+@inline
 def sphere_tile(a: Pose, b: Pose) -> Manifold:
     """A sphere touches a tile where its centre is closer to the rectangle than its radius.
 
@@ -84,7 +84,7 @@ def sphere_tile(a: Pose, b: Pose) -> Manifold:
     return touching(a, (0.0, 0.0, 0.0), to_world(b, local), radius, overlap)
 
 
-@forceinline
+@inline
 def sphere_plane(a: Pose, b: Pose) -> Manifold:
     """A sphere touches the half-space below a plane where its centre is lower than its radius, at any depth."""
     radius, up = a.size[0], b.y_axis

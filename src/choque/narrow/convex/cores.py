@@ -13,7 +13,8 @@ from choque._core.types import Floats, Index, Pairs, Rows
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.hulls import Hulls, Posed
-from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes
+from choque.narrow.pair import PoseArrays
+from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes, Solids
 
 SCAN_LIMIT = 40
 """Up to so many points all are looked at; a climb along edges looks at fewer of more (benchmarks/narrow.py)."""
@@ -56,11 +57,9 @@ def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Co
     counts = POINT_COUNTS[kind]
     is_hull = kind == CONVEX
     counts[is_hull] = np.diff(hulls.first)[hull[bodies[is_hull]]]
-    cores = _room(counts, hulls)
-    over_ranges(
-        _fill_shapes, len(bodies), thread_count, bodies, shapes.kind, shapes.position, shapes.rotation, shapes.size,
-        hull, hulls.points, hulls.first, cores.points, cores.spans, cores.place,
-    )  # fmt: skip
+    cores = _empty_cores(counts, hulls)
+    solids = Solids(shapes.kind, shapes.position, shapes.rotation, shapes.size, hull, hulls.points, hulls.first)
+    over_ranges(_fill_shapes, len(bodies), thread_count, bodies, solids, cores)
     return cores, place_of[pairs]
 
 
@@ -72,11 +71,9 @@ def cores_of_hulls(posed: Posed, thread_count: int = 1, pairs: Pairs | None = No
         is_used = np.zeros(len(posed), np.bool_)
         is_used[pairs.reshape(-1)] = True
         counts *= is_used
-    cores = _room(counts, hulls)
-    over_ranges(
-        fill_hulls, len(posed), thread_count, posed.row, posed.position, posed.rotation, posed.scale,
-        hulls.points, hulls.first, cores.points, cores.spans, cores.place,
-    )  # fmt: skip
+    cores = _empty_cores(counts, hulls)
+    poses = PoseArrays(posed.position, posed.rotation, posed.scale)
+    over_ranges(_fill_hulls, len(posed), thread_count, posed.row, poses, hulls.points, hulls.first, cores)
     return cores
 
 
@@ -115,8 +112,8 @@ def _library(shapes: Shapes, bodies: Rows) -> Hulls:
     return hulls
 
 
-def _room(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
-    """Cores of so many points each, still to be filled."""
+def _empty_cores(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
+    """Return cores with these numbers of points, not initialised."""
     spans = np.empty((len(counts), 3), np.int64)
     spans[:, 1] = np.cumsum(counts)
     spans[:, 0] = spans[:, 1] - counts
@@ -141,20 +138,12 @@ def turn_points(
 
 
 @kernel
-def fill_hulls(
-    first: Index,
-    last: Index,
-    hull: Rows,
-    position: Floats,
-    rotation: Floats,
-    scale: Floats,
-    hull_points: Floats,
-    hull_first: Rows,
-    points: NDArray[np.float64],
-    spans: Rows,
-    place: NDArray[np.float64],
+def _fill_hulls(
+    first: Index, last: Index, hull: Rows, poses: PoseArrays, hull_points: Floats, hull_first: Rows, cores: Cores
 ) -> None:
-    """Turn and place the bodies first … last − 1, which are all hulls, as many points as they have room for."""
+    """Rotate and place the bodies first … last − 1, which are all hulls, as many points as their spans have."""
+    position, rotation, scale = poses
+    points, spans, place, _ = cores
     for body in range(first, last):
         begin = hull_first[hull[body]]
         end = begin + spans[body, 1] - spans[body, 0]
@@ -165,22 +154,10 @@ def fill_hulls(
 
 
 @kernel
-def _fill_shapes(
-    first: Index,
-    last: Index,
-    bodies: Rows,
-    kind: NDArray[np.int8],
-    position: Floats,
-    rotation: Floats,
-    size: Floats,
-    hull: NDArray[np.int32],
-    hull_points: Floats,
-    hull_first: Rows,
-    points: NDArray[np.float64],
-    spans: Rows,
-    place: NDArray[np.float64],
-) -> None:
-    """Turn and place the cores of ``bodies`` first … last − 1."""
+def _fill_shapes(first: Index, last: Index, bodies: Rows, solids: Solids, cores: Cores) -> None:
+    """Rotate and place the cores of ``bodies`` first … last − 1."""
+    kind, position, rotation, size, hull, hull_points, hull_first = solids
+    points, spans, place, _ = cores
     for row in range(first, last):
         body = bodies[row]
         at = spans[row, 0]

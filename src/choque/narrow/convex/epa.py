@@ -90,12 +90,11 @@ def epa_pair(
     Takes the ``simplex`` of ``count`` corners that GJK ended with, and leaves in it the corners of the nearest face,
     which name the deepest points. Cores that lie in one plane have the depth 0.
     """
-    points, spans, place, graph = cores
-    offset = start_axis(place, one, other)
-    count = _fill_simplex(points, spans, graph, one, other, offset, simplex, count)
+    offset = start_axis(cores.place, one, other)
+    count = _fill_simplex(cores, one, other, offset, simplex, count)
     if count < 4:
         return SOLVED, 0, _flat_normal(simplex, count, offset), 0.0
-    corners, sources, planes, faces, seen, rim, waiting = polytope
+    corners, sources, planes, faces = polytope.corners, polytope.sources, polytope.planes, polytope.faces
     reach = _start(simplex, corners, sources, planes, faces)
     corner_count, face_count = 4, 4
     iteration = 0
@@ -109,9 +108,7 @@ def epa_pair(
                 nearest, least = face, planes[face, 3]
         normal = planes[nearest, 0], planes[nearest, 1], planes[nearest, 2]
         ends = faces[nearest, 0], faces[nearest, 1], faces[nearest, 2]
-        corner, a, b = _farthest(
-            points, spans, graph, one, other, offset, normal, sources[ends[0], 0], sources[ends[0], 1]
-        )
+        corner, a, b = _farthest(cores, one, other, offset, normal, (sources[ends[0], 0], sources[ends[0], 1]))
         depth = dot(corner, normal)
         if depth - least <= CONVERGED * reach:
             outcome = SOLVED
@@ -122,14 +119,12 @@ def epa_pair(
             break
         store(corners, corner_count, corner)
         sources[corner_count, 0], sources[corner_count, 1] = a, b
-        seen_count, rim_count = _look(planes, faces, seen, rim, waiting, nearest, corner, iteration, SEEN * reach)
+        seen_count, rim_count = _look(polytope, nearest, corner, iteration, SEEN * reach)
         added = max(rim_count - seen_count, 0)
         if face_count + added > len(faces):
             outcome = FULL
             break
-        if not _grow(
-            corners, planes, faces, seen, rim, corner_count, seen_count, rim_count, face_count, NO_AREA * reach * reach
-        ):
+        if not _grow(polytope, corner_count, seen_count, rim_count, face_count, NO_AREA * reach * reach):
             break
         corner_count += 1
         face_count += added
@@ -165,33 +160,20 @@ def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index,
 
 @forceinline
 def _farthest(
-    points: Floats,
-    spans: Rows,
-    graph: Rows,
-    one: Index,
-    other: Index,
-    offset: Vector,
-    direction: Vector,
-    start: Index,
-    other_start: Index,
+    cores: Cores, one: Index, other: Index, offset: Vector, direction: Vector, start: tuple[int, int]
 ) -> tuple[Vector, int, int]:
-    """The corner of the difference farthest along ``direction``, and the points of the two bodies that make it."""
-    a = support(points, spans, graph, one, direction, start)
-    b = support(points, spans, graph, other, (-direction[0], -direction[1], -direction[2]), other_start)
+    """Return the corner of the difference farthest along ``direction``, and the points of the two bodies that make it.
+
+    Climbs along edges begin at the points ``start`` of the two bodies.
+    """
+    points, spans, _, graph = cores
+    a = support(points, spans, graph, one, direction, start[0])
+    b = support(points, spans, graph, other, (-direction[0], -direction[1], -direction[2]), start[1])
     return add(subtract(point_of(points, a), point_of(points, b)), offset), a, b
 
 
 @helper
-def _fill_simplex(
-    points: Floats,
-    spans: Rows,
-    graph: Rows,
-    one: Index,
-    other: Index,
-    offset: Vector,
-    simplex: Simplex,
-    count: Index,
-) -> Index:
+def _fill_simplex(cores: Cores, one: Index, other: Index, offset: Vector, simplex: Simplex, count: Index) -> Index:
     """Add corners until the simplex has four that are not in one plane; how many it has, fewer only on a flat body.
 
     GJK may hold the origin with less than a tetrahedron, or with one that repeats a corner or is flat. The corner to
@@ -210,7 +192,7 @@ def _fill_simplex(
         found = False
         for attempt in range(6):
             direction = _way_out(corners, count, attempt)
-            corner, a, b = _farthest(points, spans, graph, one, other, offset, direction, rows[0, 0], rows[0, 1])
+            corner, a, b = _farthest(cores, one, other, offset, direction, (rows[0, 0], rows[0, 1]))
             store(corners, count, corner)
             rows[count, 0], rows[count, 1] = a, b
             if _stands_out(corners, count):
@@ -304,18 +286,9 @@ def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least:
 
 
 @forceinline
-def _look(
-    planes: Floats,
-    faces: Rows,
-    seen: Rows,
-    rim: Rows,
-    waiting: Rows,
-    nearest: Index,
-    corner: Vector,
-    iteration: Index,
-    slack: float,
-) -> tuple[int, int]:
-    """List the faces seen from ``corner`` and the edges around them, going outward from the ``nearest`` face."""
+def _look(polytope: Polytope, nearest: Index, corner: Vector, iteration: Index, slack: float) -> tuple[int, int]:
+    """List the faces seen from ``corner`` and the edges around them, starting at the ``nearest`` face."""
+    _, _, planes, faces, seen, rim, waiting = polytope
     faces[nearest, MARK] = iteration
     seen[0] = nearest
     waiting[0], waiting[1], waiting[2] = faces[nearest, TWINS + 2], faces[nearest, TWINS + 1], faces[nearest, TWINS]
@@ -343,21 +316,13 @@ def _look(
 
 @forceinline
 def _grow(
-    corners: Floats,
-    planes: Floats,
-    faces: Rows,
-    seen: Rows,
-    rim: Rows,
-    corner: Index,
-    seen_count: Index,
-    rim_count: Index,
-    face_count: Index,
-    least: float,
+    polytope: Polytope, corner: Index, seen_count: Index, rim_count: Index, face_count: Index, least: float
 ) -> bool:
     """Put faces between the rim and ``corner`` in place of those that were seen; False if roundings forbid it.
 
     There may be fewer new faces than old ones, where a corner was in the middle of an edge or of a face.
     """
+    corners, _, planes, faces, seen, rim, _ = polytope
     last = rim_count - 1
     before = seen[last] if last < seen_count else face_count + last - seen_count
     joint = faces[rim[last] >> 2, rim[last] & 3]

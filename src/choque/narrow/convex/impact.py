@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,15 +92,19 @@ def time_of_impact(
     count = len(query.rows)
     given = {"motion_a": motion_a, "motion_b": motion_b, "spin_a": spin_a, "spin_b": spin_b}
     motion = np.stack([_vectors(value, count, name) for name, value in given.items()], axis=1)
-    outcome, steps = np.empty(count, np.uint8), np.empty(count, np.int64)
-    time, normal, point = np.empty(count), np.zeros((count, 3)), np.full((count, 3), np.nan)
+    found = _Impacts(
+        np.empty(count, np.uint8),
+        np.empty(count),
+        np.zeros((count, 3)),
+        np.full((count, 3), np.nan),
+        np.empty(count, np.int64),
+    )
     shares = ranges(count, query.thread_count)
     run(
-        lambda part: _advance(
-            query.cores, query.rows, motion, float(tolerance), outcome, time, normal, point, steps, *shares[part]
-        ),
+        lambda part: _advance(query.cores, query.rows, motion, float(tolerance), found, *shares[part]),
         len(shares),
     )
+    outcome, time, normal, point, steps = found
     hit = outcome != PARTED
     if query.is_single:
         return Impact(bool(hit[0]), float(time[0]), normal[0], point[0], int(steps[0]))
@@ -128,26 +132,33 @@ def _center(cores: Cores) -> None:
         cores.place[body, :3] += mean
 
 
+class _Impacts(NamedTuple):
+    """The results for n pairs: PARTED, MET or UNDECIDED, then the arrays of `Impact`."""
+
+    outcome: NDArray[np.uint8]
+    time: Floats
+    normal: Floats
+    point: Floats
+    steps: Rows
+
+
 @kernel
 def _advance(
     cores: Cores,
     rows: Pairs,
     motion: NDArray[np.float64],
     tolerance: float,
-    outcome: NDArray[np.uint8],
-    time: Floats,
-    normal: Floats,
-    point: Floats,
-    steps: Rows,
+    found: _Impacts,
     first: Index,
     last: Index,
 ) -> None:
-    """Advance pairs first … last − 1 until they touch, part for good, or the time is over."""
+    """Advance pairs first … last − 1 until they touch, separate for good, or the time is over."""
+    outcome, time, normal, point, steps = found
     simplex = new_simplex()
-    most = 0
+    largest = 0
     for body in range(len(cores.spans)):
-        most = max(most, cores.spans[body, 1] - cores.spans[body, 0])
-    moving = Cores(np.empty((2 * most, 3)), np.empty((2, 3), np.int64), np.empty((2, 4)), cores.graph)
+        largest = max(largest, cores.spans[body, 1] - cores.spans[body, 0])
+    moving = Cores(np.empty((2 * largest, 3)), np.empty((2, 3), np.int64), np.empty((2, 4)), cores.graph)
     for pair in range(first, last):
         one, other = rows[pair, 0], rows[pair, 1]
         extent, other_extent = _extent(cores, one), _extent(cores, other)
@@ -161,14 +172,14 @@ def _advance(
         for step in range(STEP_LIMIT):
             steps[pair] = step + 1
             _pose(cores, one, move, spin, now, moving, 0, 0)
-            _pose(cores, other, other_move, other_spin, now, moving, 1, most)
-            verdict, _, found, count = gjk_pair(moving, 0, 1, start_axis(moving.place, 0, 1), math.inf, simplex)
-            apart = length(found) if verdict == APART else 0.0
-            toward = scaled(found, -1.0 / apart) if apart > 0 else (0.0, 0.0, 0.0)
+            _pose(cores, other, other_move, other_spin, now, moving, 1, largest)
+            verdict, _, nearest, count = gjk_pair(moving, 0, 1, start_axis(moving.place, 0, 1), math.inf, simplex)
+            apart = length(nearest) if verdict == APART else 0.0
+            toward = scaled(nearest, -1.0 / apart) if apart > 0 else (0.0, 0.0, 0.0)
             gap = apart - reach
             if gap <= near:
                 outcome[pair] = MET
-                a, b = witnesses(moving, 0, 1, simplex, weights_of(simplex, min(count, 3), found))
+                a, b = witnesses(moving, 0, 1, simplex, weights_of(simplex, min(count, 3), nearest))
                 store(normal, pair, toward)
                 a, b = along(a, toward, moving.place[0, 3]), along(b, toward, -moving.place[1, 3])
                 store(point, pair, scaled(add(a, b), 0.5))

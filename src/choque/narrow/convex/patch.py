@@ -14,7 +14,7 @@ from choque._core.types import Floats, Index, Rows
 from choque._core.vector import Vector, along, cross, dot, length, point_of, subtract, unit
 from choque.narrow.convex.cores import Cores
 
-PATCH_ROOM = 64
+MAX_PATCH = 64
 """Corners of a flat part, at most; bodies with larger ones keep the point that EPA named."""
 
 LEVEL = 1e-7
@@ -25,32 +25,33 @@ PARALLEL = 1e-6
 
 
 @helper
-def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, middle: Vector, room: Floats) -> Vector:
+def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, middle: Vector, scratch: Floats) -> Vector:
     """The middle of the common region of the flat parts that face each other, or ``middle`` where one has no extent.
 
-    ``room`` is working memory, (64, 8): columns 0 and 1 hold the flat part of ``one`` in the plane across the
+    ``scratch`` is working memory, (64, 8): columns 0 and 1 hold the flat part of ``one`` in the plane across the
     ``normal``, 2 and 3 that of ``other``, 4 to 7 serve clipping.
     """
-    points, spans, place, _ = cores
+    points, spans = cores.points, cores.spans
     own, first, last, level = _flat_part(points, spans, one, normal)
     if own < 2:
         return middle
     opposite = (-normal[0], -normal[1], -normal[2])
     others, other_first, other_last, other_level = _flat_part(points, spans, other, opposite)
-    if others < 2 or own > PATCH_ROOM // 2 or others > PATCH_ROOM // 2:
+    if others < 2 or own > MAX_PATCH // 2 or others > MAX_PATCH // 2:
         return middle
     if own == 2 and others == 2 and _cross(points, first, last, other_first, other_last):
         return middle
     right = unit(cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.6 else (0.0, 1.0, 0.0)))
     up = cross(normal, right)
-    _lay_flat_part(points, spans, place, one, normal, level, right, up, middle, room, 0)
-    _lay_flat_part(points, spans, place, other, opposite, other_level, right, up, middle, room, 2)
+    frame = (right, up, middle)
+    _lay_flat_part(cores, one, normal, level, frame, scratch, 0)
+    _lay_flat_part(cores, other, opposite, other_level, frame, scratch, 2)
     if own == 2 and others == 2:
-        x, y = _middle_of_edges(room)
+        x, y = _middle_of_edges(scratch)
     elif own == 2:
-        x, y = _middle_of_clipped(room, 0, own, 2, others)
+        x, y = _middle_of_clipped(scratch, 0, own, 2, others)
     else:
-        x, y = _middle_of_clipped(room, 2, others, 0, own)
+        x, y = _middle_of_clipped(scratch, 2, others, 0, own)
     return along(along(middle, right, x), up, y)
 
 
@@ -84,19 +85,20 @@ def _cross(points: Floats, start: Index, end: Index, other_start: Index, other_e
 
 @helper
 def _lay_flat_part(
-    points: Floats,
-    spans: Rows,
-    place: Floats,
+    cores: Cores,
     body: Index,
     normal: Vector,
     level: float,
-    right: Vector,
-    up: Vector,
-    middle: Vector,
-    room: Floats,
+    frame: tuple[Vector, Vector, Vector],
+    scratch: Floats,
     column: Index,
 ) -> None:
-    """Write the corners of a body that reach the ``level``, around ``middle``: in order around their mean."""
+    """Write the corners of a body that reach the ``level`` in counter-clockwise order around their mean.
+
+    ``frame`` is two axes of the plane and its origin.
+    """
+    points, spans, place, _ = cores
+    right, up, middle = frame
     offset = subtract(point_of(place, body), middle)
     count = 0
     mean_x = mean_y = 0.0
@@ -105,63 +107,63 @@ def _lay_flat_part(
         if dot(corner, normal) >= level:
             x = dot(corner, right) + dot(offset, right)
             y = dot(corner, up) + dot(offset, up)
-            room[count, column], room[count, column + 1] = x, y
+            scratch[count, column], scratch[count, column + 1] = x, y
             mean_x, mean_y = mean_x + x, mean_y + y
             count += 1
     if count == 2:
         return  # either order is one
     mean_x, mean_y = mean_x / count, mean_y / count
     for turn in range(1, count):
-        x, y = room[turn, column], room[turn, column + 1]
+        x, y = scratch[turn, column], scratch[turn, column + 1]
         angle = math.atan2(y - mean_y, x - mean_x)
         at = turn
-        while at > 0 and math.atan2(room[at - 1, column + 1] - mean_y, room[at - 1, column] - mean_x) > angle:
-            room[at, column], room[at, column + 1] = room[at - 1, column], room[at - 1, column + 1]
+        while at > 0 and math.atan2(scratch[at - 1, column + 1] - mean_y, scratch[at - 1, column] - mean_x) > angle:
+            scratch[at, column], scratch[at, column + 1] = scratch[at - 1, column], scratch[at - 1, column + 1]
             at -= 1
-        room[at, column], room[at, column + 1] = x, y
+        scratch[at, column], scratch[at, column + 1] = x, y
 
 
 @helper
-def _middle_of_edges(room: Floats) -> tuple[float, float]:
+def _middle_of_edges(scratch: Floats) -> tuple[float, float]:
     """The middle of the common stretch of two parallel edges; of edges that cross, the point that is known: 0, 0."""
-    x, y = room[1, 0] - room[0, 0], room[1, 1] - room[0, 1]
-    other_x, other_y = room[1, 2] - room[0, 2], room[1, 3] - room[0, 3]
+    x, y = scratch[1, 0] - scratch[0, 0], scratch[1, 1] - scratch[0, 1]
+    other_x, other_y = scratch[1, 2] - scratch[0, 2], scratch[1, 3] - scratch[0, 3]
     size = math.sqrt(x * x + y * y)
     other_size = math.sqrt(other_x * other_x + other_y * other_y)
     if not abs(x * other_y - y * other_x) <= PARALLEL * size * other_size or size == 0:
         return 0.0, 0.0
     x, y = x / size, y / size
-    start = (room[0, 2] - room[0, 0]) * x + (room[0, 3] - room[0, 1]) * y
-    end = (room[1, 2] - room[0, 0]) * x + (room[1, 3] - room[0, 1]) * y
+    start = (scratch[0, 2] - scratch[0, 0]) * x + (scratch[0, 3] - scratch[0, 1]) * y
+    end = (scratch[1, 2] - scratch[0, 0]) * x + (scratch[1, 3] - scratch[0, 1]) * y
     low, high = max(min(start, end), 0.0), min(max(start, end), size)
     share = (low + high) / 2
-    return room[0, 0] + share * x, room[0, 1] + share * y
+    return scratch[0, 0] + share * x, scratch[0, 1] + share * y
 
 
 @helper
 def _middle_of_clipped(
-    room: Floats, column: Index, count: Index, clip_column: Index, clip_count: Index
+    scratch: Floats, column: Index, count: Index, clip_column: Index, clip_count: Index
 ) -> tuple[float, float]:
     """The centre of the part of a polygon, or of an edge, that lies inside another polygon; 0, 0 if there is none."""
     source, target = column, 4
     for clip in range(clip_count):
         following = clip + 1 if clip + 1 < clip_count else 0
-        at_x, at_y = room[clip, clip_column], room[clip, clip_column + 1]
-        edge_x, edge_y = room[following, clip_column] - at_x, room[following, clip_column + 1] - at_y
+        at_x, at_y = scratch[clip, clip_column], scratch[clip, clip_column + 1]
+        edge_x, edge_y = scratch[following, clip_column] - at_x, scratch[following, clip_column + 1] - at_y
         kept = 0
         for place in range(count):
             last = place - 1 if place > 0 else count - 1
-            x, y = room[place, source], room[place, source + 1]
-            last_x, last_y = room[last, source], room[last, source + 1]
+            x, y = scratch[place, source], scratch[place, source + 1]
+            last_x, last_y = scratch[last, source], scratch[last, source + 1]
             side = edge_x * (y - at_y) - edge_y * (x - at_x)
             last_side = edge_x * (last_y - at_y) - edge_y * (last_x - at_x)
-            if (side >= 0) != (last_side >= 0) and kept < PATCH_ROOM:
+            if (side >= 0) != (last_side >= 0) and kept < MAX_PATCH:
                 share = last_side / (last_side - side)
-                room[kept, target] = last_x + share * (x - last_x)
-                room[kept, target + 1] = last_y + share * (y - last_y)
+                scratch[kept, target] = last_x + share * (x - last_x)
+                scratch[kept, target + 1] = last_y + share * (y - last_y)
                 kept += 1
-            if side >= 0 and kept < PATCH_ROOM:
-                room[kept, target], room[kept, target + 1] = x, y
+            if side >= 0 and kept < MAX_PATCH:
+                scratch[kept, target], scratch[kept, target + 1] = x, y
                 kept += 1
         count = kept
         source, target = target, 6 if target == 4 else 4
@@ -170,8 +172,8 @@ def _middle_of_clipped(
     area = x_sum = y_sum = mean_x = mean_y = 0.0
     for place in range(count):
         last = place - 1 if place > 0 else count - 1
-        x, y = room[place, source], room[place, source + 1]
-        last_x, last_y = room[last, source], room[last, source + 1]
+        x, y = scratch[place, source], scratch[place, source + 1]
+        last_x, last_y = scratch[last, source], scratch[last, source + 1]
         turn = last_x * y - last_y * x
         area += turn
         x_sum += (x + last_x) * turn

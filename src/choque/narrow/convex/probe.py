@@ -1,9 +1,8 @@
-"""GJK, then EPA, over lists of pairs: the one kernel behind all that is asked about convex bodies."""
+"""GJK, then EPA, over lists of pairs: the kernel behind all queries about convex bodies."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -26,36 +25,34 @@ from choque.narrow.convex.gjk import (
     weights_of,
     witnesses,
 )
-from choque.narrow.convex.patch import PATCH_ROOM, middle_of_patch
+from choque.narrow.convex.patch import MAX_PATCH, middle_of_patch
 
 VERDICT, DISTANCE, CONTACT, DEPTH = range(4)
-"""What is wanted: whether bodies meet; how far apart they are; how deep they overlap if they do; both of that."""
+"""What is wanted: whether bodies intersect; their distance; their depth if they overlap; distance and depth."""
 
 BLOCK = 64
-"""Pairs go through the stages so many at a time. GJK, EPA and patches together are more code than a processor keeps at
-hand: one after the other for each pair, a stage would find that the last one had pushed it out. The vertices of a block
-stay in the cache meanwhile."""
+"""Number of pairs that go through a stage together. GJK, EPA and patches do not fit into the instruction cache at the
+same time, so each stage runs over a whole block. The vertices of a block stay in the data cache."""
 
-ROOMS = (96, 1_024, 16_384)
-"""How many corners a polytope may have: the first is nearly always enough, the others are tried in turn."""
+CAPACITIES = (96, 1_024, 16_384)
+"""Maximum numbers of corners of a polytope: the first is nearly always enough, the others are tried in turn."""
 
 SHALLOW = 1e-12
-"""Overlaps below this share of the bodies' offset and extent are touching, which is no contact."""
+"""Overlaps below this share of the bodies' offset and extent count as touching, which is not a contact."""
 
 SAFE_GAP = 1e-9
-"""How much more than needed, as a share of offset and extent, a remembered axis must part two bodies to be believed."""
+"""Margin, as a share of offset and extent, by which a remembered axis must separate two bodies to be accepted."""
 
 
-@dataclass(frozen=True, eq=False)
-class Probe:
-    """What was found about k pairs."""
+class Probe(NamedTuple):
+    """The results for k pairs."""
 
     meets: NDArray[np.uint8]
-    """(k,) whether they meet, touching included."""
+    """(k,) whether they intersect, touching included."""
     depth: NDArray[np.float64]
-    """(k,) how deep they overlap; their distance, negative, where they do not."""
+    """(k,) how deep they overlap; minus their distance where they do not."""
     normal: NDArray[np.float64]
-    """(k, 3) unit vectors from the first to the second."""
+    """(k, 3) unit vectors from the first body to the second."""
     first: NDArray[np.float64]
     """(k, 3) the point of the first body that is deepest in or nearest to the second."""
     second: NDArray[np.float64]
@@ -63,15 +60,17 @@ class Probe:
     iterations: Rows
     """(k, 2) of GJK and of EPA."""
     axis: NDArray[np.float64]
-    """(k, 3) what proved bodies apart, from the second to the first; 0 where they meet."""
+    """(k, 3) the axis that separates the bodies, from the second to the first; 0 where they intersect."""
     overlaps: NDArray[np.uint8]
     """(k,) whether they do more than touch; under CONTACT."""
     middle: NDArray[np.float64]
-    """(k, 3) the middle of the region in which bodies that overlap face each other; under CONTACT."""
+    """(k, 3) the middle of the region in which overlapping bodies face each other; under CONTACT."""
+    is_full: NDArray[np.uint8]
+    """(k,) whether EPA needs a larger polytope."""
 
     @classmethod
-    def room(cls, count: int) -> Self:
-        """Room for ``count`` pairs; memory that is not written to is not used."""
+    def empty(cls, count: int) -> Self:
+        """Return arrays for ``count`` pairs; the system provides their memory when it is written to."""
         return cls(
             meets=np.zeros(count, np.uint8),
             depth=np.zeros(count),
@@ -82,11 +81,12 @@ class Probe:
             axis=np.zeros((count, 3)),
             overlaps=np.zeros(count, np.uint8),
             middle=np.zeros((count, 3)),
+            is_full=np.zeros(count, np.uint8),
         )
 
     def part(self, first: int, last: int) -> Self:
-        """The rows first … last − 1, not copied."""
-        return type(self)(*(getattr(self, field.name)[first:last] for field in fields(self)))
+        """Return views of the rows first … last − 1."""
+        return type(self)(*[array[first:last] for array in self])  # type: ignore[arg-type]
 
 
 def probe_pairs(
@@ -97,35 +97,30 @@ def probe_pairs(
     axis: NDArray[np.float64] | None = None,
     found: Probe | None = None,
 ) -> Probe:
-    """Ask about pairs ``rows`` (k, 2) of ``cores``.
+    """Find what is ``wanted`` about pairs ``rows`` (k, 2) of ``cores``.
 
-    An ``axis`` (k, 3) that parts a pair clearly is believed under VERDICT and CONTACT; otherwise every query starts
-    from the positions alone, so that no answer depends on what is remembered. Under VERDICT only ``meets`` and
-    ``axis`` are filled, and under CONTACT the rest only of pairs that meet. ``found`` is room to write to.
+    An ``axis`` (k, 3) that clearly separates a pair is accepted under VERDICT and CONTACT; otherwise every query starts
+    from the positions, so that no result depends on memory. Under VERDICT only ``meets`` and ``axis`` are filled, and
+    under CONTACT the rest only for pairs that intersect. ``found`` holds the results if it is given.
     """
     count = len(rows)
-    found = Probe.room(count) if found is None else found
+    found = Probe.empty(count) if found is None else found
     if axis is not None:
-        found = replace(found, axis=axis)
-    is_full = np.zeros(count, np.uint8)
-    arrays = (
-        found.axis, found.meets, found.depth, found.normal, found.first, found.second, found.iterations,
-        found.overlaps, found.middle, is_full,
-    )  # fmt: skip
+        found = found._replace(axis=axis)
     shares = ranges(count, thread_count)
-    run(lambda part: _probe(cores, rows, wanted, *arrays, new_polytope(ROOMS[0]), *shares[part]), len(shares))
-    for corner_count in ROOMS[1:]:
-        again = np.flatnonzero(is_full).tolist()
+    run(lambda part: _probe(cores, rows, wanted, found, new_polytope(CAPACITIES[0]), *shares[part]), len(shares))
+    for corner_count in CAPACITIES[1:]:
+        again = np.flatnonzero(found.is_full).tolist()
         if again:
             polytope = new_polytope(corner_count)
             for row in again:
-                _probe(cores, rows, wanted, *arrays, polytope, row, row + 1)
+                _probe(cores, rows, wanted, found, polytope, row, row + 1)
     return found
 
 
 @helper
-def _parts(cores: Cores, one: Index, other: Index, axis: Floats, row: Index, gap: float) -> bool:
-    """Whether the bodies lie more than ``gap`` apart, and clearly so, along a remembered axis."""
+def _separates(cores: Cores, one: Index, other: Index, axis: Floats, row: Index, gap: float) -> bool:
+    """Whether a remembered axis clearly separates the bodies by more than ``gap``."""
     direction = point_of(axis, row)
     size = dot(direction, direction)
     if not size > 0:
@@ -138,14 +133,14 @@ def _parts(cores: Cores, one: Index, other: Index, axis: Floats, row: Index, gap
 
 
 class Block(NamedTuple):
-    """What GJK leaves of the pairs of a block for whoever measures them."""
+    """The results of GJK for the pairs of a block."""
 
     verdict: Rows
     """(B,)."""
     corner_count: Rows
-    """(B,) how many corners the simplex has."""
+    """(B,) number of corners of the simplex."""
     found: NDArray[np.float64]
-    """(B, 3) the axis that it ended with."""
+    """(B, 3) the final axis."""
     corners: NDArray[np.float64]
     """(B, 4, 3) the simplices."""
     rows: Rows
@@ -154,22 +149,7 @@ class Block(NamedTuple):
 
 @kernel
 def _probe(
-    cores: Cores,
-    rows: Pairs,
-    wanted: Index,
-    axis: Floats,
-    meets: NDArray[np.uint8],
-    depth: Floats,
-    normal: Floats,
-    near_one: Floats,
-    near_other: Floats,
-    iterations: Rows,
-    overlaps: NDArray[np.uint8],
-    middle: Floats,
-    is_full: NDArray[np.uint8],
-    polytope: Polytope,
-    first: Index,
-    last: Index,
+    cores: Cores, rows: Pairs, wanted: Index, found: Probe, polytope: Polytope, first: Index, last: Index
 ) -> None:
     """Fill the rows of pairs first … last − 1, a block at a time: first GJK, then EPA, then the middles of patches."""
     block = Block(
@@ -179,34 +159,22 @@ def _probe(
         np.empty((BLOCK, 4, 3)),
         np.empty((BLOCK, 4, 2), np.int64),
     )
-    room = np.empty((PATCH_ROOM, 8))
+    scratch = np.empty((MAX_PATCH, 8))
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
-        _judge(cores, rows, wanted, axis, meets, iterations, block, start, stop)
+        _judge(cores, rows, wanted, found, block, start, stop)
         if wanted == VERDICT:
             continue
-        _measure(
-            cores, rows, wanted, depth, normal, near_one, near_other, iterations, overlaps, is_full,
-            polytope, block, start, stop,
-        )  # fmt: skip
+        _measure(cores, rows, wanted, found, polytope, block, start, stop)
         if wanted == CONTACT:
-            _find_middles(cores, rows, normal, near_one, near_other, overlaps, middle, room, start, stop)
+            _find_middles(cores, rows, found, scratch, start, stop)
 
 
 @helper
-def _judge(
-    cores: Cores,
-    rows: Pairs,
-    wanted: Index,
-    axis: Floats,
-    meets: NDArray[np.uint8],
-    iterations: Rows,
-    block: Block,
-    start: Index,
-    stop: Index,
-) -> None:
-    """Whether the pairs start … stop − 1 meet, by GJK."""
+def _judge(cores: Cores, rows: Pairs, wanted: Index, found: Probe, block: Block, start: Index, stop: Index) -> None:
+    """Decide by GJK whether the pairs start … stop − 1 intersect."""
     place = cores.place
+    meets, iterations, axis = found.meets, found.iterations, found.axis
     verdicts, counts, founds, corners, corner_rows = block
     stops_early = wanted in (VERDICT, CONTACT)
     for pair in range(start, stop):
@@ -215,41 +183,30 @@ def _judge(
         reach = place[one, 3] + place[other, 3]
         meets[pair] = 0
         verdicts[slot] = BEYOND
-        if stops_early and _parts(cores, one, other, axis, pair, reach):
+        if stops_early and _separates(cores, one, other, axis, pair, reach):
             continue
         between = start_axis(place, one, other)
         simplex = Simplex(corners[slot], corner_rows[slot])
         gap = reach if stops_early else math.inf
-        verdict, steps, found, count = gjk_pair(cores, one, other, between, gap, simplex)
+        verdict, steps, nearest, count = gjk_pair(cores, one, other, between, gap, simplex)
         iterations[pair, 0], iterations[pair, 1] = steps, 0
-        meets[pair] = verdict != BEYOND and (verdict != APART or length(found) <= reach)
+        meets[pair] = verdict != BEYOND and (verdict != APART or length(nearest) <= reach)
         if verdict in (BEYOND, APART):
-            store(axis, pair, found)
+            store(axis, pair, nearest)
         else:
             axis[pair, 0] = axis[pair, 1] = axis[pair, 2] = 0.0
         verdicts[slot], counts[slot] = verdict, count
-        store(founds, slot, found)
+        store(founds, slot, nearest)
 
 
 @helper
 def _measure(
-    cores: Cores,
-    rows: Pairs,
-    wanted: Index,
-    depth: Floats,
-    normal: Floats,
-    near_one: Floats,
-    near_other: Floats,
-    iterations: Rows,
-    overlaps: NDArray[np.uint8],
-    is_full: NDArray[np.uint8],
-    polytope: Polytope,
-    block: Block,
-    start: Index,
-    stop: Index,
+    cores: Cores, rows: Pairs, wanted: Index, found: Probe, polytope: Polytope, block: Block, start: Index, stop: Index
 ) -> None:
-    """How far apart the pairs start … stop − 1 are, or how deep they overlap, and where."""
+    """Measure how far apart the pairs start … stop − 1 are, or how deep they overlap, and where."""
     place = cores.place
+    depth, normal, near_one, near_other = found.depth, found.normal, found.first, found.second
+    iterations, overlaps, is_full = found.iterations, found.overlaps, found.is_full
     verdicts, counts, founds, corners, corner_rows = block
     for pair in range(start, stop):
         slot = pair - start
@@ -259,17 +216,17 @@ def _measure(
             continue
         one, other = rows[pair, 0], rows[pair, 1]
         radius, other_radius = place[one, 3], place[other, 3]
-        simplex, count, found = Simplex(corners[slot], corner_rows[slot]), counts[slot], point_of(founds, slot)
+        simplex, count, nearest = Simplex(corners[slot], corner_rows[slot]), counts[slot], point_of(founds, slot)
         if verdict == APART:
-            apart = length(found)
-            toward, overlap = scaled(found, -1.0 / apart), -apart
-            a, b = witnesses(cores, one, other, simplex, weights_of(simplex, count, found))
+            apart = length(nearest)
+            toward, overlap = scaled(nearest, -1.0 / apart), -apart
+            a, b = witnesses(cores, one, other, simplex, weights_of(simplex, count, nearest))
         elif wanted == DISTANCE:
             toward, overlap = (0.0, 0.0, 0.0), 0.0
             if verdict == INSIDE:
                 a = b = common_point(cores, one, other, simplex)
             else:
-                a, b = witnesses(cores, one, other, simplex, weights_of(simplex, count, found))
+                a, b = witnesses(cores, one, other, simplex, weights_of(simplex, count, nearest))
         else:
             outcome, steps, toward, overlap = epa_pair(cores, one, other, simplex, count, polytope)
             iterations[pair, 1] = steps
@@ -286,21 +243,10 @@ def _measure(
 
 
 @helper
-def _find_middles(
-    cores: Cores,
-    rows: Pairs,
-    normal: Floats,
-    near_one: Floats,
-    near_other: Floats,
-    overlaps: NDArray[np.uint8],
-    middle: Floats,
-    room: Floats,
-    start: Index,
-    stop: Index,
-) -> None:
-    """The middle of the region in which those of the pairs start … stop − 1 that overlap face each other."""
+def _find_middles(cores: Cores, rows: Pairs, found: Probe, scratch: Floats, start: Index, stop: Index) -> None:
+    """Find the middles of the regions in which overlapping pairs of start … stop − 1 face each other."""
     for pair in range(start, stop):
-        if overlaps[pair]:
-            between = scaled(add(point_of(near_one, pair), point_of(near_other, pair)), 0.5)
-            found = middle_of_patch(cores, rows[pair, 0], rows[pair, 1], point_of(normal, pair), between, room)
-            store(middle, pair, found)
+        if found.overlaps[pair]:
+            between = scaled(add(point_of(found.first, pair), point_of(found.second, pair)), 0.5)
+            toward = point_of(found.normal, pair)
+            store(found.middle, pair, middle_of_patch(cores, rows[pair, 0], rows[pair, 1], toward, between, scratch))

@@ -138,7 +138,7 @@ def ask(a: Convex, b: Convex, pairs: ArrayLike | None, wanted: int, threads: int
 
 def _ask_in_blocks(a: Posed, b: Posed, wanted: int, threads: int | None) -> Probe:
     count = _row_count(len(a), len(b))
-    found = Probe.room(count)
+    found = Probe.empty(count)
     draw = block_supply(count, BLOCK)
 
     def share(part: int) -> None:  # noqa: ARG001

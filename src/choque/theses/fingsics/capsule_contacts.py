@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from choque._core.kernel import kernel
+from choque._core.kernel import inline, kernel
 from choque.narrow.pair import Manifold, Pose
 from choque.theses.fingsics.order import text_key
 from choque.theses.fingsics.sphere_contacts import (
@@ -54,7 +54,7 @@ Sums: TypeAlias = tuple[Vector, Vector, Any]
 """Of the points found on the tile, of those found on the capsule's axis, and their number."""
 
 
-@kernel
+@inline
 def capsule_capsule(a: Pose, b: Pose) -> Manifold:
     """Return the contact of two capsules; the capsule whose number comes first as text is the first."""
     sign = ONE
@@ -63,7 +63,7 @@ def capsule_capsule(a: Pose, b: Pose) -> Manifold:
     return to_manifold(touch_capsules(capsule_of(a), capsule_of(b)), sign)
 
 
-@kernel
+@inline
 def capsule_tile(a: Pose, b: Pose) -> Manifold:
     """Return the contact of a capsule and a tile."""
     return to_manifold(touch_capsule_tile(capsule_of(a), tile_of(b)), -ONE)

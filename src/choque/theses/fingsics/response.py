@@ -9,7 +9,7 @@ are pushed too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,16 +67,17 @@ class FingsicsImpulse(Response):
         turned = swapped[order, np.newaxis]
         pairs = np.where(turned, contacts.pairs[order, ::-1], contacts.pairs[order])
         normal = np.where(turned, -contacts.normal[order], contacts.normal[order])
-        motion = (bodies.velocity, bodies.angular_velocity)
+        motion = _Motion(
+            bodies.position, bodies.velocity, bodies.angular_velocity, bodies.mass, bodies.elasticity, bodies.static
+        )
         yielding: NDArray[np.float32] = np.zeros((len(order), 2, 3, 3), np.float32)
         solids = (bodies.kind, bodies.size, bodies.mass, bodies.inertia, bodies.rotation, bodies.static)
         invert_inertia(pairs, *solids, yielding)
         queued: NDArray[np.float32] = np.empty((len(order), 2, 8), np.float32)
         weight: NDArray[np.float32] = np.zeros((len(bodies.ids), 6), np.float32)
         points = contacts.point[order]
-        material = (bodies.mass, bodies.elasticity, bodies.static)
-        _queue(pairs, points, normal, bodies.position, *motion, *material, yielding, queued, weight)
-        _apply(pairs, queued, weight, yielding, bodies.mass, bodies.static, *motion)
+        _queue(pairs, points, normal, motion, yielding, queued, weight)
+        _apply(pairs, queued, weight, yielding, motion)
         return len(order)
 
     def _note(self, ids: NDArray[np.int32], contacts: Contacts) -> NDArray[np.bool_]:
@@ -141,26 +142,25 @@ def _product(matrix: Any, a: Vector) -> Vector:
     )
 
 
+class _Motion(NamedTuple):
+    """The columns of bodies that impulses depend on or change."""
+
+    position: Any
+    velocity: Any
+    angular_velocity: Any
+    mass: Any
+    elasticity: Any
+    static: Any
+
+
 @kernel
-def _queue(
-    pairs: Pairs,
-    points: Any,
-    normals: Any,
-    position: Any,
-    velocity: Any,
-    angular_velocity: Any,
-    mass: Any,
-    elasticity: Any,
-    static: Any,
-    yielding: Any,
-    queued: Any,
-    weight: Any,
-) -> None:
-    """Work out all impulses from the velocities as they are.
+def _queue(pairs: Pairs, points: Any, normals: Any, motion: _Motion, yielding: Any, queued: Any, weight: Any) -> None:
+    """Compute all impulses from the present velocities.
 
     Writes to ``queued`` (m, 2, 8), for each body of each contact: direction, arm × direction, magnitude, mass of the
     other body; adds those masses to ``weight`` (n, 6) for the components that are not zero.
     """
+    position, velocity, angular_velocity, mass, elasticity, static = motion
     for row in range(pairs.shape[0]):
         a, b = np.int64(pairs[row, 0]), np.int64(pairs[row, 1])
         point, normal = vector(points, row), vector(normals, row)
@@ -196,10 +196,9 @@ def _queue_one(entry: Any, weight: Any, normal: Vector, torque: Vector, magnitud
 
 
 @kernel
-def _apply(
-    pairs: Pairs, queued: Any, weight: Any, yielding: Any, mass: Any, static: Any, velocity: Any, angular_velocity: Any
-) -> None:
-    """Apply what was queued, the latest first; each share of an axis is one write to the velocities."""
+def _apply(pairs: Pairs, queued: Any, weight: Any, yielding: Any, motion: _Motion) -> None:
+    """Apply the queued impulses, the latest first; each share of an axis is one write to the velocities."""
+    _, velocity, angular_velocity, mass, _, static = motion
     share = np.empty(6, np.float32)
     for row in range(pairs.shape[0] - 1, -1, -1):
         for side in range(2):

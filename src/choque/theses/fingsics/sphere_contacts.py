@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from choque._core.kernel import kernel
+from choque._core.kernel import inline, kernel
 from choque.narrow.pair import Manifold, Pose
 from choque.theses.fingsics.order import text_key
 from choque.theses.fingsics.vectors import (
@@ -53,7 +53,7 @@ def tile_of(pose: Pose) -> Tile:
     return single(pose.position), y_axis, x_axis, z_axis, np.float32(pose.size[0]), np.float32(pose.size[1])
 
 
-@kernel
+@inline
 def sphere_sphere(a: Pose, b: Pose) -> Manifold:
     """Return the contact of two spheres; the sphere whose number comes first as text is the first."""
     sign = ONE
@@ -63,13 +63,13 @@ def sphere_sphere(a: Pose, b: Pose) -> Manifold:
     return to_manifold(touch, sign)
 
 
-@kernel
+@inline
 def sphere_capsule(a: Pose, b: Pose) -> Manifold:
     """Return the contact of a sphere and a capsule."""
     return to_manifold(touch_sphere_capsule(single(a.position), np.float32(a.size[0]), capsule_of(b)), ONE)
 
 
-@kernel
+@inline
 def sphere_tile(a: Pose, b: Pose) -> Manifold:
     """Return the contact of a sphere and a tile."""
     return to_manifold(touch_sphere_tile(single(a.position), np.float32(a.size[0]), tile_of(b)), -ONE)

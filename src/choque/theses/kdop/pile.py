@@ -13,7 +13,7 @@ from choque._core.kernel import kernel
 from choque._core.types import Index
 from choque.broad import BroadPhase
 from choque.broad.sap_kdop import SapKdop
-from choque.dynamics.particles import match_shape, rest_shapes
+from choque.dynamics.particles import Matching, match_shape, rest_shapes
 from choque.dynamics.shape_matching import ShapeMatching
 from choque.lab.stopwatch import Clock, Stopwatch
 from choque.lab.trial import CutOff, Trial
@@ -67,6 +67,7 @@ def _go(cores: Cores, bodies: NDArray[np.int64], pressed: Points, rest: Points, 
     """Put the particles of each body where they were pressed to, and match its shape if wanted."""
     count = len(cores.spans)
     turn, state, version = np.zeros((count, 3, 3)), np.zeros(count, np.uint8), np.zeros(count, np.int64)
+    matching = Matching(rest, mean, turn, state, version)
     work, moment, counts = np.empty((5, 3, 3)), np.empty((3, 3)), np.zeros(5, np.int64)
     for at in range(len(bodies)):
         body: Index = bodies[at]
@@ -74,7 +75,7 @@ def _go(cores: Cores, bodies: NDArray[np.int64], pressed: Points, rest: Points, 
             for axis in range(3):
                 cores.points[row, axis] = pressed[row, axis]
         if matches:
-            match_shape(cores.points, cores.spans, body, rest, mean, turn, state, version, work, moment, counts)
+            match_shape(cores, body, matching, work, moment, counts)
 
 
 BODIES, GROUND = "convex-convex", "convex-plane"

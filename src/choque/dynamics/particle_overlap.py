@@ -1,9 +1,9 @@
-"""Whether two clouds of particles overlap, asked again and again while they are moved apart.
+"""Whether two clouds of particles overlap, tested repeatedly while they are moved apart.
 
-The first time GJK and EPA answer. What they found is held: the tetrahedron that proved the overlap and the face that is
-the way out, both as pairs of particles. As long as the same four pairs still hold the origin, the bodies overlap; as
-long as the same three are still a face of the difference, and not much deeper, they are the way out. Both are looked at
-anew each time, by one particle of either body, and where either fails GJK and EPA are asked again.
+The first test is by GJK and EPA. Their results are kept as pairs of particles: the tetrahedron that contains the origin
+and the face that gives the direction of separation. As long as the same four pairs contain the origin, the bodies
+overlap; as long as the same three are still a face of the difference, and not much deeper, its normal is the direction
+of separation. Both are checked each time, by one support particle of each body; if either fails, GJK and EPA run again.
 """
 
 from __future__ import annotations
@@ -21,13 +21,24 @@ from choque.narrow.convex.epa import SOLVED, Polytope, epa_pair
 from choque.narrow.convex.gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, start_axis
 
 HELD = 15
-"""Whole numbers held of a pair: whether anything is; four pairs of a tetrahedron; three pairs of a face."""
+"""Integers kept for a pair: whether the rest is valid; four pairs of a tetrahedron; three pairs of a face."""
 
 LEVEL = 1e-9
 """A corner that lies beyond a face by at most this share of its distance from the origin lies on it."""
 
 DEEPER = 1.5
-"""A held face may come to lie this many times deeper than when EPA named it the nearest one."""
+"""A kept face is rejected when it is deeper than this multiple of the depth that EPA found."""
+
+
+class Memory(NamedTuple):
+    """What is kept about m pairs of bodies."""
+
+    axis: Floats
+    """(m, 3) the axis that separated each pair, from the second body to the first."""
+    held: Rows
+    """(m, HELD) the particles of the tetrahedron and the face."""
+    depth: NDArray[np.float64]
+    """(m,) the depth that EPA found."""
 
 
 class Overlap(NamedTuple):
@@ -43,19 +54,10 @@ class Overlap(NamedTuple):
 
 
 @helper
-def recheck(
-    points: Floats,
-    spans: Rows,
-    place: Floats,
-    graph: Rows,
-    one: Index,
-    other: Index,
-    axis: Floats,
-    held: Rows,
-    held_depth: NDArray[np.float64],
-    pair: Index,
-) -> tuple[bool, Overlap]:
-    """Whether what is held of a pair, or the axis that parted it, still answers; and the answer."""
+def recheck(cores: Cores, one: Index, other: Index, memory: Memory, pair: Index) -> tuple[bool, Overlap]:
+    """Return whether the memory of a pair still decides, and the overlap."""
+    points, spans, place, graph = cores
+    axis, held, held_depth = memory
     offset = start_axis(place, one, other)
     if held[pair, 0]:
         corner = _corner(points, offset, held, pair, 4)
@@ -77,22 +79,14 @@ def recheck(
 
 
 @helper
-def ask_anew(
-    cores: Cores,
-    one: Index,
-    other: Index,
-    axis: Floats,
-    held: Rows,
-    held_depth: NDArray[np.float64],
-    pair: Index,
-    simplex: Simplex,
-    polytope: Polytope,
+def find_overlap(
+    cores: Cores, one: Index, other: Index, memory: Memory, pair: Index, simplex: Simplex, polytope: Polytope
 ) -> Overlap:
-    """The overlap of two bodies by GJK, started along the remembered axis, and EPA; what they find is held.
+    """Return the overlap of two bodies by GJK, started along the remembered axis, and EPA; keep their results.
 
-    What proves bodies apart goes to ``axis``, from the second to the first. A pair for which EPA comes to no end counts
-    as not overlapping, this time.
+    A separating axis goes to ``memory.axis``. A pair for which EPA does not converge counts as not overlapping.
     """
+    axis, held, held_depth = memory
     points, spans, place, graph = cores
     offset = start_axis(place, one, other)
     start = point_of(axis, pair)
@@ -115,7 +109,7 @@ def ask_anew(
 
 @helper
 def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> None:
-    """Note the ``rows`` of ``count`` corners of a simplex from the held corner ``place`` on."""
+    """Keep the ``rows`` of ``count`` corners of a simplex from the corner ``place`` on."""
     for corner in range(count):
         held[pair, 2 * (place + corner) + 1] = rows[corner, 0]
         held[pair, 2 * (place + corner) + 2] = rows[corner, 1]
@@ -123,7 +117,7 @@ def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> No
 
 @helper
 def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Index) -> Vector:
-    """The held corner ``place`` of the difference, where its particles are now."""
+    """Return the kept corner ``place`` of the difference, where its particles are now."""
     a = point_of(points, held[pair, 2 * place + 1])
     b = point_of(points, held[pair, 2 * place + 2])
     return add(subtract(a, b), offset)
@@ -133,7 +127,7 @@ def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Inde
 def _farthest(
     points: Floats, spans: Rows, graph: Rows, one: Index, other: Index, offset: Vector, normal: Vector
 ) -> tuple[int, int, Vector]:
-    """The particles whose difference lies farthest along ``normal``, and that difference."""
+    """Return the particles whose difference lies farthest along ``normal``, and that difference."""
     a = support(points, spans, graph, one, normal, spans[one, 0])
     b = support(points, spans, graph, other, scaled(normal, -1.0), spans[other, 0])
     return a, b, add(subtract(point_of(points, a), point_of(points, b)), offset)
@@ -141,7 +135,7 @@ def _farthest(
 
 @helper
 def _holds_origin(points: Floats, offset: Vector, held: Rows, pair: Index) -> bool:
-    """Whether the held tetrahedron still has the origin inside."""
+    """Whether the kept tetrahedron still contains the origin."""
     a, b = _corner(points, offset, held, pair, 0), _corner(points, offset, held, pair, 1)
     c, d = _corner(points, offset, held, pair, 2), _corner(points, offset, held, pair, 3)
     bc, cd = cross(b, c), cross(c, d)
