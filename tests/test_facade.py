@@ -77,6 +77,15 @@ def test_a_package_is_loaded_when_first_used() -> None:
     assert in_fresh_process(f"import sys, choque; print(({first})[1], ({second})[1])") == "False True"
 
 
+def test_the_studio_is_loaded_when_first_used() -> None:
+    code = "import sys, choque; before = 'choque.studio' in sys.modules; choque.studio.Look; "
+    assert in_fresh_process(code + "print(before, choque.show.__module__)") == "False choque.studio.page.studio"
+    loaded = in_fresh_process(
+        "import sys, choque; choque.show; print([m for m in ('viser', 'pyvista') if m in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
 def test_the_version_is_that_of_the_project() -> None:
     import tomllib
 

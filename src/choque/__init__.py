@@ -1,10 +1,10 @@
-"""Choque finds, follows and answers collisions.
+"""Choque detects, tracks and resolves collisions.
 
 >>> import choque
 >>> choque.pairs([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]]).tolist()
 [[0, 1]]
 
-Everything is imported when it is first used, so that ``import choque`` costs next to nothing.
+Everything is imported when it is first used, so that ``import choque`` is fast.
 """
 
 from __future__ import annotations

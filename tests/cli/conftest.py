@@ -46,7 +46,7 @@ class Command:
 
 @pytest.fixture(autouse=True)
 def _without_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time is judged here, so nobody has to wait until the threads of others are quiet."""
+    """Do not wait for a quiet machine: no times are tested here."""
     monkeypatch.setattr("choque.lab.sampling.REST", 0.0)
 
 

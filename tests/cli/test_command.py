@@ -40,7 +40,7 @@ def test_the_summaries_of_a_family_fit_on_a_line(command: Command, family: str) 
     assert "..." not in listed, "a summary is too long for a terminal of 80 columns"
 
 
-def test_no_arguments_ask_for_help(command: Command) -> None:
+def test_without_arguments_help_is_printed(command: Command) -> None:
     assert command.succeeds() == command.succeeds("--help")
 
 
@@ -68,7 +68,7 @@ def test_the_help_of_each_verb_of_a_family_has_an_example(command: Command, fami
         (["volume", "boolean"], "OPERATION FILE FILE OUTPUT"),
     ],
 )
-def test_usage_is_written_in_words(command: Command, words: list[str], usage: str) -> None:
+def test_usage_has_no_python_types(command: Command, words: list[str], usage: str) -> None:
     """No braces, and no types of Python beside the arguments."""
     text = command.succeeds(*words, "--help")
     assert text.startswith(f"Usage: choque {' '.join(words)} [OPTIONS] {usage}\n")
@@ -111,11 +111,11 @@ def test_help_loads_nothing_heavy() -> None:
         (["volume", "boolean", "mins", "a.evm", "b.evm", "c.evm"], "minus"),
     ],
 )
-def test_wrong_words_get_a_suggestion(command: Command, arguments: list[str], suggestion: str) -> None:
+def test_misspelt_words_get_a_suggestion(command: Command, arguments: list[str], suggestion: str) -> None:
     assert suggestion in command.fails(*arguments)
 
 
-def test_an_interrupt_is_a_short_line(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_prints_one_line(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -124,7 +124,7 @@ def test_an_interrupt_is_a_short_line(command: Command, boxes_file: Path, monkey
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "choque: Interrupted.\n")
 
 
-def test_too_little_memory_is_a_sentence(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_reported(command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhaust(*_: object, **__: object) -> None:
         raise MemoryError
 
@@ -133,7 +133,7 @@ def test_too_little_memory_is_a_sentence(command: Command, boxes_file: Path, mon
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["methods", "--json"], ["--version"]])
-def test_a_reader_that_has_left_is_no_error(arguments: list[str]) -> None:
+def test_a_closed_pipe_is_not_an_error(arguments: list[str]) -> None:
     writer = subprocess.Popen(in_shell(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert writer.stdout is not None
     writer.stdout.close()
@@ -148,7 +148,7 @@ def test_a_reader_that_has_left_is_no_error(arguments: list[str]) -> None:
         (["--help"], 0, ""),
     ],
 )
-def test_in_a_process_of_its_own(arguments: list[str], code: int, words: str) -> None:
+def test_in_a_separate_process(arguments: list[str], code: int, words: str) -> None:
     done = subprocess.run(in_shell(*arguments), capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (code, words)
 

@@ -1,4 +1,4 @@
-"""The Tab key: verbs, options, and the names of methods, scenes and studies, as a shell asks for them."""
+"""Completion of verbs, options, and names of methods, scenes and studies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_files_beside_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_answered(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_completion_in_a_shell(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     line = "choque pairs boxes.npy --method sap-i"
     asked = {
         "bash": {"COMP_WORDS": line, "COMP_CWORD": "4"},

@@ -33,19 +33,19 @@ def already_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_films", "already_compiled")
 def test_every_section_is_right_and_on_the_page(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
-    told = json.loads(command.succeeds("demo", "--quick", "--json", "--output", folder))
-    assert told["right"] is True
-    assert list(told["sections"]) == [section.title for section in sections()]
+    printed = json.loads(command.succeeds("demo", "--quick", "--json", "--output", folder))
+    assert printed["right"] is True
+    assert list(printed["sections"]) == [section.title for section in sections()]
     page = (folder / "report.html").read_text()
     marks = {".png": b"\x89PNG", ".gif": b"GIF8"}
-    for title, shown in told["sections"].items():
+    for title, shown in printed["sections"].items():
         picture = Path(shown["picture"])
         assert picture.read_bytes().startswith(marks[picture.suffix])
         assert f"<h2>{title}</h2>" in page
     assert page.count("base64,") == len(sections())
     assert "http" not in page, "the page needs nothing but itself"
-    assert set(told["sections"]["Every method, checked"]) >= set(choque.broad.names()) - {"all"}
-    assert told["sections"]["Two solids collide"]["shared"] > 0
+    assert set(printed["sections"]["Every method, checked"]) >= set(choque.broad.names()) - {"all"}
+    assert printed["sections"]["Two solids collide"]["shared"] > 0
     assert "equal to the last bit" in command.succeeds("replay", folder, "--verify")
 
 

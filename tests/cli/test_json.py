@@ -1,4 +1,4 @@
-"""``--json``: every verb that a program may read has it, and prints one JSON value and nothing else."""
+"""``--json``: every verb with results has it, and prints exactly one JSON value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VERBS = {verb_name(verb) for verbs in GROUPS.values() for verb in verbs if verb 
     f"{verb_name(family)} {name}" for family, verbs in FAMILIES.items() for name in verbs
 }
 
-ASKED = {
+CALLS = {
     "pairs": "pairs boxes.npy",
     "explain": "explain boxes.npy",
     "methods": "methods",
@@ -51,7 +51,7 @@ ASKED = {
     "interest config": "interest config new.txt",
     "lab list": "lab list",
 }
-"""One call of each that takes little time. Studies are in tests/lab, films in tests/view, the tour in test_demo."""
+"""One call of each that takes little time. Studies are in tests/lab, films in tests/studio, the demo in test_demo."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_verb_that_a_program_may_read_has_it() -> None:
+def test_every_verb_with_results_has_json() -> None:
     command = typer.main.get_command(build())
     found = set()
     for name in VERBS:
@@ -87,18 +87,18 @@ def test_every_verb_that_a_program_may_read_has_it() -> None:
         if any("--json" in parameter.opts for parameter in verb.params):
             found.add(name)
     assert VERBS - found == WITHOUT
-    assert set(ASKED) | {"demo", "video", "lab run", "lab resume", "lab report", "lab compare"} == found
+    assert set(CALLS) | {"demo", "video", "lab run", "lab resume", "lab report", "lab compare"} == found
 
 
-@pytest.mark.parametrize("name", list(ASKED))
-def test_it_prints_json_alone(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize("name", list(CALLS))
+def test_only_json_is_printed(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(folder)
-    words = ASKED[name].replace("recorded", "recorded.choque").split()
+    words = CALLS[name].replace("recorded", "recorded.choque").split()
     out = command.succeeds(*words, "--json")
     assert len(out.splitlines()) == 1
 
     def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     assert json.loads(out, parse_constant=refuse)
 
@@ -108,7 +108,7 @@ class Point:
     place: tuple[float, float]
 
 
-def test_what_json_does_not_know() -> None:
+def test_values_outside_json_are_converted() -> None:
     given = {
         1: math.nan,
         "a": np.arange(2),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conftest import Command
 
 
-def test_every_method_is_listed_with_what_it_guarantees(command: Command) -> None:
+def test_every_method_is_listed_with_its_guarantees(command: Command) -> None:
     listed = {each["name"]: each for each in json.loads(command.succeeds("methods", "--json"))}
     assert list(listed) == choque.broad.names()
     for each in listed.values():

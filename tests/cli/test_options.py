@@ -14,7 +14,7 @@ def test_values_are_json_or_text() -> None:
 
 
 @pytest.mark.parametrize("word", ["a", "=1", "1=1", "a b=1", ""])
-def test_what_is_not_key_and_value_is_refused(word: str) -> None:
+def test_words_without_key_and_value_are_refused(word: str) -> None:
     with pytest.raises(InvalidInput, match="key=value"):
         read_settings([word])
 

@@ -93,7 +93,7 @@ def test_a_frame_of_a_moving_scene(command: Command, tmp_path: Path) -> None:
     assert "0 to 2" in command.fails("pairs", tmp_path / "moving.aabbs", "--frame", 3)
 
 
-def test_the_answer_goes_to_a_file(command: Command, boxes_file: Path, tmp_path: Path) -> None:
+def test_the_pairs_are_written_to_a_file(command: Command, boxes_file: Path, tmp_path: Path) -> None:
     output = tmp_path / "pairs.npy"
     record = json.loads(command.succeeds("pairs", boxes_file, "--json", "--output", output))
     assert record["output"] == str(output)
@@ -113,7 +113,7 @@ BAD_BOXES = {
 
 
 @pytest.mark.parametrize("word", BAD_BOXES)
-def test_bad_boxes_leave_nothing_behind(command: Command, tmp_path: Path, word: str) -> None:
+def test_invalid_boxes_leave_no_file(command: Command, tmp_path: Path, word: str) -> None:
     path = saved(tmp_path, BAD_BOXES[word])
     assert word in command.fails("pairs", path, "--output", tmp_path / "pairs.npy")
     assert [each.name for each in tmp_path.iterdir()] == ["boxes.npy"]
@@ -136,7 +136,7 @@ def test_bad_boxes_leave_nothing_behind(command: Command, tmp_path: Path, word: 
         (["--output", "no/such/folder/pairs.npy"], "no/such/folder"),
     ],
 )
-def test_bad_arguments(command: Command, boxes_file: Path, arguments: list[str], words: str) -> None:
+def test_invalid_arguments(command: Command, boxes_file: Path, arguments: list[str], words: str) -> None:
     assert words in command.fails("pairs", boxes_file, *arguments)
 
 
@@ -150,7 +150,7 @@ def test_bad_arguments(command: Command, boxes_file: Path, arguments: list[str],
         ("words.csv", b"a,b,c,d\n1,2,3,four\n", "words.csv"),
     ],
 )
-def test_bad_files(command: Command, tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_invalid_files(command: Command, tmp_path: Path, name: str, content: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(content)
     for verb in ("pairs", "explain"):
         assert words in command.fails(verb, tmp_path / name)

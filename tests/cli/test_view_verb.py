@@ -1,4 +1,4 @@
-"""``choque view``: what is served, said and opened; the page itself is proved in tests/view."""
+"""``choque view``: what is served, printed and opened; tests/studio tests the page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Served:
 
 @pytest.fixture
 def pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that a browser was asked to open."""
+    """The addresses that were opened in a browser."""
     opened: list[str] = []
     Served.made = []
     monkeypatch.setattr("choque.studio.page.server.Studio", Served)
@@ -54,7 +54,7 @@ def test_the_chooser_is_opened_in_a_browser(command: Command, pages: list[str]) 
     assert studio.is_closed
 
 
-def test_others_may_watch_only_if_told_so(command: Command, pages: list[str]) -> None:
+def test_other_hosts_are_allowed_only_on_request(command: Command, pages: list[str]) -> None:
     outcome = command("view", "--host", "0.0.0.0", "--port", "8123", "--no-browser")
     assert outcome.code == 0
     assert "Everyone who can reach this address" in outcome.err

@@ -65,13 +65,15 @@ def graphics() -> None:
 @pytest.mark.parametrize(("rate", "count"), [(25, 10), (30, 11), (60, 21), (120, 41)])
 def test_a_film_has_its_frames_size_and_rate(recording: Recording, tmp_path: Path, rate: int, count: int) -> None:
     """F-001-40."""
-    told: list[int] = []
+    report: list[int] = []
     path = tmp_path / "a.mp4"
-    made = make_film(path, recording, rate=rate, look=SMALL, progress=lambda done, total, _: told.append(total - done))
+    made = make_film(
+        path, recording, rate=rate, look=SMALL, progress=lambda done, total, _: report.append(total - done)
+    )
     probe = next(ffmpeg.read_frames(str(path)))
     assert made == ffmpeg.count_frames_and_secs(str(path))[0] == count
     assert (probe["size"], round(probe["fps"])) == ((96, 64), rate)
-    assert told == list(range(count))[::-1]
+    assert report == list(range(count))[::-1]
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 
@@ -85,7 +87,7 @@ def test_which_frames_a_film_shows(recording: Recording) -> None:
     assert film_frames(recording, 30) == list(range(0, 21, 2))
     assert film_frames(recording, 60, speed=0.5) == [k // 2 for k in range(41)]
     assert film_frames(recording, 60, speed=100.0) == [0, 20]
-    recording._dt = 1 / 120  # a recording at 120 gives every second frame to a film at 60, as the original does
+    recording._dt = 1 / 120  # a recording at 120 gives every second frame to a film at 60, as in the Fingsics engine
     assert film_frames(recording, rate_of(120.0, None, Path("a.mp4"))) == list(range(0, 21, 2))
 
 
@@ -123,7 +125,7 @@ def test_frames_boxes_axes_and_shadows_change_the_picture(recording: Recording, 
     assert (pixels(recording, tmp_path, SMALL) == plain).all()
 
 
-def test_what_is_not_drawn_is_not_there(tmp_path: Path) -> None:
+def test_hidden_bodies_are_not_drawn(tmp_path: Path) -> None:
     """F-001-44: the draw flag."""
     world = World()
     world.add_spheres([0, 0, 0], 3.0, drawn=False)
@@ -134,7 +136,7 @@ def test_what_is_not_drawn_is_not_there(tmp_path: Path) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6))
-def test_quaternions_turn_as_their_matrices_do(seed: int) -> None:
+def test_quaternions_rotate_as_their_matrices(seed: int) -> None:
     matrix = rotations(9, seed)
     w, x, y, z = quaternions(matrix).T.astype(float)
     vector = np.random.default_rng(seed).normal(size=(9, 3))
@@ -155,7 +157,7 @@ def test_matrices_and_angles_are_those_of_their_quaternions(seed: int) -> None:
     assert angle_and_axis(np.eye(3))[0] == 0.0
 
 
-def test_boxes_hold_their_bodies(world: World) -> None:
+def test_boxes_contain_their_bodies(world: World) -> None:
     turned = rotations(len(world), 3)
     cast, poses = BodyTable.of(world.bodies), Poses(world.bodies.position.astype("f4"), turned.astype("f4"))
     lower, upper = axis_boxes(cast, poses).min(axis=1), axis_boxes(cast, poses).max(axis=1)
@@ -163,13 +165,13 @@ def test_boxes_hold_their_bodies(world: World) -> None:
     assert lower[1] == pytest.approx((ends - 0.6).min(axis=0), abs=1e-5)
     assert upper[1] == pytest.approx((ends + 0.6).max(axis=0), abs=1e-5)
     corners = oriented_boxes(cast, poses)
-    assert len(corners) == len(cast) - 1  # the original draws none of tiles
+    assert len(corners) == len(cast) - 1  # tiles have none, as in the Fingsics engine
     local = np.einsum("kj,ji->ki", corners[1] - poses.position[1], poses.rotation[1])
     assert np.abs(local).max(axis=0) == pytest.approx([0.6, 0.6, 1.6], abs=1e-5)
 
 
 @pytest.mark.parametrize(("pitch", "yaw"), [(-25.0, 0.0), (-60.0, 130.0), (10.0, 45.0), (-90.0, 0.0)])
-def test_fitting_shows_everything_and_no_more(world: World, pitch: float, yaw: float) -> None:
+def test_fit_shows_everything_and_fills_the_picture(world: World, pitch: float, yaw: float) -> None:
     cast = BodyTable.of(world.bodies)
     poses = Poses(world.bodies.position.astype("f4"), world.bodies.rotation.astype("f4"))
     camera, target = framing(cast, poses, Camera(5.0, pitch, yaw), (160, 90))
@@ -182,7 +184,7 @@ def test_fitting_shows_everything_and_no_more(world: World, pitch: float, yaw: f
     assert 0.6 < max(high, wide) <= 1.0
 
 
-def test_the_camera_stands_where_the_scene_says() -> None:
+def test_the_camera_is_that_of_the_scene() -> None:
     ahead, right, up = directions(Camera(1.0, 0.0, 0.0))
     assert (ahead.tolist(), right.tolist(), up.tolist()) == ([0, 0, -1], [1, 0, 0], [0, 1, 0])
     assert directions(Camera(1.0, -90.0, 0.0))[0] == pytest.approx([0, -1, 0], abs=1e-12)
@@ -203,7 +205,9 @@ def test_the_camera_stands_where_the_scene_says() -> None:
         ("nowhere/a.mp4", {"look": SMALL}, "no folder"),
     ],
 )
-def test_bad_films(recording: Recording, tmp_path: Path, path: str, options: dict[str, object], words: str) -> None:
+def test_invalid_films_are_refused(
+    recording: Recording, tmp_path: Path, path: str, options: dict[str, object], words: str
+) -> None:
     with pytest.raises(InvalidInput, match=words):
         make_film(tmp_path / path, recording, **options)
     with pytest.raises(InvalidInput, match=r"must end in \.png"):
@@ -211,13 +215,13 @@ def test_bad_films(recording: Recording, tmp_path: Path, path: str, options: dic
 
 
 @pytest.mark.parametrize("draw", [make_film, draw_frame])
-def test_what_is_no_recording_is_a_sentence(draw: Callable[..., object], tmp_path: Path) -> None:
+def test_drawing_something_else_than_a_recording_is_refused(draw: Callable[..., object], tmp_path: Path) -> None:
     path = tmp_path / ("a.mp4" if draw is make_film else "a.png")
     with pytest.raises(InvalidInput, match="A str was given to draw; give a recording"):
         draw(path, "recording.choque")
 
 
-def test_no_graphics_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_graphics_libraries_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise OSError(name)
 
@@ -228,7 +232,7 @@ def test_no_graphics_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         require_graphics()
 
 
-def test_no_ffmpeg_is_a_sentence(recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ffmpeg_is_reported(recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise RuntimeError("No ffmpeg exe could be found.")
 

@@ -38,12 +38,12 @@ def frame_count(path: Path) -> int:
 
 
 def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
-    told = draw_film(tmp_path / "a.mp4", ["mixed-box:20"], request=FilmRequest(seconds=0.2, rate=30, look=SMALL))
-    assert told == "7 frames of mixed-box, 26 bodies"
+    report = draw_film(tmp_path / "a.mp4", ["mixed-box:20"], request=FilmRequest(seconds=0.2, rate=30, look=SMALL))
+    assert report == "7 frames of mixed-box, 26 bodies"
     assert frame_count(tmp_path / "a.mp4") == 7
 
 
-def test_simulated_frames_are_those_of_the_world_and_none_comes_back() -> None:
+def test_simulated_frames_equal_those_of_the_world_and_come_in_order() -> None:
     made, world = Simulated(scene.bodies("gas", 20, seed=3), 6), scene.bodies("gas", 20, seed=3).world()
     assert film_frames(made, 30) == [0, 2, 4, 6]
     for _ in range(4):
@@ -54,12 +54,12 @@ def test_simulated_frames_are_those_of_the_world_and_none_comes_back() -> None:
 
 
 def test_polygons_move_through_their_interval(tmp_path: Path) -> None:
-    told = draw_film(tmp_path / "a.gif", ["tres-objetos"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64))))
-    assert told == "6 frames of tres-objetos from t = 0 to 0.2"
+    report = draw_film(tmp_path / "a.gif", ["tres-objetos"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64))))
+    assert report == "6 frames of tres-objetos from t = 0 to 0.2"
     assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
 
 
-def test_volumes_are_gone_round_or_pushed_through_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_volumes_are_orbited_or_moved_through_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = {"voxels_per_unit": 4, "shift": [2, 0, 0]}
     request = FilmRequest(seconds=0.1, parameters=parameters, look=SMALL)
     assert "3 frames around" in draw_film(tmp_path / "round.gif", ["two-spheres"], request=request)
@@ -84,7 +84,7 @@ def test_a_viewpoint_orbits_the_third_axis() -> None:
         (["boxes.npy"], FilmRequest(), "scene of boxes"),
         (["bowling", "pile", "cradle"], FilmRequest(), "two volumes"),
         (["bowling"], FilmRequest(seconds=0.0), "The length of the film"),
-        (["bowling"], FilmRequest(parameters={"n": 3}), "no generator"),
+        (["bowling"], FilmRequest(parameters={"n": 3}), "not a generator"),
         (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
         (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
         (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),
@@ -95,7 +95,7 @@ def test_a_viewpoint_orbits_the_third_axis() -> None:
         ),
     ],
 )
-def test_bad_requests_are_sentences(tmp_path: Path, things: list[str], request_: FilmRequest, message: str) -> None:
+def test_invalid_requests_are_refused(tmp_path: Path, things: list[str], request_: FilmRequest, message: str) -> None:
     with pytest.raises(ChoqueError, match=message):
         draw_film(tmp_path / "a.mp4", things, request=request_)
     assert not (tmp_path / "a.mp4").exists()
@@ -109,15 +109,15 @@ def test_the_verb_films_a_recording_and_draws_a_frame(tmp_path: Path) -> None:
             recorder.record()
     app = typer.Typer()
     app.command()(video)
-    for name, told in (("a.mp4", "5 frames"), ("a.png", "frame 2 of")):
+    for name, report in (("a.mp4", "5 frames"), ("a.png", "frame 2 of")):
         output = tmp_path / name
         words = [str(tmp_path / "a.choque"), str(output), "--size", "64x48", "--draft", "--frame", "2"]
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
-        assert told in result.output
+        assert report in result.output
         assert output.exists()
     words = [str(tmp_path / "a.choque"), str(tmp_path / "c.png"), "--size", "64x48", "--draft", "--json"]
-    told = json.loads(CliRunner().invoke(app, words).output)
-    assert told == {"file": str(tmp_path / "c.png"), "shows": "frame 0 of a"}
+    report = json.loads(CliRunner().invoke(app, words).output)
+    assert report == {"file": str(tmp_path / "c.png"), "shows": "frame 0 of a"}
     words = [str(tmp_path / "a.choque"), str(tmp_path / "b.mp4"), "--seconds", "1"]
     assert isinstance(CliRunner().invoke(app, words).exception, InvalidInput)

@@ -1,4 +1,4 @@
-"""Cameras of views whose scene is no world: put where all is in sight, and put right when a page changes its size."""
+"""Cameras of views without bodies: they show everything, also after a page is resized."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def stand(tabs: list[Any]) -> CameraPlacement:
     return made
 
 
-def test_each_tab_stands_where_its_proportions_ask_for(stand: CameraPlacement, tabs: list[Any]) -> None:
+def test_each_camera_fits_the_aspect_ratio_of_its_tab(stand: CameraPlacement, tabs: list[Any]) -> None:
     assert [tab.camera.position[2] for tab in tabs] == [10.0, 5.0]
 
 
-def test_a_camera_that_nobody_moved_goes_on_seeing_all(stand: CameraPlacement, tabs: list[Any]) -> None:
+def test_an_unmoved_camera_keeps_showing_everything(stand: CameraPlacement, tabs: list[Any]) -> None:
     tabs[0].camera.aspect = 0.5
     stand.moved(tabs[0])
     assert tabs[0].camera.position[2] == 20.0
@@ -53,7 +53,7 @@ def test_a_camera_that_was_moved_stays(stand: CameraPlacement, tabs: list[Any]) 
 
 
 @pytest.mark.parametrize("unasked", [BEFORE, [0.0, 0.0, 10.0 / NARROW]], ids=["the view before", "this view"])
-def test_a_page_that_is_late_is_put_right(stand: CameraPlacement, tabs: list[Any], unasked: list[float]) -> None:
+def test_the_camera_of_a_slow_page_is_corrected(stand: CameraPlacement, tabs: list[Any], unasked: list[float]) -> None:
     tabs[1].camera.position = np.array(unasked)
     stand.moved(tabs[1])
     assert tabs[1].camera.position[2] == 5.0

@@ -1,4 +1,4 @@
-"""Pictures of anything, off screen: which thing is drawn by whom, and what is on them."""
+"""Pictures of anything, off screen: the kind of a thing, and what its picture shows."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def reddish(image: np.ndarray) -> int:
         (["scene.xml"], "bodies"),
     ],
 )
-def test_what_a_thing_is(things: list[str], kind: str) -> None:
+def test_the_kind_of_a_thing(things: list[str], kind: str) -> None:
     assert kind_of_things(things) == kind
 
 
-def test_a_folder_is_a_recording_and_a_study_says_what_is_meant(tmp_path: Path) -> None:
+def test_a_folder_is_a_recording_and_study_names_the_kind(tmp_path: Path) -> None:
     assert kind_of_things([str(tmp_path)]) == "recording"
     assert kind_of_things(["anything"], "kinetic") == "kinetic"
     with pytest.raises(UnknownName, match="kinetic"):
@@ -70,8 +70,8 @@ def test_a_folder_is_a_recording_and_a_study_says_what_is_meant(tmp_path: Path) 
 
 def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
     request = PictureRequest(time=1.7, look=Look(size=(400, 300)))
-    told = draw_picture(tmp_path / "a.png", ["tres-objetos"], request=request)
-    assert told == "tres-objetos at t = 1.7, 3 objects"
+    report = draw_picture(tmp_path / "a.png", ["tres-objetos"], request=request)
+    assert report == "tres-objetos at t = 1.7, 3 objects"
     assert pixels(tmp_path / "a.png").shape == (300, 400, 3)
     draw_picture(tmp_path / "b.png", ["tres-objetos"], request=PictureRequest(frame=170, look=Look(size=(400, 300))))
     np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
@@ -80,14 +80,14 @@ def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [(16, 16), (17, 300), (300, 16), (113, 64)])
-def test_a_motion_is_drawn_however_small(size: tuple[int, int]) -> None:
+def test_a_motion_is_drawn_in_a_small_picture(size: tuple[int, int]) -> None:
     """Letters that would be smaller than a pixel are no error."""
     image = motion_image(MotionPlayer(scenes.make("tres-objetos")), size=size)
     assert image.shape == (size[1], size[0], 3)
     assert image.std() > 1
 
 
-def test_many_objects_have_a_picture_too() -> None:
+def test_many_objects_are_drawn() -> None:
     player = MotionPlayer(scenes.make("aleatorio", n=150))
     assert pixels(motion_png(player, size=(300, 200))).shape == (200, 300, 3)
     nothing = MotionPlayer(scenes.make("aleatorio", n=0))
@@ -97,8 +97,8 @@ def test_many_objects_have_a_picture_too() -> None:
 def test_boxes_are_drawn_with_their_pairs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     write_boxes(tmp_path / "boxes.npy", np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[2.0, 2.0], [3.0, 3.0]]))
-    told = draw_picture(tmp_path / "out.png", [str(tmp_path / "boxes.npy")])
-    assert told.endswith("2 boxes, 1 pairs")
+    report = draw_picture(tmp_path / "out.png", [str(tmp_path / "boxes.npy")])
+    assert report.endswith("2 boxes, 1 pairs")
 
 
 class TestOffScreen:
@@ -117,8 +117,8 @@ class TestOffScreen:
     def test_bodies_are_drawn_after_some_steps(self, tmp_path: Path) -> None:
         for frame in (0, 30):
             request = PictureRequest(frame=frame, look=SMALL)
-            told = draw_picture(tmp_path / f"{frame}.png", ["bowling"], request=request)
-            assert f"after {frame} steps" in told
+            report = draw_picture(tmp_path / f"{frame}.png", ["bowling"], request=request)
+            assert f"after {frame} steps" in report
         first, later = pixels(tmp_path / "0.png"), pixels(tmp_path / "30.png")
         assert first.shape == (160, 240, 3)
         assert (first != later).any()
@@ -137,14 +137,14 @@ class TestOffScreen:
         draw_picture(tmp_path / "b.png", ["mixed-box:40"], request=request)
         np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
 
-    def test_what_volumes_share_is_red_and_only_where_they_share(self, tmp_path: Path) -> None:
+    def test_only_the_intersection_of_volumes_is_red(self, tmp_path: Path) -> None:
         """F-003-45 off screen."""
         reds = {}
         for name, shift in (("together", [1.0, 0.0, 0.0]), ("apart", [3.0, 0.0, 0.0])):
             request = PictureRequest(parameters={"shift": shift, "voxels_per_unit": 5}, look=SMALL)
-            told = draw_picture(tmp_path / f"{name}.png", ["two-spheres"], request=request)
+            report = draw_picture(tmp_path / f"{name}.png", ["two-spheres"], request=request)
             reds[name] = reddish(pixels(tmp_path / f"{name}.png"))
-            assert told.endswith("collide" if name == "together" else "are apart")
+            assert report.endswith("collide" if name == "together" else "are apart")
         assert reds["apart"] == 0
         request = PictureRequest(
             parameters={"shift": [1.0, 0.0, 0.0], "voxels_per_unit": 5},
@@ -187,7 +187,7 @@ class TestOffScreen:
         (["tres-objetos", "bowling", "pile"], PictureRequest(), "two volumes"),
         (["implant.stl"], PictureRequest(), "shows two"),
         (["two-spheres"], PictureRequest(parameters={"threshold": 3}), "neither thing is a scan"),
-        (["bowling"], PictureRequest(parameters={"n": 3}), "no generator"),
+        (["bowling"], PictureRequest(parameters={"n": 3}), "not a generator"),
         (["no-such-scene"], PictureRequest(), "no built-in scene"),
         (["missing.npy"], PictureRequest(), "missing.npy"),
         (["two-spheres"], PictureRequest(look=Look(size=(0, 0))), "16 to 8192 pixels"),
@@ -197,7 +197,7 @@ class TestOffScreen:
         (["tres-objetos"], PictureRequest(look=Look(camera=Camera(9.0))), "moving polygons; camera was given"),
     ],
 )
-def test_bad_requests_are_sentences(
+def test_invalid_requests_are_refused(
     tmp_path: Path, things: list[str], request_: PictureRequest, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -211,7 +211,7 @@ def test_only_png_files_are_written(tmp_path: Path) -> None:
         draw_picture(tmp_path / "out.jpg", ["tres-objetos"])
 
 
-def test_the_verb_draws_and_tells(tmp_path: Path) -> None:
+def test_the_verb_draws_and_describes(tmp_path: Path) -> None:
     import typer
 
     from choque.cli.picture import picture

@@ -24,14 +24,14 @@ def test_the_cut_of_a_plane_shows_collisions_and_nothing_else() -> None:
     assert cut.partners.sum() == 2 * len(cut.pairs)
 
 
-def test_a_height_of_ones_own() -> None:
+def test_a_given_height() -> None:
     lower, upper = np.array([[0.0, 0, 0], [0, 0, 5]]), np.array([[1.0, 1, 1], [1, 1, 6]])
     cut = make_cut(lower, upper, np.empty((0, 2), np.int32), height=5.5)
     assert len(cut.lower) == 1
     assert cut.height == 5.5
 
 
-def test_a_crowd_is_shown_through_a_window() -> None:
+def test_many_boxes_are_shown_in_a_window() -> None:
     lower, upper = choque.scene.generate("clustered", 4_000, dimension=2, dtype="float64").frame(0)
     pairs = choque.pairs(lower, upper)
     cut = make_cut(lower, upper, pairs)
@@ -41,7 +41,7 @@ def test_a_crowd_is_shown_through_a_window() -> None:
     assert ((cut.lower <= cut.window[1]) & (cut.upper >= cut.window[0])).all()
 
 
-def test_extents_without_end_stay_near_the_frame() -> None:
+def test_infinite_boxes_are_clipped_near_the_frame() -> None:
     lower, upper = np.array([[0.0, 0.0], [-np.inf, -np.inf]]), np.array([[1.0, 1.0], [np.inf, 0.2]])
     cut = make_cut(lower, upper, choque.pairs(lower, upper))
     assert np.isfinite(cut.lower).all()
@@ -66,12 +66,12 @@ def test_any_scene_can_be_drawn(tmp_path: Path, name: str) -> None:
     assert content.endswith(b"IEND\xaeB`\x82")
 
 
-def test_what_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(choque.errors.InvalidInput, match="no folder"):
         draw_scene(tmp_path / "no" / "scene.png", np.zeros((1, 2)), np.ones((1, 2)), np.empty((0, 2), np.int32))
 
 
-def test_lists_are_drawn_as_arrays_are(tmp_path: Path) -> None:
+def test_lists_are_drawn_like_arrays(tmp_path: Path) -> None:
     lower, upper = [[0, 0], [1, 1], [9, 9]], [[2, 2], [3, 3], [9, 9]]
     draw_scene(tmp_path / "lists.png", lower, upper, [[0, 1]])
     draw_scene(tmp_path / "arrays.png", np.array(lower, float), np.array(upper, float), choque.pairs(lower, upper))
@@ -92,7 +92,7 @@ def test_lists_are_drawn_as_arrays_are(tmp_path: Path) -> None:
         ("a.png", [[0, 0]], [], np.nan, "height of the cut is nan"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_in_a_sentence(
+def test_invalid_scenes_are_refused(
     tmp_path: Path, name: str, lower: list[list[float]], pairs: list[list[float]], height: float | None, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message):

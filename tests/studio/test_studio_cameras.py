@@ -1,4 +1,4 @@
-"""Cameras of views of bodies: put back when an arrow key that means something else has turned them, however late."""
+"""Cameras of views of bodies: rotations by arrow keys with another meaning are undone."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def press_arrow(cameras: Cameras, clock: Any) -> None:
 
 
 @pytest.mark.parametrize("turn", [(2.0, 0.0), (0.0, 0.3), (-0.05, 0.0)], ids=["sideways", "upward", "a little"])
-def test_a_turn_by_an_arrow_key_that_is_told_late_is_put_back(
+def test_a_rotation_by_an_arrow_key_that_is_reported_late_is_undone(
     cameras: Cameras, tab: Any, clock: Any, turn: tuple[float, float]
 ) -> None:
     """F-001-34: a page drawn without a graphics card tells of it seconds after the key."""
@@ -77,7 +77,7 @@ def test_a_turn_by_an_arrow_key_that_is_told_late_is_put_back(
     np.testing.assert_allclose(tab.camera.position, start)
 
 
-def test_a_turn_by_hand_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
+def test_a_rotation_by_mouse_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
     press_arrow(cameras, clock)
     tab.camera.position = elsewhere = turned(tab, 0.4, 0.2)
     cameras.moved(tab)
@@ -87,7 +87,7 @@ def test_a_turn_by_hand_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
     np.testing.assert_array_equal(tab.camera.position, nearer)
 
 
-def test_long_after_a_key_every_turn_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
+def test_long_after_a_key_every_rotation_stays(cameras: Cameras, tab: Any, clock: Any) -> None:
     press_arrow(cameras, clock)
     clock.now += LATE_SECONDS + 1.0
     tab.camera.position = elsewhere = turned(tab, 1.0)
@@ -96,7 +96,7 @@ def test_long_after_a_key_every_turn_stays(cameras: Cameras, tab: Any, clock: An
 
 
 @pytest.mark.parametrize("unasked", ["the view before", "this view"])
-def test_a_page_that_is_late_is_put_right(cameras: Cameras, server: Any, tab: Any, unasked: str) -> None:
+def test_the_camera_of_a_slow_page_is_corrected(cameras: Cameras, server: Any, tab: Any, unasked: str) -> None:
     fitted = np.array(tab.camera.position)
     tab.camera.position = np.array(BEFORE if unasked == "the view before" else server.initial_camera.position)
     assert not np.allclose(tab.camera.position, fitted)

@@ -1,4 +1,4 @@
-"""What the studio draws and picks, without a page: outlines, structures, rays, colours, meshes."""
+"""What the studio draws, without a page: wireframes, structures, rays, colours, meshes."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_the_edges_of_a_k_dop_are_those_of_its_hull(k: int) -> None:
     assert apart.min(axis=0).max() < 1e-4
 
 
-def test_a_turned_box_without_a_turn_is_a_box() -> None:
+def test_an_oriented_box_without_rotation_is_a_box() -> None:
     center, half = np.array([[1.0, 2, 3]]), np.array([[0.5, 1, 2]])
     assert seen(oriented_wires(center, half, np.eye(3)[None])) == seen(box_wires(center - half, center + half))
 
 
-def test_the_outline_of_a_sphere_lies_on_it() -> None:
+def test_the_wireframe_of_a_sphere_lies_on_it() -> None:
     center, radius = np.array([[1.0, 2, 3], [-4, 0, 0]]), np.array([2.0, 0.5])
     ends = sphere_wires(center, radius).reshape(2, -1, 3)
     np.testing.assert_allclose(
@@ -104,7 +104,7 @@ def test_every_structure_is_drawn_with_finite_lines(method: str) -> None:
 
 
 @pytest.mark.parametrize("count", [60, 9_000])
-def test_what_auto_builds_is_what_its_choice_builds(count: int) -> None:
+def test_the_structure_of_auto_is_that_of_its_choice(count: int) -> None:
     lower = np.random.default_rng(2).uniform(-20, 20, (count, 3))
     boxes = Boxes(lower, lower + 0.5)
     found = structure_of("auto", boxes)
@@ -163,7 +163,7 @@ def inside(world: World, row: int, points: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000))
-def test_a_ray_meets_the_body_that_a_walk_along_it_meets(world: World, seed: int) -> None:
+def test_a_ray_hits_the_first_body_along_it(world: World, seed: int) -> None:
     """Differential: points every hundredth of a unit, tested against the definitions of the solids."""
     generator = np.random.default_rng(seed)
     origin = generator.normal(size=3)
@@ -186,12 +186,12 @@ def test_a_ray_meets_the_body_that_a_walk_along_it_meets(world: World, seed: int
     assert found not in firsts or firsts[found] <= nearest + 2
 
 
-def test_a_ray_past_everything_meets_nothing(world: World) -> None:
+def test_a_ray_that_misses_everything_selects_nothing(world: World) -> None:
     assert body_on_ray(world.bodies, np.array([0, 50.0, 0]), np.array([0, 1.0, 0])) is None
 
 
-def test_red_turns_green_on_contact(world: World) -> None:
-    """F-004-36: the colour tells whether a body touches another, as brute force finds it."""
+def test_bodies_turn_from_red_to_green_on_contact(world: World) -> None:
+    """F-004-36: the colour shows whether a body touches another, as found by brute force."""
     findings = findings_of(world)
     colors = COLORINGS["contact"][0](findings)
     touching = np.isin(np.arange(len(world)), findings_of(world, "all").detected.contacts.pairs)
@@ -219,13 +219,13 @@ def test_every_overlay_draws_finite_lines(world: World, name: str, method: str) 
     assert bool(len(drawing.lines)) == expected
 
 
-def test_keys_and_colours_of_overlays_are_their_own() -> None:
+def test_keys_and_colours_of_overlays_are_unique() -> None:
     assert len({overlay.key for overlay in OVERLAYS.values()}) == len(OVERLAYS)
     assert len({overlay.color for overlay in OVERLAYS.values()}) == len(OVERLAYS)
     assert not {overlay.key for overlay in OVERLAYS.values()} & set("WASDQE")  # those of viser's camera
 
 
-def test_pairs_and_members_of_a_picked_body(world: World) -> None:
+def test_pairs_and_members_of_a_selected_body(world: World) -> None:
     findings, options = findings_of(world), Options(area=3.0)
     row = int(np.argmax(findings.candidate_count[:30]))
     options.picked = row
@@ -235,9 +235,9 @@ def test_pairs_and_members_of_a_picked_body(world: World) -> None:
     away = np.linalg.norm(world.bodies.position - world.bodies.position[row], axis=1)
     expected = np.flatnonzero(findings.is_bounded & (away <= 3 * spheres.radius[row] + spheres.radius))
     np.testing.assert_array_equal(area_members(findings, options, row), expected[expected != row])
-    told = about_body(findings, options, row)
-    assert f"Body {world.bodies.ids[row]}" in told
-    assert f"{len(findings.partners(row))}:" in told
+    report = about_body(findings, options, row)
+    assert f"Body {world.bodies.ids[row]}" in report
+    assert f"{len(findings.partners(row))}:" in report
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_meshes_are_closed_and_face_outward(mesh: meshes.Mesh) -> None:
     assert np.einsum("ti,ti->t", p[:, 0], np.cross(p[:, 1], p[:, 2])).sum() > 0
 
 
-def test_every_drawn_body_is_in_parts_and_walls_are_apart() -> None:
+def test_every_drawn_body_is_in_parts_and_walls_are_separate() -> None:
     """F-002-39: few meshes, many instances; F-001-44: what is not drawn is left out."""
     bodies = scene.bodies("mixed-box", 200, seed=1).world().bodies
     cast = BodyTable.of(bodies)
@@ -265,8 +265,8 @@ def test_every_drawn_body_is_in_parts_and_walls_are_apart() -> None:
     assert all(len(set(cast.static[part.rows].tolist())) == 1 for part in parts)
 
 
-def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
-    """F-001-45: parts of a rocket fill the same room; what is found among them is that of plain capsules."""
+def test_rockets_look_different_and_collide_as_capsules() -> None:
+    """F-001-45: the parts of a rocket fill its capsule; contacts are those of plain capsules."""
     found = {}
     for rocket in (False, True):
         world = World("brute")
@@ -282,7 +282,7 @@ def test_rockets_are_drawn_otherwise_and_are_capsules_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(("name", "sees_floor"), [("one-of-each", True), ("crossing-tiles", False)])
-def test_the_camera_sees_the_floor_that_bodies_fall_onto_unless_it_is_far(name: str, sees_floor: bool) -> None:
+def test_the_camera_shows_the_floor_unless_it_is_far(name: str, sees_floor: bool) -> None:
     loaded = scene.find_bodies(name)
     bodies = loaded.world().bodies
     cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
@@ -292,7 +292,7 @@ def test_the_camera_sees_the_floor_that_bodies_fall_onto_unless_it_is_far(name: 
     assert found.radius <= everything.radius
 
 
-def test_more_bodies_are_drawn_coarser() -> None:
+def test_more_bodies_are_drawn_more_coarsely() -> None:
     """F-001-44 (OBJECT_DEFINITION): vertices follow the number of bodies, down to 8 triangles for each of 100,000."""
     assert definition_for(100) > definition_for(10_000) > definition_for(100_000) == COARSE
     assert len(meshes.ball(COARSE).triangles) == 8
@@ -300,7 +300,7 @@ def test_more_bodies_are_drawn_coarser() -> None:
     assert len(meshes.ball(definition_for(100)).triangles) >= 256
 
 
-def test_a_hundred_thousand_bodies_are_few_parts_in_blocks_of_one_draw_call_each() -> None:
+def test_a_hundred_thousand_bodies_are_few_parts_in_blocks() -> None:
     """F-002-39: a mesh is one block up to `BLOCK` instances; no instance is lost or doubled beyond."""
     count = BLOCK + 7
     one = Part(np.arange(count), meshes.ball(2), np.ones((count, 3), np.float32))

@@ -1,4 +1,4 @@
-"""Which view a word or a thing in memory gets, and what is refused with a sentence."""
+"""The view of a word or an object, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from choque.studio.page.entries import ENTRIES, entry_of, view_of
 from choque.studio.page.world import WorldView
 
 
-def test_things_in_memory() -> None:
+def test_views_of_objects() -> None:
     view = view_of(find_bodies("bowling"))
     assert isinstance(view, WorldView)
     assert view_of(view) is view
@@ -24,7 +24,7 @@ def test_things_in_memory() -> None:
         view_of([1, 2])
 
 
-def test_what_nothing_knows() -> None:
+def test_unknown_things_are_refused() -> None:
     with pytest.raises(UnknownName, match="kind of view"):
         ENTRIES.find("volcano")
     with pytest.raises(InvalidInput, match="nothing to show"):
@@ -32,14 +32,14 @@ def test_what_nothing_knows() -> None:
 
 
 @pytest.mark.parametrize(("count", "drawn", "said"), [(5, 5, "5 pairs."), (500, 20, "20 of 500 pairs are drawn.")])
-def test_no_more_is_drawn_than_a_page_can_carry(count: int, drawn: int, said: str) -> None:
+def test_the_number_of_lines_is_limited(count: int, drawn: int, said: str) -> None:
     rows, note = studio_overlays._among(count, "pairs", 20)
     assert len(set(rows.tolist())) == drawn
     assert rows.max() == count - 1
     assert note == said
 
 
-def test_of_many_bodies_those_near_the_middle_are_drawn() -> None:
+def test_of_many_bodies_those_near_the_target_are_drawn() -> None:
     random = np.random.default_rng(3)
     bodies = SimpleNamespace(position=random.normal(size=(60, 3)), drawn=np.arange(60) % 10 > 0)
     findings: Any = SimpleNamespace(bodies=bodies, is_bounded=np.arange(60) < 50)

@@ -1,4 +1,4 @@
-"""Worlds and recordings in a real browser: what is done on the page reaches the server, and what it does is seen."""
+"""Worlds and recordings in a real browser: actions reach the server, and their effects are visible."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_method_is_switched_on_the_page(watched: Watched) -> None:
     watched.page.get_by_text("The same pairs in every frame").wait_for()
 
 
-def test_every_overlay_has_a_key_and_is_seen(watched: Watched) -> None:
+def test_every_overlay_has_a_key_and_is_visible(watched: Watched) -> None:
     """F-001-43, F-002-39, F-004-36: I, O and the others; on adds lines to the picture."""
     view = watched.show(spheres())
     for name, overlay in OVERLAYS.items():
@@ -110,7 +110,7 @@ def test_every_overlay_has_a_key_and_is_seen(watched: Watched) -> None:
         until(watched.differs(lines), f"the picture without {name}")
 
 
-def test_red_turns_green_on_contact(watched: Watched) -> None:
+def test_bodies_turn_from_red_to_green_on_contact(watched: Watched) -> None:
     view = watched.show(spheres())
     watched.tab("Show")
     watched.choose("Colour by", "contact")
@@ -123,7 +123,7 @@ def test_red_turns_green_on_contact(watched: Watched) -> None:
     until(has_both, "red and green bodies")
 
 
-def test_a_click_picks_the_body_that_is_there(watched: Watched) -> None:
+def test_a_click_selects_the_body_under_the_mouse(watched: Watched) -> None:
     view = watched.show(spheres())
     watched.still()
     body = 4
@@ -154,7 +154,7 @@ def test_keys_are_listed_on_the_page(watched: Watched) -> None:
 
 
 def test_a_recording_is_scrubbed(watched: Watched, recorded: Path) -> None:
-    """F-001-33, F-001-34: the slider, the keys of the original, and pixels that follow."""
+    """F-001-33, F-001-34: the slider, the keys of the Fingsics engine, and pixels that follow."""
     view = watched.show(RecordingView(Recording(recorded)))
     first = watched.still()
     watched.page.locator("input[value='0']:visible").first.focus()
@@ -177,7 +177,7 @@ def test_a_recording_is_scrubbed(watched: Watched, recorded: Path) -> None:
         until(lambda frame=frame: view.replay.frame == frame, f"frame {frame}")  # type: ignore[misc]
 
 
-def test_two_tabs_show_the_same_and_closing_one_harms_nothing(watched: Watched) -> None:
+def test_two_tabs_show_the_same_and_one_can_be_closed(watched: Watched) -> None:
     view = watched.show(spheres())
     other = watched.new_tab()
     other.get_by_role("button", name="Play").click()
@@ -249,7 +249,7 @@ def test_with_webgl_there_is_no_notice(watched: Watched) -> None:
     assert watched.page.locator("#choque-without-webgl").count() == 0
 
 
-def test_what_has_no_picture_says_so(shared_studio: Studio) -> None:
+def test_a_view_without_a_picture_is_reported(shared_studio: Studio) -> None:
     import urllib.error
     import urllib.request
 

@@ -1,4 +1,4 @@
-"""The usual value of what is measured again and again."""
+"""The median of the latest values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from choque.studio.page.run_panels import MEDIAN_OF, Recent
 
 
-def test_one_step_that_took_long_does_not_show() -> None:
+def test_one_slow_step_does_not_change_the_median() -> None:
     recent = Recent()
     assert recent.median == 0.0
     values = np.random.default_rng(0).random(3 * MEDIAN_OF)

@@ -1,4 +1,4 @@
-"""The studio without a browser: its thread, its address, what it refuses."""
+"""The studio without a browser: its thread, its address, its errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_idle_view_is_not_ticked(studio: Studio) -> None:
     assert studio.view.ticks == before  # type: ignore[union-attr]
 
 
-def test_a_view_lives_in_one_thread(studio: Studio) -> None:
+def test_a_view_runs_in_one_thread(studio: Studio) -> None:
     made = Counting(0.01)
     studio.open(made)
     identity = studio.ask(threading.get_ident)
@@ -83,21 +83,19 @@ def test_another_view_closes_the_one_before(studio: Studio) -> None:
     assert second.is_open
 
 
-def test_what_goes_wrong_in_an_action_is_told_and_the_studio_goes_on(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(studio, "tell", lambda *words: told.append(words[1]))
+def test_errors_in_actions_are_shown_and_the_studio_goes_on(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    report: list[str] = []
+    monkeypatch.setattr(studio, "notify", lambda *words: report.append(words[1]))
 
     def fail() -> None:
         raise InvalidInput("No such thing.")
 
     studio.do(fail)
     assert studio.ask(lambda: 7) == 7
-    assert told == ["No such thing."]
+    assert report == ["No such thing."]
 
 
-def test_a_studio_that_does_not_answer_is_told_in_a_sentence() -> None:
+def test_a_studio_that_does_not_answer_is_reported() -> None:
     with open_studio(Counting()) as made:
         made.ask(lambda: None)
         release = threading.Event()
@@ -111,7 +109,7 @@ def test_a_studio_that_does_not_answer_is_told_in_a_sentence() -> None:
 
 
 def test_a_studio_that_is_stopped_while_it_is_busy_leaves_the_page_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What compiles for longer than the end of the server waits must not speak to it afterwards."""
+    """An action that takes longer than the server waits must not use it afterwards."""
     monkeypatch.setattr(studio_server, "CLOSING_SECONDS", 0.05)
     view, release = Counting(), threading.Event()
     made = open_studio(view)
@@ -134,7 +132,7 @@ def test_a_view_that_cannot_be_opened_leads_to_the_chooser(studio: Studio) -> No
     assert isinstance(studio.view, Chooser)
 
 
-def test_it_listens_on_this_machine_alone(studio: Studio) -> None:
+def test_it_is_reachable_from_this_machine_only(studio: Studio) -> None:
     assert studio.url.startswith("http://127.0.0.1:")
     with socket.create_connection(("127.0.0.1", studio.port), timeout=5):
         pass
@@ -144,7 +142,7 @@ def test_it_listens_on_this_machine_alone(studio: Studio) -> None:
             pass
 
 
-def test_a_public_address_cannot_be_asked_for(studio: Studio) -> None:
+def test_a_public_address_cannot_be_requested(studio: Studio) -> None:
     from viser import _messages
 
     assert _messages.ShareUrlRequest not in studio.server._websock_server._incoming_handlers
@@ -158,12 +156,12 @@ def test_a_port_in_use_is_refused_and_none_finds_another(studio: Studio) -> None
 
 
 @pytest.mark.parametrize("port", [0, -1, 70_000, True, "80"])
-def test_ports_that_are_none_are_refused(port: Any) -> None:
+def test_invalid_ports_are_refused(port: Any) -> None:
     with pytest.raises(InvalidInput, match="from 1 to 65535"):
         Studio(port=port)
 
 
-def test_a_host_that_is_not_here_is_refused() -> None:
+def test_an_unknown_host_is_refused() -> None:
     with pytest.raises(InvalidInput, match="host is 5; it must be an address as text"):
         Studio(5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"cannot listen on 192\.0\.2\.1"):
@@ -203,7 +201,7 @@ def test_every_entry_can_be_listed_and_its_first_thing_has_parameters() -> None:
 @pytest.mark.parametrize(
     ("word", "problem"), [("bowlin", UnknownName), ("nothing.xml", InvalidInput), ("x.choque", InvalidInput)]
 )
-def test_what_is_not_there_is_refused_before_there_is_a_page(word: str, problem: type[Exception]) -> None:
+def test_missing_files_are_refused_before_there_is_a_page(word: str, problem: type[Exception]) -> None:
     with pytest.raises(problem):
         find_view([word])
 
@@ -215,7 +213,7 @@ def test_scenes_are_found_by_name_with_or_without_a_suffix() -> None:
         assert view.title in word
 
 
-def test_the_command_ends_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that is not a scene, a port in use: exit code 2 and one line."""
     broken = tmp_path / "broken.xml"
     broken.write_text("<config><unclosed></config>", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Worlds and recordings in the studio, without a browser: what the page's buttons do to a run and to a replay."""
+"""Worlds and recordings in the studio, without a browser: effects of the controls on a run and a replay."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def world_view(studio: Studio) -> WorldView:
     return view
 
 
-def test_it_starts_paused_and_plays_when_told(studio: Studio, world_view: WorldView) -> None:
+def test_it_starts_paused_and_plays_on_command(studio: Studio, world_view: WorldView) -> None:
     """F-001-32, F-001-46."""
     time.sleep(0.1)
     assert world_view.run.frame == 0
@@ -61,7 +61,7 @@ def test_it_starts_paused_and_plays_when_told(studio: Studio, world_view: WorldV
     assert world_view.run.frame == frame
 
 
-def test_watching_changes_nothing_about_the_run(studio: Studio, world_view: WorldView) -> None:
+def test_showing_a_run_does_not_change_it(studio: Studio, world_view: WorldView) -> None:
     """All overlays and colours on, methods switched in between: the same hash as without a studio."""
     alone = made()
     for name in list(world_view.overlays.line_counts) or ("boxes", "slabs", "areas", "structure", "pairs", "contacts"):
@@ -77,14 +77,14 @@ def test_watching_changes_nothing_about_the_run(studio: Studio, world_view: Worl
         assert world_view.run.world.settings.broad == method
 
 
-def test_a_method_that_is_refused_leaves_the_page_as_it_is(studio: Studio, world_view: WorldView) -> None:
+def test_a_refused_method_leaves_the_page_unchanged(studio: Studio, world_view: WorldView) -> None:
     with pytest.raises(InvalidInput):
         studio.ask(lambda: world_view.switch(broad="no-such"))
     assert world_view.run.world.settings.broad == "sap-incremental"
     assert world_view._choices["broad"].value == "sap-incremental"
 
 
-def test_reset_brings_everything_back(studio: Studio, world_view: WorldView) -> None:
+def test_reset_restores_everything(studio: Studio, world_view: WorldView) -> None:
     start = world_view.run.world.hash()
     studio.ask(lambda: world_view.switch(broad="bvh", bounds="sphere"))
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_reset_brings_everything_back(studio: Studio, world_view: WorldView) -> 
     assert world_view.events.began_count == 0
 
 
-def test_the_last_frame_ends_it(studio: Studio, world_view: WorldView) -> None:
+def test_the_run_pauses_at_the_last_frame(studio: Studio, world_view: WorldView) -> None:
     studio.ask(lambda: world_view.set_last_frame(6))
     studio.ask(lambda: world_view.set_speed("as fast as it goes"))
     studio.ask(world_view.play)
@@ -176,7 +176,7 @@ def test_every_broad_phase_can_be_chosen_and_drawn(studio: Studio, world_view: W
         assert counts["structure"] + counts["sweep"] > 0 or "neither cells" in world_view.overlays.notes["structure"]
 
 
-def test_a_body_is_picked_by_a_ray_or_its_number(studio: Studio, world_view: WorldView) -> None:
+def test_a_body_is_selected_by_a_ray_or_its_id(studio: Studio, world_view: WorldView) -> None:
     bodies = world_view.run.world.bodies
     row = int(np.flatnonzero(bodies.drawn & ~bodies.static)[5])
     target = bodies.position[row].astype(float)
@@ -192,8 +192,8 @@ def test_a_body_is_picked_by_a_ray_or_its_number(studio: Studio, world_view: Wor
     assert world_view.picked is None
 
 
-def test_an_overlay_that_is_off_is_not_spoken_of(studio: Studio, world_view: WorldView) -> None:
-    """One that finds nothing to draw says why, as long as it is on."""
+def test_only_active_overlays_have_notes(studio: Studio, world_view: WorldView) -> None:
+    """An active overlay without lines says why."""
     for is_on in (True, False):
         studio.ask(lambda: world_view.toggle_overlay("structure"))
         studio.ask(world_view.present)
@@ -202,7 +202,7 @@ def test_an_overlay_that_is_off_is_not_spoken_of(studio: Studio, world_view: Wor
         assert ("structure" in world_view.overlays.notes) is is_on
 
 
-def test_times_are_told_once_there_are_some(studio: Studio, world_view: WorldView) -> None:
+def test_times_are_shown_after_the_first_step(studio: Studio, world_view: WorldView) -> None:
     assert " ms, sending " not in world_view._status.content
     studio.ask(world_view.step)
     studio.ask(world_view._update_panels)
@@ -247,7 +247,7 @@ def recording_view(studio: Studio, recorded: Path) -> RecordingView:
     return view
 
 
-def test_seeks_of_the_original(studio: Studio, recording_view: RecordingView) -> None:
+def test_seeks_by_the_keys_of_the_fingsics_engine(studio: Studio, recording_view: RecordingView) -> None:
     """F-001-33, F-001-34: by 1, 60 and 600, clamped, and what is shown is what was recorded."""
     shown = [recording_view.replay.frame]
     for by in (60, 1, 600, -60, -1, -600):
@@ -267,7 +267,7 @@ def test_seeks_of_the_original(studio: Studio, recording_view: RecordingView) ->
         np.testing.assert_array_equal(place, expected[row])
 
 
-def test_it_plays_both_ways_and_stops_at_the_ends(studio: Studio, recording_view: RecordingView) -> None:
+def test_it_plays_in_both_directions_and_stops_at_the_ends(studio: Studio, recording_view: RecordingView) -> None:
     studio.ask(lambda: recording_view.set_speed("16"))
     studio.ask(recording_view.toggle)
     assert until(lambda: recording_view.replay.frame == 129 and not recording_view.replay.playing)
@@ -276,7 +276,7 @@ def test_it_plays_both_ways_and_stops_at_the_ends(studio: Studio, recording_view
     assert until(lambda: recording_view.replay.frame == 0 and not recording_view.replay.playing)
 
 
-def test_overlays_are_those_of_the_frame_shown(studio: Studio, recording_view: RecordingView) -> None:
+def test_overlays_are_those_of_the_current_frame(studio: Studio, recording_view: RecordingView) -> None:
     """Candidates of frame 50 are those that a world in that state finds, poses being rounded to float32."""
     studio.ask(lambda: recording_view.seek_to(50))
     studio.ask(lambda: recording_view.switch(broad="bvh"))
@@ -316,7 +316,7 @@ def test_a_verification_names_the_frame_to_jump_to(
     assert view.replay.frame == 90
 
 
-def test_a_recording_that_was_cut_off_is_shown_up_to_there(studio: Studio, recorded: Path, tmp_path: Path) -> None:
+def test_a_truncated_recording_is_shown_up_to_its_last_frame(studio: Studio, recorded: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.choque"
     whole = recorded.read_bytes()
     cut.write_bytes(whole[: len(whole) * 2 // 3])
@@ -328,7 +328,7 @@ def test_a_recording_that_was_cut_off_is_shown_up_to_there(studio: Studio, recor
     assert "truncated" in view._status.content
 
 
-def test_the_originals_recordings_are_shown_alike(studio: Studio, recorded: Path, tmp_path: Path) -> None:
+def test_recordings_of_the_fingsics_engine_are_shown(studio: Studio, recorded: Path, tmp_path: Path) -> None:
     path = tmp_path / "scene.dat"
     write_scene_dat(path, Recording(recorded))
     view = RecordingView(open_frames(path))  # type: ignore[arg-type]

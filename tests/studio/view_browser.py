@@ -44,10 +44,9 @@ def until(condition: Callable[[], object], what: str) -> Any:
 
 
 def until_seen(action: Callable[[], None], condition: Callable[[], object], what: str) -> None:
-    """Do something until it has its effect.
+    """Repeat an action until it has its effect.
 
-    A page that is late does not see what the pointer does over its scene, and one that is just being told the number of
-    a field mixes it with what is written there.
+    A slow page can miss movements of the pointer, or mix typed digits with a number that it receives for the field.
     """
 
     def tried() -> bool:
@@ -152,11 +151,11 @@ class Watched:
         return pixels(self.page.screenshot(clip=SCENE, timeout=1000 * PATIENCE))
 
     def differs(self, before: np.ndarray, count: int = 20) -> Callable[[], bool]:
-        """A condition: what is seen differs from what was, in so many pixels."""
+        """Return a condition: the picture differs from an earlier one in some pixels."""
         return lambda: int((np.abs(self.picture() - before).max(axis=2) > 24).sum()) >= count
 
     def still(self) -> np.ndarray:
-        """What is seen once it stays as it is: the page comes to rest some frames after it was changed."""
+        """Return the picture once it no longer changes, some frames after an action."""
         pictures = [self.picture()]
 
         def is_still() -> bool:
@@ -179,5 +178,5 @@ def pixels(data: bytes) -> np.ndarray:
 
 
 def is_local(url: str) -> bool:
-    """Tell whether a request stays on this machine."""
+    """Return whether a request stays on this machine."""
     return re.match(r"(data:|blob:)|(http|ws)://127\.0\.0\.1[:/]", url) is not None

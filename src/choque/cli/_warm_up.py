@@ -161,8 +161,8 @@ def use_kinetic() -> None:
         sweep.advance(until=5.0)
         sweep.pairs(), sweep.audit(), sweep.certificates(), sweep.copy()
         centres = np.indices((3,) * dimension).reshape(dimension, -1).T + 0.5
-        room = [0.0] * dimension, [3.0] * dimension
-        gas = kinetic.Billiards(centres, random.normal(size=centres.shape), 0.2, lower=room[0], upper=room[1])
+        box = [0.0] * dimension, [3.0] * dimension
+        gas = kinetic.Billiards(centres, random.normal(size=centres.shape), 0.2, lower=box[0], upper=box[1])
         gas.advance(until=5.0)
     ordered = kinetic.SortedList(np.arange(20.0), random.normal(size=20))
     ordered.advance(until=1.0, stop="instant")

@@ -43,9 +43,11 @@ def doctor(
     warm_up: Annotated[bool, typer.Option("--warm-up", help="Compile every kernel now; takes a few minutes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check the installation: versions, extras, compiled kernels, a test scene.
+    """Check the installation.
 
-    The exit code is 1 if the check fails.
+    Prints versions, extras, compiled kernels and the result of a test scene.
+
+    The exit code is 1 if the test fails.
 
     Try:
       choque doctor

@@ -11,7 +11,7 @@ from choque.cli._options import BoxesFile, Frame, HalfOpen, Threads
 def explain(
     file: BoxesFile, as_json: AsJson = False, half_open: HalfOpen = False, threads: Threads = None, frame: Frame = 0
 ) -> None:
-    """Print which method auto chooses for the boxes in a file, and why.
+    """Print which method auto chooses for a file, and why.
 
     Try:
       choque explain boxes.npy

@@ -28,7 +28,7 @@ def picture(
     ] = 0,
     time: Annotated[float | None, typer.Option("--time", metavar="T", help="Time of moving polygons.")] = None,
 ) -> None:
-    """Draw a scene, a recording, moving polygons or two volumes to a PNG file.
+    """Draw a scene, a recording, polygons or volumes to a PNG.
 
     Try:
       choque picture mixed-box:1000 --frame 60 --fit box.png

@@ -37,7 +37,7 @@ def video(
     speed: Annotated[float, typer.Option("--speed", metavar="X", help="0.5 is slow motion.")] = 1.0,
     frame: Annotated[int, typer.Option("--frame", metavar="K", help="The frame to draw to a .png.")] = 0,
 ) -> None:
-    """Make a film of a scene, a recording, moving polygons or two volumes.
+    """Film a scene, a recording, polygons or volumes.
 
     A scene is simulated while it is filmed. For two volumes the camera orbits both, or, with --option to=[x,y,z], the
     second one moves there from --option shift=[x,y,z].

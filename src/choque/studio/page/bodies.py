@@ -207,7 +207,7 @@ class BodiesLayer:
 
 def definition_for(count: int) -> int:
     """Return the number of latitudes of round bodies if ``count`` bodies are drawn."""
-    return next((definition for most, definition in DEFINITIONS if count <= most), COARSE)
+    return next((definition for maximum, definition in DEFINITIONS if count <= maximum), COARSE)
 
 
 def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:

@@ -92,9 +92,9 @@ class Form:
         try:
             view = self._kind.open([self.thing], self.values)
         except ChoqueError as problem:
-            self._page.tell("This cannot be opened", str(problem), "red")
+            self._page.notify("This cannot be opened", str(problem), "red")
             return
-        self._page.tell("Opening", f"{self.thing} is being prepared; the first use compiles kernels.")
+        self._page.notify("Opening", f"{self.thing} is being prepared; the first use compiles kernels.")
         self._page.go(view)
 
     def _add_fields(self) -> None:

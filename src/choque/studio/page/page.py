@@ -214,9 +214,9 @@ class Page:
         """Run an action in the thread of the studio."""
         self.studio.do(action)
 
-    def tell(self, title: str, sentence: str, color: str = "blue") -> None:
+    def notify(self, title: str, sentence: str, color: str = "blue") -> None:
         """Show a notification on the page for some seconds."""
-        self.studio.tell(title, sentence, color)
+        self.studio.notify(title, sentence, color)
 
     def go(self, view: View) -> None:
         """Replace this view by another."""

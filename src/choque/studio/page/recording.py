@@ -87,7 +87,7 @@ class RecordingView(BodiesView):
         return min(waits) if waits else None
 
     def close(self) -> None:
-        """Stop looking, and let go of the file."""
+        """Close the recording."""
         self._closed = True
         if self._verifying is not None:
             self._verifying.join(timeout=5.0)

@@ -149,7 +149,7 @@ class Studio:
         with _quiet():
             self.server.stop()
 
-    def tell(self, title: str, sentence: str, color: str = "red") -> None:
+    def notify(self, title: str, sentence: str, color: str = "red") -> None:
         """Show a notification in every open tab."""
         for client in self.server.get_clients().values():
             client.add_notification(title, sentence, color=color, auto_close_seconds=8.0)
@@ -186,7 +186,7 @@ class Studio:
         try:
             view.open(page)
         except ChoqueError as problem:
-            self.tell("This could not be opened", str(problem))
+            self.notify("This could not be opened", str(problem))
             self._leave()
             self._show(None)
             return
@@ -224,12 +224,12 @@ class Studio:
         try:
             action()
         except ChoqueError as problem:
-            self.tell("That is not possible", str(problem))
+            self.notify("That is not possible", str(problem))
         except Exception as problem:
             if not self._is_served:
                 return  # the server is stopped, so that the page is gone
             traceback.print_exc()
-            self.tell("Error in the studio", f"{type(problem).__name__}: {problem}")
+            self.notify("Error in the studio", f"{type(problem).__name__}: {problem}")
 
 
 def load_viser() -> ModuleType:
