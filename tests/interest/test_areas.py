@@ -69,7 +69,7 @@ def test_only_the_one_with_an_area_sees() -> None:
         assert areas.owners.tolist() == [0]
 
 
-def test_a_masked_radius_is_no_area() -> None:
+def test_a_masked_radius_means_no_area() -> None:
     radius = np.ma.masked_array([3.0, -1.0, np.nan, 1.0], mask=[False, True, True, False])
     areas = Areas([[0, 0], [1, 0], [2, 0], [9, 0]], radius=radius)
     assert areas.owners.tolist() == [0, 3]
@@ -90,7 +90,7 @@ def test_a_body_is_a_point_unless_it_has_a_size() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_zero_missed_in_motion_and_changes_add_up(shape: Any, dimension: int, thorough: bool) -> None:
-    """F-004-27, F-004-39: the arena frame by frame, slow, then fast; lists last while nobody is too fast."""
+    """F-004-27, F-004-39: the arena frame by frame, slow, then fast; lists serve while no body is too fast."""
     motion = arena(120, start="sparse", dimension=dimension, pulse=0.0)
     radius = motion.reach
     areas = Areas(motion.spheres(0)[0], radius=2 * radius, body_radius=radius, shape=shape)
@@ -128,7 +128,7 @@ def test_lists_that_last_take_fewer_tests_than_new_ones() -> None:
     assert fresh_tests < 0.2 * 39 * 2000 * 1999
 
 
-def test_a_list_holds_whoever_was_within_the_slack_at_the_last_search() -> None:
+def test_a_list_holds_all_bodies_within_the_slack_at_the_last_search() -> None:
     random = np.random.default_rng(0)
     position, velocity = 4 * random.random((300, 2)), random.uniform(-0.002, 0.002, (300, 2))
     areas = Areas(position, radius=0.4)
@@ -237,7 +237,7 @@ def test_infinite_areas_and_bodies() -> None:
 @pytest.mark.parametrize("scale", [1e-120, 1e-30, 1.0, 1e30, 1e120])
 @pytest.mark.parametrize("shift", [0.0, 1e3])
 def test_no_touch_is_missed_at_any_scale(scale: float, shift: float) -> None:
-    """A member of an exact relation on whole numbers stays one, whatever the floats do to it."""
+    """A member of an exact relation on whole numbers stays one for any rounding of floats."""
     random = np.random.default_rng(7)
     position = random.integers(0, 9, (60, 3))
     wanted = set(members(position, 3, 1))
@@ -257,19 +257,19 @@ def test_the_same_for_any_number_of_threads() -> None:
     with parallel_at_any_size():
         for threads in (1, 2, 3):
             areas = Areas(motion.spheres(0)[0], radius=motion.reach, body_radius=motion.reach, threads=threads)
-            told = [areas.pairs()]
+            answers_so_far = [areas.pairs()]
             for frame in (1, 2, 3, 40, 41):
                 areas.update(motion.spheres(frame)[0])
-                told += [areas.entered, areas.left, areas.pairs()]
+                answers_so_far += [areas.entered, areas.left, areas.pairs()]
             areas.adapt(9)
-            answers.append([*told, areas.pairs(), areas.radius])
+            answers.append([*answers_so_far, areas.pairs(), areas.radius])
     for other in answers[1:]:
         for one, two in zip(answers[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_owners_that_jump_anywhere_are_found_anew(shape: Any) -> None:
+def test_owners_that_jump_anywhere_are_found_again(shape: Any) -> None:
     """F-004-39: every place is new in every frame, areas of any size are searched together, some hold very many."""
     random = np.random.default_rng(11)
     radius = np.where(random.random(260) < 0.1, 0.9, random.uniform(0.0, 0.3, 260))

@@ -18,11 +18,11 @@ def gas(seed: int, side: int, dimension: int, share: float) -> Billiards:
     count = side**dimension
     volume = share / count
     radius = math.sqrt(volume / math.pi) if dimension == 2 else (3 * volume / (4 * math.pi)) ** (1 / 3)
-    centres = (np.indices((side,) * dimension).reshape(dimension, -1).T + 0.5) / side
+    centers = (np.indices((side,) * dimension).reshape(dimension, -1).T + 0.5) / side
     jitter = 0.9 * (0.5 / side - radius)
-    centres += random.uniform(-jitter, jitter, centres.shape)
+    centers += random.uniform(-jitter, jitter, centers.shape)
     velocity = random.normal(size=(count, dimension))
-    return Billiards(centres, velocity, radius, lower=np.zeros(dimension), upper=np.ones(dimension))
+    return Billiards(centers, velocity, radius, lower=np.zeros(dimension), upper=np.ones(dimension))
 
 
 def test_head_on_and_oblique_collisions() -> None:
@@ -53,36 +53,36 @@ def test_a_ball_between_two_walls_under_gravity() -> None:
     np.testing.assert_allclose(ball.position, [[0.5, 0.5]], atol=1e-9)
 
 
-def naive(centres: Any, velocity: Any, radius: float, until: float) -> list[tuple[float, tuple[int, int]]]:
+def naive(centers: Any, velocity: Any, radius: float, until: float) -> list[tuple[float, tuple[int, int]]]:
     """All pairs and all walls of the unit box at each step."""
-    now, told = 0.0, []
+    now, found = 0.0, []
     while True:
         best, what = until - now, None
-        for a in range(len(centres)):
-            for axis in range(centres.shape[1]):
+        for a in range(len(centers)):
+            for axis in range(centers.shape[1]):
                 speed = velocity[a, axis]
-                room = 1 - radius - centres[a, axis] if speed > 0 else centres[a, axis] - radius
+                room = 1 - radius - centers[a, axis] if speed > 0 else centers[a, axis] - radius
                 if speed and room / abs(speed) < best:
                     best, what = room / abs(speed), (a, -1, axis)
-            for b in range(a + 1, len(centres)):
-                r, v = centres[b] - centres[a], velocity[b] - velocity[a]
+            for b in range(a + 1, len(centers)):
+                r, v = centers[b] - centers[a], velocity[b] - velocity[a]
                 closing = r @ v
                 square = closing**2 - (v @ v) * (r @ r - 4 * radius**2)
                 if closing < 0 <= square:
                     time = max((-closing - math.sqrt(square)) / (v @ v), 0.0)
                     if time < best:
                         best, what = time, (a, b, -1)
-        centres, now = centres + velocity * best, now + best
+        centers, now = centers + velocity * best, now + best
         if what is None:
-            return told
+            return found
         a, b, axis = what
         if b < 0:
             velocity[a, axis] *= -1
         else:
-            n = (centres[b] - centres[a]) / np.linalg.norm(centres[b] - centres[a])
+            n = (centers[b] - centers[a]) / np.linalg.norm(centers[b] - centers[a])
             push = ((velocity[b] - velocity[a]) @ n) * n
             velocity[a], velocity[b] = velocity[a] + push, velocity[b] - push
-            told.append((now, (a, b)))
+            found.append((now, (a, b)))
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -104,10 +104,10 @@ def test_energy_is_kept_and_balls_stay_apart(thorough: bool) -> None:
     assert (np.diff(collisions.times) >= 0).all()
     assert collisions.times[-1] == table.time
     assert table.energy() == pytest.approx(energy, rel=1e-12)
-    centres = table.position
-    apart = np.linalg.norm(centres[:, None] - centres, axis=2)[np.triu_indices(len(table), 1)]
+    centers = table.position
+    apart = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(len(table), 1)]
     assert apart.min() >= 2 * table._radius[0] * (1 - 1e-9)
-    assert (centres.min(), centres.max()) >= (table._radius[0] * (1 - 1e-9), 0)
+    assert (centers.min(), centers.max()) >= (table._radius[0] * (1 - 1e-9), 0)
     audit = table._sweep.audit()
     assert (audit.stale, audit.disorder < 1e-9) == (0, True)
 
@@ -128,7 +128,7 @@ def test_collision_rate_is_that_of_kinetic_theory(dimension: int, thorough: bool
     table.advance(1e9, limit=wanted)
     count, radius = len(table), float(table._radius[0])
     temperature = 2 * table.energy() / (dimension * count)
-    room = 1 - 2 * radius  # centres keep a radius from the walls
+    room = 1 - 2 * radius  # centers keep a radius from the walls
     density = (count - 1) / room**dimension * _beside_walls(2 * radius / room, dimension)
     if dimension == 2:
         section, relative = 4 * radius, math.sqrt(math.pi * temperature)

@@ -124,15 +124,15 @@ def _equals_fresh(sweep: Sweep) -> None:
     fresh = Sweep(*sweep.boxes(), sweep.velocity, closed=sweep.closed, time=sweep.time)
     own = sweep.copy()
     assert own.audit().stale == 0
-    # A pair that touches now may have been told to end already; a fresh structure tells it again. Then they are alike.
+    # A pair that touches now may have ended already; a new structure reports it again. Then both agree.
     own.advance(own.time)
     fresh.advance(fresh.time)
     assert own.pairs().tolist() == own.ids[fresh.pairs()].tolist()
     mine, other = own.advance(own.time + 5), fresh.advance(fresh.time + 5)
-    assert _told(mine.times, mine.began, mine.pairs) == _told(other.times, other.began, own.ids[other.pairs])
+    assert _events_of(mine.times, mine.began, mine.pairs) == _events_of(other.times, other.began, own.ids[other.pairs])
 
 
-def _told(times: Any, began: Any, pairs: Any) -> list[tuple[float, tuple[int, ...], bool]]:
+def _events_of(times: Any, began: Any, pairs: Any) -> list[tuple[float, tuple[int, ...], bool]]:
     rows = zip(times.tolist(), pairs.tolist(), began.tolist(), strict=True)
     return sorted((round(time, 9), tuple(pair), not started) for time, pair, started in rows)
 
@@ -289,8 +289,8 @@ def test_responsiveness_counts_what_exchanges_schedule() -> None:
 def test_events_before_a_change_are_kept_exact() -> None:
     corners = random_scene(2, count=9, dimension=3, grid=True)
     sweep = Sweep(*corners, closed=False)
-    told = [(Fraction(e.time).limit_denominator(1000), e.pair, int(e.kind == "ended")) for e in sweep.advance(4)]
-    assert told == Scene(*corners, closed=False).events(Fraction(4))
+    found = [(Fraction(e.time).limit_denominator(1000), e.pair, int(e.kind == "ended")) for e in sweep.advance(4)]
+    assert found == Scene(*corners, closed=False).events(Fraction(4))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``choque interest``: areas of interest in their arena, as a configuration file says."""
+"""``choque interest``: runs in the arena of the thesis on areas of interest, from a configuration file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ConfigFile = Annotated[
 
 
 def interest() -> None:
-    """Run areas of interest, and their rivals, in the arena.
+    """Compare areas of interest with other broad phases in the arena of the thesis on areas of interest.
 
     Try:
       choque interest config run.txt
@@ -32,9 +32,9 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a configuration: candidate pairs and milliseconds a step.
+    """Run a configuration and print candidate pairs and milliseconds a step.
 
-    Without one, the defaults.
+    Without a file the defaults are used.
 
     Try:
       choque interest run
@@ -45,8 +45,8 @@ def run(
     from choque.theses.interest.trials import COLUMNS, run_config
 
     chosen = InterestConfig() if config is None else read_config(config)
-    with progress() as tell:
-        found = run_config(chosen, progress=tell)
+    with progress() as report:
+        found = run_config(chosen, progress=report)
     if log is not None:
         found.write(log)
     if as_json:
@@ -62,12 +62,10 @@ def run(
 
 
 def config(
-    output: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to write the configuration.", show_default=False)
-    ],
+    output: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Write a configuration with every key at its default, to be edited.
+    """Write a configuration with every key at its default, for editing.
 
     Try:
       choque interest config run.txt

@@ -1,4 +1,4 @@
-"""``choque kinetic``: motion as a function of time: the scenes of the thesis, model files, contacts in image stacks."""
+"""``choque kinetic``: motion as a function of time: scenes of the kinetic thesis, model files, contacts in images."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def kinetic() -> None:
 
 
 def list_scenes(as_json: AsJson = False) -> None:
-    """List the scenes of the thesis, with their parameters.
+    """List the scenes of the thesis on kinetic sweep-and-prune, with their parameters.
 
     Try:
       choque kinetic scenes
@@ -78,7 +78,7 @@ def run(
             help="kinetic, direct, incremental, incremental-recompute, direct-thesis, or auto.",
         ),
     ] = "kinetic",
-    trace: Annotated[bool, typer.Option("--trace", help="Tell every exchange, or every frame.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Print every exchange, or every frame.")] = False,
     statistics: Annotated[
         Path | None, typer.Option("--statistics", metavar="FILE", help="Write the statistics file.", show_default=False)
     ] = None,
@@ -98,13 +98,14 @@ def run(
         Path | None,
         typer.Option("--space-time", metavar="FILE", help="Draw the end points of X over time.", show_default=False),
     ] = None,
-    contacts: Annotated[bool, typer.Option("--contacts", help="Also say when the polygons themselves touch.")] = False,
+    contacts: Annotated[bool, typer.Option("--contacts", help="Also print when the polygons touch.")] = False,
     option: Settings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell which moving polygons overlap, from when to when.
+    """Print when the boxes of moving polygons begin and cease to overlap.
 
-    The scene is one of the thesis, or a model file.
+    The scene is one of the thesis on kinetic sweep-and-prune, or a model file. Pairs that overlap from the start are
+    counted, not listed.
 
     Try:
       choque kinetic run tres-objetos --trace
@@ -117,9 +118,9 @@ def run(
     chosen = _model(scene, option)
     if model is not None:
         chosen.write(model)
-    tell = (lambda line: typer.echo(line, err=as_json)) if trace else None
-    found = create_simulation(chosen, method, trace=tell)
-    _rehearse(found.method)
+    write_line = (lambda line: typer.echo(line, err=as_json)) if trace else None
+    found = create_simulation(chosen, method, trace=write_line)
+    _warm_up(found.method)
     compiled = announcement.count
     result = found.run()
     touching = _contacts(chosen) if contacts else None
@@ -152,12 +153,12 @@ def _model(scene: str, option: list[str] | None) -> Model:
     return Model.read(scene)
 
 
-def _rehearse(method: str) -> None:
-    """Load what the method needs, or compile it once, on a scene of a few frames: that is not the time of the run."""
+def _warm_up(method: str) -> None:
+    """Load or compile the kernels of the method on a scene of a few frames, outside the time of the run."""
     from choque.cli._terminal import waiting
     from choque.theses.kinetic import create_simulation, scenes
 
-    with waiting(f"Getting ready: what {method!r} needs is loaded, or compiled once …"):
+    with waiting(f"Loading the kernels of {method!r}, or compiling them once …"):
         create_simulation(scenes.make("incremental-sp"), method).run()
 
 

@@ -20,13 +20,13 @@ def from_labels(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", metavar="FILE", help="Write the table as CSV; printed unless given.", show_default=False
+            "--output", metavar="FILE", help="Write the table as CSV instead of printing it.", show_default=False
         ),
     ] = None,
     pixel_size: Annotated[
-        str, typer.Option("--pixel-size", metavar="SIZE", help="Of a pixel: one number, or height,width.")
+        str, typer.Option("--pixel-size", metavar="SIZE", help="Size of a pixel: one number, or height,width.")
     ] = "1",
-    interval: Annotated[float, typer.Option("--interval", metavar="TIME", help="Between two frames.")] = 1.0,
+    interval: Annotated[float, typer.Option("--interval", metavar="TIME", help="Time between two frames.")] = 1.0,
     outlines: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +47,7 @@ def from_labels(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell which objects of a labelled stack touch, and when.
+    """Print which objects of a labelled stack touch, and when.
 
     Also along which length. Label 0 is background; an object keeps its label from frame to frame.
 
@@ -83,10 +83,10 @@ def from_labels(
 
 
 def synthetic_stack(
-    output: Annotated[Path, typer.Argument(metavar="FILE", help="Where to: a .tif file.", show_default=False)],
-    frames: Annotated[int, typer.Option("--frames", metavar="K", help="How many frames.")] = 20,
+    output: Annotated[Path, typer.Argument(metavar="FILE", help="The .tif file to write.", show_default=False)],
+    frames: Annotated[int, typer.Option("--frames", metavar="K", help="Number of frames.")] = 20,
     size: Annotated[int, typer.Option("--size", metavar="PIXELS", help="Height and width.")] = 256,
-    objects: Annotated[int, typer.Option("--objects", metavar="N", help="How many cells.")] = 30,
+    objects: Annotated[int, typer.Option("--objects", metavar="N", help="Number of cells.")] = 30,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same stack.")] = 0,
     as_json: AsJson = False,
 ) -> None:

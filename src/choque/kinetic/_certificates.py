@@ -6,7 +6,7 @@ are known without the number of bodies, and stay the same when bodies are added.
 n + r, because its kernels sort the lower and upper sides as two contiguous columns.)
 
 The direction in which two end points move is taken from derivatives, never from positions a little later: neighbours
-that move apart are never scheduled, whatever the rounding. So each pair of linear motions is exchanged at most once,
+that move apart are never scheduled, for any rounding. So each pair of linear motions is exchanged at most once,
 each pair of quadratic motions at most twice, and every run ends. While all bodies follow their first paths, the
 difference of positions is divided once: a linear failure time is the true one, rounded, if the differences are exact.
 

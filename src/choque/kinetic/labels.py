@@ -230,8 +230,8 @@ def synthetic_stack(
     for number in range(frames):
         nearest = np.full((size, size), reach * reach)
         travelled = np.mod(start + drift * number, 2 * size)
-        centres = np.where(travelled > size, 2 * size - travelled, travelled)
-        for label, (y, x) in enumerate(centres, 1):
+        centers = np.where(travelled > size, 2 * size - travelled, travelled)
+        for label, (y, x) in enumerate(centers, 1):
             top, left = max(int(y - reach), 0), max(int(x - reach), 0)
             window = np.s_[top : int(y + reach) + 2, left : int(x + reach) + 2]
             square = nearest[window]

@@ -65,7 +65,7 @@ def test_remarks_blank_lines_and_missing_keys(tmp_path: Path) -> None:
         ("k = nan", "k is nan"),
         ("seed = -1", "seed is -1"),
         ("scenario = crowded", "no scenario of a configuration called 'crowded'"),
-        ("steps 500", "'steps 500' is no setting; write key = value"),
+        ("steps 500", "'steps 500' is not a setting; write key = value"),
         ("step = 500", "no key of a configuration called 'step'. Did you mean 'steps'"),
         ("objects = 5\nobjects = 6", "Line 3 of .*: objects is given twice"),
         ("largest_radius = 1", "largest_radius is 1.0 in an arena of 4.0; it may be a fifth of the edge, 0.8"),
@@ -86,7 +86,7 @@ def test_files_that_are_no_configuration(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match=r"no.*file"):
         read_config(tmp_path / "missing.txt")
     (tmp_path / "zeros.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00")
-    with pytest.raises(UnreadableFile, match="is no configuration"):
+    with pytest.raises(UnreadableFile, match="is not a configuration"):
         read_config(tmp_path / "zeros.npy")
     with pytest.raises(InvalidInput, match="steps is True"):
         InterestConfig(steps=True)

@@ -76,8 +76,8 @@ def test_an_option_that_a_simulation_does_not_have() -> None:
     [
         (HEADER + "1 2 x y\n" + TRIANGLE, "Line 4 of model is malformed: 'x' is not a number"),
         (HEADER + "1e400 2\n" + TRIANGLE, "Line 4 of model is malformed: it holds a number beyond"),
-        (HEADER.replace("0.0-10.0", "5-1") + "1 2\n" + TRIANGLE, "model is no model: the interval runs from 5.0"),
-        (HEADER.replace("100", "0"), "model is no model: frames_per_second is 0.0"),
+        (HEADER.replace("0.0-10.0", "5-1") + "1 2\n" + TRIANGLE, "model is not a model: the interval runs from 5.0"),
+        (HEADER.replace("100", "0"), "model is not a model: frames_per_second is 0.0"),
     ],
 )
 def test_models_name_what_they_were_read_from(text: str, words: str) -> None:
@@ -98,8 +98,8 @@ def test_counts_of_numpy_are_numbers() -> None:
 
 def test_statistics_tell_the_seed() -> None:
     """The header of the statistics file, F-000-21."""
-    told = create_simulation(scenes.make("aleatorio", n=3, seed=11), "kinetic").run().text()
-    assert "seed: 11\n" in told
+    text = create_simulation(scenes.make("aleatorio", n=3, seed=11), "kinetic").run().text()
+    assert "seed: 11\n" in text
     assert "seed: -\n" in create_simulation(scenes.make("tres-objetos"), "kinetic").run().text()
 
 

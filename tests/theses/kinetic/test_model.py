@@ -23,7 +23,7 @@ framesPerSecond: 100
 
 
 @pytest.mark.parametrize("name", shapes.SHAPES)
-def test_unit_shapes_lie_in_the_unit_circle_and_scale_to_the_area_asked_for(name: str) -> None:
+def test_unit_shapes_lie_in_the_unit_circle_and_scale_to_the_given_area(name: str) -> None:
     assert (np.linalg.norm(shapes.shape(name), axis=1) <= 1 + 1e-12).all()
     for wanted in (1e-6, 0.3, 1e6):
         made = shapes.shape(name, size=wanted, turned=0.7, at=(3, -4))

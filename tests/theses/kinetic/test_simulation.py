@@ -122,17 +122,17 @@ def test_trace_lists_every_swap_and_every_new_certificate() -> None:
 
 
 @pytest.mark.parametrize("method", ["kinetic", "direct"])
-def test_observers_are_told_and_change_nothing(method: str) -> None:
+def test_observers_get_every_signal_and_change_nothing(method: str) -> None:
     model = scenes.make("tres-objetos")
-    told: list[Signal] = []
+    signals: list[Signal] = []
     alone = create_simulation(model, method).run()
-    watched = create_simulation(model, method, observers=[told.append, lambda _: None]).run()
+    watched = create_simulation(model, method, observers=[signals.append, lambda _: None]).run()
     replaced = create_simulation(model, method, observers=[lambda _: None]).run()
     for other in (watched, replaced):
         assert other.events == alone.events
         assert other.counts == alone.counts
         assert other.multiple == alone.multiple
-    kinds = [signal.kind for signal in told]
+    kinds = [signal.kind for signal in signals]
     assert kinds[0] == "initial"
     if method == "kinetic":
         assert (kinds.count("simple"), kinds.count("multiple")) == (16, 1)

@@ -25,14 +25,14 @@ LINK: Color = (255, 206, 120)
 FRAME: Color = (84, 96, 120)
 
 LAYERS = ("frame", "polygons", "edges", "boxes", "pairs", "velocities", "numbers")
-"""From the lowest up; each lies a little above the one before, so that none hides another by chance."""
+"""From the lowest up; each is drawn a little above the one before."""
 
-NUMBERED_MOST = 60
-"""Up to so many objects have their numbers beside them."""
+MAX_NUMBERED = 60
+"""Maximum number of objects that are labelled with their numbers."""
 
 
 class MotionDrawing:
-    """What of a model is on the page; nodes are moved where they can be and made anew where their number changes."""
+    """The nodes of a model on the page; they are moved if possible, and made again if their number changes."""
 
     def __init__(self, scene: Any, model: Model) -> None:
         (left, right), (bottom, top) = model.frame
@@ -40,7 +40,7 @@ class MotionDrawing:
         self._span = max(right - left, top - bottom)
         self._fills = PolygonFills(model)
         self._nodes: dict[str, Any] = {}
-        count = len(model) if len(model) <= NUMBERED_MOST else 0
+        count = len(model) if len(model) <= MAX_NUMBERED else 0
         self._labels = [
             scene.add_label(f"/numbers/{row}", str(row), anchor="center-center", font_screen_scale=0.9)
             for row in range(count)
@@ -131,7 +131,7 @@ class PolygonFills:
         self._owner = np.repeat(np.arange(len(cuts)), self._counts)
 
     def faces(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint32]:
-        """(t, 3): the triangles of the objects ``chosen`` (n,), as rows of `points`."""
+        """Return the triangles (t, 3) of the objects ``chosen`` (n,), as rows of `points`."""
         rows = np.flatnonzero(chosen[self._owner]) if len(self._owner) else np.empty(0, np.int64)
         numbered = self._triangles[rows] + self._first[self._owner[rows], np.newaxis]
         faces: NDArray[np.uint32] = numbered.astype(np.uint32)
@@ -139,19 +139,19 @@ class PolygonFills:
 
 
 def points(state: MotionState) -> NDArray[np.float32]:
-    """(v, 3): the vertices of all polygons, one after the other."""
+    """Return the vertices (v, 3) of all polygons."""
     flat = np.concatenate([np.empty((0, 2)), *state.polygons])
     return _lifted(flat)
 
 
 def outlines(state: MotionState) -> Segments:
-    """The edges of all polygons."""
+    """Return the edges of all polygons."""
     edges = [np.stack((polygon, np.roll(polygon, -1, axis=0)), axis=1) for polygon in state.polygons]
     return _lifted(np.concatenate([np.empty((0, 2, 2)), *edges]))
 
 
 def boxes(state: MotionState) -> Segments:
-    """The four sides of all boxes."""
+    """Return the four sides of all boxes."""
     (left, bottom), (right, top) = state.lower.T, state.upper.T
     corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
     walk = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
@@ -159,20 +159,20 @@ def boxes(state: MotionState) -> Segments:
 
 
 def arrows(state: MotionState, seconds: float = 1.0) -> Segments:
-    """From the middle of each box to where it will be after ``seconds``; none for what is at rest."""
+    """Return a line from the center of each moving box to its position after ``seconds``."""
     moving = (state.velocity != 0.0).any(axis=1)
     middle = (state.lower + state.upper)[moving] / 2.0
     return _lifted(np.stack((middle, middle + state.velocity[moving] * seconds), axis=1))
 
 
 def links(state: MotionState) -> Segments:
-    """A line between the middles of the two boxes of each pair."""
+    """Return a line between the centers of the two boxes of each pair."""
     middle = (state.lower + state.upper) / 2.0
     return _lifted(middle[state.pairs])
 
 
 def frame_sides(model: Model) -> Segments:
-    """The four sides of the frame that the model names."""
+    """Return the four sides of the frame of the model."""
     (left, right), (bottom, top) = model.frame
     walk = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
     return _lifted(np.stack((walk, np.roll(walk, -1, axis=0)), axis=1))
@@ -216,7 +216,7 @@ def _turn(a: list[float], b: list[float], c: list[float]) -> float:
 
 
 def _lifted(flat: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Points of the plane as points of space."""
+    """Return points of the plane as points in 3D."""
     lifted = np.zeros((*flat.shape[:-1], 3), np.float32)
     lifted[..., :2] = flat
     return lifted

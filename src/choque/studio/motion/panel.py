@@ -8,14 +8,14 @@ import numpy as np
 
 from choque.studio.motion.player import Instant
 from choque.studio.motion.state import AXIS_NAMES, AxisList, MotionState
-from choque.studio.motion.words import explain_next, short_effect, tell_instant
+from choque.studio.motion.words import describe_instant, explain_next, short_effect
 from choque.theses.kinetic.trace import end_name
 
 LOWER, UPPER, NEXT, LATEST = "#6fb1ff", "#f0b357", "#ff7b5c", "#2f6f4f"
-"""Of lower ends, of upper ends, of the certificate that fails next, and behind what was just exchanged."""
+"""Colors of lower ends, upper ends, the next certificate, and the background of the latest exchange."""
 
 ROWS_SHOWN = 26
-"""Of each list; where it is longer, those around what happens next."""
+"""Maximum number of rows of each list, around the next event."""
 
 _TABLE = 'style="border-collapse:collapse;width:100%;font-size:0.86em;font-variant-numeric:tabular-nums"'
 _HEAD = 'style="text-align:right;font-weight:normal;opacity:0.65;padding:0 0.35em 0.2em"'
@@ -23,16 +23,16 @@ _CELL = 'style="text-align:right;padding:0.06em 0.35em;white-space:nowrap"'
 
 
 def why_html(state: MotionState, latest: Instant | None) -> str:
-    """What happens next and why, and what has just happened."""
+    """Return the next event with its reason, and the latest one."""
     words = [f"<b>Next</b><br>{escape(explain_next(state))}"]
     if latest is not None:
-        told = "<br>".join(escape(line) for line in tell_instant(latest)) or "a body turned back"
-        words.append(f'<b>Just now, at t = {latest.time:.6g}</b><br><span style="color:#8fd6ae">{told}</span>')
+        description = "<br>".join(escape(line) for line in describe_instant(latest)) or "a body turned back"
+        words.append(f'<b>Just now, at t = {latest.time:.6g}</b><br><span style="color:#8fd6ae">{description}</span>')
     return _block("".join(f'<p style="margin:0.3em 0">{part}</p>' for part in words))
 
 
 def queue_html(state: MotionState) -> str:
-    """The next events of the queue, the first one on top."""
+    """Return the next events of the queue, the first one on top."""
     if not state.queue:
         return _block("The queue is empty.")
     rows = [
@@ -51,7 +51,7 @@ def queue_html(state: MotionState) -> str:
 
 
 def lists_html(state: MotionState, latest: Instant | None) -> str:
-    """Both sorted lists side by side: end point, position, and when its certificate with the next one fails."""
+    """Return both sorted lists side by side: end point, position, and when its certificate with the next one fails."""
     columns = "".join(
         f'<div style="flex:1;min-width:0">{_list_table(line, state, latest)}</div>' for line in state.lists
     )
@@ -88,7 +88,7 @@ def _list_table(line: AxisList, state: MotionState, latest: Instant | None) -> s
 
 
 def shown_rows(count: int, middle: int) -> tuple[int, int]:
-    """Which rows of a list of ``count`` are shown, from and to: `ROWS_SHOWN` at most, with ``middle`` among them."""
+    """Return the range of rows of a list of ``count`` that are shown: at most `ROWS_SHOWN`, including ``middle``."""
     begin = min(max(middle - ROWS_SHOWN // 2, 0), max(count - ROWS_SHOWN, 0))
     return begin, min(begin + ROWS_SHOWN, count)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FAINT = "#6b7689"
 WIDTH, LINE = 12.8, 0.23
-"""Inches: of the figure, whatever its pixels, and from one line of text to the next."""
+"""Size of the figure, and distance of two lines of text [inches]."""
 NARROWEST = 112
 """Pixels that the figure needs for its width, so that letters have one at least."""
 QUEUE_WRITTEN = 6
@@ -40,7 +40,7 @@ Window = tuple[tuple[float, float], tuple[float, float]]
 
 
 def draw_motion(path: str | os.PathLike[str], player: MotionPlayer, *, size: tuple[int, int] = SIZE) -> None:
-    """Draw what the motion view shows now to a ``.png`` file, whole or not at all."""
+    """Draw what the motion view shows now to a ``.png`` file; an interrupted write leaves no file."""
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
     data = motion_png(player, size=size)

@@ -1,4 +1,4 @@
-"""Going through a scene of moving polygons: by time, frame by frame, or event by event, forward and back."""
+"""Playback of moving polygons: by time, frame by frame, or event by event, forward and backward."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from choque.studio.motion.state import MotionState, state_of
 from choque.theses.kinetic import Model
 
 _FIRST_LOOK_BACK = 1e-4
-"""The share of the whole time within which the event before is looked for first."""
+"""The share of the interval that is searched first for the previous event."""
 
 
 @dataclass(frozen=True)
 class Instant:
-    """All that happens at one time."""
+    """Everything that happens at one time."""
 
     time: float
     meetings: list[Meeting]
@@ -28,21 +28,21 @@ class Instant:
 class MotionPlayer:
     """A model and the kinetic sweep over it, at any time of its interval.
 
-    Going forward continues the sweep, going back begins a new one from the start, both at compiled speed. At the time
-    of an event the state is the one just after it.
+    Going forward continues the sweep, going back starts a new one. At the time of an event the state is the one just
+    after it.
 
     Parameters
     ----------
     model
-        What moves.
+        The moving polygons.
     frames_per_second
-        For steps by frames; None for the model's own.
+        Frame rate for steps by frames; None for that of the model.
     """
 
     def __init__(self, model: Model, *, frames_per_second: float | None = None) -> None:
         self.model = model
         self.latest: Instant | None = None
-        """The event that the latest step went to; None after any other move."""
+        """The event of the latest step; None after any other move."""
         self._frames_per_second = model.frames_per_second
         if frames_per_second is not None:
             self.frames_per_second = frames_per_second
@@ -55,7 +55,7 @@ class MotionPlayer:
 
     @property
     def frames_per_second(self) -> float:
-        """How many frames a second has; the step from one to the next is its inverse."""
+        """The frame rate."""
         return self._frames_per_second
 
     @frames_per_second.setter
@@ -66,7 +66,7 @@ class MotionPlayer:
 
     @property
     def frame(self) -> int:
-        """The frame whose time is the present one, or the last before it."""
+        """The frame at the present time, or the last one before."""
         return math.floor((self.time - self.model.interval[0]) * self._frames_per_second + 1e-9)
 
     @property
@@ -75,16 +75,16 @@ class MotionPlayer:
         return math.floor(self.model.duration * self._frames_per_second + 1e-9)
 
     def time_of(self, frame: int) -> float:
-        """When a frame is: the start plus so many steps, within the interval."""
+        """Return the time of a frame, within the interval."""
         begin, end = self.model.interval
         return min(max(begin + frame / self._frames_per_second, begin), end)
 
     def state(self) -> MotionState:
-        """What there is to see now."""
+        """Return the present state."""
         return state_of(self.model, self.sweep)
 
     def seek(self, time: float) -> None:
-        """Go to a time, or to the nearest end of the interval."""
+        """Go to a time, clamped to the interval."""
         begin, end = self.model.interval
         if math.isnan(time):
             raise InvalidInput("The time to go to is not a number.")
@@ -95,7 +95,7 @@ class MotionPlayer:
         self.sweep.advance(wanted)
 
     def to_frame(self, frame: int) -> None:
-        """Go to a frame; numbers beyond the ends stop there."""
+        """Go to a frame, clamped to the interval."""
         self.seek(self.time_of(frame))
 
     def next_event(self) -> Instant | None:
@@ -110,7 +110,7 @@ class MotionPlayer:
     def previous_event(self) -> Instant | None:
         """Go to the latest time before the present at which end points met; None, at the start, when there is none.
 
-        Looks back over ever longer stretches, so that few events are walked through one by one.
+        Searches longer and longer stretches, so that few events are stepped through one by one.
         """
         begin, now = self.model.interval[0], self.time
         stretch = self.model.duration * _FIRST_LOOK_BACK

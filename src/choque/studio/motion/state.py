@@ -1,4 +1,4 @@
-"""What there is to see of moving polygons at one time: shapes, pairs, the sorted lists and the queue of events."""
+"""The state of moving polygons at one time: shapes, pairs, the sorted lists and the queue of events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from choque.theses.kinetic import Model
 
 AXIS_NAMES = "xy"
 QUEUE_SHOWN = 12
-"""How many of the next events a state holds."""
+"""Maximum number of next events in a state."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class AxisList:
     ends: NDArray[np.int32]
     """(2n,): 2·row and 2·row + 1 are the lower and the upper end of an object."""
     position: NDArray[np.float64]
-    """(2n,) of each, where it stands in the list."""
+    """(2n,) positions, in the order of the list."""
     velocity: NDArray[np.float64]
     due: NDArray[np.float64]
-    """(2n,) when the certificate "not right of the next" fails; infinity for never, and for the last."""
+    """(2n,) when the certificate "not right of the next" fails; infinity for never, and for the last end."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A certificate that fails some day: an event of the queue."""
+    """A certificate that will fail: an event of the queue."""
 
     time: float
     axis: int
@@ -47,7 +47,7 @@ class Planned:
 
     @property
     def effect(self) -> int:
-        """What the exchange does on its axis: 1 the two objects begin to overlap, −1 they cease to, 0 neither."""
+        """The effect of the exchange on its axis: 1 the two objects begin to overlap, −1 they cease to, 0 neither."""
         if (self.left ^ self.right) & 1 == 0 or self.left >> 1 == self.right >> 1:
             return 0
         return 1 if self.left & 1 else -1
@@ -61,7 +61,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class MotionState:
-    """All that the motion view shows at one time."""
+    """Everything that the motion view shows at one time."""
 
     time: float
     polygons: list[NDArray[np.float64]]
@@ -76,7 +76,7 @@ class MotionState:
     queue: list[Planned]
     """The next events until the end of the interval, the first `QUEUE_SHOWN` of them, by time, axis and slot."""
     queue_length: int
-    """How many there are."""
+    """The number of next events."""
 
     @property
     def colliding(self) -> NDArray[np.bool_]:
@@ -123,5 +123,5 @@ def _queue(lists: tuple[AxisList, ...], end: float) -> tuple[list[Planned], int]
 
 
 def _overlap(rank: NDArray[np.intp], one: int, two: int) -> bool:
-    """Whether two objects overlap on an axis, by the ranks of their ends, which settle touching as the sweep does."""
+    """Return whether two objects overlap on an axis, by the ranks of their ends, as the sweep does."""
     return bool(rank[2 * one] < rank[2 * two + 1] and rank[2 * two] < rank[2 * one + 1])

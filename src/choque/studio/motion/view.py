@@ -1,4 +1,4 @@
-"""The motion view: polygons that move in the plane, and beside them why the next thing happens."""
+"""The motion view: polygons that move in the plane, with the reason for the next event."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from choque.studio.viewpoint import Viewpoint
 from choque.theses.kinetic import Model
 
 FIELD_OF_VIEW = math.radians(12.0)
-"""Narrow, so that the plane looks as on paper."""
+"""Narrow, so that the plane looks flat."""
 
 MARGIN = 1.12
 EVENT_PAUSE = 0.8
-"""Seconds for which an event is shown when playing event by event."""
+"""Pause at each event when playing event by event [s]."""
 
 FRAMES_SENT = 30.0
-"""Pictures a second that playing sends at most."""
+"""Maximum number of pictures a second while playing."""
 
 
 class MotionView(View):
@@ -64,11 +64,11 @@ class MotionView(View):
         self._is_stale = True
 
     def camera_moved(self, client: Any) -> None:
-        """Keep all in sight when a page changes its size."""
+        """Keep everything in view when a page changes its size."""
         self._stand.moved(client)
 
     def close(self) -> None:
-        """Give the page back as it was."""
+        """Restore the page."""
         reset_lens(self._page.server)
 
     def _build_controls(self, page: Page) -> None:
@@ -112,7 +112,7 @@ class MotionView(View):
         page.key("C", "pairs", lambda: self.show("pairs", not self.shown["pairs"]))
         page.key("F", "look from above", self._look)
 
-    # What can be done; each runs in the studio's thread
+    # Commands; each runs in the thread of the studio
 
     def toggle(self) -> None:
         """Play or pause; at the end, play from the start."""
@@ -152,12 +152,12 @@ class MotionView(View):
         self.speed = speed
 
     def show(self, name: str, on: bool) -> None:
-        """Draw something or not."""
+        """Show or hide a layer."""
         self.shown[name] = self._boxes[name].value = on
         self._is_stale = True
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:  # noqa: ARG002
-        """A PNG of the part of the plane that is seen, with the lists and the queue; its size is its own."""
+        """Return a PNG of the visible part of the plane, with the lists and the queue; ``size`` is ignored."""
         from choque.studio.motion.picture import motion_png
 
         window = None
@@ -170,7 +170,7 @@ class MotionView(View):
         return motion_png(self.player, window=window)
 
     def tick(self) -> float | None:
-        """Play on, and show what has changed."""
+        """Continue playing, and draw what has changed."""
         wait = self._advance() if self.is_playing else None
         if self._is_stale:
             self._is_stale = False
@@ -207,7 +207,7 @@ class MotionView(View):
         self.to_frame(self.player.frame + 1 if which.startswith("next") else self._frame_before())
 
     def _frame_before(self) -> int:
-        """The latest frame before now: the one of this very time is not."""
+        """Return the latest frame strictly before the present time."""
         player = self.player
         return player.frame - 1 if player.time_of(player.frame) >= player.time - 1e-12 else player.frame
 
@@ -238,7 +238,7 @@ class MotionView(View):
         self._stand.look_from(lambda aspect: middle + np.array([0.0, 0.0, self._distance(aspect)]), middle, lens)
 
     def _distance(self, aspect: float) -> float:
-        """How far the camera must be to see the whole frame in a window of ``aspect``, width over height."""
+        """Return the distance at which the camera sees the whole frame in a window of ``aspect``, width over height."""
         (left, right), (bottom, top) = self.player.model.frame
         height = max(top - bottom, (right - left) / max(aspect, 0.1)) * MARGIN
         return height / (2.0 * math.tan(FIELD_OF_VIEW / 2.0))

@@ -1,4 +1,4 @@
-"""Why the next thing happens, in words: the queue of events and the exchange of two end points, explained."""
+"""Explanations of events in words: why the next one happens and what it does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ END_WORDS = ("lower", "upper")
 
 
 def explain_next(state: MotionState) -> str:
-    """Say which certificate fails next, when, why, and what that will do."""
+    """Explain which certificate fails next, when, why, and what it changes."""
     if not state.queue:
         return "Nothing more will happen: no certificate fails before the end."
     planned = state.queue[0]
@@ -29,7 +29,7 @@ def explain_next(state: MotionState) -> str:
 
 
 def effect_sentence(planned: Planned) -> str:
-    """Say what an exchange will do to the pair of its two objects."""
+    """Explain what an exchange changes for its two objects."""
     axis, other = AXIS_NAMES[planned.axis], AXIS_NAMES[1 - planned.axis]
     one, two = planned.objects
     if planned.effect == 0:
@@ -44,8 +44,8 @@ def effect_sentence(planned: Planned) -> str:
     return f"Objects {one} and {two} then no longer overlap on {axis}; they were no pair, as {other} keeps them apart."
 
 
-def tell_instant(instant: Instant) -> list[str]:
-    """Say what happened at an event: each meeting, then each pair that began or ended."""
+def describe_instant(instant: Instant) -> list[str]:
+    """Describe an event: each meeting, then each pair that began or ended."""
     lines = []
     for meeting in instant.meetings:
         kind = f"multiple meeting of {len(meeting.after)}" if meeting.is_multiple else "exchange"
@@ -57,7 +57,7 @@ def tell_instant(instant: Instant) -> list[str]:
 
 
 def short_effect(planned: Planned) -> str:
-    """Say what an exchange does on its axis, for a table; of later ones no more than that can be said."""
+    """Return the effect of an exchange on its axis in a few words, for a table."""
     one, two = planned.objects
     if planned.effect == 0:
         return "order only"

@@ -36,7 +36,7 @@ def arena(
 ) -> Arena:
     """Spheres in a cube of ``edge``, with radii even from ``smallest`` to ``largest`` shares of it.
 
-    ``start`` "dense": all at the centre, and confined to the inner cube of half the edge. "sparse": where the dense
+    ``start`` "dense": all at the center, and confined to the inner cube of half the edge. "sparse": where the dense
     scene is after ``dense_steps``, and from there free in the whole cube. ``speed_rule`` "raw": each component of a
     step is even in ± ``speed``, so that speeds differ; "normalised": every step is ``speed`` long. ``speed_spread``
     makes a body up to that share faster or slower. ``links`` spheres make a chain that bends while it moves, in all
@@ -138,19 +138,19 @@ class Arena:
     Attributes
     ----------
     edge
-        That of the cube, whose centre is the origin.
+        That of the cube, whose center is the origin.
     path
-        The centres of the bodies.
+        The centers of the bodies.
     reach
         (bodies,): the radius of the sphere around each body that holds it in every pose and at every frame.
     static
         (bodies,) bool: those that never move.
     sphere_count, links
-        How many spheres there are, and how many of them make a body; the last may have fewer.
+        The number of spheres, and the number of them in a body; the last body may have fewer.
     pulse
-        By which share radii shrink and swell.
+        The share by which radii shrink and grow.
     elapsed
-        How many steps lie before the first frame.
+        The number of steps before the first frame.
     """
 
     edge: float
@@ -169,7 +169,7 @@ class Arena:
         return np.arange(self.sphere_count) // self.links
 
     def spheres(self, index: int) -> tuple[Rows, NDArray[np.float64]]:
-        """The centres (n, d) and radii (n,) of all spheres at frame ``index``."""
+        """Return the centers (n, d) and radii (n,) of all spheres at frame ``index``."""
         radius = self._swollen(index) / self.links
         center = self.path.position(index)[:, np.newaxis]
         if self.links > 1:
@@ -178,7 +178,7 @@ class Arena:
         return center.reshape(-1, dimension)[: self.sphere_count], radius.repeat(self.links)[: self.sphere_count]
 
     def frame(self, index: int) -> BoxArrays:
-        """The boxes around the spheres at frame ``index``."""
+        """Return the boxes around the spheres at frame ``index``."""
         center, radius = self.spheres(index)
         return center - radius[:, np.newaxis], center + radius[:, np.newaxis]
 
@@ -187,12 +187,12 @@ class Arena:
         return density(*self.spheres(index))
 
     def _swollen(self, index: int) -> NDArray[np.float64]:
-        """The radius of each body now, at most its reach."""
+        """Return the present radius of each body, at most its reach."""
         wave = np.sin(2 * np.pi * (self.elapsed + index) / PULSE_FRAMES + self.phases.pulse)
         return self.reach * (1.0 + self.pulse * wave) / (1.0 + self.pulse)
 
     def _pose(self, index: int) -> Rows:
-        """The centres of the links, (bodies, links, d), in diameters of a link, about the middle of each chain."""
+        """The centers of the links, (bodies, links, d), in diameters of a link, about the middle of each chain."""
         angle = self.phases.lean + 0.8 * np.sin(2 * np.pi * (self.elapsed + index) / SWING_FRAMES + self.phases.swing)
         if angle.shape[2] == 1:
             step = np.concatenate((np.cos(angle), np.sin(angle)), axis=2)
@@ -201,8 +201,8 @@ class Arena:
             step = np.concatenate((np.cos(around) * np.cos(up), np.sin(around) * np.cos(up), np.sin(up)), axis=2)
         place = np.cumsum(step, axis=1)
         middle = 0.5 * (place[:, (self.links - 1) // 2] + place[:, self.links // 2])
-        centred: Rows = place - middle[:, np.newaxis]
-        return centred
+        relative: Rows = place - middle[:, np.newaxis]
+        return relative
 
 
 def density(position: ArrayLike, radius: ArrayLike) -> float:

@@ -102,7 +102,7 @@ def read_config(path: str | os.PathLike[str]) -> InterestConfig:
     file = Path(path)
     head = read_head(file)
     if not is_text(head):
-        raise UnreadableFile(f"The file {file} is no configuration: it looks like {describe(head)}.")
+        raise UnreadableFile(f"The file {file} is not a configuration: it looks like {describe(head)}.")
     try:
         lines = file.read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError as problem:
@@ -137,7 +137,7 @@ def write_config(path: str | os.PathLike[str], config: InterestConfig) -> None:
 def _entry(words: str) -> tuple[str, Any]:
     key, sign, text = (part.strip() for part in words.partition("="))
     if not sign or not key or not text:
-        raise InvalidInput(f"{words!r} is no setting; write key = value, such as steps = 500.")
+        raise InvalidInput(f"{words!r} is not a setting; write key = value, such as steps = 500.")
     if key not in _READERS:
         raise UnknownName("key of a configuration", key, _READERS)
     try:

@@ -30,32 +30,32 @@ from choque.theses.interest.repeated_pairs import distinct_by_scan
 COLUMNS = (
     "step", "pairs", "unique_pairs", "create_ms", "update_ms", "pairs_ms", "narrow_ms", "density", "collisions",
 )  # fmt: skip
-"""The columns of a log. ``pairs`` counts again what a partition meets again; creating is in the first row alone."""
+"""The columns of a log. ``pairs`` includes pairs that a partition finds again; only the first row has ``create_ms``."""
 
 COUNTED = ("step", "pairs", "unique_pairs", "density", "collisions")
 
 STAGES = ("create_ms", "update_ms", "pairs_ms")
-"""What the thesis times: the broad phase."""
+"""The stages that the thesis times: the broad phase."""
 
 
 class RunLog(NamedTuple):
-    """A row for each step, in the order of `COLUMNS`, and the configuration that it came from."""
+    """A row for each step, in the order of `COLUMNS`, and its configuration."""
 
     config: InterestConfig
     table: NDArray[np.float64]
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """One column, a number for each step."""
+        """Return one column, a number for each step."""
         return self.table[:, COLUMNS.index(name)]
 
     @property
     def mean_pairs(self) -> float:
-        """Candidate pairs a step, as the thesis prints them."""
+        """Mean candidate pairs of a step, as the thesis prints them."""
         return float(self.column("pairs").mean())
 
     @property
     def mean_milliseconds(self) -> float:
-        """Milliseconds of the broad phase a step: create, update and pairs."""
+        """Mean time of the broad phase in a step [ms]: create, update and pairs."""
         return float(sum(self.column(stage).sum() for stage in STAGES) / len(self.table))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -64,9 +64,9 @@ class RunLog(NamedTuple):
 
 
 def run_config(config: InterestConfig, *, progress: Progress | None = None) -> RunLog:
-    """Run all steps; the same configuration gives the same log, times excepted.
+    """Run all steps. The same configuration gives the same log, except for times.
 
-    A step is logged after bodies have moved.
+    A step is logged after its motion.
     """
     motion = _arena(config)
     first, bodies = Boxes(*motion.frame(0)), Spheres(*motion.spheres(0))
@@ -74,7 +74,7 @@ def run_config(config: InterestConfig, *, progress: Progress | None = None) -> R
     def make() -> BroadPhase:
         return make_method(config.configuration, first, edge=config.edge, area=config.area)
 
-    _narrow(config, bodies, make().pairs())  # kernels are loaded, or compiled, before anything is timed
+    _narrow(config, bodies, make().pairs())  # load or compile kernels before timing
     watch = Stopwatch()
     broad = make()
     watch.lap("create_ms")
@@ -122,17 +122,17 @@ def _arena(config: InterestConfig) -> Arena:
 
 STEPS = 500
 STRIDE = 5
-"""Every fifth step is measured, the middle one of five; the thesis has all 500."""
+"""Every fifth step is measured, the middle one of five; the thesis measures all 500."""
 
 RADII: dict[str, dict[str, Any]] = {"equal": {"smallest": 0.053, "largest": 0.053}, "varied": {}}
-"""Equal radii of 0.212 m, a fit, are what reproduces the printed pairs; varied ones, 0.04 to 0.40 m, are the text's."""
+"""Equal radii of 0.212 m, a fit, reproduce the printed pairs; the text has varied ones, 0.04 to 0.40 m."""
 
 
 class ArenaTrial(Trial):
     """One configuration over the steps of one scene: create, then update, pairs and narrow at each step.
 
-    The narrow phase is that of the thesis, a test of ``spheres``, or one of their ``polygons``. A repeat that a grid or
-    a tree meets again is counted with the raw pairs. A legacy sweep also searches each pair among those before it.
+    The narrow phase is that of the thesis, a test of ``spheres``, or one of their ``polygons``. Pairs that a grid
+    or a tree finds again are counted with the raw pairs. A sweep "-legacy" also searches each pair among those before.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class ArenaTrial(Trial):
         self._counted: dict[str, int | float] = {}
 
     def run(self, watch: Stopwatch) -> None:
-        """Go through all steps."""
+        """Run all steps."""
         broad = make_method(self.name, self.boxes[0])
         scans = self.name.startswith("SaP") and self.name.endswith(LEGACY)
         watch.lap("create")
@@ -182,10 +182,10 @@ class ArenaTrial(Trial):
         }
 
     def check(self) -> Verdict:
-        """No two spheres that collide in the last step may be missing from the candidates."""
+        """Check that no two spheres that collide in the last step are missing from the candidates."""
         spheres = self.spheres[-1]
-        everyone = np.stack(np.triu_indices(len(spheres), 1), axis=1).astype(np.int32)
-        wanted = {tuple(pair) for pair in everyone[spheres.overlap(everyone)].tolist()}
+        all_pairs = np.stack(np.triu_indices(len(spheres), 1), axis=1).astype(np.int32)
+        wanted = {tuple(pair) for pair in all_pairs[spheres.overlap(all_pairs)].tolist()}
         missing = wanted - {tuple(pair) for pair in self._pairs.tolist()}
         return Verdict("wrong", f"{len(missing)} missing") if missing else Verdict("exact")
 
@@ -194,12 +194,12 @@ class ArenaTrial(Trial):
         return self._counted
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """The crowding of the scene in the middle of the run."""
+        """Return the density of the scene in the middle of the run."""
         return {"density": self.motion.density(STEPS // 2)}
 
 
 class ExtentsTrial(Trial):
-    """``n`` extents, half of them areas, matched once: what papers on interest management report."""
+    """``n`` extents, half of them areas, matched once, as papers on interest management report."""
 
     name = "areas"
 
@@ -212,14 +212,14 @@ class ExtentsTrial(Trial):
         self._pairs = np.empty((0, 2), np.int32)
 
     def run(self, watch: Stopwatch) -> None:
-        """Match all."""
+        """Match all extents."""
         areas = Areas(self.position, radius=self.radius, body_radius=self.size)
         watch.lap("create")
         self._pairs = areas.pairs()
         watch.lap("pairs")
 
     def check(self) -> Verdict:
-        """A sample of the areas, each against everybody."""
+        """Check a sample of the areas, each against all bodies."""
         firsts = self._pairs[:, 0]
         for owner in np.linspace(0, len(self.position) - 1, 50, dtype=int):
             apart = np.linalg.norm(self.position - self.position[owner], axis=1)
@@ -230,5 +230,5 @@ class ExtentsTrial(Trial):
         return Verdict("exact")
 
     def counters(self) -> Mapping[str, int | float]:
-        """How many met."""
+        """Return the number of pairs."""
         return {"unique_pairs": len(self._pairs), "raw_pairs": len(self._pairs), "steps": 1}

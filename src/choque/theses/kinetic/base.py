@@ -1,4 +1,4 @@
-"""One run of a method on a model: its interface, what it tells observers, and the statistics it collects."""
+"""One run of a method on a model: its interface, the messages to observers, and its statistics."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from choque.files.atomic import replacing
 from choque.theses.kinetic.model import Model
 
 PHASES = ("init", "sort", "collision", "events", "io")
-"""The parts that a run's time is split into."""
+"""The phases of a run."""
 
 
 @dataclass
 class Statistics:
-    """One run: its circumstances, its counts, its times, and its records."""
+    """One run: its settings, counts, times and records."""
 
     method: str
     header: dict[str, Any]
     """Areas, density, duration, number of objects and the like."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Frames, recomputations, exchanges, simple and multiple events, pairs begun and ended: what the method has."""
+    """Frames, recomputations, exchanges, simple and multiple events, pairs begun and ended, as far as they apply."""
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
-    """The time of each phase."""
+    """The time of each phase [s]."""
     total: float = 0.0
-    """The time of the whole run in seconds, writing included."""
+    """The time of the whole run [s], writing included."""
     peak_bytes: int = 0
-    """The most bytes that the structures held."""
+    """The maximum size of the structures [bytes]."""
     multiple: list[tuple[float, int, int, int]] = field(default_factory=list)
     """(time, axis, first slot, last slot) of each multiple event."""
     frames: list[tuple[float, NDArray[np.int32]]] = field(default_factory=list)
-    """(time, pairs) of each frame, for the methods that look at frames."""
+    """(time, pairs) of each frame, for frame methods."""
     events: list[tuple[float, str, tuple[int, int]]] = field(default_factory=list)
     """(time, "began" or "ended", pair), for the kinetic method."""
 
@@ -52,7 +52,7 @@ class Statistics:
             self.seconds[name] += perf_counter() - begin
 
     def text(self) -> str:
-        """The statistics file: ``key: value`` lines, an empty line, then a line for each record."""
+        """Return the statistics file: ``key: value`` lines, an empty line, then a line for each record."""
         lines = [f"method: {self.method}"]
         lines += [f"{key}: {value}" for key, value in {**self.header, **self.counts}.items()]
         lines += [f"seconds {name}: {value:.6f}" for name, value in self.seconds.items()]
@@ -65,7 +65,7 @@ class Statistics:
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the statistics file, whole or not at all; the time that takes counts as the phase ``io``."""
+        """Write the statistics file; an interrupted write leaves no file. The time is added to the phase ``io``."""
         begin = perf_counter()
         with replacing(path) as handle:
             handle.write(self.text().encode())
@@ -76,7 +76,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Signal:
-    """What a simulation tells its observers; they see and change nothing."""
+    """A message from a simulation to its observers."""
 
     kind: str
     """``"initial"``, ``"frame"``, ``"simple"`` and ``"multiple"`` for events, ``"began"`` and ``"ended"`` for pairs."""
@@ -94,11 +94,11 @@ class Simulation(ABC):
     Parameters
     ----------
     model
-        What moves, and for how long.
+        The polygons and the interval.
     observers
         Called with every `Signal`, in this order; results do not depend on them.
     trace
-        Called with a line of text for all that happens, if given.
+        Called with a line of text for each step, if given.
     """
 
     method: ClassVar[str]
@@ -125,7 +125,7 @@ class Simulation(ABC):
 
     @abstractmethod
     def _run(self, statistics: Statistics) -> None:
-        """Run, and note everything in ``statistics``."""
+        """Run, and fill ``statistics``."""
 
     def _header(self) -> dict[str, Any]:
         model = self.model
@@ -140,6 +140,6 @@ class Simulation(ABC):
             "frames per second": model.frames_per_second,
         }
 
-    def _tell(self, kind: str, time: float, detail: Any = None) -> None:
+    def _notify(self, kind: str, time: float, detail: Any = None) -> None:
         for observer in self.observers:
             observer(Signal(kind, time, detail))

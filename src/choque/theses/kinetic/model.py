@@ -46,14 +46,14 @@ class Model:
     velocity: NDArray[np.float64]
     """(n, 2)."""
     frame: tuple[tuple[float, float], tuple[float, float]] = ((-10.0, 10.0), (-10.0, 10.0))
-    """((left, right), (bottom, top)): nothing stops there."""
+    """((left, right), (bottom, top)), for statistics and drawings; objects may leave it."""
     interval: tuple[float, float] = (0.0, 10.0)
-    """When a run begins and ends, both included."""
+    """Start and end of a run, both included."""
     frames_per_second: float = 100.0
-    """For the methods that look at frames."""
+    """For frame methods."""
     name: str = field(default="", compare=False)
     seed: int | None = field(default=None, compare=False)
-    """Of the random numbers it was made with, where it was."""
+    """The seed of the random numbers, if any."""
 
     def __post_init__(self) -> None:
         polygons = tuple(as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(self.polygons))
@@ -78,17 +78,17 @@ class Model:
 
     @property
     def duration(self) -> float:
-        """How long a run takes."""
+        """The duration of a run."""
         return self.interval[1] - self.interval[0]
 
     @property
     def frame_count(self) -> int:
-        """How many frames a run has: frames per second times duration, at least one."""
+        """The number of frames of a run: frames per second times duration, at least one."""
         return max(round(self.frames_per_second * self.duration), 1)
 
     @cached_property
     def object_area(self) -> float:
-        """The sum of all areas."""
+        """The sum of the areas of all objects."""
         return sum(abs(area(polygon)) for polygon in self.polygons)
 
     @property
@@ -103,7 +103,7 @@ class Model:
         return self.object_area / self.frame_area
 
     def boxes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(lower, upper) around each polygon at the start, each (n, 2)."""
+        """Return (lower, upper) of the boxes around the polygons at the start, each (n, 2)."""
         if not self.polygons:
             return np.empty((0, 2)), np.empty((0, 2))
         vertices = np.concatenate(self.polygons)
@@ -111,16 +111,16 @@ class Model:
         return np.minimum.reduceat(vertices, first), np.maximum.reduceat(vertices, first)
 
     def polygons_at(self, time: float) -> list[Polygon]:
-        """The polygons at ``time``."""
+        """Return the polygons at ``time``."""
         elapsed = time - self.interval[0]
         return [polygon + velocity * elapsed for polygon, velocity in zip(self.polygons, self.velocity, strict=True)]
 
     def sweep(self, *, closed: bool = True, tolerance: float = 0.0) -> Sweep:
-        """A kinetic sweep over the boxes, at the start of the interval."""
+        """Return a kinetic sweep of the boxes, at the start of the interval."""
         return Sweep(*self.boxes(), self.velocity, closed=closed, time=self.interval[0], tolerance=tolerance)
 
     def text(self) -> str:
-        """The model as its file holds it."""
+        """Return the text of the model file."""
         (left, right), (bottom, top) = ((float(low), float(high)) for low, high in self.frame)
         rate = float(self.frames_per_second)
         lines = [
@@ -134,7 +134,7 @@ class Model:
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file, whole or not at all."""
+        """Write the model file; an interrupted write leaves no file."""
         with replacing(path) as handle:
             handle.write(self.text().encode())
 
@@ -200,7 +200,7 @@ class Model:
         try:
             return cls(tuple(polygons), np.array(velocities).reshape(-1, 2), frame, (begin, end), rate)
         except InvalidInput as problem:
-            raise UnreadableFile(f"{source} is no model: {_lowered(str(problem))}") from None
+            raise UnreadableFile(f"{source} is not a model: {_lowered(str(problem))}") from None
 
 
 def _two(values: Any, name: str) -> tuple[Any, Any]:
@@ -227,7 +227,7 @@ def _shown(key: str) -> str:
 def _header_numbers(key: str, rest: str, number: int, source: str) -> list[float]:
     name = _known(key, number, source)
     if name == "timeinterval":
-        # The hyphen between the two bounds is no sign: "0.0-10.0", and "-5.0--1.0" begins and ends before zero.
+        # The hyphen between the two bounds is not a sign: "0.0-10.0", and "-5.0--1.0" begins and ends before zero.
         found = re.fullmatch(rf"\s*\(?\s*({_NUMBER.pattern})\s*[-,;\s]\s*({_NUMBER.pattern})\s*\)?\s*", rest)
         values = [float(found[1]), float(found[2])] if found else []
     else:

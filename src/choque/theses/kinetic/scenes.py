@@ -59,11 +59,11 @@ def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
     random = np.random.default_rng(check.whole_number(seed, "seed", 0))
     spacing = 20.0 / side
     triangle = shapes.placed(shapes.regular(3), size=(spacing * 0.25) ** 2)
-    centres = (np.indices((side, side)).reshape(2, -1).T + 0.5) * spacing - 10.0
+    centers = (np.indices((side, side)).reshape(2, -1).T + 0.5) * spacing - 10.0
     direction = random.uniform(0.0, 2.0 * math.pi, side * side)
     speed = random.uniform(0.0, 0.2 * spacing, side * side)
     velocity = np.stack((np.cos(direction), np.sin(direction)), axis=1) * speed[:, None]
-    polygons = tuple(triangle + centre for centre in centres)
+    polygons = tuple(triangle + center for center in centers)
     return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=1000, name="equidistribucion", seed=seed)
 
 
@@ -102,7 +102,7 @@ def random_objects(
     polygons, velocity = [], np.empty((n, 2))
     for row in range(n):
         unit = (
-            shapes.irregular(random, int(random.integers(3, shapes.VERTICES_MOST + 1)))
+            shapes.irregular(random, int(random.integers(3, shapes.MAX_VERTICES + 1)))
             if irregular
             else shapes.SHAPES[RANDOM_SHAPES[int(random.integers(len(RANDOM_SHAPES)))]]()
         )
@@ -129,12 +129,12 @@ SCENES: dict[str, Callable[..., Model]] = {
 
 
 def names() -> list[str]:
-    """The scenes that `make` knows."""
+    """List the names of the scenes."""
     return sorted(SCENES)
 
 
 def make(name: str, **options: Any) -> Model:
-    """The scene ``name``; ``options`` are its own parameters."""
+    """Return the scene ``name``; ``options`` are its parameters."""
     if name not in SCENES:
         raise UnknownName("kinetic scene", str(name), SCENES)
     allowed = inspect.signature(SCENES[name]).parameters

@@ -1,4 +1,4 @@
-"""Which way to follow moving bodies: by frames, or from event to event."""
+"""The choice of a method to follow moving bodies: by frames, or from event to event."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ SHIPPED = Path(__file__).with_name("method_table.json")
 METHODS = ("kinetic", "direct", "incremental")
 COORDINATES = ("n", "density", "frames_per_second", "duration")
 WEIGHTS = {"duration": 0.5, "density": 0.5}
-"""How much a decade of each tells methods apart: all take longer, the longer a run, in much the same way."""
+"""Weight of a decade of each coordinate; duration and density change all methods in a similar way."""
 DEGREE = 2
-"""What a method pays for frames, and what for events, grows differently: exponents change along the axes."""
+"""The costs of frames and of events grow differently: exponents change along the axes."""
 
 
 def recommend(count: int, density: float, frames_per_second: float, duration: float) -> Expectation:
-    """The method of `simulation` that is expected to be the fastest, as the laboratory measured it.
+    """Return the method of `create_simulation` that is expected to be the fastest, from measurements.
 
     Parameters
     ----------
     count
-        How many bodies move.
+        The number of bodies.
     density
-        The sum of their areas as a share of the frame's.
+        The sum of their areas as a share of that of the frame.
     frames_per_second
-        At how many instants a second the pairs are wanted; the kinetic method gives all that happens between them too.
+        The frame rate at which the pairs are needed; the kinetic method also gives the events between frames.
     duration
-        Seconds.
+        The duration of a run [s].
 
     Examples
     --------

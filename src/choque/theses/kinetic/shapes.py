@@ -1,4 +1,4 @@
-"""The polygon factory: shapes within the unit circle as (k, 2) vertices, scaled to an area, turned, put in place."""
+"""Polygons: shapes within the unit circle as (k, 2) vertices, scaled to an area, rotated and moved."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from choque.narrow.polygons import as_polygon
 
 Polygon = NDArray[np.float64]
 
-VERTICES_MOST = 20
-"""Of a random irregular polygon, as in the thesis."""
+MAX_VERTICES = 20
+"""Maximum number of vertices of a random irregular polygon, as in the thesis."""
 
 
 def regular(vertex_count: int) -> Polygon:
-    """The regular polygon on the unit circle; its area is (m/2)·sin(2π/m)."""
+    """Return the regular polygon on the unit circle; its area is (m/2)·sin(2π/m)."""
     return _on_circle(np.ones(check.whole_number(vertex_count, "vertex_count", 3)))
 
 
 def star(point_count: int, inner_radius: float = 0.5) -> Polygon:
-    """A star of m points with its notches at ``inner_radius``; its area is m·r·sin(π/m)."""
+    """Return a star of m points with its notches at ``inner_radius``; its area is m·r·sin(π/m)."""
     if check.positive(inner_radius, "inner_radius") > 1.0:
         raise InvalidInput(f"inner_radius is {inner_radius}; it must be at most 1, where the points are.")
     return _on_circle(np.tile([1.0, inner_radius], check.whole_number(point_count, "point_count", 2)))
 
 
 def boomerang() -> Polygon:
-    """Two arms at a right angle."""
+    """Return two arms at a right angle."""
     return np.array([[0.0, 1.0], [-0.8, -0.6], [0.0, 0.1], [0.8, -0.6]])
 
 
 def arrow_head() -> Polygon:
-    """A head that points to the right, with a notch behind."""
+    """Return an arrow head that points to the right, with a notch behind."""
     return np.array([[1.0, 0.0], [-0.6, 0.8], [-0.2, 0.0], [-0.6, -0.8]])
 
 
 def rectangle(width: float = 1.6, height: float = 1.2) -> Polygon:
-    """A rectangle around the origin; the default one is inscribed in the unit circle."""
+    """Return a rectangle around the origin; the default one is inscribed in the unit circle."""
     x, y = check.positive(width, "width") / 2.0, check.positive(height, "height") / 2.0
     return np.array([[-x, -y], [x, -y], [x, y], [-x, y]])
 
 
 def irregular(random: np.random.Generator, vertex_count: int) -> Polygon:
-    """A random star-shaped polygon within the unit circle."""
-    if not 3 <= vertex_count <= VERTICES_MOST:
-        raise InvalidInput(f"{vertex_count} vertices were asked for; give from 3 to {VERTICES_MOST}.")
+    """Return a random star-shaped polygon within the unit circle."""
+    if not 3 <= vertex_count <= MAX_VERTICES:
+        raise InvalidInput(f"{vertex_count} vertices are not allowed; give from 3 to {MAX_VERTICES}.")
     return _on_circle(random.uniform(0.5, 1.0, vertex_count))
 
 
@@ -65,11 +65,11 @@ SHAPES: dict[str, Callable[[], Polygon]] = {
     "arrow-head": arrow_head,
     "rectangle": rectangle,
 }
-"""The factory by name."""
+"""The shapes by name."""
 
 
 def shape(name: str, *, size: float | None = None, turned: float = 0.0, at: ArrayLike = (0.0, 0.0)) -> Polygon:
-    """The shape ``name`` scaled to the area ``size``, turned by an angle [rad], its centre put ``at`` a point."""
+    """Return the shape ``name`` scaled to the area ``size``, rotated by ``turned`` [rad] and moved by ``at``."""
     if name not in SHAPES:
         raise UnknownName("shape", str(name), SHAPES)
     return placed(SHAPES[name](), size=size, turned=turned, at=at)
@@ -78,7 +78,7 @@ def shape(name: str, *, size: float | None = None, turned: float = 0.0, at: Arra
 def placed(
     polygon: ArrayLike, *, size: float | None = None, turned: float = 0.0, at: ArrayLike = (0.0, 0.0)
 ) -> Polygon:
-    """Any polygon scaled about the origin to the area ``size``, turned by an angle [rad] and moved by ``at``."""
+    """Return a polygon scaled about the origin to the area ``size``, rotated by ``turned`` [rad], moved by ``at``."""
     vertices = as_polygon(polygon)
     if size is not None:
         present = abs(area(vertices))
@@ -92,12 +92,12 @@ def placed(
 
 
 def area(polygon: ArrayLike) -> float:
-    """The signed area, positive where the vertices run counterclockwise: the shoelace formula."""
+    """Return the signed area, positive for counterclockwise vertices (shoelace formula)."""
     vertices = as_polygon(polygon)
-    centred = vertices - vertices[0]
-    following = np.empty_like(centred)
-    following[:-1], following[-1] = centred[1:], centred[0]
-    return float((centred[:, 0] * following[:, 1] - centred[:, 1] * following[:, 0]).sum() / 2.0)
+    shifted = vertices - vertices[0]
+    following = np.empty_like(shifted)
+    following[:-1], following[-1] = shifted[1:], shifted[0]
+    return float((shifted[:, 0] * following[:, 1] - shifted[:, 1] * following[:, 0]).sum() / 2.0)
 
 
 def _on_circle(radii: NDArray[np.float64]) -> Polygon:

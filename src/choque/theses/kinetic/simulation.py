@@ -22,14 +22,14 @@ from choque.theses.kinetic.trace import trace_initial, trace_instant
 
 
 class FrameSimulation(Simulation):
-    """A method that looks at the boxes frame by frame."""
+    """A method that tests the boxes frame by frame."""
 
     def __init__(self, model: Model, *, closing_frame: bool = False, **shared: Any) -> None:
         self.closing_frame = closing_frame
         super().__init__(model, **shared)
 
     def times(self) -> NDArray[np.float64]:
-        """When the frames are: from the start on, the end itself only with ``closing_frame``."""
+        """Return the times of the frames, from the start; the end is included with ``closing_frame``."""
         count = self.model.frame_count
         return self.model.interval[0] + np.arange(count + self.closing_frame) / self.model.frames_per_second
 
@@ -38,7 +38,7 @@ class FrameSimulation(Simulation):
             lower, upper = self.model.boxes()
             velocity = self.model.velocity
             self._start(Boxes(lower, upper))
-        self._tell("initial", self.model.interval[0])
+        self._notify("initial", self.model.interval[0])
         for number, time in enumerate(self.times().tolist()):
             elapsed = time - self.model.interval[0]
             with statistics.phase("sort"):
@@ -48,7 +48,7 @@ class FrameSimulation(Simulation):
                 pairs = self._pairs()
             statistics.frames.append((time, pairs))
             if self.observers:
-                self._tell("frame", time, pairs)
+                self._notify("frame", time, pairs)
             if self.trace is not None:
                 self.trace(
                     f"frame {number} t={time:g} pairs: {' '.join(f'{a}-{b}' for a, b in pairs.tolist()) or 'none'}"
@@ -62,11 +62,11 @@ class FrameSimulation(Simulation):
 
     @abstractmethod
     def _sort(self, number: int, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
-        """Bring the structures to a frame."""
+        """Update the structures to a frame."""
 
     @abstractmethod
     def _pairs(self) -> NDArray[np.int32]:
-        """The pairs at that frame."""
+        """Return the pairs at that frame."""
 
     def _conclude(self, statistics: Statistics) -> None:
         """Note what the method counted."""
@@ -110,7 +110,7 @@ class IncrementalSimulation(BroadSimulation):
 
 
 class RecomputeSimulation(BroadSimulation):
-    """Incremental as the thesis wrote it: all pairs are found anew whenever the order changed anywhere."""
+    """Incremental as the thesis wrote it: all pairs are searched again whenever the order changed anywhere."""
 
     method: ClassVar[str] = "incremental-recompute"
     broad_name: ClassVar[str] = "sap-incremental"
@@ -127,7 +127,7 @@ EndPoint: TypeAlias = tuple[Any, int, int]
 
 
 def axis_pairs(ends: Iterable[EndPoint]) -> set[Pair]:
-    """The pairs of bodies whose intervals meet, from their end points in ascending order."""
+    """Return the pairs of bodies whose intervals meet, from their end points in ascending order."""
     found: set[Pair] = set()
     unfinished: set[int] = set()
     for _, is_upper, body in ends:
@@ -140,7 +140,7 @@ def axis_pairs(ends: Iterable[EndPoint]) -> set[Pair]:
 
 
 def insertion_sorted(ends: Iterable[EndPoint]) -> list[EndPoint]:
-    """Insertion sort: linear where the list is nearly in order."""
+    """Return the end points in order, by insertion sort: linear if they are nearly in order."""
     result: list[EndPoint] = []
     for end in ends:
         result.append(end)
@@ -153,7 +153,7 @@ def insertion_sorted(ends: Iterable[EndPoint]) -> list[EndPoint]:
 
 
 def sentinel_sorted(ends: Iterable[EndPoint]) -> list[EndPoint]:
-    """Insertion sort behind an end point below all others, which spares the test for the start of the list."""
+    """Return the end points in order, by insertion sort with a sentinel instead of a test for the start."""
     result: list[EndPoint] = [(float("-inf"), -1, -1)]
     for end in ends:
         result.append(end)
@@ -166,19 +166,19 @@ def sentinel_sorted(ends: Iterable[EndPoint]) -> list[EndPoint]:
 
 
 def merged_lists(sets: Sequence[set[Pair]]) -> list[Pair]:
-    """Pairs of the smallest set that a scan finds in every other one, list by list."""
+    """Return the pairs of the smallest set that a scan finds in every other one."""
     smallest, *others = sorted(map(list, sets), key=len)
     return sorted(pair for pair in smallest if all(pair in other for other in others))
 
 
 def merged_ordered(sets: Sequence[set[Pair]]) -> list[Pair]:
-    """Pairs of the smallest set that bisection finds in every other one."""
+    """Return the pairs of the smallest set that bisection finds in every other one."""
     smallest, *others = sorted(map(sorted, sets), key=len)
     return [pair for pair in smallest if all(_is_in(pair, other) for other in others)]
 
 
 def merged_hashed(sets: Sequence[set[Pair]]) -> list[Pair]:
-    """Pairs of all sets, by hashing."""
+    """Return the pairs that are in all sets, by hashing."""
     return sorted(set.intersection(*sets))
 
 
@@ -215,7 +215,7 @@ class ThesisDirect:
         self._orders: list[list[tuple[int, int]]] = []
 
     def pairs(self, lower: ArrayLike, upper: ArrayLike) -> list[Pair]:
-        """The pairs at this frame, sorted."""
+        """Return the pairs at this frame, sorted."""
         boxes = Boxes(lower, upper)
         corners = boxes.lower.T.tolist(), boxes.upper.T.tolist()
         if not self._orders:
@@ -262,7 +262,7 @@ class KineticSimulation(Simulation):
         with statistics.phase("init"):
             sweep = self.model.sweep(tolerance=self.tolerance)
             statistics.counts["initial pairs"] = len(sweep.pairs())
-        self._tell("initial", sweep.time)
+        self._notify("initial", sweep.time)
         if self.trace is not None:
             for line in trace_initial(sweep):
                 self.trace(line)
@@ -282,9 +282,9 @@ class KineticSimulation(Simulation):
             if not watched:
                 continue
             for meeting in meetings:
-                self._tell("multiple" if meeting.is_multiple else "simple", meeting.time, meeting)
+                self._notify("multiple" if meeting.is_multiple else "simple", meeting.time, meeting)
             for event in events:
-                self._tell(event.kind, event.time, event)
+                self._notify(event.kind, event.time, event)
             if self.trace is not None:
                 planned = self._trace(sweep, meetings, events, planned)
         sweep.advance(end)
@@ -328,9 +328,10 @@ METHODS: dict[str, type[Simulation]] = {
 
 
 def create_simulation(model: Model, method: str = "kinetic", **options: Any) -> Simulation:
-    """The simulation of ``model`` by a method: direct, incremental, incremental-recompute, direct-thesis, kinetic.
+    """Return the simulation of ``model`` by a method.
 
-    ``"auto"`` takes the one that `choque.theses.kinetic.recommend` names.
+    Methods: direct, incremental, incremental-recompute, direct-thesis, kinetic. ``"auto"`` takes the method that
+    `choque.theses.kinetic.recommend` names.
     """
     if method == "auto":
         method = recommend(len(model), model.density, model.frames_per_second, model.duration).method

@@ -1,4 +1,4 @@
-"""A run told line by line: each exchange, each certificate that it schedules, each pair that begins or ends."""
+"""A trace of a run, line by line: each exchange, each certificate that it schedules, each pair that begins or ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _AXES = "xyz"
 
 
 def trace_initial(sweep: Sweep) -> Iterator[str]:
-    """The state before anything happens."""
+    """Describe the state before the first event."""
     yield f"t={sweep.time:g} start: {len(sweep)} objects, pairs: {_pairs(sweep)}"
     for certificate in sorted(sweep.certificates(), key=lambda each: (each.time, each.axis, each.slot)):
         yield _planned(certificate)
@@ -22,7 +22,7 @@ def trace_instant(
     before: Sequence[Certificate],
     after: Sequence[Certificate],
 ) -> Iterator[str]:
-    """One instant; ``before`` and ``after`` are the certificates by axis and slot."""
+    """Describe one instant; ``before`` and ``after`` are the certificates by axis and slot."""
     for meeting in meetings:
         kind = "multiple" if meeting.is_multiple else "simple"
         yield f"t={meeting.time:.12g} {kind} event on {_AXES[meeting.axis]}, slots {meeting.first}-{meeting.last}"
@@ -42,7 +42,7 @@ def _planned(certificate: Certificate) -> str:
 
 
 def end_name(end: int) -> str:
-    """An end point as the thesis writes it: p for the lower and q for the upper end of an object."""
+    """Return an end point as the thesis writes it: p for the lower and q for the upper end of an object."""
     return f"{'pq'[end & 1]}{end >> 1}"
 
 
