@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from choque.errors import InvalidInput
 from choque.studio.motion.panel import lists_html, queue_html, shown_rows, why_html
 from choque.studio.motion.player import MotionPlayer
-from choque.studio.motion.words import explain_next, tell_instant
+from choque.studio.motion.words import describe_instant, explain_next
 from choque.theses.kinetic import Model, scenes
 
 EVENT_TIMES = sorted(
@@ -54,7 +54,7 @@ def test_the_only_multiple_event_is_told_as_one() -> None:
     player = MotionPlayer(scenes.make("tres-objetos"))
     multiple = []
     while (instant := player.next_event()) is not None:
-        multiple += [(instant.time, tell_instant(instant)) for meeting in instant.meetings if meeting.is_multiple]
+        multiple += [(instant.time, describe_instant(instant)) for meeting in instant.meetings if meeting.is_multiple]
     assert multiple == [(2.0, ["x: multiple meeting of 3, q1 p2 q0 → q0 p2 q1", "pair 1-2 began"])]
 
 
