@@ -39,7 +39,7 @@ class WarpDevice(Device):
 
     def hold_bodies(self, k: int, slack: float) -> BodySweep:
         """Return an empty set of bodies on the device, bounded by k-DOPs; ``slack`` is the margin of a bound."""
-        from choque.gpu.bodies import DeviceBodies
+        from choque.gpu.sweep import DeviceBodies
 
         return DeviceBodies(self, k, slack)
 

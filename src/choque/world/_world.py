@@ -51,8 +51,8 @@ class World(Population):
     device
         The device of a broad phase that runs on a GPU: ``"cuda"``, ``"cuda:N"`` or ``"warp-cpu"``; ``"auto"`` is then
         ``sap-kdop``. With that method and closed k-DOPs the bodies stay on the device: a step sends 96 bytes per body
-        (48 in float32) and receives the pairs; ``detection.broad_phase.traffic`` counts the bytes. Other bounds are
-        computed on the CPU and sent.
+        (48 in float32) and receives the pairs; ``detection.broad_phase.index.traffic`` counts the bytes. Other bounds
+        are computed on the CPU and sent.
     max_speed, max_spin
         Limits [unit/s] and [rad/s]; None for no limit.
     broad_options

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,11 @@ from choque.narrow.manifold import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
 from choque.world.bodies import Bodies
-from choque.world.bounds import find_bounds
+from choque.world.bounds import Maker, find_bounds
 from choque.world.settings import Settings
 
 if TYPE_CHECKING:
     from choque.world._resident import ResidentSweep
-
-Follower: TypeAlias = "BroadPhase | ResidentSweep"
-"""A broad phase that is kept between frames."""
 
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
@@ -92,32 +89,26 @@ class Detection:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.bound = find_bounds(settings.bounds, settings.broad)
+        self._resident = _resident_sweep(settings)
+        self.bound = find_bounds(settings.bounds, settings.broad) if self._resident is None else _poses()
         self.narrow = NarrowPhase(settings.narrow, threads=settings.threads)
         self._counters: Counters | None = None
         self._before = (0, 0, 0.0)  # what they had counted before the present frame
         self._broad: BroadPhase | None = None
-        self._resident = _resident_sweep(settings)
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: NDArray[np.int32] | None = None  # of the bodies in the broad phase
 
     @property
-    def broad_phase(self) -> Follower | None:
+    def broad_phase(self) -> BroadPhase | None:
         """The broad phase after the latest frame, for reading; None before the first."""
-        if self._resident is not None and self._resident.has_looked:
-            return self._resident
         return self._broad
 
     def find(self, bodies: Bodies, *, exact: bool = True) -> Detected:
         """Return the candidates and contacts of ``bodies`` now; with ``exact`` False, exact tests are deferred."""
         began = perf_counter()
-        if self._resident is None:
-            bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
-            bounded = perf_counter()
-            pairs = self._candidates(bodies, bounds)
-        else:
-            bounded = began
-            pairs = self._resident.follow(bodies) if len(bodies) else NO_PAIRS
+        bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
+        bounded = perf_counter()
+        pairs = self._candidates(bodies, bounds)
         paired = perf_counter()
         shapes = bodies.shapes()
         if exact:
@@ -163,7 +154,11 @@ class Detection:
         options = self.settings.method_options()
         if bodies.static.any():
             options["static"] = bodies.static
-        made = broad.create(self.settings.broad, bounds, **options)
+        if self._resident is None:
+            made = broad.create(self.settings.broad, bounds, **options)
+        else:  # the options are those of the index, but for ``static`` and ``threads``
+            shared = {name: options[name] for name in ("static", "threads") if name in options}
+            made = BroadPhase(bounds, self._resident, **shared)
         if self._restored:
             made.restore(self._restored)
             made.update(bounds)
@@ -172,9 +167,15 @@ class Detection:
 
 
 def _resident_sweep(settings: Settings) -> ResidentSweep | None:
-    """Return the sweep for bodies that stay on a device; None if they do not."""
+    """Return the index for bodies that stay on a device; None if they do not."""
     if settings.device is None:
         return None
     from choque.world._resident import ResidentSweep
 
-    return ResidentSweep.serving(settings)
+    return ResidentSweep.for_settings(settings)
+
+
+def _poses() -> Maker:
+    from choque.world._resident import BodyPoses
+
+    return BodyPoses.of
