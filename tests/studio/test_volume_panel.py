@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from choque.studio.stage.quaternions import angle_and_axis
-from choque.studio.volumes.log import CollisionLog
-from choque.studio.volumes.panel import answer_html, log_html, part_html
+from choque.studio.volumes.panel import CollisionLog, answer_html, log_html, part_html
 from choque.studio.volumes.view import QUARTER_TURNS
 from choque.volumes import Volume, phantoms
 from choque.volumes.pair import VolumePair

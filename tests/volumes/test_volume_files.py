@@ -101,7 +101,7 @@ def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_p
     assert told["collides"] == solid.collides(screw) is True
     assert told["shared_volume"] == pytest.approx((solid & screw).volume)
     assert told["push"] == pytest.approx(solid.separation(screw).tolist())
-    assert "parts them" in run(shell, "collide", tmp_path / "screw.stl", tmp_path / "bone.nrrd", "--report")
+    assert "separates them" in run(shell, "collide", tmp_path / "screw.stl", tmp_path / "bone.nrrd", "--report")
     run(shell, "boolean", "minus", tmp_path / "bone.nrrd", tmp_path / "screw.stl", tmp_path / "drilled.evm")
     assert Volume.read(tmp_path / "drilled.evm") == solid - screw
     run(shell, "convert", tmp_path / "drilled.evm", tmp_path / "drilled.nii.gz")
@@ -177,3 +177,12 @@ def test_an_evm_file_refuses_voxels_below_its_decimals(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="six decimals"):
         Volume.from_voxels(np.ones((2, 2, 2), np.bool_), spacing=4e-7).write(tmp_path / "small.evm")
     assert not list(tmp_path.iterdir())
+
+
+def test_the_report_of_volumes_that_touch(shell: typer.Typer, tmp_path: Path) -> None:
+    block = Volume.from_voxels(np.ones((4, 4, 4), np.bool_))
+    block.write(tmp_path / "one.evm")
+    block.translated((4.0, 0.0, 0.0)).write(tmp_path / "two.evm")
+    told = run(shell, "collide", tmp_path / "one.evm", tmp_path / "two.evm", "--closed", "--report")
+    assert "no volume: they touch, from (4, 0, 0) to (4, 4, 4)" in told
+    assert "push" not in told

@@ -1,4 +1,4 @@
-"""Options that several verbs take alike, written once: a dataclass stands for its fields."""
+"""Options shared by several verbs: a dataclass parameter becomes one option for each field."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, get_type_hints
 
 
 def spread(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give ``verb`` the fields of its one dataclass parameter as options of their own, in the place of it.
+    """Replace the one dataclass parameter of ``verb`` by options, one for each field.
 
-    The fields are annotated as options are, and keep their defaults; the verb gets them together, as the dataclass.
+    The fields are annotated as options and have defaults; the verb receives them as an instance of the dataclass.
     """
     hints = get_type_hints(verb, include_extras=True)
     signature = inspect.signature(verb)

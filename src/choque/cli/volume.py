@@ -1,8 +1,9 @@
-"""``choque volume``: solids from scans, meshes and voxel files, measured, compared, cut, joined and converted."""
+"""``choque volume``: measure, collide, combine and convert solids from scans, meshes and voxel files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,15 +11,118 @@ import typer
 
 from choque.cli._json import AsJson, print_json
 from choque.cli._spread import spread
-from choque.cli._volume_reading import Reading, Resample, VolumeFile
 
 if TYPE_CHECKING:
     from choque.volumes import Volume
 
+VolumeFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A scan (.nii, .nrrd, .tif, .npy, .npz, DICOM folder), a mesh (.off, .stl, .obj, .ply), .evm, .vox, or a "
+        "phantom such as screw:64.",
+        show_default=False,
+    ),
+]
+Above = Annotated[float | None, typer.Option("--above", metavar="V", help="Scans: keep voxels above this value.")]
+Below = Annotated[float | None, typer.Option("--below", metavar="V", help="Scans: keep voxels below this value.")]
+Label = Annotated[int | None, typer.Option("--label", metavar="N", help="Scans: keep voxels with this value.")]
+Axes = Annotated[str | None, typer.Option("--axes", metavar="ORDER", help="TIFF and NumPy arrays: zyx or xyz.")]
+World = Annotated[str, typer.Option("--world", metavar="FRAME", help="World axes: LPS, as DICOM, or RAS, as NIfTI.")]
+Spacing = Annotated[
+    str | None,
+    typer.Option("--spacing", metavar="X,Y,Z", help="Scans: edges of a voxel, if the file has none."),
+]
+PerUnit = Annotated[
+    float | None,
+    typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan."),
+]
+Fill = Annotated[str, typer.Option("--fill", metavar="HOW", help="Meshes: solid or surface.")]
+Conservative = Annotated[bool, typer.Option("--conservative", help="Meshes: every voxel that a triangle touches.")]
+Resample = Annotated[bool, typer.Option("--resample", help="Resample the second file on the voxels of the first.")]
+
+
 Output = Annotated[
-    Path, typer.Argument(metavar="OUTPUT", help="Where to write; the suffix says how.", show_default=False)
+    Path, typer.Argument(metavar="OUTPUT", help="Output file; the suffix selects the format.", show_default=False)
 ]
 OPERATIONS = {"and": "__and__", "or": "__or__", "minus": "__sub__", "xor": "__xor__"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options of reading files; each file uses those that apply to its kind."""
+
+    above: Above = None
+    below: Below = None
+    label: Label = None
+    axes: Axes = None
+    world: World = "LPS"
+    spacing: Spacing = None
+    voxels_per_unit: PerUnit = None
+    fill: Fill = "solid"
+    conservative: Conservative = False
+
+    def one(self, path: Path, like: Volume | None = None) -> Volume:
+        """Read the volume of a file; a mesh is voxelised on the lattice of ``like``, if given."""
+        from choque.errors import InvalidInput
+        from choque.volumes import Volume
+        from choque.volumes.reading import kind_of
+
+        kind = kind_of(path)
+        if kind == "model":
+            return Volume.read(path)
+        if kind == "scan":
+            return Volume.from_scan(
+                path,
+                above=self.above,
+                below=self.below,
+                label=self.label,
+                axes=self.axes,
+                world=self.world,
+                spacing=_read_spacing(self.spacing),
+            )
+        if like is None and self.voxels_per_unit is None:
+            raise InvalidInput(f"{path} is a mesh and has no voxels; give their resolution with --voxels-per-unit.")
+        per_unit = self.voxels_per_unit if like is None else None
+        return Volume.from_mesh(
+            path, like=like, voxels_per_unit=per_unit, fill=self.fill, conservative=self.conservative
+        )
+
+    def both(self, path: Path, other: Path, *, resample: bool = False) -> tuple[Volume, Volume]:
+        """Read the volumes of two files on one lattice: that of the first file that is not a mesh."""
+        from choque.errors import InvalidInput
+        from choque.volumes.reading import kind_of
+
+        if kind_of(path) == "mesh" and kind_of(other) != "mesh":
+            two = self.one(other)
+            return self.one(path, two), two
+        one = self.one(path)
+        two = self.one(other, one)
+        if resample:
+            return one, two.resampled(like=one)
+        try:
+            one.lattice.shift_to(two.lattice)
+        except InvalidInput as problem:
+            first, second = one.lattice, two.lattice
+            raise InvalidInput(
+                f"The voxels of {path} are of {first.spacing} from {first.origin}, those of {other} of "
+                f"{second.spacing} from {second.origin}; they must be of one size and line up. Add --resample to use "
+                f"those of {path} for both."
+            ) from problem
+        return one, two
+
+
+def _read_spacing(text: str | None) -> list[float] | None:
+    """Read the edges of a voxel, such as ``0.5,0.5,1.25``, or one for all three."""
+    from choque.errors import InvalidInput
+
+    if text is None:
+        return None
+    try:
+        edges = [float(word) for word in text.split(",")]
+    except ValueError as problem:
+        raise InvalidInput(f"--spacing is {text!r}; write the edges of a voxel as in 0.5,0.5,1.25.") from problem
+    return edges * 3 if len(edges) == 1 else edges
 
 
 def volume() -> None:
@@ -32,7 +136,7 @@ def volume() -> None:
 
 @spread
 def info(file: VolumeFile, reading: Reading, as_json: AsJson = False) -> None:
-    """Say what a volume is: its size, volume, surface and parts.
+    """Print the size, volume, surface and parts of a volume.
 
     Try:
       choque volume info scan.nii.gz --above 300
@@ -52,7 +156,7 @@ def info(file: VolumeFile, reading: Reading, as_json: AsJson = False) -> None:
         "vertices": len(given.model),
         "bytes": given.byte_count,
     }
-    _tell(
+    _print(
         record,
         {
             "file": str(file),
@@ -73,13 +177,14 @@ def collide(
     other: VolumeFile,
     reading: Reading,
     resample: Resample = False,
-    closed: Annotated[bool, typer.Option("--closed", help="Touching counts as colliding.")] = False,
+    closed: Annotated[bool, typer.Option("--closed", help="Touching is a collision.")] = False,
     report: Annotated[
-        bool, typer.Option("--report", help="Also where, how much, how near, and how to part them.")
+        bool,
+        typer.Option("--report", help="Also print intersection and separating push, or distance."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether two volumes collide. A mesh takes its voxels from the other file.
+    """Test whether two volumes collide. A mesh is voxelised on the lattice of the other file.
 
     Try:
       choque volume collide bone.nrrd implant.stl --above 300 --report
@@ -94,14 +199,15 @@ def collide(
     if report and found is not None:
         region = found.region()
         record["shared_volume"] = region.volume
-        record["shared_box"] = region.bounds
-        record["push"] = found.separation()
+        record["shared_box"] = (found.lower, found.upper) if region.is_empty else region.bounds
+        if not region.is_empty:
+            record["push"] = found.separation()
     elif report:
         empty = one.is_empty or two.is_empty
         record["clearance"] = None if empty else one.clearance(two)
         if not empty:
             record["nearest_points"] = one.nearest_points(two)
-    _tell(record, _sentences(record), as_json)
+    _print(record, _sentences(record), as_json)
 
 
 def _sentences(record: dict[str, Any]) -> dict[str, str]:
@@ -110,8 +216,10 @@ def _sentences(record: dict[str, Any]) -> dict[str, str]:
         lines["witness"] = f"{_numbers(record['witness'])} is in both"
     if "shared_volume" in record:
         lower, upper = record["shared_box"]
-        lines["shared"] = f"a volume of {record['shared_volume']:.6g}, from {_numbers(lower)} to {_numbers(upper)}"
-        lines["push"] = f"moving the second by {_numbers(record['push'])} parts them"
+        what = f"a volume of {record['shared_volume']:.6g}" if "push" in record else "no volume: they touch"
+        lines["shared"] = f"{what}, from {_numbers(lower)} to {_numbers(upper)}"
+    if "push" in record:
+        lines["push"] = f"moving the second by {_numbers(record['push'])} separates them"
     if "clearance" in record:
         clearance = record["clearance"]
         lines["clearance"] = "none: one of them is empty" if clearance is None else f"{clearance:.6g}"
@@ -125,7 +233,7 @@ def _sentences(record: dict[str, Any]) -> dict[str, str]:
 def convert(file: VolumeFile, output: Output, reading: Reading, as_json: AsJson = False) -> None:
     """Write a volume in another format, by the suffix.
 
-    They are .evm, .vox, .nii, .nii.gz, .nrrd, .tif, .npy and .npz; the surface goes to .off, .stl and .ply.
+    Formats: .evm, .vox, .nii, .nii.gz, .nrrd, .tif, .npy and .npz; the surface as .off, .stl or .ply.
 
     Try:
       choque volume convert scan.nii.gz bone.nrrd --above 300
@@ -161,7 +269,7 @@ def boolean(
 def mesh(file: VolumeFile, output: Output, reading: Reading, as_json: AsJson = False) -> None:
     """Write the surface of a volume as triangles.
 
-    They are closed and look outward; the suffix is .off, .stl or .ply.
+    The mesh is closed and oriented outward; the suffix is .off, .stl or .ply.
 
     Try:
       choque volume mesh scan.nii.gz bone.stl --above 300
@@ -196,7 +304,7 @@ def _numbers(values: Any) -> str:
     return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
 
 
-def _tell(record: dict[str, Any], lines: dict[str, str], as_json: bool) -> None:
+def _print(record: dict[str, Any], lines: dict[str, str], as_json: bool) -> None:
     if as_json:
         print_json(record)
         return

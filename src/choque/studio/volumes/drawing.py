@@ -1,4 +1,4 @@
-"""The scene of the volume view: nodes of viser for what is shown of two volumes and of what they share."""
+"""The scene of the volume view: viser nodes of two volumes and of their intersection."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from choque.volumes.pair import VolumePair
 
 Color = tuple[int, int, int]
 
-THROUGH = 0.5
-"""How opaque volumes are while what they share is drawn inside."""
+TRANSLUCENT = 0.5
+"""Opacity of the volumes while their intersection is drawn."""
 
 SOLIDS = ("/triangles", "/cubes", "/surface")
 
@@ -24,7 +24,7 @@ _PATHS = ("/first", "/second")
 
 
 class VolumeDrawing:
-    """What of a pair is on the page; nodes are made when they are first shown and kept until they change."""
+    """The drawn parts of a pair; nodes are made when first shown and kept until they change."""
 
     def __init__(self, scene: Any, pair: VolumePair, look: VolumeLook) -> None:
         self._scene = scene
@@ -33,13 +33,13 @@ class VolumeDrawing:
         self._nodes: dict[str, Any] = {}
 
     def redraw(self, which: int) -> None:
-        """Draw a volume anew, because its voxels are new."""
+        """Draw a volume again after its voxels have changed."""
         for name in OPTIONS:
             self._remove(f"{_PATHS[which]}/{name}")
         self.update(which)
 
     def update(self, which: int) -> None:
-        """Add what is shown of a volume and is not there, and take away what is no longer shown."""
+        """Add the parts of a volume that are shown and missing, and remove those that are hidden."""
         for name in OPTIONS:
             path = f"{_PATHS[which]}/{name}"
             if name not in self._look.shown[which]:
@@ -50,21 +50,21 @@ class VolumeDrawing:
         self.follow()
 
     def follow(self) -> None:
-        """Bring what is drawn of the second volume to where it is."""
+        """Move the nodes of the second volume to its position."""
         for path, node in self._nodes.items():
             if path.startswith(_PATHS[1]):
                 node.position = self._pair.shift
 
     def draw_region(self, region: Volume | None) -> None:
-        """Draw what the two share, or nothing."""
+        """Draw the intersection, or nothing."""
         self._remove("/region")
         if region is not None and self._look.region:
             self._keep("/region", self._mesh("/region", region.surface(), REGION_COLOR, is_flat=True))
         self._fade()
 
     def _fade(self) -> None:
-        """Let one look into the volumes while there is something red inside."""
-        opacity = THROUGH if "/region" in self._nodes else None
+        """Make the volumes translucent while the intersection is drawn."""
+        opacity = TRANSLUCENT if "/region" in self._nodes else None
         for path, node in self._nodes.items():
             if path.endswith(SOLIDS) and node.opacity != opacity:
                 node.opacity = opacity
@@ -126,7 +126,7 @@ class VolumeDrawing:
         )
 
     def _cubes(self, path: str, volume: Volume, color: Color, *, wireframe: bool = False) -> Any:
-        """Cubes for the voxels; for more than can be drawn, the surface, as the page says."""
+        """Draw cubes for the voxels; above `MAX_CUBES`, the surface."""
         centres = volume_shapes.cube_centres(volume)
         if len(centres) > volume_shapes.MAX_CUBES:
             return self._surface(path, volume, color, wireframe=wireframe)

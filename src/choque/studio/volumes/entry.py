@@ -1,4 +1,4 @@
-"""What the chooser and the command line know of volumes: two files, two phantoms, or an example."""
+"""The entry of volumes in the chooser and the command line: two files, two phantoms, or an example."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from choque.volumes.reading import MODEL_SUFFIXES
 from choque.volumes.source import VolumeSource, open_source
 
 EXAMPLES = {
-    "vertebra-and-screw": "A synthetic vertebra and a screw to drive into it.",
-    "two-spheres": "Two spheres of 760 triangles, as in the thesis, and their voxels.",
-    "gyroid-and-channel": "A labyrinth and what just fits into it without touching.",
+    "vertebra-and-screw": "A synthetic vertebra and a screw.",
+    "two-spheres": "Two spheres of 760 triangles, as in the EVM thesis, and their voxels.",
+    "gyroid-and-channel": "A labyrinth and a solid that fits into it without touching.",
 }
 
 
 SUFFIXES = tuple(sorted({*scans.READERS, *meshes.READERS, *MODEL_SUFFIXES} - {".npy", ".npz"}))
-"""Of files that hold volumes and nothing else: an array alone is one of boxes."""
+"""Suffixes of files that can only hold volumes; .npy and .npz hold boxes by default."""
 
-LOOKED_INTO = 20
-"""So many files of a folder are looked at to tell whether it holds a DICOM series."""
+MAX_PROBED_FILES = 20
+"""Number of files of a folder that are tested for being DICOM slices."""
 
 
 def open_volumes(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumeView:
-    """The view of an example, or of two files or phantoms."""
+    """Open the view of an example, or of two files or phantoms."""
     return VolumeView(find_pair(things, parameters))
 
 
 def find_pair(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
-    """The pair that ``things`` name: an example, or two files or phantoms.
+    """Return the pair that ``things`` name: an example, or two files or phantoms.
 
-    Parameters are ``voxels_per_unit``, and of scans ``axes`` and ``world`` as in `choque.volumes.Volume.from_scan`.
+    Parameters are ``voxels_per_unit``, and for scans ``axes`` and ``world`` as in `choque.volumes.Volume.from_scan`.
     """
     given = dict(parameters)
     per_unit = given.pop("voxels_per_unit", None)
@@ -62,10 +62,10 @@ def find_pair(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePai
 
 
 def is_volume(word: str) -> bool:
-    """Tell whether a word is a file or folder that can only hold a volume, or a phantom."""
+    """Return whether a word is a file or folder that can only hold a volume, or a phantom."""
     path = Path(word)
     if path.is_dir():
-        return any(_is_dicom(file) for file in islice(sorted(path.iterdir()), LOOKED_INTO))
+        return any(_is_dicom(file) for file in islice(sorted(path.iterdir()), MAX_PROBED_FILES))
     if scans.scan_suffix(path) in SUFFIXES:
         return True
     return phantoms.is_phantom(word)

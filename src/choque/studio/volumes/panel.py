@@ -1,19 +1,63 @@
-"""Panels of the volume view as HTML: answers, times, events, sources."""
+"""Panels of the volume view as HTML: answers, times, sources, and the log of events."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from html import escape
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque.studio.stage.quaternions import angle_and_axis
-from choque.studio.volumes.log import CollisionLog
 from choque.studio.volumes.shapes import MAX_CUBES
 from choque.volumes.pair import PairAnswer, VolumePair, VolumePart
 
 YES, NO, MAYBE = "#ff6b5e", "#6fcf97", "#f0b357"
 _SIGNS = {"models collide": "●", "models apart": "○", "triangles collide": "▲", "triangles apart": "△"}
 _COLORS = {"models collide": MAYBE, "models apart": NO, "triangles collide": YES, "triangles apart": NO}
+
+
+MAX_NOTICES = 200
+"""Number of notices that are kept."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One line of the events panel."""
+
+    kind: Literal["models collide", "models apart", "triangles collide", "triangles apart"]
+    shift: NDArray[np.float64]
+    """Translation of the moved volume [world]."""
+    text: str
+
+
+@dataclass
+class CollisionLog:
+    """Notices in the order of time; one for each change of an answer."""
+
+    notices: list[Notice] = field(default_factory=list)
+    _models: bool = False
+    _triangles: bool | None = None
+
+    def observe(self, answer: PairAnswer, shift: NDArray[np.float64]) -> list[Notice]:
+        """Record an answer and return the notices that it adds: of the voxels first, then of the triangles."""
+        new = []
+        if answer.voxels != self._models:
+            new.append(
+                Notice("models collide", shift.copy(), "the voxel models collide")
+                if answer.voxels
+                else Notice("models apart", shift.copy(), "the voxel models are apart")
+            )
+        if answer.voxels and answer.triangles != self._triangles:
+            new.append(
+                Notice("triangles collide", shift.copy(), "triangles meet")
+                if answer.triangles
+                else Notice("triangles apart", shift.copy(), "no triangles meet")
+            )
+        self._models, self._triangles = answer.voxels, answer.triangles
+        self.notices = [*self.notices, *new][-MAX_NOTICES:]
+        return new
 
 
 def answer_html(pair: VolumePair, answer: PairAnswer) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of two volumes, off screen: what the volume view shows, without a browser."""
+"""Pictures of two volumes, off screen: the volume view without a browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def draw_volumes(
     viewpoint: Viewpoint | None = None,
     size: tuple[int, int] = SIZE,
 ) -> None:
-    """Draw two volumes and what they share to a ``.png`` file, whole or not at all."""
+    """Draw two volumes and their intersection to a ``.png`` file."""
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"The picture {path} must end in .png.")
     data = volume_png(pair, look, viewpoint=viewpoint, size=size)
@@ -45,7 +45,7 @@ def volume_png(
     viewpoint: Viewpoint | None = None,
     size: tuple[int, int] = SIZE,
 ) -> bytes:
-    """Draw two volumes and what they share, as the bytes of a PNG file; seen from where both fill it unless told."""
+    """Draw two volumes and their intersection as the bytes of a PNG file; by default both fill the picture."""
     return png_bytes(volume_image(pair, look, viewpoint=viewpoint, size=size))
 
 
@@ -56,7 +56,7 @@ def volume_image(
     viewpoint: Viewpoint | None = None,
     size: tuple[int, int] = SIZE,
 ) -> NDArray[np.uint8]:
-    """Draw two volumes and what they share: (height, width, 3) red, green and blue, the top row first."""
+    """Draw two volumes and their intersection: (height, width, 3) red, green and blue, top row first."""
     look = look or VolumeLook()
     viewpoint = viewpoint or default_viewpoint(pair, size)
     with VolumeStage(viewpoint.position, viewpoint.target, size=size) as stage:
@@ -70,10 +70,10 @@ def volume_image(
 
 
 def pair_of(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
-    """The pair that ``things`` name, where and as the parameters say: those of `find_pair`, and those of a picture.
+    """Return the pair that ``things`` name; parameters are those of `find_pair`, and three of pictures.
 
-    These are ``threshold``, of the first scan; ``shift``, where the second is; ``turn``, an axis as long as the angle
-    in degrees, by which it is turned.
+    These are ``threshold``, of the first scan; ``shift`` and ``turn`` of the second, an axis as long as the angle in
+    degrees.
     """
     from choque.studio.volumes.entry import find_pair
 
@@ -83,7 +83,7 @@ def pair_of(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
     if threshold is not None:
         greys = [which for which, part in enumerate(pair.parts) if part.source.kind == "scan"]
         if not greys:
-            raise InvalidInput("A threshold was given, but neither thing is a scan.")
+            raise InvalidInput("A threshold is given, but neither file is a scan; leave it out.")
         pair.set_threshold(greys[0], float(threshold))
     if turn is not None:
         pair.turn_to(_radians(turn))
@@ -103,7 +103,7 @@ def _radians(turn: Any) -> NDArray[np.float64]:
 
 
 def default_viewpoint(pair: VolumePair, size: tuple[int, int]) -> Viewpoint:
-    """Where to stand so that both volumes fill a picture."""
+    """Return the viewpoint from which both volumes fill a picture."""
     lower, upper = pair.bounds()
     middle = (lower + upper) / 2.0
     corners = volume_shapes.box_edges(lower - middle, upper - middle).reshape(-1, 3)
@@ -111,7 +111,7 @@ def default_viewpoint(pair: VolumePair, size: tuple[int, int]) -> Viewpoint:
 
 
 def viewpoint_of(camera: Camera, pair: VolumePair) -> Viewpoint:
-    """Where a camera stands that looks at the middle of both: at yaw 0 in front, a negative pitch from above."""
+    """Return the viewpoint of a camera that looks at the middle of both: yaw 0 is the front, negative pitch above."""
     lower, upper = pair.bounds()
     middle = (lower + upper) / 2.0
     ahead, _, _ = directions(camera)

@@ -1,4 +1,4 @@
-"""Volumes off screen: translucent meshes and lines on the stage that worlds are drawn on."""
+"""Volumes off screen: translucent meshes and lines on the stage of worlds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from choque.studio.stage.stage import WorldStage
 
 
 class VolumeStage(WorldStage):
-    """A `WorldStage` for things whose third axis points up, as that of scans does.
+    """A `WorldStage` for objects whose third axis points up, as in scans.
 
     Parameters
     ----------
     position, target
-        Where the camera stands and what it looks at [world].
+        Position of the camera, and the point it looks at [world].
     size
         Width and height in pixels.
     """
@@ -68,12 +68,12 @@ class VolumeStage(WorldStage):
 
 
 def upright(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points (…, 3) of a world whose z points up, in the stage's, where y does."""
+    """Return points (…, 3) of a world whose z axis points up in the coordinates of the stage, whose y axis does."""
     return np.stack((points[..., 0], points[..., 2], -points[..., 1]), axis=-1)
 
 
 def distance_to_see(corners: NDArray[np.float64], direction: NDArray[np.float64], size: tuple[int, int]) -> float:
-    """How far off, along ``direction``, a camera sees all ``corners`` (k, 3) [world], given from where it looks at."""
+    """Return the distance along ``direction`` at which a camera sees all ``corners`` (k, 3), relative to its target."""
     ahead, right, up = directions(camera_at(upright(direction), np.zeros(3)))
     away = upright(corners)
     upward = float(np.tan(np.radians(VIEW_ANGLE / 2.0))) / MARGIN

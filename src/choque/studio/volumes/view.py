@@ -1,4 +1,4 @@
-"""The volume view: two volumes, one dragged through the other, and what of them collides."""
+"""The volume view: two volumes, one dragged through the other, and their collision."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from choque.studio.stage.quaternions import matrix_of, quaternions
 from choque.studio.viewpoint import Viewpoint
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.drawing import VolumeDrawing
-from choque.studio.volumes.log import CollisionLog
 from choque.studio.volumes.look import COLORS, DIRECTION, GROUPS, OPTIONS, VolumeLook
-from choque.studio.volumes.panel import answer_html, log_html, part_html
+from choque.studio.volumes.panel import CollisionLog, answer_html, log_html, part_html
 from choque.studio.volumes.stage import distance_to_see
 from choque.volumes.pair import PairAnswer, VolumePair, VolumePart
 
@@ -30,18 +29,18 @@ STEP_KEYS = {
     "U": ("a voxel along +z", (0, 0, 1)),
     "O": ("a voxel along −z", (0, 0, -1)),
 }
-"""Letters, as viser turns the camera by the arrows."""
+"""Keys that move the second volume; arrows turn the camera in viser."""
 
 QUARTER_TURNS = {
     "x": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "y": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
     "z": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
 }
-"""A quarter turn about each axis, which is exact where voxels are cubes."""
+"""Rotations by a quarter turn about each axis, exact if voxels are cubes."""
 
 
 class VolumeView(View):
-    """Two volumes, the second with handles to drag and turn it by."""
+    """Two volumes, the second with handles to drag and turn it."""
 
     picture_name = "choque-volumes.png"
 
@@ -60,7 +59,7 @@ class VolumeView(View):
     def open(self, page: Page) -> None:
         """Build the page."""
         self._page, self._stand = page, CameraPlacement(page.server)
-        self.pair.query()  # the first question makes what later ones use again; the times shown are of those
+        self.pair.query()  # fills the caches, so that the times on the page are those of later queries
         light_evenly(page.scene)
         self._drawing = VolumeDrawing(page.scene, self.pair, self.look)
         with page.tab("Volumes"):
@@ -71,7 +70,7 @@ class VolumeView(View):
                 self._build_part(page, which, part)
         with page.side_tab("Events"):
             self._answers = page.html()
-            page.text("**Events**, the latest on top")
+            page.text("**Events**, latest first")
             self._events = page.html()
         self._build_keys(page)
         self._build_handles(page)
@@ -79,27 +78,27 @@ class VolumeView(View):
         self._is_new = True
 
     def camera_moved(self, client: Any) -> None:
-        """Keep all in sight when a page changes its size."""
+        """Keep both volumes visible when a page changes its size."""
         self._stand.moved(client)
 
     def close(self) -> None:
-        """Give the page back as it was."""
+        """Restore the page."""
         reset_lens(self._page.server)
 
     def _build_common(self, page: Page) -> None:
         first, second = self.pair.parts
-        page.text(f"**{first.source.name}** stays; drag and turn **{second.source.name}** by its handles.")
+        page.text(f"**{first.source.name}** is fixed; drag and turn **{second.source.name}** by its handles.")
         self._fineness = page.number(
             "Voxels per unit",
             self._per_unit(),
             self.set_voxels_per_unit,
             min=1e-6,
-            hint="More is finer. Both volumes are made anew.",
+            hint="More is finer. Both volumes are voxelised again.",
         )
         if any(part.source.kind != "mesh" for part in self.pair.parts):
-            page.button("Voxels of the file", self.keep_own_voxels, hint="As the scan or model brings them.")
+            page.button("Voxels of the file", self.keep_own_voxels, hint="The voxels of the scan or model.")
         self._region = page.checkbox(
-            "Collision region", self.look.region, self.show_region, hint="All that the voxels share. R"
+            "Collision region", self.look.region, self.show_region, hint="The intersection of the voxels. R"
         )
         self._place = page.gui.add_vector3(
             "Place", tuple(self.pair.shift.tolist()), step=float(self.pair.spacing.min()), hint="Of the second volume."
@@ -159,10 +158,10 @@ class VolumeView(View):
         )
         self._handles.on_update(self._dragged)
 
-    # What can be done; each runs in the studio's thread
+    # Commands; each runs in the thread of the studio
 
     def move_to(self, shift: ArrayLike) -> None:
-        """Move the second volume to a place, counted from where its file has it."""
+        """Move the second volume to a position, relative to its file."""
         self._wanted = np.array(shift, np.float64)
 
     def move_by(self, voxels: Sequence[int]) -> None:
@@ -171,12 +170,12 @@ class VolumeView(View):
         self.move_to(start + np.array(voxels) * self.pair.spacing)
 
     def move_back(self) -> None:
-        """Move and turn the second volume to where it was at first."""
+        """Move and turn the second volume back to the start."""
         self.move_to(self._start)
         self.turn_to(np.eye(3))
 
     def turn_to(self, rotation: NDArray[np.float64]) -> None:
-        """Turn the second volume to a rotation (3, 3), counted from how its file has it."""
+        """Turn the second volume to a rotation (3, 3), relative to its file."""
         self._wanted_turn = rotation
 
     def turn_quarter(self, axis: str) -> None:
@@ -185,47 +184,47 @@ class VolumeView(View):
         self.turn_to(QUARTER_TURNS[axis] @ start)
 
     def part_them(self) -> None:
-        """Push the second volume out of the first, the shortest way along one axis."""
+        """Push the second volume out of the first, by the shortest push along one axis."""
         self.move_to(self.pair.shift + self.pair.parts[0].volume.separation(self.pair.moved()))
 
     def set_voxels_per_unit(self, voxels_per_unit: float) -> None:
-        """Choose how fine the voxels are; the number on the page is put back where that is refused."""
+        """Set the resolution; after an error the page shows the previous number."""
         self._is_new = True
         self.pair.set_voxels_per_unit(float(voxels_per_unit))
 
     def keep_own_voxels(self) -> None:
-        """Take the voxels that the scan or model brings."""
+        """Use the voxels of the scan or model."""
         self.pair.set_voxels_per_unit(None)
         self._is_new = True
 
     def set_threshold(self, which: int, above: float) -> None:
-        """Choose the grey value above which voxels are full."""
+        """Set the grey value above which voxels are full."""
         self.pair.set_threshold(which, above)
         self._is_new = True
 
     def set_fill(self, which: int, fill: bool) -> None:
-        """Choose whether a mesh is filled."""
+        """Set whether a mesh is filled."""
         self.pair.set_fill(which, fill)
         self._is_new = True
 
     def show(self, which: int, name: str, on: bool) -> None:
-        """Draw something of a volume or not."""
+        """Show or hide a part of a volume."""
         (self.look.shown[which].add if on else self.look.shown[which].discard)(name)
         self._drawing.update(which)
 
     def show_region(self, on: bool) -> None:
-        """Draw what the voxels share or not."""
+        """Show or hide the intersection."""
         self.look.region = self._region.value = on
         self._drawing.draw_region(None if self.answer is None else self.answer.region)
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
-        """A PNG of what is shown."""
+        """Return a PNG of the view."""
         from choque.studio.volumes.picture import volume_png
 
         return volume_png(self.pair, self.look, viewpoint=viewpoint, size=size)
 
     def tick(self) -> float | None:
-        """Follow the handles to where they are by now, however often they moved, and ask whether the two collide."""
+        """Move the second volume to the latest position of the handles and test for collision."""
         if self._wanted is None and self._wanted_turn is None and not self._is_new:
             return None
         before = self.pair.shift
@@ -246,14 +245,14 @@ class VolumeView(View):
             if has_changed and self.answer is not None:
                 self._drawing.follow()
                 self._drawing.draw_region(self.answer.region)
-                self._tell(self.answer)
+                self._show_answer(self.answer)
             if not self._is_held:
                 self._handles.position = self._middle + self.pair.shift
                 self._handles.wxyz = quaternions(self.pair.rotation[np.newaxis])[0]
         return None
 
     def _follow_turn(self) -> bool:
-        """Turn the second volume as wanted; tells whether it stands otherwise now."""
+        """Turn the second volume as requested; return whether its rotation changed."""
         wanted, self._wanted_turn = self._wanted_turn, None
         if wanted is None or np.allclose(wanted, self.pair.rotation, atol=1e-6):
             return False
@@ -261,7 +260,7 @@ class VolumeView(View):
         return True
 
     def _dragged(self, event: Any) -> None:
-        """Called by viser in a thread of its own, for every small move of the handles."""
+        """Handle a small move of the handles; viser calls it in its own thread."""
         place, phase = np.array(event.target.position, np.float64), event.phase
         turn = matrix_of(np.array(event.target.wxyz, np.float64))
 
@@ -275,7 +274,7 @@ class VolumeView(View):
         if event.client is not None:
             self._page.do(partial(self.move_to, event.target.value))
 
-    def _tell(self, answer: PairAnswer) -> None:
+    def _show_answer(self, answer: PairAnswer) -> None:
         self._answers.content = answer_html(self.pair, answer)
         self._events.content = log_html(self.log)
         for which, (panel, part) in enumerate(zip(self._descriptions, self.pair.parts, strict=True)):
@@ -287,7 +286,7 @@ class VolumeView(View):
         return float(f"{1.0 / self.pair.spacing.max():.6g}")
 
     def _look(self) -> None:
-        """Look at both, and at the handles, from the front, the side and above."""
+        """Show both volumes and the handles from the front, the side and above."""
         lower, upper = self.pair.bounds()
         upper = np.maximum(upper, self._middle + self.pair.shift + self._handles.scale)
         middle, reach = (lower + upper) / 2.0, max(float(np.linalg.norm(upper - lower)) / 2.0, 1e-9)
