@@ -78,7 +78,7 @@ def fingsics_world(scene: Any, **options: Any) -> Any:
     def by_thesis() -> Any:
         return importlib.import_module("choque.theses.fingsics").world(scene, **options)
 
-    return first_that_exists(lambda: scene.world(legacy=True, **options), by_thesis)
+    return first_that_exists(by_thesis, lambda: scene.world(legacy=True, **options))
 
 
 def record(world: Any, path: Path, frames: int, dt: float) -> None:
@@ -91,7 +91,7 @@ def record(world: Any, path: Path, frames: int, dt: float) -> None:
 
 def open_recording(path: Path) -> Any:
     """Return an open recording."""
-    return first_that_exists(lambda: choque.record.open(path), lambda: choque.record.Recording(path))
+    return choque.record.Recording(path)
 
 
 # Exact contacts
