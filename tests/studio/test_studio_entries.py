@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from choque.errors import InvalidInput, UnknownName
 from choque.scene import find_bodies
 from choque.studio.page import overlays as studio_overlays
-from choque.studio.page.entries import ENTRIES, entry_of, view_of
+from choque.studio.page.entries import ENTRIES, Entry, entry_of, find_view, view_of
+from choque.studio.page.view import View
 from choque.studio.page.world import WorldView
 
 
@@ -22,6 +24,25 @@ def test_views_of_objects() -> None:
     assert isinstance(view_of("bowling"), WorldView)
     with pytest.raises(InvalidInput, match="A list was given to show"):
         view_of([1, 2])
+
+
+def test_a_registered_entry_is_found_by_its_names_and_suffixes() -> None:
+    opened: list[object] = []
+
+    def show(things: Sequence[str], parameters: Mapping[str, Any]) -> View:
+        opened.append((list(things), dict(parameters)))
+        return view_of(find_bodies("bowling"))
+
+    planted = Entry("Planted", "A test.", lambda: {"volcano": "Erupts."}, show, suffixes=(".lava",), study=True)
+    ENTRIES.register("planted", planted)
+    try:
+        assert entry_of(["volcano"]) == entry_of(["a.lava"]) == entry_of([], "planted") == "planted"
+        assert isinstance(find_view(["volcano"], parameters={"n": 3}), View)
+        assert opened == [(["volcano"], {"n": 3})]
+    finally:
+        ENTRIES.unregister("planted")
+    with pytest.raises(InvalidInput, match="must be a choque"):
+        ENTRIES.register("planted", "volcano")
 
 
 def test_unknown_things_are_refused() -> None:
