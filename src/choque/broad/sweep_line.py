@@ -31,7 +31,7 @@ class Line:
 
     @classmethod
     def of(cls, boxes: Floats, rows: Order) -> Line:
-        """The line of ``boxes`` (n, 6), which are in order."""
+        """Return the line of ``boxes`` (n, 6), which are in order."""
         return cls(padded_columns(boxes), rows)
 
     def __len__(self) -> int:
@@ -39,11 +39,11 @@ class Line:
 
     @property
     def nbytes(self) -> int:
-        """The bytes held."""
+        """Bytes held."""
         return self.columns.nbytes + self.rows.nbytes
 
     def emit(self, sink: Sink) -> int:
-        """Write the pairs of this line; returns how many were met twice, which is none."""
+        """Write the pairs of this line, and return the number of duplicates: 0."""
         self._run(sink, self, np.arange(1, len(self) + 1))
         return 0
 
@@ -97,7 +97,7 @@ def _sweep(
 
 @kernel
 def _count_started(lower: Any, count: int, end: float) -> int:
-    """How many of the first ``count`` of the ascending ``lower`` do not exceed ``end``; the first one does not."""
+    """Return how many of the first ``count`` of the ascending ``lower`` are at most ``end``; the first one is."""
     if lower[count - 1] <= end:
         return count
     low, high = 0, count - 1

@@ -1,4 +1,4 @@
-"""Which axis to sweep, and the order of boxes along it."""
+"""The axis of a sweep, and the order of boxes along it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from choque._core.sort import radix_sort
 from choque._core.types import Floats, Keys
 
 Order: TypeAlias = NDArray[np.uint32]
-"""Indices in the order of what they index."""
+"""Row numbers in sorted order."""
 
 RADIX_FROM = 2048
-"""Shorter lists are left to NumPy's stable sort, which has no tables to clear."""
+"""Shorter lists are sorted by NumPy, which has no tables to clear."""
 
 REPAIRS_PER_VALUE = 4
-"""The most exchanges per value that may finish a 64-bit list whose high halves are sorted."""
+"""Limit of the exchanges per value that finish a 64-bit list whose high halves are sorted."""
 
 _HALF = np.uint64(32)
 _HIGH = np.uint64(0xFFFFFFFF00000000)
@@ -27,7 +27,7 @@ _HIGH = np.uint64(0xFFFFFFFF00000000)
 
 @kernel
 def widest_axis(records: Any) -> int:
-    """The axis on which the centres of ``records`` (n, 6) vary most; infinite boxes have no say on their axis."""
+    """Return the axis on which the centres of ``records`` (n, 6) vary most; infinite centres are ignored."""
     widest = 0
     greatest = 0.0
     for axis in range(3):
@@ -48,7 +48,7 @@ def widest_axis(records: Any) -> int:
 
 
 def order_of(values: Floats, thread_count: int) -> Order:
-    """The order of ``values`` (n,), equal ones as they came; −0 and 0 are equal. Exact, in linear time.
+    """Return the stable order of ``values`` (n,); −0 and 0 are equal. Exact, in linear time.
 
     Floats become integers of the same order, and integers are sorted by counting: 32-bit ones in three passes. Of
     64-bit ones the high halves are sorted alone, and exchanges of neighbours finish the work where they are few; else
@@ -70,7 +70,7 @@ def order_of(values: Floats, thread_count: int) -> Order:
 
 
 def _as_integers(values: Floats, integer: type[np.signedinteger[Any]]) -> Keys:
-    """Unsigned integers in the order of ``values``."""
+    """Return unsigned integers that sort as ``values`` do."""
     bits = (values + values.dtype.type(0)).view(integer)  # adding zero turns −0 into 0
     width = 8 * bits.itemsize
     ordered = bits ^ ((bits >> integer(width - 1)) | np.iinfo(integer).min)
@@ -83,7 +83,7 @@ def _low_halves(keys: Keys) -> Order:
 
 
 def boxes_in_order(records: Floats, order: Order, axis: int, thread_count: int) -> Floats:
-    """The ``records`` that ``order`` names, their axes turned so that ``axis`` comes first of each three."""
+    """Return the ``records`` in ``order``, their axes rotated so that ``axis`` comes first of each three."""
     boxes: Floats = np.empty((len(order), 6), records.dtype)
     threads.over_ranges(_pick, len(order), thread_count, records, order, axis, boxes)
     return boxes
@@ -101,7 +101,7 @@ def _pick(first: int, last: int, records: Any, order: Order, axis: int, boxes: A
 
 @kernel
 def repair_order(order: Order, values: Any, most: int) -> int:
-    """Sort ``values``, and ``order`` with them, by exchanges of neighbours; gives up after more than ``most``.
+    """Sort ``values``, and ``order`` with them, by exchanges of neighbours; stop after more than ``most``.
 
     Returns the number of exchanges. Time is O(n) and the exchanges, as a list wants that was in order a moment ago.
     """

@@ -16,7 +16,7 @@ wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
 @wp.kernel
 def turn_quaternions(quaternion: wp.array2d(dtype=Any), rotation: wp.array2d(dtype=Any)):
-    """Unit quaternions (x, y, z, w) to rotation matrices, (n, 9) by rows."""
+    """Convert unit quaternions (x, y, z, w) to rotation matrices, (n, 9) by rows; one item a body."""
     body = wp.tid()
     x = quaternion[body, 0]
     y = quaternion[body, 1]
@@ -45,7 +45,7 @@ def place_vertices(
     scale: wp.array2d(dtype=Any),
     world: wp.array2d(dtype=Any),
 ):
-    """One item a vertex of a body: rotation (scale · point) + position."""
+    """Write rotation (scale · point) + position; one item a vertex of a body."""
     vertex = wp.tid()
     body = vertex_body[vertex]
     row = vertex_point[vertex]
@@ -59,7 +59,7 @@ def place_vertices(
 
 @wp.func
 def slack_of(world: wp.array2d(dtype=Any), position: wp.array2d(dtype=Any), body: int, vertex: int, slack: Any):
-    """How much the projection of a vertex may have lost, in the units of ``slack``."""
+    """Return the rounding error of the projection of a vertex, for a relative error ``slack``."""
     size = wp.abs(world[vertex, 0]) + wp.abs(world[vertex, 1]) + wp.abs(world[vertex, 2])
     place = wp.abs(position[body, 0]) + wp.abs(position[body, 1]) + wp.abs(position[body, 2])
     return slack * (size + place)
@@ -103,7 +103,7 @@ def build_kdops(
     slack: wp.array(dtype=Any),
     slabs: wp.array2d(dtype=Any),
 ):
-    """One item a body: its extents along every direction."""
+    """Write the extents of a body along every direction; one item a body."""
     body = wp.tid()
     for slab in range(direction.shape[0]):
         build_slab(world, starts, position, direction, slack, slabs, body, slab)
@@ -118,7 +118,7 @@ def build_kdops_by_axis(
     slack: wp.array(dtype=Any),
     slabs: wp.array2d(dtype=Any),
 ):
-    """One item a body and direction: the same numbers as `build_kdops`, k/2 times as many items."""
+    """Write the same numbers as `build_kdops`; one item a body and direction."""
     body, slab = wp.tid()
     build_slab(world, starts, position, direction, slack, slabs, body, slab)
 
@@ -131,7 +131,7 @@ def build_radii(
     slack: wp.array(dtype=Any),
     radius: wp.array(dtype=Any),
 ):
-    """One item a body: how far its farthest vertex is from its position, rounded outward."""
+    """Write the distance of the farthest vertex from the position, rounded outward; one item a body."""
     body = wp.tid()
     farthest = slack[0] - slack[0]
     for vertex in range(starts[body], starts[body + 1]):
@@ -145,7 +145,7 @@ def build_radii(
 
 @wp.kernel
 def build_spheres(position: wp.array2d(dtype=Any), radius: wp.array(dtype=Any), spheres: wp.array2d(dtype=Any)):
-    """One item a body: its position and its radius, which was measured before."""
+    """Write the position and the known radius; one item a body."""
     body = wp.tid()
     for axis in range(3):
         spheres[body, axis] = position[body, axis]
@@ -159,7 +159,7 @@ def project_spheres(
     slack: wp.array(dtype=Any),
     intervals: wp.array2d(dtype=Any),
 ):
-    """One interval a sphere, (n, 2), rounded outward: centre · direction ∓ radius · length.
+    """Write the interval centre · direction ∓ radius · length of each sphere, (n, 2), rounded outward.
 
     The length of the direction is its fourth number.
     """
@@ -177,7 +177,7 @@ def project_spheres(
 
 @wp.kernel
 def gather_keys(intervals: wp.array2d(dtype=Any), order: wp.array(dtype=wp.int32), keys: wp.array(dtype=Any)):
-    """The keys in the order of the rows."""
+    """Write the keys in ``order``."""
     place = wp.tid()
     keys[place] = intervals[order[place], 0]
 
@@ -190,7 +190,7 @@ def quantise(
     fixed: wp.array2d(dtype=wp.int32),
     too_large: wp.array(dtype=wp.int32),
 ):
-    """Whole numbers of ten-thousandths, rounded down, so that their order is never the reverse.
+    """Convert to ten-thousandths, rounded down, so that no order is reversed.
 
     A millionth of one is added first: floats lie up to that beside the decimal numbers that are meant. ``too_large``
     gets the last row that is beyond ``most``.
@@ -205,7 +205,7 @@ def quantise(
 
 @wp.func
 def bin_of(key: wp.int32, weight: wp.int32):
-    """The decimal digit of weight ``weight`` of |key|; with weight 0 the sign: 0 for negative, 1 for the others."""
+    """Return the decimal digit of |key| with this ``weight``; with weight 0 the sign: 0 if negative, else 1."""
     if weight == 0:
         if key < 0:
             return 0
@@ -221,7 +221,7 @@ def count_bins(
     chunk: int,
     table: wp.array2d(dtype=wp.int32),
 ):
-    """COUNT: one item a chunk of elements, each with a histogram of its own in a row of ``table``."""
+    """Step COUNT: write the histogram of each chunk to a row of ``table``; one item a chunk."""
     item = wp.tid()
     for digit in range(table.shape[1]):
         table[item, digit] = 0
@@ -232,7 +232,7 @@ def count_bins(
 
 @wp.kernel
 def scan_bins(source: wp.array2d(dtype=wp.int32), step: int, target: wp.array2d(dtype=wp.int32)):
-    """SCAN: one step of a prefix sum over the rows by doubling, for every digit apart."""
+    """Step SCAN: one doubling step of the prefix sums over the rows, for each digit."""
     item, digit = wp.tid()
     total = source[item, digit]
     if item >= step:
@@ -250,7 +250,7 @@ def reorder_digits(
     table: wp.array2d(dtype=wp.int32),
     target: wp.array(dtype=wp.int32),
 ):
-    """REORDER: each chunk, last to first, to where the scanned counts say; equal digits keep their order.
+    """Step REORDER: move each chunk, last to first, to the places that the scanned counts give; stable.
 
     ``totals`` are the elements of each digit, the last row of the scanned table.
     """
@@ -276,7 +276,7 @@ def reorder_signs(
     table: wp.array2d(dtype=wp.int32),
     target: wp.array(dtype=wp.int32),
 ):
-    """The sign pass: those that are not negative in their order, after the negative ones in the reverse of theirs."""
+    """Sign pass: negative keys in reverse order, then the others in their order."""
     item = wp.tid()
     place = wp.min((item + 1) * chunk, order.shape[0]) - 1
     while place >= item * chunk:
@@ -292,7 +292,7 @@ def reorder_signs(
 
 @wp.kernel
 def exchange_pairs(keys: wp.array(dtype=Any), order: wp.array(dtype=wp.int32), run: int, distance: int):
-    """One step of a bitonic network: places that differ in the bit ``distance``, ascending where ``run`` is not set."""
+    """Step of a bitonic network: exchange places that differ in bit ``distance``, ascending if ``run`` is clear."""
     place = wp.tid()
     partner = place ^ distance
     if partner > place:

@@ -1,4 +1,4 @@
-"""The tower of convex bodies that the k-DOP study lets fall: one above the other, each turned its own way."""
+"""The tower of the k-DOP thesis: convex bodies above one another, each in its own orientation, that fall."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from choque.world import World
 
 DAMPING = 0.95
-"""What a step leaves of a velocity: the response ``shape-matching`` has the same number."""
+"""Factor of the velocity in each step, the same as in the response ``shape-matching``."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """The numbers of a tower: heights ``spacing · i + lowest`` for i = 1 … n, a step, and what pulls down."""
+    """The parameters of a tower: heights ``spacing · i + lowest`` for i = 1 … n, time step and gravity."""
 
     spacing: float
     lowest: float
@@ -37,11 +37,11 @@ class Preset:
     acceleration: float
 
     def height(self, n: int) -> float:
-        """Where the topmost of ``n`` bodies starts."""
+        """Return the initial height of the topmost of ``n`` bodies."""
         return self.spacing * n + self.lowest
 
     def landing_frame(self, n: int, reach: float | None = None) -> int:
-        """After how many steps the topmost of ``n`` bodies, which hits nothing on its way, comes to the ground.
+        """Return the number of steps after which the topmost of ``n`` bodies, falling freely, reaches the ground.
 
         ``reach`` is how far the body goes below its centre; None for its half extent. By the closed form of damped
         velocity Verlet: after s steps it has fallen (v + a dt²/2) s − v (1 − dˢ) / (1 − d), v = a dt² d / (1 − d).
@@ -114,12 +114,12 @@ class Tower:
 
     @property
     def numbers(self) -> Preset:
-        """The numbers of the preset."""
+        """The parameters of the preset."""
         return PRESETS[self.preset]
 
     @property
     def dt(self) -> float:
-        """Seconds of a step."""
+        """Time step [s]."""
         return self.numbers.dt
 
     @property
@@ -129,16 +129,16 @@ class Tower:
         return wide, wide * float(self.elongation), wide
 
     def heights(self) -> NDArray[np.float64]:
-        """(n,) where the bodies start, lowest first."""
+        """Return the initial heights (n,), lowest first."""
         return np.arange(1.0, self.n + 1) * self.numbers.spacing + self.numbers.lowest
 
     def rotation(self) -> NDArray[np.float64]:
-        """(n, 3, 3): up to a radian about each axis, as the published program draws them."""
+        """Return the rotations (n, 3, 3): up to a radian about each axis, as the published program draws them."""
         random = BodyRequest("tower", self.n, self.seed).random()
         return rotations(np.degrees(random.random((self.n, 3))))
 
     def world(self, **options: Any) -> World:
-        """The tower in a new world, with ``sap-kdop`` and shape matching unless the ``options`` of `World` differ."""
+        """Return a new world with the tower; ``options`` of `World` replace ``sap-kdop`` and shape matching."""
         from choque.narrow.hulls import Hulls
         from choque.world import World
 
@@ -157,6 +157,6 @@ class Tower:
         return world
 
     def landing_frame(self) -> int:
-        """After how many steps the topmost body would come to the ground if nothing lay there."""
+        """Return the number of steps after which the topmost body would reach the empty ground."""
         lowest = (self.rotation()[-1] @ (solid(self.solid).points * self.scale).T)[1].min()
         return self.numbers.landing_frame(self.n, -float(lowest))
