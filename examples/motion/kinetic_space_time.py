@@ -10,13 +10,13 @@ there is nothing to compute.
 import matplotlib.pyplot as plt
 import numpy as np
 
-import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kinetic import scenes
 
 # %%
 # Three polygons of constant velocity, as models hold them; the sweep is over the boxes
 # around them.
-model = choque.theses.kinetic.scenes.make("tres-objetos")
+model = scenes.make("tres-objetos")
 lower, upper = model.boxes()
 sweep = model.sweep()
 print(sweep)
