@@ -134,7 +134,7 @@ def screw(x: Axis, y: Axis, z: Axis, turns: float = 8.0) -> NDArray[np.bool_]:
 def random_blocks(size: int, probability: float = 0.5, seed: float = 0) -> NDArray[np.bool_]:
     """Each voxel full with ``probability``, drawn from ``seed``."""
     if not 0 <= probability <= 1:
-        raise InvalidInput(f"The probability is {probability!r}; it must lie between 0 and 1.")
+        raise InvalidInput(f"probability is {probability!r}; it must lie between 0 and 1.")
     return np.random.default_rng(int(seed)).random((size, size, size)) < probability
 
 
@@ -151,7 +151,7 @@ PHANTOMS: dict[str, Callable[..., NDArray[np.bool_]]] = {
 
 
 def sphere_mesh(slices: int = 20, stacks: int = 19, radius: float = 1.0) -> Mesh:
-    """A sphere with poles on y, as two triangles for every patch: those at the poles have no area.
+    """Return a sphere with poles on y, with two triangles for every patch; half of those at the poles have no area.
 
     The default has the 362 vertices and 760 triangles, 40 of them without area, of Ottogalli's experiment (2014).
     """
@@ -180,22 +180,22 @@ def sphere_mesh(slices: int = 20, stacks: int = 19, radius: float = 1.0) -> Mesh
 
 
 def even_count_block(vertex_count: int, seed: int = 0) -> Volume:
-    """A random object with exactly ``vertex_count`` extreme vertices: 8, or any even number from 12 on.
+    """Return a random object with exactly ``vertex_count`` extreme vertices: 8, or any even number from 12 on.
 
-    Voxels apart from one another have 8 each. Two that share an edge have 12, two that share a corner 14, and three in
-    a row that share one of each 18: one of these makes up the remainder.
+    Separate voxels have 8 each. Two that share an edge have 12, two that share a corner 14, and three in a row that
+    share one of each 18: one of these pieces gives the remainder.
     """
     pieces = {0: (), 4: ((0, 0, 0), (1, 1, 0)), 6: ((0, 0, 0), (1, 1, 1)), 2: ((0, 0, 0), (1, 1, 0), (2, 2, 1))}
     taken = {0: 0, 4: 12, 6: 14, 2: 18}
     rest = vertex_count % 8
     if rest % 2 or vertex_count < max(8, taken[rest]):
-        raise InvalidInput(f"No object has {vertex_count} extreme vertices; ask for 8 or an even number from 12 on.")
+        raise InvalidInput(f"vertex_count is {vertex_count}; it must be 8 or an even number from 12 on.")
     chosen: list[tuple[tuple[int, int, int], ...]] = [((0, 0, 0),)] * ((vertex_count - taken[rest]) // 8)
     return _scattered([*chosen, pieces[rest]], seed)
 
 
 def _scattered(pieces: list[tuple[tuple[int, int, int], ...]], seed: int) -> Volume:
-    """Pieces of at most 3³ voxels in random places of a grid of places, none touching another."""
+    """Return a volume of pieces of at most 3³ voxels in random cells of a grid, so that no piece touches another."""
     side = max(1, int(np.ceil((2 * len(pieces)) ** (1 / 3))))
     mask = np.zeros((4 * side,) * 3, np.bool_)
     places = np.random.default_rng(seed).permutation(side**3)[: len(pieces)]
