@@ -37,7 +37,7 @@ def test_it_agrees_with_lapack(matrix: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("size", [1e-310, 1e-200, 1e-90, 1e90, 1e200, 1e307])
-def test_size_does_not_matter(size: float) -> None:
+def test_any_magnitude_gives_the_same_eigenvectors(size: float) -> None:
     matrix = np.array([[4.0, 2, 0], [2, 5, 3], [0, 3, 6]])
     values, vectors = symmetric_eigen(matrix * size)
     known, directions = symmetric_eigen(matrix)
@@ -46,13 +46,13 @@ def test_size_does_not_matter(size: float) -> None:
 
 
 @pytest.mark.parametrize("matrix", [np.zeros((3, 3)), np.eye(3), np.diag([3.0, -1, 2]), np.ones((3, 3))])
-def test_matrices_with_equal_values_or_none(matrix: np.ndarray) -> None:
+def test_equal_and_zero_eigenvalues(matrix: np.ndarray) -> None:
     values, vectors = symmetric_eigen(matrix)
     assert values == pytest.approx(np.linalg.eigvalsh(matrix), abs=1e-14)
     assert vectors @ vectors.T == pytest.approx(np.eye(3), abs=1e-14)
 
 
-def test_a_matrix_without_numbers_does_not_converge() -> None:
+def test_a_matrix_that_is_not_finite_does_not_converge() -> None:
     assert not jacobi(np.full((3, 3), np.nan), np.empty(3), np.empty((3, 3)))
 
 

@@ -55,7 +55,7 @@ def test_pairs_are_those_of_the_bounds(dimension: int, kind: Any, closed: bool, 
 
 @pytest.mark.parametrize("closed", [True, False])
 @given(seed=st.integers(0, 10**6), k=st.sampled_from((6, 14, 18, 26)))
-def test_touching_slabs_are_judged_as_the_bounds_judge_them(closed: bool, seed: int, k: int) -> None:
+def test_touching_slabs_overlap_as_the_bounds_do(closed: bool, seed: int, k: int) -> None:
     """F-002-21: whole numbers, so that minima coincide and slabs touch; no pair is there twice."""
     random = np.random.default_rng(seed)
     points = random.integers(-2, 3, (40, 3, 3)) + random.integers(0, 6, (40, 1, 3))
@@ -111,7 +111,7 @@ def test_long_intervals_and_threads_change_nothing(threads: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_giants_are_swept_apart_from_the_tiles(threads: int) -> None:
+def test_large_boxes_are_swept_separately(threads: int) -> None:
     """F-002-23: bodies that touch very many tiles are in no list; nothing counted depends on the threads."""
     lower = np.random.default_rng(16).random((4000, 3)) * [900, 300, 300]
     upper = lower + 1
@@ -142,7 +142,7 @@ def test_crowded_tiles_outgrow_any_chunk() -> None:
     np.testing.assert_array_equal(broad.pairs(), oracle(volumes))
 
 
-def test_tests_of_a_tile_are_those_that_start_in_time() -> None:
+def test_the_tests_of_a_tile_are_the_candidates_that_start_before_the_end() -> None:
     """The lanes of a block that start too late, or belong to the next tile, are not counted."""
     lower = np.array([[100.0 * x, 60.0 * y] for x in range(8) for y in range(2)])
     tiled, line = (create("sap-kdop", Boxes(lower, lower + [150, 1]), tiles=tiles) for tiles in (True, False))
@@ -230,7 +230,7 @@ def test_the_printed_eigenvectors_are_found() -> None:
     np.testing.assert_allclose(np.abs(np.sum(vectors * printed, axis=1)), 1, atol=1e-3)
 
 
-def test_about_the_origin_a_far_crowd_points_at_itself() -> None:
+def test_about_the_origin_the_axis_points_at_distant_bodies() -> None:
     """The uncentred variant sees where the crowd is, not how it lies."""
     centre = np.random.default_rng(10).normal(size=(500, 3)) * [5, 1, 1] + [0, 1000, 0]
     records = np.concatenate((centre - 1, centre + 1), axis=1)
@@ -246,7 +246,7 @@ def test_about_the_origin_a_far_crowd_points_at_itself() -> None:
 
 @pytest.mark.parametrize("k", [4, 8, 6, 14, 18, 26])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_vector_is_snapped_to_the_nearest_direction_its_sign_aside(k: int, sign: int) -> None:
+def test_a_vector_is_snapped_to_the_nearest_direction_or_its_opposite(k: int, sign: int) -> None:
     """F-002-11."""
     along = directions(k)
     units = along / np.linalg.norm(along, axis=1)[:, None]
@@ -285,7 +285,7 @@ def line(axis: int, seed: int = 14) -> Boxes:
     return Boxes(centre - 0.1, centre + 0.1)
 
 
-def test_the_axis_is_looked_for_every_so_many_updates() -> None:
+def test_the_axis_is_chosen_again_after_its_period() -> None:
     """F-002-12: the spread changes too little to be noticed at once, so the period decides."""
     broad = create("sap-kdop", line(0), axis_period=5)
     assert broad.index.axis == (1, 0, 0)
@@ -298,7 +298,7 @@ def test_the_axis_is_looked_for_every_so_many_updates() -> None:
     assert create("sap-kdop", line(0)).index.axis_period == 30
 
 
-def test_a_lost_spread_is_noticed_at_once() -> None:
+def test_another_axis_is_chosen_as_soon_as_the_spread_shrinks() -> None:
     broad = create("sap-kdop", line(0))
     flat = line(2)
     squeezed = Boxes(flat.lower * [0.1, 1, 1], flat.upper * [0.1, 1, 1])
@@ -318,14 +318,14 @@ def test_a_lost_spread_is_noticed_at_once() -> None:
         Boxes(np.array([[-1e308] * 3, [1e307] * 3]), np.array([[-1e307] * 3, [1e308] * 3])),
     ],
 )
-def test_an_axis_that_nothing_speaks_for_is_kept(boxes: Boxes) -> None:
+def test_the_axis_is_kept_if_the_centres_do_not_decide(boxes: Boxes) -> None:
     """F-002-12: infinite, equal and unsquarable centres."""
     broad = create("sap-kdop", boxes)
     assert broad.index.axis == (1, 0, 0)
     np.testing.assert_array_equal(broad.pairs(), oracle(boxes))
 
 
-def test_a_ground_plane_has_no_say() -> None:
+def test_an_infinite_plane_does_not_affect_the_axis() -> None:
     ground = Boxes([[-np.inf, -np.inf, -1]], [[np.inf, np.inf, 0]])
     assert create("sap-kdop", line(1).join(ground)).index.axis == (0, 1, 0)
 
@@ -333,7 +333,7 @@ def test_a_ground_plane_has_no_say() -> None:
 @pytest.mark.parametrize(
     "options", [{"axis_period": 0}, {"axis_period": 2.5}, {"axis_period": True}, {"centred": 1}, {"tiles": "yes"}]
 )
-def test_bad_options_are_refused(options: dict[str, Any]) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(options))):
         create("sap-kdop", line(0), **options)
 
