@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -303,7 +304,7 @@ def initial_order(paths: Paths, closed: bool, now: float) -> NDArray[np.int32]:
 
 def as_time(value: Any, name: str, earliest: float | None = None) -> float:
     """Return ``value`` as a finite time, not before ``earliest``."""
-    time = check.number(value, name)
+    time = value if type(value) is float and math.isfinite(value) else check.number(value, name)
     if earliest is not None and time < earliest:
         raise InvalidInput(
             f"{name} is {time!r}, before the present time {earliest!r}; kinetic structures only go forward."

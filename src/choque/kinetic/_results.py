@@ -141,6 +141,10 @@ def join_exchanges(times: NDArray[np.float64], rows: NDArray[np.int64], count: i
         End points of each axis.
     """
     certificate, left, right = rows[:, 0], rows[:, 1], rows[:, 2]
+    if (np.diff(times) > 0.0).all():  # the usual case: one exchange at a time
+        each = np.arange(len(rows) + 1)
+        before, after = rows[:, 1:3].ravel(), rows[:, 2:0:-1].ravel()
+        return Meetings(times, certificate // count, certificate % count, 2 * each, before, after, each, rows[:, 1:3])
     instant = np.cumsum(np.diff(times, prepend=times[:1]) != 0.0)
     order = np.lexsort((certificate, instant))
     near = (np.diff(instant[order]) == 0) & (np.diff(certificate[order]) <= 1)

@@ -18,7 +18,7 @@ from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._lists import Audit, Lists, as_time, positions_at, velocities_at
-from choque.kinetic._results import Events, Meetings
+from choque.kinetic._results import NO_EVENTS, Events, Meetings
 from choque.kinetic._sorted_list import Certificate, failing_certificates
 
 _FINDER = "sap-direct"
@@ -191,6 +191,8 @@ class Sweep:
         end = as_time(until, "until", self.time)
         mode = _events.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
         events, _ = self._lists.run(end, mode)
+        if events is NO_EVENTS or self._identities.are_rows:
+            return events
         return Events(events.times, events.began, self._identities.name(events.pairs))
 
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None) -> None:
