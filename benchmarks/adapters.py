@@ -81,6 +81,14 @@ def fingsics_world(scene: Any, **options: Any) -> Any:
     return first_that_exists(by_thesis, lambda: scene.world(legacy=True, **options))
 
 
+def tower(count: int) -> Any:
+    """Return the tower of convex bodies of the k-DOP thesis."""
+    return first_that_exists(
+        lambda: importlib.import_module("choque.theses.kdop.tower").Tower(count),
+        lambda: choque.scene.Tower(count),
+    )
+
+
 def record(world: Any, path: Path, frames: int, dt: float) -> None:
     """Record ``frames`` frames of a world."""
     with choque.record.Recorder(path, world, dt=dt) as recorder:

@@ -241,12 +241,12 @@ line("world mixed-box 10000 sap-obb", 10_000)(lambda count: _world("mixed-box", 
 line("world pile 1000", 1_000)(lambda count: _world("pile", count))
 
 
-@line("world boxes shape-matching", 1, 1)
-def _world_shape_matching(_: int) -> Call:
+@line("world tower 200 shape-matching", 200)
+def _world_shape_matching(count: int) -> Call:
     import adapters
 
-    scene = adapters.named_scene("boxes")
-    return _stepping(scene.world(response="shape-matching", threads=1), scene.dt)
+    tower = adapters.tower(count)
+    return _stepping(tower.world(threads=1), tower.dt)
 
 
 @line("world mixed-box 1000 fingsics", 1_000)

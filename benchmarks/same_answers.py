@@ -228,9 +228,10 @@ def _world_methods() -> Answers:
 def _world_shape_matching() -> Answers:
     import adapters
 
-    for word in ("boxes",):
-        scene = adapters.named_scene(word)
-        yield from _world_answers(word, scene.world(response="shape-matching", threads=1), scene.dt)
+    scene, tower = adapters.named_scene("boxes"), adapters.tower(12)
+    yield from _world_answers("boxes", scene.world(response="shape-matching", threads=1), scene.dt)
+    for bounds in ("18-dop", "sphere"):
+        yield from _world_answers(f"tower {bounds}", tower.world(bounds=bounds, threads=1), tower.dt, 150)
 
 
 @case("world fingsics")
