@@ -9,7 +9,7 @@ all six bounds.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from choque._core import memory
 from choque._core.kernel import kernel
 from choque._core.threads import over_ranges
 from choque._core.types import Floats
-from choque.bounds import Boxes
+
+if TYPE_CHECKING:
+    from choque.bounds import Boxes
 
 FLAT = 1e-30
 """How long 2D boxes are along the third axis: something, for rays and halves, but less than any edge that counts."""

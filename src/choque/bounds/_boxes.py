@@ -36,14 +36,15 @@ def overlap_slabs(
 
     O(1) memory and at most m interval tests for a pair; the first direction that separates ends the test.
     """
+    lower_a, upper_a, lower_b, upper_b = one.lower, one.upper, other.lower, other.upper
     for index in range(first, last):
         a, b = pairs[index, 0], pairs[index, 1]
         meet = True
-        for axis in range(one.lower.shape[1]):
+        for axis in range(lower_a.shape[1]):
             if closed:
-                meet = one.lower[a, axis] <= other.upper[b, axis] and other.lower[b, axis] <= one.upper[a, axis]
+                meet = lower_a[a, axis] <= upper_b[b, axis] and lower_b[b, axis] <= upper_a[a, axis]
             else:
-                meet = one.lower[a, axis] < other.upper[b, axis] and other.lower[b, axis] < one.upper[a, axis]
+                meet = lower_a[a, axis] < upper_b[b, axis] and lower_b[b, axis] < upper_a[a, axis]
             if not meet:
                 break
         result[index] = meet
