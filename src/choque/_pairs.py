@@ -10,6 +10,7 @@ from choque._core.records import pack_records
 from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.broad import create
+from choque.broad.brute import list_few
 
 if TYPE_CHECKING:
     from choque.broad.auto import Auto, Choice
@@ -70,8 +71,6 @@ def pairs(
 
         method, options = on_device(device, method, options)
     if method == "auto" and len(boxes) <= MAX_LISTED and threads is None and not options:
-        from choque.broad.brute import list_few
-
         return list_few(pack_records(boxes, closed, 1))
     return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
 

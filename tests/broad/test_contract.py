@@ -11,7 +11,7 @@ from choque import broad
 from choque._core.emission import Sink
 from choque._core.pair_sets import Change, difference
 from choque.bounds import Boxes, Spheres
-from choque.broad import Index, create
+from choque.broad import BroadPhase, Index, create
 from choque.broad.brute import Brute
 from choque.errors import InvalidInput
 from choque.testing import check_broad_phase, oracle
@@ -159,3 +159,62 @@ def test_other_kinds_of_bounds_are_refused_before_anything_changes() -> None:
         assert made.pairs().tolist() == []
     assert made.add(Boxes([[9, 9, 9]], [[10, 10, 10]])).tolist() == [2]
     assert made.pairs().tolist() == [[1, 2]]
+
+
+class Interrupted(BaseException):
+    """Stands for Ctrl-C, which no method expects."""
+
+
+@pytest.mark.parametrize("method", ["auto", "bvh", "grid", "sap-incremental", "sap-kinetic", "sap-obb"])
+@pytest.mark.parametrize("change", ["update", "move", "add", "remove"])
+def test_a_change_that_is_interrupted_leaves_the_set_as_it_was(
+    method: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interruption comes after the index has followed the change: the latest moment, when most was written."""
+    random = np.random.default_rng(5)
+    lower = random.uniform(0, 12, (900, 3))
+    boxes, moved = Boxes(lower, lower + 1), Boxes(lower + 0.4, lower + 1.4)
+    made = create(method, boxes)
+    before, ids = made.pairs().tolist(), made.ids.tolist()
+    calls = {
+        "update": lambda: made.update(moved),
+        "move": lambda: made.move([3, 7, 11], moved.take([3, 7, 11])),
+        "add": lambda: made.add(moved.take([0, 1])),
+        "remove": lambda: made.remove([3, 7]),
+    }
+    kind = type(made.index)
+    for name in ("build", "update", "move") if kind.move is not Index.move else ("build", "update"):
+        monkeypatch.setattr(kind, name, interrupted_after(getattr(kind, name)))
+    with pytest.raises(Interrupted):
+        calls[change]()
+    monkeypatch.undo()
+    assert made.ids.tolist() == ids
+    assert made.pairs().tolist() == before
+    calls["update"]()
+    expected = oracle.overlapping_pairs(moved.lower, moved.upper)
+    np.testing.assert_array_equal(made.pairs(), expected)
+    now, then = {*map(tuple, expected.tolist())}, {*map(tuple, before)}
+    assert {*map(tuple, made.began.tolist())} == now - then
+
+
+def interrupted_after(step: Any) -> Any:
+    def interrupted(self: Any, *arguments: Any) -> None:
+        step(self, *arguments)
+        raise Interrupted
+
+    return interrupted
+
+
+@pytest.mark.parametrize("method", ["brute", "grid", "bvh", "sap-direct"])
+def test_every_method_answers_points_rays_and_nearest_boxes(method: str) -> None:
+    made = create(method, Boxes([[0, 0], [4, 0], [8, 8]], [[1, 1], [5, 1], [9, 9]]))
+    made.remove([0])
+    assert made.query_points([[4.5, 0.5], [0.5, 0.5]]).tolist() == [[0, 1]]
+    assert made.query_rays([[0, 0.5]], [[1, 0]]).tolist() == [[0, 1]]
+    assert made.cast_rays([[0, 0.5]], [[1, 0]]).ids.tolist() == [1]
+    assert made.nearest([[8.5, 8.5]], count=3).ids.tolist() == [[2, 1, -1]]
+
+
+def test_only_an_index_is_taken_as_one() -> None:
+    with pytest.raises(InvalidInput, match="must be a choque.broad.Index"):
+        BroadPhase(APART, "brute")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ stays inside its fattened block costs nothing above it.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from choque._core.morton import morton_order
 from choque._core.overlap import boxes_meet, lanes_meet
 from choque._core.pair_sets import Change, change_from_log
 from choque._core.tree import WIDTH, Tree, make_tree, surface_of
-from choque._core.tree_pairs import emit_blocks
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.index import Index
@@ -29,23 +28,11 @@ REBUILD_AT = 1.5
 """The tree is ordered anew when its blocks have grown to this many times their size at the last ordering."""
 
 
+Places: TypeAlias = NDArray[np.int32]
+"""(n,): the place of each row in the order of the tree; or its place among the movers, −1 for others."""
+
 FATTENING = 0.1
 """How far a block grows beyond a box that left it, in edges of that box."""
-
-
-class Movers(NamedTuple):
-    """Bodies that move, and where they are in the tree."""
-
-    rows: Rows
-    """(k,) ascending."""
-    previous: Floats
-    """(k, 6): their records before."""
-    records: Floats
-    """(n, 6): the records of all bodies now."""
-    places: NDArray[np.int32]
-    """(n,): the place of each row in the order of the tree."""
-    slots: NDArray[np.int32]
-    """(n,): the place of a row in ``rows`` while it is entered, otherwise −1."""
 
 
 class Bvh(Index):
@@ -72,7 +59,7 @@ class Bvh(Index):
 
     def emit(self, sink: Sink) -> None:
         tree = self._hierarchy
-        sink.run(emit_blocks, -(-len(self) // WIDTH), tree)
+        sink.run(_emit_blocks, -(-len(self) // WIDTH), tree.lanes, tree.rows, tree.level_first)
 
     def update(self, previous: Floats) -> Change | None:  # noqa: ARG002
         self._hierarchy = make_tree(self.records, self._hierarchy.rows, self.thread_count())
@@ -84,11 +71,10 @@ class Bvh(Index):
     def move(self, rows: Rows, previous: Floats) -> Change:
         tree = self._hierarchy
         places, slots = self._movement_arrays()
-        movers = Movers(rows, previous, self.records, places, slots)
-        _enter_movers(movers, tree)
+        _enter_movers(rows, previous, self.records, places, slots, tree.lanes, tree.level_first)
         sink = Sink(WIDTH * len(rows), self.thread_count(len(rows)), None)
-        sink.run(_emit_changes, len(rows), movers, tree)
-        _settle_movers(movers, tree.lanes)
+        sink.run(_emit_changes, len(rows), rows, previous, self.records, slots, tree)
+        _settle_movers(rows, self.records, places, slots, tree.lanes)
         self.counters.tests += sink.tests
         self._moved_count += len(rows)
         if self._moved_count > len(self):
@@ -118,20 +104,81 @@ class Bvh(Index):
 
 
 @kernel
-def _enter_movers(movers: Movers, tree: Tree) -> None:
+def _emit_blocks(
+    first: int, last: int, chunk: Keys, lanes: Any, rows: NDArray[np.uint32], level_first: NDArray[np.int64]
+) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a block of boxes, which is tested against itself and the blocks after it."""
+    near, own_near, mask = np.empty(WIDTH, np.uint8), np.empty(WIDTH, np.uint8), np.empty(WIDTH, np.uint8)
+    near_words, mask_words = near.view(np.uint64), mask.view(np.uint64)
+    top = level_first.size - 2
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    written: Integer = 0
+    tests = 0
+    for own in range(first, last):
+        begin = written
+        own_count = min(WIDTH, rows.size - own * WIDTH)
+        parent, lane = level_first[1] + own // WIDTH, own % WIDTH
+        x0, y0, z0 = lanes[parent, 0, lane], lanes[parent, 1, lane], lanes[parent, 2, lane]
+        x1, y1, z1 = lanes[parent, 3, lane], lanes[parent, 4, lane], lanes[parent, 5, lane]
+        stack[0] = entry_of(top, 0)
+        depth: Integer = 1
+        while depth > 0:
+            depth -= 1
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            place = level_first[level] + block
+            tests += WIDTH
+            lanes_meet(lanes, place, (x0, y0, z0, x1, y1, z1), near)
+            if near_words[0] | near_words[1] == 0:
+                continue
+            # Blocks before the own one have met it already.
+            start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
+            if level > 1:
+                depth = push_marked(stack, depth, level, block, start, near)
+                continue
+            for k in range(start, WIDTH):
+                if near[k] == 0:
+                    continue
+                if written + WIDTH * WIDTH > chunk.size:
+                    return own, begin, tests
+                other = block * WIDTH + k
+                # First the own boxes that reach the other block at all, then each of them against its boxes.
+                u0, v0, w0 = lanes[place, 0, k], lanes[place, 1, k], lanes[place, 2, k]
+                u1, v1, w1 = lanes[place, 3, k], lanes[place, 4, k], lanes[place, 5, k]
+                lanes_meet(lanes, own, (u0, v0, w0, u1, v1, w1), own_near)
+                tests += WIDTH
+                other_count = min(WIDTH, rows.size - other * WIDTH)
+                for i in range(own_count):
+                    if own_near[i] == 0:
+                        continue
+                    a0, b0, c0 = lanes[own, 0, i], lanes[own, 1, i], lanes[own, 2, i]
+                    a1, b1, c1 = lanes[own, 3, i], lanes[own, 4, i], lanes[own, 5, i]
+                    lanes_meet(lanes, other, (a0, b0, c0, a1, b1, c1), mask)
+                    tests += WIDTH
+                    if mask_words[0] | mask_words[1] == 0:
+                        continue
+                    own_row = np.uint64(rows[own * WIDTH + i])
+                    for j in range(i + 1 if own == other else 0, other_count):
+                        other_row = np.uint64(rows[other * WIDTH + j])
+                        chunk[written] = (min(own_row, other_row) << np.uint64(32)) | max(own_row, other_row)
+                        written += np.int64(mask[j])
+    return last, written, tests
+
+
+@kernel
+def _enter_movers(
+    rows: Rows, previous: Any, records: Any, places: Places, slots: Places, lanes: Any, level_first: NDArray[np.int64]
+) -> None:
     """Enter every mover with the box around both its places, and grow the blocks above it as needed."""
-    rows, previous, records, places, slots = movers
-    lanes, level_first = tree.lanes, tree.level_first
     for m in range(rows.size):
         row = rows[m]
         slots[row] = m
         place = np.int64(places[row])
         for bound in range(3):
-            lanes[place // 16, bound, place % 16] = min(previous[m, bound], records[row, bound])
-            lanes[place // 16, bound + 3, place % 16] = max(previous[m, bound + 3], records[row, bound + 3])
-        child = place // 16
+            lanes[place // WIDTH, bound, place % WIDTH] = min(previous[m, bound], records[row, bound])
+            lanes[place // WIDTH, bound + 3, place % WIDTH] = max(previous[m, bound + 3], records[row, bound + 3])
+        child = place // WIDTH
         for level in range(1, level_first.size - 1):
-            block, lane = level_first[level] + child // 16, child % 16
+            block, lane = level_first[level] + child // WIDTH, child % WIDTH
             grew = False
             for bound in range(3):
                 low = min(previous[m, bound], records[row, bound])
@@ -145,30 +192,30 @@ def _enter_movers(movers: Movers, tree: Tree) -> None:
                     grew = True
             if not grew:
                 break
-            child //= 16
+            child //= WIDTH
 
 
 @kernel
-def _settle_movers(movers: Movers, lanes: Any) -> None:
+def _settle_movers(rows: Rows, records: Any, places: Places, slots: Places, lanes: Any) -> None:
     """Enter every mover with its new box alone."""
-    rows, _, records, places, slots = movers
     for m in range(rows.size):
         row = rows[m]
         slots[row] = -1
         place = np.int64(places[row])
         for bound in range(6):
-            lanes[place // 16, bound, place % 16] = records[row, bound]
+            lanes[place // WIDTH, bound, place % WIDTH] = records[row, bound]
 
 
 @kernel
-def _emit_changes(first: int, last: int, chunk: Keys, movers: Movers, tree: Tree) -> tuple[int, int, int]:
+def _emit_changes(
+    first: int, last: int, chunk: Keys, moving: Rows, previous: Any, records: Any, slots: Places, tree: Tree
+) -> tuple[int, int, int]:
     """Emission kernel; a unit is a mover. Keys that ended have the highest bit set, those that began do not."""
-    moving, previous, records, _, slots = movers
     lanes, rows, level_first = tree.lanes, tree.rows, tree.level_first
-    mask = np.empty(16, np.uint8)
+    mask = np.empty(WIDTH, np.uint8)
     words = mask.view(np.uint64)
     top = level_first.size - 2
-    stack = np.empty(16 * level_first.size, np.int64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
     written: Integer = 0
     tests = 0
     for m in range(first, last):
@@ -190,18 +237,18 @@ def _emit_changes(first: int, last: int, chunk: Keys, movers: Movers, tree: Tree
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
             lanes_meet(lanes, level_first[level] + block, (x0, y0, z0, x1, y1, z1), mask)
-            tests += 16
+            tests += WIDTH
             if words[0] | words[1] == 0:
                 continue
             if level > 0:
                 depth = push_marked(stack, depth, level, block, 0, mask)
                 continue
-            if written + 16 > chunk.size:
+            if written + WIDTH > chunk.size:
                 return m, begin, tests
-            for k in range(16):
+            for k in range(WIDTH):
                 if mask[k] == 0:
                     continue
-                j = np.int64(rows[block * 16 + k])
+                j = np.int64(rows[block * WIDTH + k])
                 n = np.int64(slots[j])
                 if j == i or (n >= 0 and j < i):
                     continue  # itself, or a mover that sees this pair from its own side

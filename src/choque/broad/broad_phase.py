@@ -96,7 +96,9 @@ class BroadPhase:
             bounds if index.keeps_bounds else None,
         )
         table.records = index.pack(bounds, self._closed, table.thread_count(len(bounds)))
-        self._state = _State(index.over(table, self.counters), Identities.first(len(bounds)))
+        built = index.over(table, self.counters)
+        built.note_bytes()
+        self._state = _State(built, Identities.first(len(bounds)))
 
     def __len__(self) -> int:
         return len(self._state.identities.ids)
@@ -339,7 +341,9 @@ class BroadPhase:
     def _rebuild(self, table: BoxTable, identities: Identities) -> None:
         """Go on to other bodies."""
         state = self._state
-        self._state = _State(state.index.over(table, self.counters), identities, previous=_without_past(state))
+        index = state.index.over(table, self.counters)
+        index.note_bytes()
+        self._state = _State(index, identities, previous=_without_past(state))
 
     def _valid(self) -> _State:
         """Return the present state, its index built again if a change had failed halfway."""

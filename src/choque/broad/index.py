@@ -16,7 +16,6 @@ checks, copies, began and ended belong to the set that holds it, `choque.broad.B
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -167,8 +166,11 @@ class Index(ABC):
     @property
     def byte_count(self) -> int:
         """The bytes of the records and of the index's own arrays; add those inside other objects."""
-        own = sum(value.nbytes for value in vars(self).values() if type(value) is np.ndarray)
-        return self.table.records.nbytes + own
+        count = self.table.records.nbytes
+        for value in self.__dict__.values():
+            if type(value) is np.ndarray:
+                count += value.nbytes
+        return count
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the next answer depends on beside the boxes, as arrays by name; nothing for most indices."""
@@ -226,16 +228,15 @@ class Index(ABC):
 
     def over(self, table: BoxTable, counters: Counters | None = None) -> Self:
         """Return a copy of this index, with its options, built over ``table``."""
-        index = copy.copy(self)
+        index = self.__copy__()
         index.table = table
         index.counters = Counters() if counters is None else counters
         index.build()
-        index.note_bytes()
         return index
 
     def after(self, table: BoxTable) -> tuple[Self, Change | None]:
         """Return a copy of this index that has followed its bodies to ``table``, and what `update` returned."""
-        index = copy.copy(self)
+        index = self.__copy__()
         index.table = table
         change = index.update(self.table.records)
         return index, change

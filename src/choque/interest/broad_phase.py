@@ -97,6 +97,7 @@ class Interest(Index):
         self._mutual = self._tree = None
         if self.k == 1:
             self._mutual = self._mutual_method().over(self._volume_table())
+            self._mutual.note_bytes()
             self.counters.note_bytes(self._mutual.counters.peak_bytes)
         else:
             thread_count = self.thread_count()
