@@ -10,7 +10,7 @@ from choque import scene
 from choque.scene.body_scenes.scene import WORLD_SETTINGS
 from choque.scene.formats import toml_reader as choque_toml
 from choque.theses.fingsics import config as config_txt
-from choque.theses.fingsics import xml_reader as fingsics_xml
+from choque.theses.fingsics import xml_scenes as fingsics_xml
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "scenes.md"
 

@@ -12,7 +12,7 @@ import choque
 from choque._core.pair_keys import unpack_pairs
 from choque._core.records import pack_records
 from choque._core.sweep_axis import principal_direction
-from choque.theses.fingsics.cost import Cost, cost_of
+from choque.theses.fingsics.totals import Cost, cost_of
 from choque.theses.kdop.sorts import library_order
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, PALE, RED, TEAL, VIOLET, drawn, panels, plain

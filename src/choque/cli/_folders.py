@@ -1,4 +1,4 @@
-"""Folders for what a run writes: named after the scene and the moment, and never used twice."""
+"""Output folders of runs, named after the scene and the time, and never used twice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from choque.errors import InvalidInput
 
 
 def run_folder(given: Path | None, parent: Path, scene: str) -> Path:
-    """The folder for a run: the one ``given`` if it is new or empty, else a new one in it, or in ``parent``."""
+    """Return the folder of a run: the ``given`` one if it is new or empty, else a new one in it, or in ``parent``."""
     if given is None:
         return new_folder(parent, scene)
     try:
@@ -24,10 +24,10 @@ def run_folder(given: Path | None, parent: Path, scene: str) -> Path:
 
 
 def new_folder(parent: str | os.PathLike[str], scene: str, moment: datetime | None = None) -> Path:
-    """Make the folder ``<scene>--<date>--<time>`` in ``parent``, which is made too if it is missing.
+    """Make the folder ``<scene>--<date>--<time>`` in ``parent``, which is created if it is missing.
 
-    A second run in the same second gets ``--2`` behind it, a third ``--3``: no run ever writes into the folder of
-    another, not even when both start at the same time.
+    A second run in the same second gets the suffix ``--2``, a third ``--3``: no run writes into the folder of another,
+    even if both start at the same time.
     """
     stamp = (moment or datetime.now()).strftime("%Y-%m-%d--%H-%M-%S")
     base = f"{plain_name(scene)}--{stamp}"
@@ -51,5 +51,5 @@ def _refusal(place: str | os.PathLike[str], problem: Exception) -> InvalidInput:
 
 
 def plain_name(scene: str) -> str:
-    """The name of a scene as a part of a file name: letters, digits, dots, dashes and underscores."""
+    """Return the name of a scene with letters, digits, dots, dashes and underscores only."""
     return re.sub(r"[^\w.-]+", "-", scene).strip(".-") or "scene"

@@ -1,4 +1,4 @@
-"""What the verbs that read recordings share: what is left of one that was cut off is used, and then named."""
+"""Opening recordings for verbs: a truncated one is used as far as it goes, and then reported."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ RecordingPath = Annotated[
 
 @contextmanager
 def opened(path: Path) -> Iterator[FrameFile]:
-    """Open whatever can be played; one whose end is missing serves as far as it goes, and is complained of at the end.
+    """Open a recording; raise an error at the end of the block if its end is missing.
 
-    A verb then ends with exit code 2, like after any file that is not as it should be, its work done on the frames that
-    are there. Where there is not one, it ends before anything is done.
+    A verb then ends with exit code 2, after its work on the frames that are there; without any frame, it ends at once.
     """
     from choque.errors import UnreadableFile
     from choque.record import Recording
@@ -40,7 +39,7 @@ def opened(path: Path) -> Iterator[FrameFile]:
 
 @contextmanager
 def as_far_as_it_goes(things: Sequence[str]) -> Iterator[None]:
-    """The same around a verb that takes many things, of which one may be a recording."""
+    """Do the same for a verb that takes several things, some of which may be recordings."""
     from choque.record.recording import SUFFIX
 
     with ExitStack() as stack:

@@ -161,7 +161,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     from choque.cli._folders import run_folder
     from choque.cli._terminal import console, progress
     from choque.errors import InvalidInput
-    from choque.theses.fingsics.benchmark import benchmark
+    from choque.theses.fingsics.modes import benchmark
 
     if plan.steps is None:
         raise InvalidInput("A benchmark needs an end; give --frames.")

@@ -1,4 +1,4 @@
-"""``choque bake``: a scene made by name and seed, written to a file."""
+"""``choque bake``: generate a scene of boxes and write it to a file."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def bake(
         typer.Option(
             "--output",
             metavar="FILE",
-            help="Where to: .aabbs or .npz; a single frame also .npy, .csv or .parquet.",
+            help="The file: .aabbs or .npz; a single frame also .npy, .csv or .parquet.",
             show_default=False,
         ),
     ],
-    n: Annotated[int, typer.Option("--n", metavar="N", help="How many boxes.")] = 10_000,
-    frames: Annotated[int, typer.Option("--frames", metavar="K", help="How many frames.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same scene.")] = 0,
+    n: Annotated[int, typer.Option("--n", metavar="N", help="Number of boxes.")] = 10_000,
+    frames: Annotated[int, typer.Option("--frames", metavar="K", help="Number of frames.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the scene.")] = 0,
     dimension: Annotated[int, typer.Option("--dimension", metavar="D", help="2 or 3.")] = 3,
     dtype: Annotated[str, typer.Option("--dtype", metavar="TYPE", help="float32 or float64.")] = "float32",
     option: Settings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a scene of boxes and write it to a file.
+    """Generate a scene of boxes and write it to a file.
 
     Try:
       choque bake uniform --n 100000 --output boxes.aabbs

@@ -1,4 +1,4 @@
-"""``choque replay``: what a recording holds, whether it repeats, and the original's format from it."""
+"""``choque replay``: describe a recording, verify it, or convert it to the format of Fingsics."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 def replay(
     recording: RecordingPath,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Simulate it again and name the first frame that differs.")
+        bool, typer.Option("--verify", help="Simulate it again and find the first frame that differs.")
     ] = False,
     scene_dat: Annotated[
-        Path | None, typer.Option("--scene-dat", metavar="FILE", help="Write it as the original does.")
+        Path | None, typer.Option("--scene-dat", metavar="FILE", help="Convert it to the format of Fingsics.")
     ] = None,
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a recording holds, and whether it repeats.
+    """Describe a recording, and verify or convert it.
 
-    The exit code is 1 if it does not repeat, and 2 if its end is missing; the frames that are there are used.
+    The exit code is 1 if the verification fails, and 2 if the end of the recording is missing; the other frames are
+    used.
 
     Try:
       choque replay output/bowling--2024-05-01--12-00-00
@@ -51,13 +52,13 @@ def replay(
 
 
 def _verified(frames: FrameFile, threads: int | None) -> dict[str, Any]:
-    """What came of simulating it again."""
+    """Return the result of simulating it again."""
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
     from choque.record import Recording, verify
 
     if not isinstance(frames, Recording):
-        raise InvalidInput(f"{frames.path} is a scene.dat, which holds poses alone; it cannot be simulated again.")
+        raise InvalidInput(f"{frames.path} is a scene.dat, which holds poses only; it cannot be simulated again.")
     with progress() as tell:
         found = verify(frames, threads=threads, progress=tell)
     return {"verified": found.is_equal, "first_difference": found.first_difference, "verdict": str(found)}
@@ -72,7 +73,7 @@ def _write(path: Path, frames: FrameFile) -> None:
 
 
 def _about(frames: FrameFile) -> dict[str, Any]:
-    """What can be told of a recording."""
+    """Return the description of a recording."""
     from choque.record import Recording
 
     told: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""``choque scenes``: the scenes that have a name."""
+"""``choque scenes``: list the named scenes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Listed:
-    """A scene in the list: ``sort`` is boxes, bodies or built-in."""
+    """A scene in the list; ``sort`` is boxes, bodies or built-in."""
 
     name: str
     sort: str
@@ -29,9 +29,9 @@ _HEADINGS = {
 
 
 def scenes(as_json: AsJson = False) -> None:
-    """List the scenes that have a name, with their parameters.
+    """List the named scenes, with their parameters.
 
-    'choque bake' makes scenes of boxes and 'choque bench' measures on them; 'choque run' runs scenes of bodies.
+    'choque bake' writes scenes of boxes and 'choque bench' measures on them; 'choque run' simulates scenes of bodies.
 
     Try:
       choque scenes

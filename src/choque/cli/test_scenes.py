@@ -43,7 +43,7 @@ def test_scenes(
     """
     from choque.cli._folders import new_folder
     from choque.cli._terminal import console, plain_table, progress
-    from choque.theses.fingsics.expected import find_cases
+    from choque.theses.fingsics.modes import find_cases
 
     cases = [] if folder is None else find_cases(folder)
     logs = new_folder(output, "test")
@@ -66,7 +66,7 @@ def _expected(cases: Any, logs: Path, tell: Progress) -> list[dict[str, Any]]:
     """Run each case by the rules of the Fingsics engine and compare its log with the expected one."""
     import choque
     from choque.theses import fingsics
-    from choque.theses.fingsics.expected import FRAMES, compare_logs
+    from choque.theses.fingsics.modes import FRAMES, compare_logs
 
     results = []
     for done, case in enumerate(cases):
@@ -82,7 +82,7 @@ def _expected(cases: Any, logs: Path, tell: Progress) -> list[dict[str, Any]]:
 def _built_in(logs: Path, tell: Progress) -> list[dict[str, Any]]:
     """Run each built-in scene with and without a broad phase; the contacts must be the same."""
     import choque
-    from choque.theses.fingsics.expected import FRAMES, compare_logs
+    from choque.theses.fingsics.modes import FRAMES, compare_logs
 
     names = choque.scene.names("built-in")
     results = []

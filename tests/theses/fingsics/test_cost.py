@@ -7,7 +7,7 @@ import math
 import pytest
 from world_scenes import gas, pile
 
-from choque.theses.fingsics.cost import Cost, CostMeter, cost_of
+from choque.theses.fingsics.totals import Cost, CostMeter, cost_of
 
 
 def test_the_thesis_s_own_figures() -> None:

@@ -12,9 +12,8 @@ import pytest
 
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile
 from choque.theses.fingsics import log as logs
-from choque.theses.fingsics.benchmark import benchmark
-from choque.theses.fingsics.expected import compare_logs, find_cases
 from choque.theses.fingsics.log import COLUMNS, Log, read_log, write_log
+from choque.theses.fingsics.modes import benchmark, compare_logs, find_cases
 from choque.theses.fingsics.totals import Totals, mechanical_energy
 from choque.world import Run, World
 

@@ -15,8 +15,8 @@ from choque.lab.records import Records, Row
 from choque.lab.style import figure_style
 from choque.theses.fingsics import study_design as design
 from choque.theses.fingsics import study_printed as printed
-from choque.theses.fingsics.study_aspect_claims import aspect_times
-from choque.theses.fingsics.study_frame_claims import capacity_curve
+from choque.theses.fingsics.study_count_claims import aspect_times
+from choque.theses.fingsics.study_time_claims import capacity_curve
 
 STUDY = studies.find("fingsics")
 FIVE = ("all", "brute", "brute-obb", "sap-incremental", "sap-obb")

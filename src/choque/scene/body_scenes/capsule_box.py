@@ -10,7 +10,7 @@ from choque.scene.body_scenes.lattice import UPRIGHT, chosen_cells, room, sixths
 from choque.scene.generators import BodyRequest
 
 SPARSENESS = 48 * 24 * 48 / 5000
-"""Cells to a body: those of the original."""
+"""Cells per body, as in the Fingsics thesis."""
 
 
 def capsule_box(request: BodyRequest, *, ratio: float = 4.0, speed: float = 5.0) -> BodyColumns:

@@ -12,7 +12,7 @@ from choque.scene.body_scenes.lattice import UPRIGHT, chosen_cells, room, sixths
 from choque.scene.generators import BodyRequest
 
 MIXED_GRIDS = {100: (8, 5, 8)}
-"""The one grid of the original that `mixed_grid` would not give by its rule."""
+"""Grids of the Fingsics thesis that the rule of `mixed_grid` does not give."""
 
 
 def mixed_box(request: BodyRequest, *, speed: float = 5.0) -> BodyColumns:

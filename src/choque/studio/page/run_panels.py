@@ -14,7 +14,7 @@ from choque._core.pair_sets import difference, no_pairs
 from choque._core.types import Pairs
 from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
-from choque.theses.fingsics.cost import Cost, cost_of
+from choque.theses.fingsics.totals import Cost, cost_of
 from choque.world import Comparison, StepReport, World
 from choque.world.report import STAGES
 

@@ -18,7 +18,7 @@ from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
 from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
-from choque.theses.fingsics.cost import CostMeter
+from choque.theses.fingsics.totals import CostMeter
 from choque.world import Run, StepReport, World, bounds_names
 from choque.world.detection import Detection
 from choque.world.settings import Settings

@@ -1,4 +1,4 @@
-"""The bounds of the original engine in single precision: boxes, and oriented boxes with its tile half-lengths."""
+"""The bounds of the Fingsics engine in single precision: boxes, and oriented boxes with its tile half-lengths."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def _add_crossing(sums: Sums, capsule: Capsule, middle: Vector, edge: Vector, ex
 def _add_corner(sums: Sums, capsule: Capsule, tip: Vector) -> Sums:
     """Add a corner at the end of an edge parallel to the axis, if its projection is inside the cylinder.
 
-    The projection leaves out the capsule's own position, as the original does.
+    The projection leaves out the capsule's own position, as the engine does.
     """
     direction = capsule[1]
     on_axis = plus(capsule[0], over(times(direction, dot(tip, direction)), dot(direction, direction)))

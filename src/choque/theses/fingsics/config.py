@@ -1,7 +1,7 @@
-"""Fingsics' ``config.txt``: sixteen keys, one ``KEY=value`` a line, and what Choque makes of them.
+"""The ``config.txt`` of Fingsics: sixteen keys, one ``KEY=value`` per line.
 
-Unlike the original, spaces and comments after a value mean nothing, and what is not understood is refused: there,
-``BROAD_PHASE=SAP # x`` quietly ran without a broad phase.
+Unlike in the engine, spaces and comments after a value are ignored, and unknown values are errors: there,
+``BROAD_PHASE=SAP # x`` silently ran without a broad phase.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ METHOD_ALIASES = {
     "SAP": "sap-incremental",
     "SAPOBB": "sap-obb",
 }
-"""What the original calls the methods, and what they are called here."""
+"""The methods by their names in the engine."""
 
 RUN_MODES = ("DEFAULT", "TEST", "BENCHMARK", "REPLAY")
 VIDEO_RATES = (25, 30, 60, 120)
@@ -32,7 +32,7 @@ VIDEO_RATES = (25, 30, 60, 120)
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of a run, each named as in the file, with the defaults of the original's code.
+    """The settings of a run, each named as in the file, with the defaults of the engine's code.
 
     Attributes
     ----------

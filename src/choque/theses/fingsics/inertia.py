@@ -1,4 +1,4 @@
-"""How the original's bodies yield to being turned: inertia about the axes of the world, inverted, in single precision.
+"""How the engine's bodies yield to being turned: inertia about the axes of the world, inverted, in single precision.
 
 Moments are worked out in double precision and rounded once, a capsule's as those of a cylinder of its volume; the
 tensor and its inverse are single throughout.
@@ -45,7 +45,7 @@ def invert_inertia(
 
 @kernel
 def _moments(kind: Any, size: Any, mass: Any, inertia: Any, body: Index) -> Vector:
-    """The principal moments of a body; those of kinds that the original lacks are the world's."""
+    """The principal moments of a body; those of kinds that the engine lacks are the world's."""
     radius, weight = np.float32(size[body, 0]), np.float64(mass[body])
     if kind[body] == SPHERE:
         moment = np.float32(TWO_FIFTHS * weight * radius * radius)

@@ -1,4 +1,4 @@
-"""The original's step in time: explicit, position before orientation before velocity."""
+"""The engine's step in time: explicit, position before orientation before velocity."""
 
 from __future__ import annotations
 

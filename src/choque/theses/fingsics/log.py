@@ -1,4 +1,4 @@
-"""The log of a run as the original writes it: a CSV file of seven columns, one row a step, times in milliseconds."""
+"""The log of a run in the format of Fingsics: a CSV file of seven columns, one row per step, times in milliseconds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = tuple[float, int, float, int, float, float, float]
 
 
 def log_row(report: StepReport) -> Row:
-    """The seven values of a step; nothing is drawn while it runs, so DrawTime is 0."""
+    """Return the seven values of a step; DrawTime is 0, since nothing is drawn."""
     stage = report.seconds
     broad = 1e3 * (stage["bounds"] + stage["broad"])
     narrow, response, total = 1e3 * stage["narrow"], 1e3 * stage["response"], 1e3 * report.total_seconds
@@ -35,12 +35,12 @@ def log_row(report: StepReport) -> Row:
 
 
 class Log:
-    """Writes a log row by row; an observer of a run. A row is on its way to the disk when its step is over.
+    """Writes a log row by row; an observer of a run. Each row is written at the end of its step.
 
     Parameters
     ----------
     path
-        A new file; one that is there already is refused.
+        A new file; an existing one is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -50,7 +50,7 @@ class Log:
         self._write(",".join(COLUMNS))
 
     def __call__(self, world: World, report: StepReport) -> None:  # noqa: ARG002
-        """Observe a step."""
+        """Add the row of a step."""
         self.add(log_row(report))
 
     def add(self, row: Iterable[float]) -> None:
@@ -91,7 +91,7 @@ def write_log(path: str | os.PathLike[str], rows: Iterable[Iterable[float]]) -> 
 def read_log(path: str | os.PathLike[str]) -> dict[str, NDArray[np.float64]]:
     """Read a log: each column by name, (rows,); columns with other names are kept as they are called.
 
-    Older logs of the original have MoveTime in the place of DrawTime.
+    Older logs of the engine have MoveTime instead of DrawTime.
     """
     path = Path(path)
     head = read_head(path)

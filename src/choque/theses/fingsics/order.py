@@ -1,4 +1,4 @@
-"""The order in which the original visits bodies: by the text of their numbers, so that 10 comes before 9.
+"""The order in which the engine visits bodies: by the text of their numbers, so that 10 comes before 9.
 
 It decides which body of a pair is the first, and in which order impulses are added up: both show in rounding.
 """

@@ -1,4 +1,4 @@
-"""The original's response: queue every impulse, then apply them, weighted on each axis by the other body's mass.
+"""The engine's response: queue every impulse, then apply them, weighted on each axis by the other body's mass.
 
 All impulses come from the velocities before the step, so the order of contacts shows only in rounding. A body with
 several contacts gets their mean on each axis, weighted by the masses it met there; a static body counts as

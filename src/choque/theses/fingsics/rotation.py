@@ -1,6 +1,6 @@
-"""Rotations in single precision, as the original turns angles into matrices: Rz·Ry·Rx.
+"""Rotations in single precision, as the engine turns angles into matrices: Rz·Ry·Rx.
 
-Sine and cosine are those of the platform's C library for float32, as in a compiled original. They differ from rounded
+Sine and cosine are those of the platform's C library for float32, as in the compiled engine. They differ from rounded
 double ones in one case of a hundred, which is enough to change the course of a crowded scene.
 """
 
@@ -42,12 +42,12 @@ def turn(rotation: Any, row: Index, by: Any, result: Any) -> None:
 
 
 def radians(degrees: ArrayLike) -> NDArray[np.float32]:
-    """Degrees as radians, rounded where the original rounds."""
+    """Degrees as radians, rounded where the engine rounds."""
     return np.asarray(degrees, np.float32) * np.float32(np.pi) / np.float32(180.0)
 
 
 def rotations(degrees: ArrayLike) -> NDArray[np.float32]:
-    """(n, 3, 3) the orientations of ``degrees`` (n, 3) about x, y and z, rounded where the original rounds.
+    """(n, 3, 3) the orientations of ``degrees`` (n, 3) about x, y and z, rounded where the engine rounds.
 
     A quarter turn is not exact: its cosine is that of the float next to π/2.
     """

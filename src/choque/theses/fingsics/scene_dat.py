@@ -1,4 +1,4 @@
-"""The recordings of the original, ``scene.dat``, read and written bit for bit.
+"""The recordings of the Fingsics engine, ``scene.dat``, read and written bit for bit.
 
     u32 bodies · u32 frames · u32 frames a second
     for each body, 16 bytes: u8 kind (0 sphere, 1 capsule, 2 tile, 3 rocket) · u8 drawn (0 or 255) ·
@@ -7,8 +7,8 @@
     for each body, for each frame: its position, 3 f32
     for each body, for each frame: its rotation matrix by rows, 9 f32
 
-Little-endian, 12 + n(16 + 48 f) bytes. Frames are spread over the whole file, so it is mapped into memory and read
-where it is asked for; it is written in the same way, a block of frames at a time.
+Little-endian, 12 + n(16 + 48 f) bytes. Frames are spread over the whole file, so it is memory-mapped for
+reading, and also for writing, a block of frames at a time.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ NAME = "scene.dat"
 BODY = np.dtype(
     [("kind", "u1"), ("drawn", "u1"), ("color", "u1", 3), ("nothing", "u1", 3), ("first", "<f4"), ("second", "<f4")]
 )
-"""What is said of a body: 16 bytes."""
+"""The record of a body: 16 bytes."""
 
 ROCKET = 3
 KINDS = np.array([SPHERE, CAPSULE, TILE, CAPSULE], np.int8)
-"""The kind of body of each number in a file."""
+"""The kinds of bodies by their numbers in a file."""
 
 BLOCK_BYTES = 1 << 26
-"""How many bytes of poses are gathered before they are written to their places."""
+"""Bytes of poses that are gathered before they are written."""
 
 _HEAD = struct.Struct("<III")
 
 
 def file_size(body_count: int, frame_count: int) -> int:
-    """The length of a file in bytes."""
+    """Return the length of a file in bytes."""
     return _HEAD.size + body_count * (BODY.itemsize + 48 * frame_count)
 
 
 class SceneDat:
-    """A ``scene.dat`` that was opened: frames at random, nothing read before it is asked for.
+    """An open ``scene.dat``, memory-mapped: any frame on request.
 
     Attributes
     ----------
     records
-        (n,) records of type `BODY`, bytes without meaning included, so that writing gives the same file.
+        (n,) records of type `BODY`, unused bytes included, so that writing gives the same file.
     """
 
     pattern: ClassVar[str] = NAME
@@ -95,7 +95,7 @@ class SceneDat:
 
     @property
     def name(self) -> str:
-        """The name of the folder that it lies in, which is how the original named scenes, or of the file."""
+        """The name of its folder, where the engine keeps the name of the scene, or of the file."""
         parent = self.path.resolve().parent.name
         return (parent if self.path.name == NAME and parent else self.path.stem).partition("--")[0]
 
@@ -106,21 +106,21 @@ class SceneDat:
 
     @property
     def frames_per_second(self) -> float:
-        """How many frames make a second."""
+        """Frames per second."""
         return float(self._rate)
 
     @property
     def camera(self) -> Camera:
-        """Where the original puts the camera where no scene says otherwise: the file does not say."""
+        """The default camera of the engine; the file holds none."""
         return Camera()
 
     def bodies(self, index: int = 0) -> BodyTable:
-        """The bodies."""
+        """Return the bodies."""
         check_frame(index, self.frame_count)
         return self._bodies
 
     def frame(self, index: int) -> Poses:
-        """Where the bodies are in frame ``index``."""
+        """Return the poses of frame ``index``."""
         check_frame(index, self.frame_count)
         return Poses(
             np.array(self._position[:, index], np.float32, order="C"),
@@ -129,10 +129,10 @@ class SceneDat:
 
 
 def write_scene_dat(path: str | os.PathLike[str], frames: Frames, *, progress: Progress | None = None) -> None:
-    """Write ``frames`` as the original does; ``progress`` is called now and then.
+    """Write ``frames`` to a ``scene.dat``; ``progress`` is called after each block.
 
-    Poses are float32 here and there, so nothing is rounded. Convex bodies and grounds, which the format does not know,
-    are refused, and so are bodies that came or went and a rate that is not a whole number.
+    Poses are float32 in both, so nothing is rounded. Convex bodies and grounds, which the format does not have, are
+    refused, and so are bodies that were added or removed and a rate that is not a whole number.
     """
     frame_count = frames.frame_count
     if frame_count < 1:
@@ -154,7 +154,7 @@ def write_scene_dat(path: str | os.PathLike[str], frames: Frames, *, progress: P
 
 
 def _reserve(handle: BinaryIO, size: int) -> None:
-    """Make the file ``size`` bytes long, all of them on the disk: a full one must be met here, not in mapped memory."""
+    """Make the file ``size`` bytes long, all allocated: a full disk must fail here, not in mapped memory."""
     handle.flush()
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(handle.fileno(), 0, size)
@@ -166,7 +166,7 @@ def _reserve(handle: BinaryIO, size: int) -> None:
 
 
 def _write_poses(path: str, frames: Frames, count: int, progress: Progress | None) -> None:
-    """Put the poses into their places, several frames at once, for a place is visited once for each block of them."""
+    """Write the poses in blocks of frames, since every part of the file is visited once for each block."""
     total, start = frames.frame_count, _HEAD.size + BODY.itemsize * count
     position = np.memmap(path, "<f4", "r+", start, (count, total, 3))
     rotation = np.memmap(path, "<f4", "r+", start + 12 * count * total, (count, total, 3, 3))
@@ -177,7 +177,7 @@ def _write_poses(path: str, frames: Frames, count: int, progress: Progress | Non
         poses = []
         for index in range(first, last):
             if frames.bodies(index) is not bodies:
-                raise InvalidInput(f"Bodies came or went at frame {index}; a scene.dat has the same bodies throughout.")
+                raise InvalidInput(f"Bodies were added or removed at frame {index}; a scene.dat cannot hold that.")
             poses.append(frames.frame(index))
         position[:, first:last] = np.stack([pose.position for pose in poses], axis=1)
         rotation[:, first:last] = np.stack([pose.rotation for pose in poses], axis=1)
@@ -192,7 +192,7 @@ def _table_of(bodies: NDArray[Any]) -> BodyTable:
     size = np.zeros((count, 3), np.float32)
     size[:, 0], size[:, 1] = bodies["first"], bodies["second"]
     kind = KINDS[bodies["kind"]]
-    size[kind == SPHERE, 1] = 0.0  # whatever the file has there is without meaning
+    size[kind == SPHERE, 1] = 0.0  # the file holds unused bytes there
     return BodyTable(
         ids=np.arange(count, dtype=np.int32),
         kind=kind,

@@ -32,7 +32,7 @@ REPLAYED = (1_000, 10_000, 31_622, 100_000)
 ENGINE_COUNT = 3_162
 FEW_BODIES = 10
 LEGACY_COUNT = 100
-"""Bodies of a generated scene that is also run by the original's rules."""
+"""Bodies of a generated scene that is also run by the engine's rules."""
 OFFLINE_COUNT, OFFLINE_FRAMES = 100_000, 600
 QUICK_FRAMES = 60
 
@@ -43,7 +43,7 @@ def capsules(ratio: int) -> str:
 
 
 def further_scenes() -> list[Level]:
-    """The aspect series, and the original's own scenes."""
+    """The aspect series, and the engine's own scenes."""
     return [*(capsules(ratio) for ratio in RATIOS), *SHARED]
 
 
@@ -92,7 +92,7 @@ def beside_the_sweep(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iter
 
 
 def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterator[Parameters]:
-    """Every method for three steps, by exact rules and by those of the original."""
+    """Every method for three steps, by exact rules and by those of the engine."""
     few: Parameters = {"scene": MIXED, "n": LEGACY_COUNT, "frames": 4, "seed": 0}
     for method in levels["method"]:
         yield from ({**few, "method": method, "mode": mode} for mode in ("live", "legacy"))
@@ -131,7 +131,7 @@ STUDY = Study(
         "The experiments of the Fingsics thesis, run again: spheres and capsules fly about in a closed box and collide "
         "elastically, without gravity and friction, in steps of 1/60 s. Every broad phase must lead to the same "
         "contacts in every step and to the same state at the end. Beside that sweep over the number of bodies: "
-        "capsules from 1:1 to 16:1, where oriented boxes after a sweep should pay; the original's rules, defects "
+        "capsules from 1:1 to 16:1, where oriented boxes after a sweep should pay; the engine's rules, defects "
         "included, against its printed counts; replays; 100,000 bodies recorded; and Bullet. Nothing is drawn."
     ),
     factors=(
@@ -179,7 +179,7 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
 
 
 def make_scene(name: str, n: int, seed: int) -> BodyScene:
-    """A scene of the study by its name: generated, or one of the original's."""
+    """A scene of the study by its name: generated, or one of the engine's."""
     import choque
     from choque.errors import UnreadableFile
 
@@ -187,7 +187,7 @@ def make_scene(name: str, n: int, seed: int) -> BodyScene:
         path = shared_scene(name)
         if path is None:
             raise UnreadableFile(
-                f"The scene {name!r} of the original is not here; set CHOQUE_FINGSICS to a folder with its 'scenes'."
+                f"The scene {name!r} of the engine is not here; set CHOQUE_FINGSICS to a folder with its 'scenes'."
             )
         return choque.scene.find_bodies(path)
     kind, _, ratio = name.partition(" ")

@@ -8,11 +8,11 @@ import numpy as np
 
 from choque.lab.records import Records
 from choque.lab.result import Result
-from choque.theses.fingsics.study_aspect_claims import aspect_times
 from choque.theses.fingsics.study_cells import IN_TIME, finished, mean
+from choque.theses.fingsics.study_count_claims import aspect_times
 from choque.theses.fingsics.study_design import ENGINE_COUNT, MIXED, RATIOS, SIZES, STUDY, SWEEPS, capsules
-from choque.theses.fingsics.study_frame_claims import capacity_curve
 from choque.theses.fingsics.study_printed import NAMES
+from choque.theses.fingsics.study_time_claims import capacity_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +111,7 @@ def _normalised(result: Result, ratio: int, method: str, stage: str) -> float:
 @STUDY.figure(
     "aspect-tests",
     "Exact tests by the proportions of capsules",
-    "599 steps, by exact rules and by the original's (hollow), which leave out some true contacts.",
+    "599 steps, by exact rules and by the engine's (hollow), which leave out some true contacts.",
 )
 def aspect_tests(result: Result) -> Figure:
     """What oriented boxes save."""

@@ -47,12 +47,12 @@ TEST_SUMS = {
     "missile": (6_565, 377),
     "objects-resting": (527, 527),
 }
-"""Exact tests and collisions of 299 steps of SAP: the original's own test scenes."""
+"""Exact tests and collisions of 299 steps of SAP: the engine's own test scenes."""
 
 
 @dataclass(frozen=True)
 class SharedScene:
-    """A scene of the original: how many bodies move in it, how many frames it is run for, and by which methods."""
+    """A scene of the engine: how many bodies move in it, how many frames it is run for, and by which methods."""
 
     n: int
     frames: int
@@ -78,7 +78,7 @@ PLACES = ("../shared/data/fingsics", "shared/data/fingsics")
 
 
 def shared_folder() -> Path | None:
-    """The folder with the original's scenes: what CHOQUE_FINGSICS says, or beside the checkout; None if nowhere."""
+    """The folder with the engine's scenes: what CHOQUE_FINGSICS says, or beside the checkout; None if nowhere."""
     wanted = os.environ.get("CHOQUE_FINGSICS")
     checkout = Path(__file__).resolve().parents[4]
     candidates = [Path(wanted)] if wanted else [root / place for root in (Path(), checkout) for place in PLACES]
@@ -86,7 +86,7 @@ def shared_folder() -> Path | None:
 
 
 def shared_scene(name: str) -> Path | None:
-    """The file of one of the original's scenes, where it is to be found."""
+    """The file of one of the engine's scenes, where it is to be found."""
     folder = shared_folder()
     path = None if folder is None else folder / "scenes" / f"{name}.xml"
     return path if path is not None and path.is_file() else None

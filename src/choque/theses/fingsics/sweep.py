@@ -1,4 +1,4 @@
-"""The original's sweep-and-prune on three axes, kept between frames, with its order of ties.
+"""The engine's sweep-and-prune on three axes, kept between frames, with its order of ties.
 
 Three sorted lists of 2n end points. A point is exchanged with a neighbour only where values differ strictly, so equal
 values stay in the order in which they came: at first that of a stable sort of the bodies. Each exchange acts at once

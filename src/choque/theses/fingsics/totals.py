@@ -1,4 +1,4 @@
-"""What many steps add up to."""
+"""Sums over steps, and the cost model of the Fingsics thesis: whether a filter of tighter bounds pays."""
 
 from __future__ import annotations
 
@@ -7,13 +7,128 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from choque.theses.fingsics.cost import Cost, cost_of
 from choque.world import StepReport, World
+
+WITHOUT_STRUCTURE = ("brute",)
+"""Methods that only test bounds: their T is b B + o O."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost model of collision detection, T = C + b B + o O, measured.
+
+    C is the time of the broad phase before any test of tighter bounds, b and B the number and unit cost of those tests,
+    o and O the number and unit cost of exact tests. A method without structure has no C, since it only tests bounds.
+    Costs of several steps can be added.
+    """
+
+    structure_seconds: float = 0.0
+    """C: the broad phase without its tests of bounds."""
+    bounding_tests: int = 0
+    """b: tests of tighter bounds, or of all bounds where a method does nothing else."""
+    bounding_seconds: float = 0.0
+    """b B: the time of these."""
+    exact_tests: int = 0
+    """o: tests of the narrow phase, which are the candidates."""
+    exact_seconds: float = 0.0
+    """o O: the time of these."""
+    unfiltered: int = 0
+    """o₁: the candidates before a filter of tighter bounds; 0 where there is none."""
+
+    @property
+    def seconds(self) -> float:
+        """T: the sum of all parts."""
+        return self.structure_seconds + self.bounding_seconds + self.exact_seconds
+
+    def letters(self) -> dict[str, float]:
+        """Return C, b, B, o and O, in seconds and counts; a unit cost without tests is 0."""
+        return {
+            "C": self.structure_seconds,
+            "b": self.bounding_tests,
+            "B": self.bounding_seconds / self.bounding_tests if self.bounding_tests else 0.0,
+            "o": self.exact_tests,
+            "O": self.exact_seconds / self.exact_tests if self.exact_tests else 0.0,
+        }
+
+    @property
+    def has_filter(self) -> bool:
+        """Whether candidates were filtered by tighter bounds in a measurable time."""
+        return self.unfiltered > 0 and self.bounding_seconds > 0
+
+    @property
+    def ratio(self) -> float:
+        """O / B: the cost of an exact test in tests of bounds; NaN if it is unknown."""
+        unit = self.letters()
+        return unit["O"] / unit["B"] if self.has_filter and self.exact_tests else float("nan")
+
+    @property
+    def threshold(self) -> float:
+        """o₁ / (o₁ − o₂): the filter pays if O / B exceeds it; infinite if it rejects nothing."""
+        if not self.has_filter:
+            return float("nan")
+        rejected = self.unfiltered - self.exact_tests
+        return self.unfiltered / rejected if rejected else float("inf")
+
+    @property
+    def filter_pays(self) -> bool | None:
+        """Whether the filter saved more than it cost, O / B > o₁ / (o₁ − o₂); None if it is unknown."""
+        if not self.has_filter or not self.exact_tests:
+            return None
+        return self.ratio > self.threshold
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.structure_seconds + other.structure_seconds,
+            self.bounding_tests + other.bounding_tests,
+            self.bounding_seconds + other.bounding_seconds,
+            self.exact_tests + other.exact_tests,
+            self.exact_seconds + other.exact_seconds,
+            self.unfiltered + other.unfiltered,
+        )
+
+    def __str__(self) -> str:
+        unit = self.letters()
+        model = (
+            f"T = C + bB + oO = {self.seconds * 1e3:.3f} ms: C = {unit['C'] * 1e3:.3f} ms, "
+            f"b = {self.bounding_tests:,} at B = {unit['B'] * 1e9:.1f} ns, "
+            f"o = {self.exact_tests:,} at O = {unit['O'] * 1e9:.1f} ns."
+        )
+        if self.filter_pays is None:
+            return f"{model} There is no filter of tighter bounds to judge."
+        verdict = "the filter pays" if self.filter_pays else "the filter does not pay"
+        sign = ">" if self.filter_pays else "<="
+        return f"{model} O/B = {self.ratio:.2f} {sign} {self.threshold:.2f} = o1/(o1 - o2): {verdict}."
+
+
+def cost_of(report: StepReport) -> Cost:
+    """Return the cost of one step, without the exact tests that a response makes itself."""
+    tests, seconds = (report.pairs, report.seconds["narrow"]) if report.has_exact_tests else (0, 0.0)
+    broad = report.seconds["broad"]
+    if report.filter_tests:
+        filtered = report.filter_tests
+        return Cost(broad - report.filter_seconds, filtered, report.filter_seconds, tests, seconds, filtered)
+    if report.broad not in WITHOUT_STRUCTURE or not report.box_tests:
+        return Cost(broad if report.bodies else 0.0, 0, 0.0, tests, seconds)
+    return Cost(0.0, report.box_tests, broad, tests, seconds)
+
+
+class CostMeter:
+    """Adds up the cost of the steps of a run since the latest change of methods; an observer of a run."""
+
+    def __init__(self) -> None:
+        self.total = Cost()
+        self._settings: object = None
+
+    def __call__(self, world: World, report: StepReport) -> None:
+        """Add a step."""
+        if world.settings is not self._settings:
+            self._settings, self.total = world.settings, Cost()
+        self.total += cost_of(report)
 
 
 @dataclass
 class KindTotal:
-    """What one pair of kinds took part in: exact tests, contacts and the seconds of the tests."""
+    """Exact tests, contacts and seconds of one pair of kinds."""
 
     tests: int = 0
     contacts: int = 0
@@ -46,7 +161,7 @@ class Totals:
     cost: Cost = field(default_factory=Cost)
 
     def __call__(self, world: World, report: StepReport) -> None:  # noqa: ARG002
-        """Observe a step."""
+        """Add a step."""
         self.add(report)
 
     def add(self, report: StepReport) -> None:
@@ -66,15 +181,15 @@ class Totals:
             total.seconds += tally.seconds
 
     def milliseconds(self, *stages: str) -> float:
-        """The mean time of some stages, of the whole step if none is named."""
+        """Return the mean time of some ``stages`` [ms], or of the whole step."""
         seconds = sum(self.seconds[stage] for stage in stages) if stages else self.total_seconds
         return 1e3 * seconds / self.steps if self.steps else 0.0
 
 
 def mechanical_energy(world: World) -> float:
-    """Kinetic energy, and potential energy in each body's own constant acceleration, of all that are not static.
+    """Return the kinetic energy and the potential energy of all bodies that are not static, in their own accelerations.
 
-    Where nothing collides, or every collision is elastic, it stays what it was but for the error of the integrator.
+    Without collisions, or with elastic ones, it is constant except for the error of the integrator.
     """
     bodies = world.bodies
     moving = ~bodies.static

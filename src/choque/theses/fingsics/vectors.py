@@ -1,4 +1,4 @@
-"""Vectors in single precision, as the original engine keeps them: three float32 in a tuple.
+"""Vectors in single precision, as the Fingsics engine keeps them: three float32 in a tuple.
 
 Lengths alone are worked out in double precision and rounded once, and thresholds are doubles. Both show in the counts
 of collisions, so both are kept. Written with typed constants only: a bare number would widen a kernel to double.
@@ -107,7 +107,7 @@ def length(a: Vector) -> Any:
 
 @kernel
 def unit(a: Vector) -> Vector:
-    """``a`` at length one; up where it has none, at which the original stops with an error."""
+    """``a`` at length one; up where it has none, at which the engine stops with an error."""
     size = length(a)
     if size == ZERO:
         return ZERO, ONE, ZERO
@@ -116,7 +116,7 @@ def unit(a: Vector) -> Vector:
 
 @kernel
 def is_near_zero(a: Vector) -> bool:
-    """Whether every component is below the original's threshold of 0.0001."""
+    """Whether every component is below the engine's threshold of 0.0001."""
     return bool(abs(a[0]) < NEAR_ZERO and abs(a[1]) < NEAR_ZERO and abs(a[2]) < NEAR_ZERO)
 
 

@@ -62,12 +62,12 @@ def course(scene: BodyScene, steps: int, scratch: Path | None = None) -> Course:
 
 
 def logged_course(path: Path) -> Course:
-    """The course that a log of the original tells: tests and contacts of each step."""
+    """The course that a log of the engine tells: tests and contacts of each step."""
     from choque.theses.fingsics.log import read_log
 
     log = read_log(path)
     contacts, tests = (tuple(int(value) for value in log[column]) for column in ("Collisions", "NPCDTests"))
-    return Course("the original", contacts, tests)
+    return Course("the Fingsics engine", contacts, tests)
 
 
 def _follow(scene: BodyScene, steps: int) -> Course:

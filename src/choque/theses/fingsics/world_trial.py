@@ -18,7 +18,7 @@ from choque.lab.verdict import Verdict
 from choque.record import Recorder, Recording, Replay
 from choque.scene import BodyScene
 from choque.theses.fingsics import engine
-from choque.theses.fingsics.cost import Cost, cost_of
+from choque.theses.fingsics.totals import Cost, cost_of
 from choque.theses.fingsics.world_course import Course
 from choque.world import StepReport, World
 from choque.world.run import warm_up_kinds
