@@ -54,9 +54,9 @@ def chosen(given: ArrayLike, count: int, hulls: Hulls) -> Rows:
     return np.broadcast_to(rows, count).astype(np.int64)
 
 
-def pack_hulls(hulls: Hulls | None) -> dict[str, NDArray[Any]]:
-    """Return the hulls as plain arrays; an empty dictionary for None."""
-    return {} if hulls is None else {name: getattr(hulls, name) for name in _ARRAYS}
+def pack_hulls(hulls: Hulls) -> dict[str, NDArray[Any]]:
+    """Return the hulls as plain arrays."""
+    return {name: getattr(hulls, name) for name in _ARRAYS}
 
 
 def unpack_hulls(arrays: Mapping[str, NDArray[Any]]) -> Hulls | None:

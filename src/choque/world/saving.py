@@ -52,7 +52,8 @@ def write_world(handle: IO[bytes], world: World) -> None:
         ) from None
     arrays: dict[str, NDArray[Any]] = {"about": np.array(page)}
     arrays |= {f"body.{name}": column for name, column in world.bodies.columns().items()}
-    arrays |= {f"hull.{name}": array for name, array in pack_hulls(world.bodies.hulls).items()}
+    if world.bodies.hulls is not None:
+        arrays |= {f"hull.{name}": array for name, array in pack_hulls(world.bodies.hulls).items()}
     arrays |= {f"broad.{name}": array for name, array in world.detection.state().items()}
     arrays |= {f"response.{name}": array for name, array in world.response.state().items()}
     np.savez(handle, **arrays)  # type: ignore[arg-type]

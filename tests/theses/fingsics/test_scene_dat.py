@@ -84,7 +84,7 @@ def test_what_the_format_cannot_hold(tmp_path: Path, make_world: Callable[..., W
     with Recorder(tmp_path / "more.choque", world) as recorder:
         world.add_spheres([0, 9, 0])
         recorder.record()
-    with pytest.raises(InvalidInput, match="came or went at frame 1"):
+    with pytest.raises(InvalidInput, match="added or removed at frame 1"):
         write_scene_dat(tmp_path / "scene.dat", Recording(tmp_path / "more.choque"))
     with Recorder(tmp_path / "odd.choque", make_world(), dt=0.7) as recorder:
         pass

@@ -100,7 +100,7 @@ def test_the_three_ways_to_find_a_course_agree(
 def test_a_log_of_the_original_is_a_course(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("BPCDTime,NPCDTests,NPCDTime,Collisions,CRTime,DrawTime,TotalTime\n1,7,1,2,1,1,5\n1,9,1,3,1,1,5\n")
-    assert logged_course(path) == Course("the original", (2, 3), (7, 9))
+    assert logged_course(path) == Course("the Fingsics engine", (2, 3), (7, 9))
 
 
 def test_what_would_take_too_long_or_too_much_memory_is_cut_off(

@@ -1,4 +1,4 @@
-"""``brownian``: boxes that keep changing their mind."""
+"""``brownian``: boxes that change their direction at random."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Brownian:
     _latest: _Cycle | None = field(default=None, repr=False)
 
     def frame(self, index: int) -> BoxArrays:
-        """Give the bounds at frame ``index``."""
+        """Return the bounds at frame ``index``."""
         number, elapsed = divmod(index, self.length)
         cycle = self._cycle(number)
         position = (

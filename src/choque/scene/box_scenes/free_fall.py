@@ -61,7 +61,7 @@ class FreeFall:
     gravity: float
 
     def frame(self, index: int) -> BoxArrays:
-        """Give the bounds at frame ``index``."""
+        """Return the bounds at frame ``index``."""
         time = index * FRAME_SECONDS
         height = self.center[:, -1]
         drop = height * (1 - self.settling)
@@ -73,7 +73,7 @@ class FreeFall:
         return bounds(position, self.edge)
 
     def _height_left(self, time: float, fall_time: Rows) -> Rows:
-        """Give the height above the place of rest, (n,), in units of the height of the fall."""
+        """Return the height above the place of rest, (n,), in units of the height of the fall."""
         kept = self.restitution
         # A box without a fall is at rest from the start: its time is infinitely long in its own units.
         own_time = np.divide(time, fall_time, out=np.full_like(fall_time, np.inf), where=fall_time > 0)

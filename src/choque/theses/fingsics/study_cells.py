@@ -1,4 +1,4 @@
-"""What the claims and figures of the Fingsics study ask of a result."""
+"""Selections of a result, for the claims and figures of the Fingsics study."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ IN_TIME = 1 / 60
 
 
 def finished(result: Result, **where: Any) -> Records:
-    """The cells with a right answer that has times."""
+    """Return the cells with a right answer and with times."""
     return result.cells.where(lambda row: row["verdict"] in RIGHT and row.get("median") is not None).where(**where)
 
 
 def mean(result: Result, column: str, **where: Any) -> float | None:
-    """A column of the cells there, averaged over seeds; None where there is none."""
+    """Return the mean of a column of these cells over seeds; None if there are no cells."""
     values = finished(result, **where).numbers(column)
     return float(values.mean()) if len(values) else None
 
 
 def is_lone(ratio: Estimate) -> bool:
-    """Whether it rests on one reading of each: no interval says what a machine that looked away did to it."""
+    """Tell whether there is a single reading of each cell, so that no interval shows disturbances of the machine."""
     return ratio.lower == ratio.upper
 
 
 def largest_shared(result: Result, methods: Sequence[str], most: int = 10**9) -> int | None:
-    """The largest mixed box that all of the methods finished."""
+    """Return the largest mixed box that all of the methods finished."""
     live = finished(result, scene=MIXED, mode="live")
     sizes = [set(live.where(method=method).levels("n")) for method in methods]
     return max((n for n in set.intersection(*sizes) if n <= most), default=None) if sizes else None
 
 
 def live(n: int, **where: Any) -> dict[str, Any]:
-    """Where the sweep over the number of bodies is."""
+    """Return the parameters of the sweep over the number of bodies."""
     return {"scene": MIXED, "mode": "live", "n": n, **where}
 
 
 def median(result: Result, metric: str, method: str, n: int) -> float:
-    """A metric of one method at one size of the sweep."""
+    """Return a metric of one method at one size of the sweep."""
     return float(np.median(result.right.where(**live(n, method=method)).numbers(metric)))

@@ -1,4 +1,4 @@
-"""The cells of the Fingsics study: what is varied, and what one cell runs."""
+"""The design of the Fingsics study: its factors, and what one cell runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MIXED = "mixed-box"
 RATIOS = (1, 2, 4, 8, 12, 16)
-"""Full length of a capsule to its diameter."""
+"""Ratios of the full length of a capsule to its diameter."""
 QUICK_RATIOS = (1, 4, 16)
 ASPECT_COUNT, ASPECT_FRAMES = 5_000, 600
 """Also in a quick run: capsules start upright, and only later do they lie across each other's boxes."""
@@ -27,7 +27,7 @@ OWN = ("grid", "bvh", "auto")
 DEFAULT = "auto"
 SWEEPS = ("sap-incremental", "sap-obb")
 SIZES = (31, 100, 316, 1_000, 3_162, 10_000, 31_622, 100_000)
-"""Half decades from 10^1.5 on, as the thesis has them."""
+"""Half decades from 10^1.5, as in the thesis."""
 REPLAYED = (1_000, 10_000, 31_622, 100_000)
 ENGINE_COUNT = 3_162
 FEW_BODIES = 10
@@ -38,7 +38,7 @@ QUICK_FRAMES = 60
 
 
 def capsules(ratio: int) -> str:
-    """What a scene of the aspect series is called."""
+    """Return the name of a scene of the aspect series."""
     return f"capsule-box {ratio}:1"
 
 
@@ -56,7 +56,7 @@ def further_methods() -> list[Level]:
 
 
 def beside_the_sweep(levels: Mapping[str, Sequence[Level]], quick: bool) -> Iterator[Parameters]:
-    """Aspects, legacy rules, replays, the offline run, ten bodies, another engine."""
+    """Aspects, rules of the engine, replays, the offline run, ten bodies, another engine."""
     from choque.lab import engines
 
     methods = [str(name) for name in levels["method"]]

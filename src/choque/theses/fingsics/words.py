@@ -1,4 +1,4 @@
-"""How the words of text formats are read; what is wrong is said as what it must be, for the reader to place."""
+"""Readers of single words in text formats; an error says what the word must be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TRUE, FALSE = ("true", "1"), ("false", "0")
 
 
 def number(text: str) -> float:
-    """Read a number; whether it is large or even one at all (nan) is for the rules of bodies to say."""
+    """Read a number; its range, and NaN, are checked with the bodies."""
     try:
         if "_" in text:
             raise ValueError
@@ -57,7 +57,7 @@ def whole(text: str) -> int:
 
 
 def remark_lines(remarks: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
-    """Say each remark once, with the line where it holds first and how many more there are."""
+    """Return each remark once, with its first line and its number of occurrences."""
     return tuple(
         f"Line {lines[0]}: {words}{f' ({len(lines)} times)' if len(lines) > 1 else ''}."
         for words, lines in remarks.items()

@@ -1,4 +1,4 @@
-"""The course that a scene must take, whatever finds its pairs: contacts of each step, and the hash at the end."""
+"""The course of a scene, which is the same for every broad phase: contacts of each step, and the hash at the end."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from choque.lab.verdict import Verdict
 from choque.scene import BodyScene
 
 ALL_UP_TO = 320
-"""Up to so many bodies the course is found without a broad phase; above, by testing all pairs of boxes."""
+"""Up to this many bodies the course is computed without a broad phase; above, by testing all pairs of boxes."""
 BRUTE_UP_TO = 10_100
-"""Above so many, one method finds it, and all pairs of boxes are tested at the end of it alone."""
+"""Above this many, one method computes it, and all pairs of boxes are tested in its last step only."""
 BEYOND = "bvh"
 
 
 @dataclass(frozen=True)
 class Course:
-    """What a run found, or should find."""
+    """The results of a run, or the expected ones."""
 
     method: str
-    """Who says so."""
+    """The method, or the program, that the results come from."""
     contacts: tuple[int, ...]
-    """Of each step."""
+    """The contacts of each step."""
     tests: tuple[int, ...] | None = None
-    """Exact tests of each step; None where they are the method's own affair."""
+    """Exact tests of each step; None if they depend on the method."""
     hash: int | None = None
-    """64 bits over the state after the last step; None where it is not known."""
+    """The hash of the state after the last step; None if it is unknown."""
 
     def judge(self, other: Course) -> Verdict:
-        """Whether another run found the same in every step and ended in the same state."""
+        """Return whether another run has the same results in every step and ends in the same state."""
         if len(other.contacts) != len(self.contacts):
             return Verdict("wrong", f"{len(other.contacts)} steps, {self.method} has {len(self.contacts)}")
         for what, own, expected in (("contacts", other.contacts, self.contacts), ("tests", other.tests, self.tests)):
@@ -48,7 +48,7 @@ class Course:
 
 
 def course(scene: BodyScene, steps: int, scratch: Path | None = None) -> Course:
-    """The course of ``scene`` by exact rules; found once for all who share the folder ``scratch``."""
+    """Return the course of ``scene`` by exact rules, computed once for each folder ``scratch``."""
     path = None if scratch is None else scratch / f"{_key(scene, steps)}.json"
     if path is not None and path.exists():
         kept = json.loads(path.read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ def course(scene: BodyScene, steps: int, scratch: Path | None = None) -> Course:
 
 
 def logged_course(path: Path) -> Course:
-    """The course that a log of the engine tells: tests and contacts of each step."""
+    """Return the course in a log of the engine: tests and contacts of each step."""
     from choque.theses.fingsics.log import read_log
 
     log = read_log(path)

@@ -1,4 +1,4 @@
-"""What is timed of worlds: steps with their five stages apart, recorded or not, replays, and other engines."""
+"""Trials of worlds: steps with the times of their five stages, recorded or not, replays, and other engines."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from choque.world import StepReport, World
 from choque.world.run import warm_up_kinds
 
 FEW = 3
-"""Steps that tell how long all of them would take."""
+"""Steps from which the time of all steps is estimated."""
 SHORT = 0.5
-"""Seconds of a run that is rehearsed whole, so that no kernel is loaded in the first that counts."""
+"""A run up to this long [s] is made once before it is timed, so that no kernel is loaded in the first timed run."""
 MOST_PAIRS = 8_000_000
-"""Without a broad phase every pair is kept at once, some 90 bytes each; no more than these are."""
+"""The maximum number of pairs without a broad phase, which are in memory at once at about 90 bytes each."""
 IN_TIME = 1 / 60
-"""Seconds that a step may take at 60 frames a second."""
+"""The time of a frame at 60 frames per second [s]."""
 
 
 class WorldTrial(Trial):
@@ -65,10 +65,10 @@ class WorldTrial(Trial):
         self._expected = expected
         self._world: World | None = None
         self.reports: list[StepReport] = []
-        """One for each step of the latest run."""
+        """The reports of the latest run, one for each step."""
 
     def prepare(self) -> None:
-        """Put the bodies where they start."""
+        """Make a new world in its initial state."""
         self._world = self._made()
 
     def run(self, watch: Stopwatch) -> None:
@@ -174,7 +174,7 @@ class WorldTrial(Trial):
 
 
 class RecordedTrial(WorldTrial):
-    """The same, each frame recorded to a file while the world goes on: one more stage, which has to wait for a disk."""
+    """A world trial that records each frame to a file: one more stage, which waits for the disk."""
 
     def run(self, watch: Stopwatch) -> None:
         """Make all steps, and close the recording."""
@@ -220,7 +220,7 @@ class ReplayTrial(Trial):
         self._world = world
 
     def run(self, watch: Stopwatch) -> None:
-        """Show every frame."""
+        """Read every frame."""
         frames, late = 0, 0
         with Recording(self._path) as recording:
             replay = Replay(recording)
@@ -246,16 +246,16 @@ class ReplayTrial(Trial):
         return Verdict("exact") if whole else Verdict("wrong", "the last frame is not as it was recorded")
 
     def counters(self) -> Mapping[str, int | float]:
-        """Frames shown, and bytes read."""
+        """Return the number of frames and of bytes read."""
         return {"steps": self._frames, "recorded_bytes": self._path.stat().st_size}
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """The share of frames that came too late for 60 a second."""
+        """Return the share of frames that took longer than a frame at 60 per second."""
         return {"late_share": self._late}
 
 
 class EngineTrial(Trial):
-    """A scene by another engine; its rules are its own, so that only its time is compared."""
+    """A scene by another engine, which has its own rules, so only its time is compared."""
 
     def __init__(self, engine: type[Engine], scene: BodyScene, steps: int) -> None:
         self.name, self.scene, self.steps = engine.name, scene, steps
@@ -263,7 +263,7 @@ class EngineTrial(Trial):
         self._engine: Engine | None = None
 
     def prepare(self) -> None:
-        """Put the bodies where they start."""
+        """Make a new world in its initial state."""
         if self._engine is not None:
             self._engine.close()
         self._engine = self._make(self.scene)
@@ -278,7 +278,7 @@ class EngineTrial(Trial):
         watch.lap("engine")
 
     def warm_up(self, patience: float) -> None:
-        """A few steps tell how long all would take."""
+        """Estimate the time of all steps from a few."""
         with self._make(self.scene) as engine:
             begin = self.clock()
             for _ in range(FEW):
@@ -288,13 +288,13 @@ class EngineTrial(Trial):
             raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
 
     def check(self) -> Verdict:
-        """Every body must still be between the walls; more cannot be asked of other rules."""
+        """Check that every body is still between the walls."""
         assert self._engine is not None
         bodies = self.scene.bodies
         reach = np.abs(bodies.position).max(axis=0)
         inside = np.abs(self._engine.positions()) <= reach + bodies.size[~bodies.static].max(initial=0.0)
         if not inside.all():
-            return Verdict("wrong", f"{int((~inside).any(axis=1).sum())} bodies have left the room")
+            return Verdict("wrong", f"{int((~inside).any(axis=1).sum())} bodies are outside the walls")
         return Verdict("unchecked", "another engine has rules of its own")
 
     def counters(self) -> Mapping[str, int | float]:

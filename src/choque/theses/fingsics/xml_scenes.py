@@ -99,14 +99,14 @@ def _parse(reader: _Reader, handle: Any) -> None:
 
 @dataclass
 class _Given:
-    """What the elements say of one attribute: which rows do, and what."""
+    """The values of one attribute, and the rows of the bodies that have it."""
 
     rows: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
 
 
 class _Reader(ContentHandler, LexicalHandler):
-    """Collects what the elements say, attribute by attribute; columns are made once all is read."""
+    """Collects the attributes of all elements; columns are made at the end of the document."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class _Reader(ContentHandler, LexicalHandler):
         self._remarks: dict[str, list[int]] = {}
 
     def startElement(self, name: str, attributes: AttributesImpl) -> None:  # noqa: N802
-        """Take a body or the camera; anything else only counts as a place to be in."""
+        """Read a body or the camera; other elements only nest."""
         above = self._open
         if above == ["config", "objects"] and name in ELEMENTS:
             self._take_body(name, attributes)
@@ -138,12 +138,12 @@ class _Reader(ContentHandler, LexicalHandler):
         self._open.pop()
 
     def comment(self, content: str) -> None:
-        """Keep the first comment before the document: it says what the scene is."""
+        """Keep the first comment before the document as the summary of the scene."""
         if not self._summary and not self._open and not self._has_objects:
             self._summary = " ".join(content.split())
 
     def scene(self) -> BodyScene:
-        """Make the scene, once the document has been read to its end."""
+        """Return the scene, after the end of the document."""
         if not self._has_objects:
             raise UnreadableFile(f"{self._path}: there is no <objects> inside <config>; bodies are listed in it.")
         bodies = self._columns()
@@ -159,7 +159,7 @@ class _Reader(ContentHandler, LexicalHandler):
         return BodyScene(self._path.stem, bodies, self._camera or Camera(), summary=self._summary, notes=notes)
 
     def refusal(self, sentence: str, line: int | None = None) -> UnreadableFile:
-        """Word an error about a line, the present one unless given."""
+        """Return an error about a line, by default the present one."""
         return UnreadableFile(f"{self._path}, line {line or self._line()}: {sentence}")
 
     def _line(self) -> int:
@@ -221,7 +221,7 @@ class _Reader(ContentHandler, LexicalHandler):
         return BodyColumns.filled(kind, position, size, **attributes)
 
     def _filled(self, name: str, default: Any, count: int) -> Any:
-        """One value a body: the default, unless its element gives another."""
+        """Return one value for each body: that of its element, or the default."""
         column = np.array(np.broadcast_to(np.asarray(default), (count, *np.shape(default))))
         given = self._given[name]
         if given.rows:
