@@ -216,5 +216,5 @@ def test_every_method_answers_points_rays_and_nearest_boxes(method: str) -> None
 
 
 def test_only_an_index_is_taken_as_one() -> None:
-    with pytest.raises(InvalidInput, match="must be a choque.broad.Index"):
+    with pytest.raises(InvalidInput, match=r"must be a choque\.broad\.Index"):
         BroadPhase(APART, "brute")  # type: ignore[arg-type]
