@@ -169,13 +169,13 @@ def test_a_kept_order_is_given_up_at_once_when_motion_turns_wild(tmp_path, monke
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "no performance map"),
-        ("[]", "no performance map"),
+        ("{", "not a performance map"),
+        ("[]", "not a performance map"),
         ('{"coordinates": ["n"], "places": []}', "holds no places"),
         ('{"coordinates": ["n"], "places": [{"coordinates": {"n": 1}, "seconds": {"grid": 1}}]}', "auto needs n, grid"),
         (
             '{"coordinates": ["n"], "places": [{"coordinates": {"n": 1}, "seconds": {"grid": -1}}]}',
-            "no performance map",
+            "not a performance map",
         ),
     ],
 )

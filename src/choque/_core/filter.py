@@ -1,4 +1,4 @@
-"""Who may be a pair with whom: groups, masks and static flags, applied while pairs are found."""
+"""Which bodies may be a pair: groups, masks and static flags, applied while pairs are found."""
 
 from __future__ import annotations
 

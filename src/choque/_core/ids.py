@@ -34,7 +34,7 @@ class Identities:
 
     @property
     def are_rows(self) -> bool:
-        """Whether nobody was ever removed, so that the id is the row."""
+        """Whether no body was ever removed, so that ids are rows."""
         return self.following == len(self.ids)
 
     def joined(self, count: int) -> tuple[Identities, NDArray[np.int32]]:

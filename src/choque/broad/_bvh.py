@@ -25,7 +25,7 @@ from choque.broad.index import Index
 from choque.broad.structure import Structure, blocks_of
 
 REBUILD_AT = 1.5
-"""The tree is ordered anew when its blocks have grown to this many times their size at the last ordering."""
+"""The tree is ordered again when its blocks have grown to this multiple of their size at the last ordering."""
 
 
 Places: TypeAlias = NDArray[np.int32]
@@ -39,7 +39,7 @@ class Bvh(Index):
     """A flat, 16-wide tree of boxes; also answers points, rays and nearest neighbours.
 
     Boxes are ordered along a Z-curve and sixteen consecutive ones share a block, sixteen blocks a block above
-    (Lauterbach et al., 2009). An update refits the tree in the order it has, and orders it anew once motion has
+    (Lauterbach et al., 2009). An update refits the tree in the order it has, and orders it again once motion has
     swollen its blocks. A move touches only what moved: blocks grow with a margin, as the fattened leaves of a dynamic
     tree do (Catto, "Dynamic bounding volume hierarchies", 2019), and the pairs that began and ended come with it.
 
@@ -78,7 +78,7 @@ class Bvh(Index):
         self.counters.tests += sink.tests
         self._moved_count += len(rows)
         if self._moved_count > len(self):
-            self.build()  # grown blocks are never shrunk by a move: start afresh once in a while
+            self.build()  # moves never shrink blocks: build from scratch once in a while
         return change_from_log(sink.chunks, self.table.pair_filter)
 
     def structure(self) -> Structure:
@@ -141,7 +141,7 @@ def _emit_blocks(
                 if written + WIDTH * WIDTH > chunk.size:
                     return own, begin, tests
                 other = block * WIDTH + k
-                # First the own boxes that reach the other block at all, then each of them against its boxes.
+                # First the own boxes that reach the other block, then each of them against its boxes.
                 u0, v0, w0 = lanes[place, 0, k], lanes[place, 1, k], lanes[place, 2, k]
                 u1, v1, w1 = lanes[place, 3, k], lanes[place, 4, k], lanes[place, 5, k]
                 lanes_meet(lanes, own, (u0, v0, w0, u1, v1, w1), own_near)

@@ -32,7 +32,7 @@ SHIPPED = Path(__file__).with_name("auto_table.json")
 VARIABLE = "CHOQUE_AUTO_TABLE"
 
 CANDIDATES = ("brute", "sap-direct", "sap-incremental", "grid", "bvh")
-"""Who may be chosen; a table may know more methods."""
+"""The methods that may be chosen; a table may know more."""
 
 COORDINATES = ("n", "grid_tests", "sweep_tests", "size_classes", "moving", "passed")
 """Where boxes lie among all sets of boxes: the numbers of a `Survey`."""
@@ -183,7 +183,7 @@ def coordinates(survey: Survey) -> tuple[float, ...]:
 def present_table(moving: bool) -> CostTable:
     """The places of the table in use that move, or those that rest; all of them where it has no such places.
 
-    It is read when it is first asked for: the one that `VARIABLE` names then, or the one that is shipped.
+    It is read when it is first used: the one that `VARIABLE` names then, or the one that is shipped.
     """
     path = os.environ.get(VARIABLE) or str(SHIPPED)
     table = read_cost_table(path, CANDIDATES, WEIGHTS)

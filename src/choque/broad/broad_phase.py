@@ -34,7 +34,7 @@ class _State:
 
     index: Index
     identities: Identities
-    pairs: Pairs | None = None  # of ids, once they were asked for
+    pairs: Pairs | None = None  # of ids, once they were requested
     pending: list[Change] = field(default_factory=list)  # changes that `pairs` has yet to follow
     change: Change | None = None  # what the latest change did to the pairs, once known
     previous: _State | None = None  # the state before the latest change; None if there is `change`, or no bodies

@@ -17,7 +17,7 @@ from choque.broad.index import Index
 class Brute(Index):
     """Tests every pair of boxes.
 
-    Guarantees: exact, both topologies; n(n − 1)/2 tests whatever the scene; O(n) memory beside the answer. The boxes
+    Guarantees: exact, both topologies; n(n − 1)/2 tests in any scene; O(n) memory beside the answer. The boxes
     are laid out in columns so that 64 are tested at once into a mask, and only blocks with a hit are looked at again:
     the layout of Terdiman, "Box pruning revisited", 2017.
     """
@@ -38,7 +38,7 @@ class BruteObb(Brute):
 
     Guarantees: equals the all-pairs test of the oriented boxes it was given (15 axes, no false negatives); any other
     bounds count as the boxes around them. n(n − 1)/2 box tests, and one oriented test for each hit; O(n) memory
-    beside the answer. The box test first is no shortcut in the result: an oriented box lies inside the box around it.
+    beside the answer. The box test first does not change the result: an oriented box lies inside the box around it.
     """
 
     name: ClassVar[str] = "brute-obb"

@@ -16,7 +16,7 @@ from choque._core.kernel import kernel
 from choque.errors import UnreadableFile
 
 CUT_OFF = 10.0
-"""How many times as long as the slowest a method is taken to need that did not finish."""
+"""A method that timed out is charged this multiple of the slowest measured time."""
 
 NIL = 1e-3
 """Added to a coordinate before its logarithm is taken, as it may be 0: boxes may rest, and need not overlap."""
@@ -143,7 +143,7 @@ def read_cost_table(
         raise UnreadableFile(f"The performance map {path} cannot be read: {problem.strerror}.") from problem
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise UnreadableFile(
-            f"The file {path} is no performance map ({problem!r}); 'choque lab run comparison' writes one."
+            f"The file {path} is not a performance map ({problem!r}); 'choque lab run comparison' writes one."
         ) from problem
     if not len(table):
         raise UnreadableFile(f"The performance map {path} holds no places; 'choque lab run comparison' writes one.")

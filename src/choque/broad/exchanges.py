@@ -4,7 +4,7 @@ An end point is a number: row r's lower end is r, its upper end n + r. They are 
 upper ends where values are equal, so that ``lower_i <= upper_j`` and "i's lower end comes before j's upper end" say
 the same. Two boxes overlap when that holds both ways on every axis; so a pair can begin or end only where a lower end
 of one body and an upper end of another are exchanged. Each such exchange is judged by the boxes as they were and as
-they are, never by the state in between: what is logged is the net change, perhaps more than once, in whatever order
+they are, never by the state in between: what is logged is the net change, perhaps more than once, in any order in which
 things are exchanged.
 """
 

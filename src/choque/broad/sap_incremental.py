@@ -22,7 +22,7 @@ from choque.errors import UnknownName
 _VARIANTS = ("delta", "recompute")
 
 ALL_FROM_SHARE = 8
-"""When one body in so many moves, one pass over all end points is cheaper than moving each on its own."""
+"""If more than one body in this number moves, one pass over all end points is cheaper than moving each."""
 
 
 class SapIncremental(Index):
@@ -32,7 +32,7 @@ class SapIncremental(Index):
     ----------
     variant
         ``"delta"``: each exchange of a lower and an upper end changes the pairs, so began and ended cost nothing more.
-        ``"recompute"``: when an update has changed the order anywhere, all pairs are found anew by a sweep, as some
+        ``"recompute"``: when an update has changed the order anywhere, all pairs are found again by a sweep, as some
         programs do; `collision_runs` counts how often. `move` follows exchanges in both.
 
     Notes

@@ -11,7 +11,7 @@ from choque._core.cells import CELLS_PER_BOX, FINE, WIDE
 from choque._core.kernel import kernel
 from choque._core.types import Floats, Index
 
-SAMPLE_LEAST, SAMPLE_MOST = 128, 2048
+MIN_SAMPLE, MAX_SAMPLE = 128, 2048
 """Boxes in a sample: about four times the root of their number, so that comparing all of them costs a few percent."""
 
 PER_NEAR = 0.65
@@ -49,19 +49,19 @@ def survey_boxes(records: Floats, previous: Floats | None = None) -> Survey:
 
 def sample_size(count: int) -> int:
     """How many of ``count`` boxes are looked at."""
-    return min(count, max(SAMPLE_LEAST, min(SAMPLE_MOST, math.isqrt(16 * count))))
+    return min(count, max(MIN_SAMPLE, min(MAX_SAMPLE, math.isqrt(16 * count))))
 
 
 def ends_passed(previous: Floats, records: Floats) -> float:
     """`Survey.passed` alone, from the smallest sample: O(1) time."""
-    return float(_passed(previous, records, min(len(records), SAMPLE_LEAST)))
+    return float(_passed(previous, records, min(len(records), MIN_SAMPLE)))
 
 
 @kernel
 def survey_numbers(records: Any, previous: Any, size: Index, moving: bool) -> Any:
     """The fields of a `Survey` as one array (6,)."""
     near, sweep, classes = _survey_sample(records, size)
-    passed = _passed(previous, records, min(size, SAMPLE_LEAST)) if moving else 0.0
+    passed = _passed(previous, records, min(size, MIN_SAMPLE)) if moving else 0.0
     return np.array([records.shape[0], PER_NEAR * near, sweep, classes, np.float64(moving), passed], np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Groups, masks and static flags: who may meet whom."""
+"""Groups, masks and static flags: which bodies may be a pair."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class Run:
         }
 
     def check_now(self) -> None:
-        """Everything that can be asked agrees with the mirror."""
+        """Everything that can be read agrees with the mirror."""
         trial, found = self.trial, self.broad.pairs()
         trial.agree("pairs()", found, self.mirror.pairs())
         trial.require(bool(self.mirror.allowed(found).all()), "pairs() holds a pair that the filter forbids")
@@ -168,7 +168,7 @@ def replay(subject: Subject) -> None:
 
 @broad_phase_check("unwatched-motion")
 def unwatched_motion(subject: Subject) -> None:
-    """Frames that nobody looks at leave no trace: pairs are right whenever they are asked for."""
+    """Frames whose pairs are not read leave no trace: pairs are right whenever they are read."""
     for run in _runs(subject):
         with run.trial:
             for number in range(1, run.frame_count):

@@ -22,10 +22,10 @@ from choque.lab.methods.buckets import Buckets, closed_regions
 Membership: TypeAlias = Literal["box", "sphere"]
 Walls: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
-AXIS_CELL_MOST = 1 << 20
-CELL_MOST = 1 << 31
+MAX_AXIS_CELLS = 1 << 20
+MAX_CELLS = 1 << 31
 
-BODY_CELL_MOST = 4096
+MAX_BODY_CELLS = 4096
 """A body in more cells than this is a giant, which is listed in none and meets everything."""
 
 LISTINGS_PER_BODY = 16
@@ -138,9 +138,9 @@ def checked_cells(cells: Sequence[int], dimension: int) -> tuple[int, ...]:
         raise InvalidInput(
             f"cells is {cells!r}; it must be one whole number for each of the {len(example)} axes, such as {example}."
         )
-    if min(given) < 1 or max(given) > AXIS_CELL_MOST or math.prod(map(int, given)) > CELL_MOST:
+    if min(given) < 1 or max(given) > MAX_AXIS_CELLS or math.prod(map(int, given)) > MAX_CELLS:
         raise InvalidInput(
-            f"cells is {given}; each must be from 1 to {AXIS_CELL_MOST} and all of them at most {CELL_MOST} cells."
+            f"cells is {given}; each must be from 1 to {MAX_AXIS_CELLS} and all of them at most {MAX_CELLS} cells."
         )
     return tuple(int(count) for count in given)
 
@@ -181,7 +181,7 @@ def _inner_walls(count: int, lower: np.float64, upper: np.float64) -> NDArray[np
 def _most_cells(touched: NDArray[np.int64]) -> int:
     """In how many cells a body may lie before it is a giant."""
     allowed = max(LISTINGS_PER_BODY * len(touched), LISTINGS_FREE)
-    most = BODY_CELL_MOST
+    most = MAX_BODY_CELLS
     while most > LISTINGS_PER_BODY and touched[touched <= most].sum() > allowed:
         most //= 2
     return most

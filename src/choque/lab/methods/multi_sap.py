@@ -40,8 +40,8 @@ BOXES_PER_CELL = 128
 EDGES_PER_CELL = 2.0
 """The least edge of a cell in typical edges of a box: smaller cells would list each box too often."""
 
-GIVEN_CELL_MOST = 1 << 24
-"""How many cells may be asked for."""
+MAX_GIVEN_CELLS = 1 << 24
+"""The maximum of cells that may be given."""
 
 
 class MultiSap(Index):
@@ -55,7 +55,7 @@ class MultiSap(Index):
     Notes
     -----
     Guarantees: exact, both topologies; a pair met in several cells is reported in one of them and counted in
-    ``counters.duplicates`` in the others; O(n) memory beside the answer and the cells asked for. Each cell is swept
+    ``counters.duplicates`` in the others; O(n) memory beside the answer and the cells given. Each cell is swept
     along the axis on which its own boxes vary most; nearly linear in an even scene. Boxes that touch very many cells
     are swept apart, along one axis.
 
@@ -275,9 +275,9 @@ def _checked_cells(given: int | Sequence[int], dimension: int) -> tuple[int, ...
     """Cells along x, y and z; one along z in 2D."""
     numbers = given if isinstance(given, Sequence) else (given,) * dimension
     whole = all(isinstance(number, Integral) and not isinstance(number, bool) and number >= 1 for number in numbers)
-    if not whole or len(numbers) != dimension or math.prod(map(int, numbers)) > GIVEN_CELL_MOST:
+    if not whole or len(numbers) != dimension or math.prod(map(int, numbers)) > MAX_GIVEN_CELLS:
         raise InvalidInput(
             f"cells is {given!r}; in {dimension}D it must be one whole number of at least 1, or {dimension} of them, "
-            f"that make no more than {GIVEN_CELL_MOST:,} cells, or None to choose them from the boxes."
+            f"that make no more than {MAX_GIVEN_CELLS:,} cells, or None to choose them from the boxes."
         )
     return (*map(int, numbers), 1)[:3]

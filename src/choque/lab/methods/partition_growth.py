@@ -25,10 +25,10 @@ LISTINGS_PER_BODY_ASKED = 64
 LISTINGS_FREE = 1 << 24
 """A tree of a depth that was asked for is refused when it has more listings than both of these allow."""
 
-PAIRS_LEFT_MOST = 0.85
+MAX_PAIRS_LEFT = 0.85
 """A cut is worth it when it leaves at most this share of the pairs to be tested …"""
 
-LISTINGS_LEFT_MOST = 1.125
+MAX_LISTINGS_LEFT = 1.125
 """… or when hardly any body is on both sides, so that crowds far from the middle can still be reached."""
 
 
@@ -202,7 +202,7 @@ def _worth(level: Level, done: Cut, limits: Limits) -> NDArray[np.bool_]:
     listed = done.counts.sum(axis=1)
     pairs_left = (done.counts.astype(np.float64) ** 2).sum(axis=1)
     parts = limits.shrinks | (done.counts.max(axis=1) < count)
-    is_worth = (pairs_left <= PAIRS_LEFT_MOST * count**2) | ((listed <= LISTINGS_LEFT_MOST * count) & parts)
+    is_worth = (pairs_left <= MAX_PAIRS_LEFT * count**2) | ((listed <= MAX_LISTINGS_LEFT * count) & parts)
     worth: NDArray[np.bool_] = is_worth & (listed - count <= level.budgets)
     return worth
 

@@ -12,13 +12,13 @@ from choque.errors import InvalidInput
 from choque.lab.methods.buckets import Buckets
 from choque.lab.methods.partition_growth import Cut, Level, Limits, automatic_depth, grow
 
-DEPTH_MOST = 32
+MAX_DEPTH = 32
 LEAF_SIZE = 32
 """Bodies in a leaf when the depth is automatic: as few as still cost less to test than to part further."""
 
 
 class PartitionTree(Index):
-    """A tree that parts space, is built anew from every frame, and lists a body in each leaf that it touches.
+    """A tree that parts space, is built from scratch at every update, and lists a body in each leaf that it touches.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PartitionTree(Index):
         leaf_size: int | None = None,
         test: bool = True,
     ) -> None:
-        _check_whole("depth", depth, DEPTH_MOST)
+        _check_whole("depth", depth, MAX_DEPTH)
         _check_whole("leaf_size", leaf_size, None)
         if not isinstance(test, bool):
             raise InvalidInput(f"test is {test!r}; it must be True or False.")
