@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import inline, kernel
 from choque._core.types import Index
 from choque.errors import UnreadableFile
-from choque.record._packing import Unpacker, pack
+from choque.record._blocks import Unpacker, pack
 
 Poses32 = NDArray[np.float32]
 Whole = NDArray[np.uint32]

@@ -20,9 +20,8 @@ from choque._core import check, threads
 from choque._core.version import __version__
 from choque.errors import InvalidInput, RecordingFailed
 from choque.files.atomic import create_new, reason_of
-from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, write_block, write_start, write_tail
+from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, pack_table, write_block, write_start, write_tail
 from choque.record._chunks import Chunk, frames_per_chunk
-from choque.record._packing import pack_table
 from choque.record.frames import BodyTable
 from choque.scene.body_scenes.scene import Camera
 from choque.world import StepReport, World

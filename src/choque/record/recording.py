@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.box_arrays import check_frame
-from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile
+from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile, unpack_table
 from choque.record._chunks import Chunk, ChunkHead, unpack, unpack_columns
-from choque.record._packing import unpack_table
 from choque.record.frames import BodyTable, Poses
 from choque.scene.body_scenes.scene import Camera
 

@@ -24,7 +24,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 
 @broad_phase_check("copies")
 def copies(subject: Subject) -> None:
-    """A copy or a pickle gives the same answers, goes on as the original would, and leaves it alone."""
+    """A copy or a pickle gives the same answers, continues as its source would, and leaves it unchanged."""
     scene = scenes.make("touching", count=60, dimension=2, dtype="float32")
     elsewhere = scenes.make("touching", count=60, dimension=2, dtype="float32", seed=5).boxes()
     for name, duplicate in WAYS.items():
@@ -44,11 +44,11 @@ def copies(subject: Subject) -> None:
                     target.add(elsewhere.take(np.arange(10)))
                     target.move(np.array([0, 60, 8], np.int32), elsewhere.take([12, 13, 14]))
                 trial.agree("pairs() of the copy after more changes", twin.pairs(), twin_mirror.pairs())
-                trial.agree("pairs() of the original after the copy changed", broad.pairs(), mirror.pairs())
+                trial.agree("pairs() of the source after the copy changed", broad.pairs(), mirror.pairs())
                 for target in (broad, mirror):
                     target.move(np.array([1, 2], np.int32), elsewhere.take([1, 2]))
-                trial.agree("pairs() of the original after its own change", broad.pairs(), mirror.pairs())
-                trial.agree("pairs() of the copy after the original changed", twin.pairs(), twin_mirror.pairs())
+                trial.agree("pairs() of the source after its own change", broad.pairs(), mirror.pairs())
+                trial.agree("pairs() of the copy after the source changed", twin.pairs(), twin_mirror.pairs())
 
 
 def _equal(trial: Trial, broad: BroadPhase, twin: BroadPhase) -> None:
