@@ -22,14 +22,14 @@ from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, RED, drawn, overheard, pane
 
 
 def polygon(corners: int, radius: float, turned: float, at: tuple[float, float]) -> Any:
-    """A flat regular body: (k, 3) vertices."""
+    """Return the vertices (k, 3) of a flat regular body."""
     angle = turned + 2 * np.pi * np.arange(corners) / corners
     return np.stack((at[0] + radius * np.cos(angle), at[1] + radius * np.sin(angle), 0 * angle), axis=1)
 
 
 @drawn()
 def gjk() -> Figure:
-    """The steps of GJK on the difference of two flat bodies: ever nearer to the origin."""
+    """Draw the steps of GJK on the difference of two flat bodies, toward the origin."""
     one, other = polygon(23, 1.5, 0.4, (0, 0)), polygon(17, 1.2, 0.2, (3.0, 2.0))
     cores = as_query(one, other, None, 1).cores
     steps: list[Any] = []
@@ -66,7 +66,7 @@ def gjk() -> Figure:
 
 
 def _together(points: list[Any], near: float) -> list[tuple[str, Any]]:
-    """One label for all points in a row that lie too near to each other for labels of their own."""
+    """Return one label for each run of points that are too close together for labels of their own."""
     labels: list[tuple[str, Any]] = []
     first = 0
     for number, point in enumerate(points):
@@ -80,7 +80,7 @@ def _together(points: list[Any], near: float) -> list[tuple[str, Any]]:
 
 @drawn("png")
 def epa() -> Figure:
-    """The polytope of EPA as it grows toward the surface of the difference."""
+    """Draw the polytope of EPA as it expands toward the surface of the difference."""
     hulls = choque.narrow.Hulls.solids("rhombicuboctahedron")
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
@@ -90,7 +90,7 @@ def epa() -> Figure:
     stages: list[Any] = []
 
     def note(arguments: Any) -> None:
-        planes, faces, nearest = arguments[0], arguments[1], arguments[5]
+        nearest, planes, faces = arguments[1], polytope.planes, polytope.faces
         real = np.isfinite(planes[:, 3]) & (faces[:, 0] != faces[:, 1])
         stages.append((polytope.corners[faces[real][:, :3]].copy(), polytope.corners[faces[nearest, :3]].copy()))
 
@@ -123,7 +123,7 @@ def epa() -> Figure:
 
 @drawn()
 def conservative_advancement() -> Figure:
-    """A rod that turns toward a floor: how far it advances in each step, and the distance then."""
+    """Draw how far a rod that turns toward a floor advances in each step, and its distance."""
     cube = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     rod, floor = cube * [2.4, 0.25, 0.25] + [0, 2.2, 0], cube * [20, 1, 20] - [0, 0.5, 0]
     move, spin = (0.0, -2.6, 0.0), (0.0, 0.0, 2.4)
@@ -132,13 +132,15 @@ def conservative_advancement() -> Figure:
     times: list[float] = []
     gaps: list[float] = []
     motion = np.array([[move, (0, 0, 0), spin, (0, 0, 0)]], float)
-    room = (np.empty(1, np.uint8), np.empty(1), np.zeros((1, 3)), np.zeros((1, 3)), np.empty(1, np.int64))
+    results = _advancement._Impacts(
+        np.empty(1, np.uint8), np.empty(1), np.zeros((1, 3)), np.zeros((1, 3)), np.empty(1, np.int64)
+    )
     with (
         overheard(_advancement, "_pose", lambda given, _: times.append(given[4]) if given[6] == 0 else None),
         overheard(_advancement, "gjk_pair", lambda _, found: gaps.append(float(np.linalg.norm(found[2])))),
     ):
         advance: Any = _advancement._advance
-        advance.py_func(query.cores, query.rows, motion, 1e-3, *room, 0, 1)
+        advance.py_func(query.cores, query.rows, motion, 1e-3, results, 0, 1)
     figure, (space, chart) = panels(9, 3.8, 2)
     outline = np.array([[-1.2, -0.125], [1.2, -0.125], [1.2, 0.125], [-1.2, 0.125]])
     for number, time in enumerate(times):
@@ -147,15 +149,15 @@ def conservative_advancement() -> Figure:
         last = number == len(times) - 1
         space.fill(*placed.T, facecolor=BLUE, alpha=0.8 if last else 0.15, edgecolor=BLUE)
     space.axhline(0, color=BLACK, linewidth=2)
-    plain(space, f"met at {times[-1]:.4f} of the motion")
+    plain(space, f"contact at {times[-1]:.4f} of the motion")
     chart.semilogy(range(1, len(times) + 1), gaps, "o-", color=BLUE)
-    chart.set(xlabel="step", ylabel="distance", title=f"{len(times)} steps, none beyond the meeting")
+    chart.set(xlabel="step", ylabel="distance", title=f"{len(times)} steps, none beyond the contact")
     return figure
 
 
 @drawn()
 def contacts() -> Figure:
-    """Point, normal and depth of five pairs of shapes, seen in section."""
+    """Draw point, normal and depth of five pairs of shapes in section."""
     across = np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # a capsule along x
     c, s = np.cos(0.5), np.sin(0.5)
     leaning = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ across
