@@ -141,7 +141,7 @@ def test_turning_the_source_of_the_lattice_keeps_the_lattice() -> None:
     assert pair.spacing.tolist() == [0.5, 1.0, 2.0]
     lattice = second.lattice
     pivot = lattice.to_world(np.rint(lattice.to_lattice(pair.parts[1].middle)))
-    assert pair.parts[1].volume == second.rotated([0.0, 0.4, 0.0], about=pivot)
+    assert pair.parts[1].volume == second.rotated([0.0, 0.4, 0.0], about=pivot, conservative=True)
     assert pair.parts[1].volume != second
 
 

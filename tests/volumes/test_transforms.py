@@ -91,6 +91,53 @@ def test_resampling_keeps_the_solid() -> None:
     assert fine.resampled(like=block) == block
 
 
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (0.5, 0.8, 1.25)])
+def test_a_conservative_rotation_misses_no_point(spacing: tuple[float, float, float]) -> None:
+    """F-003-21: no point of a thin solid is outside the turned one, by `rotated` and as a body."""
+    random = np.random.default_rng(7)
+    for _ in range(6):
+        mask = np.zeros((9, 8, 7), bool)
+        mask[tuple(random.integers(0, mask.shape, (12, 3)).T)] = True
+        mask[:, :, 3] = True
+        volume = Volume.from_voxels(mask, spacing=spacing, origin=(5.0, -3.0, 2.0))
+        vector = random.normal(size=3)
+        body = Body(volume)
+        body.turn_to(vector)
+        full = volume.model.bounds[0] + np.argwhere(volume.voxels())
+        points = volume.lattice.to_world(full[random.integers(0, len(full), 3000)] + random.random((3000, 3)))
+        moved = (points - body.pivot) @ body.rotation.T + body.pivot
+        at = np.floor(body.volume.lattice.to_lattice(moved)).astype(int) - body.volume.model.bounds[0]
+        assert body.volume.voxels()[tuple(at.T)].all()
+        assert (volume.rotated(vector) - body.volume).is_empty
+        assert body.volume == volume.rotated(vector, conservative=True)
+
+
+def test_conservative_resampling_keeps_every_part() -> None:
+    random = np.random.default_rng(8)
+    for _ in range(20):
+        fine = Volume.from_voxels(random.random((6, 5, 7)) < 0.2, spacing=random.uniform(0.2, 0.6, 3))
+        coarse = Volume.from_voxels(np.ones((1, 1, 1), bool), spacing=random.uniform(0.5, 2, 3), origin=(0.1, 0, 3))
+        if fine.is_empty:
+            continue
+        grown = fine.resampled(like=coarse, conservative=True)
+        lower, upper = (grown.lattice.to_lattice(corner) for corner in fine.boxes())
+        first, last = np.floor(lower + 1e-3).astype(int), np.ceil(upper - 1e-3).astype(int)
+        wanted = np.zeros_like(grown.voxels())
+        offset = np.array(grown.model.bounds[0])
+        for low, high in zip(first - offset, last - offset, strict=True):
+            wanted[tuple(map(slice, low, high))] = True
+        assert np.array_equal(grown.voxels(), wanted)
+
+
+def test_resampling_and_turning_to_nothing_is_refused() -> None:
+    wall = np.zeros((4, 4, 4), bool)
+    wall[:, :, 1] = True
+    thin = Volume.from_voxels(wall, spacing=0.25)
+    with pytest.raises(InvalidInput, match=r"conservative=True"):
+        thin.resampled(spacing=1.0)
+    assert thin.resampled(spacing=1.0, conservative=True).voxel_count == 1
+
+
 def test_lattices_that_differ_say_what_to_do() -> None:
     one = Volume.from_voxels(np.ones((4, 4, 4), np.bool_))
     finer = Volume.from_voxels(np.ones((4, 4, 4), np.bool_), spacing=0.5)

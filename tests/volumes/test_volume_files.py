@@ -97,7 +97,8 @@ def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_p
     assert told["volume"] == pytest.approx(solid.volume)
     assert told["parts"] == 1
     assert "voxels" in run(shell, "info", tmp_path / "bone.nrrd")
-    told = json.loads(run(shell, "collide", tmp_path / "bone.nrrd", tmp_path / "screw.stl", "--report", "--json"))
+    exact = ("--centres", "--report", "--json")
+    told = json.loads(run(shell, "collide", tmp_path / "bone.nrrd", tmp_path / "screw.stl", *exact))
     assert told["collides"] == solid.collides(screw) is True
     assert told["shared_volume"] == pytest.approx((solid & screw).volume)
     assert told["push"] == pytest.approx(solid.separation(screw).tolist())
@@ -106,10 +107,10 @@ def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_p
     assert Volume.read(tmp_path / "drilled.evm") == solid - screw
     run(shell, "convert", tmp_path / "drilled.evm", tmp_path / "drilled.nii.gz")
     assert Volume.read(tmp_path / "drilled.nii.gz") == solid - screw
-    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--report", "--json"))
+    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", *exact))
     assert told["collides"] is False
     assert told["clearance"] == 0.0
-    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--closed", "--json"))
+    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--closed", *exact))
     assert told["collides"] is True
     run(shell, "mesh", tmp_path / "bone.nrrd", tmp_path / "bone.ply")
     assert Volume.read(tmp_path / "bone.ply", like=solid) == solid
@@ -123,8 +124,13 @@ def test_the_shell_resamples_and_takes_a_spacing(shell: typer.Typer, tmp_path: P
     with pytest.raises(InvalidInput, match=r"fine\.nrrd are of .*coarse\.nrrd of .*--resample"):
         run(shell, "collide", *names)
     told = json.loads(run(shell, "collide", *names, "--resample", "--report", "--json"))
-    wanted = fine & coarse.resampled(like=fine)
+    wanted = fine & coarse.resampled(like=fine, conservative=True)
     assert told["shared_volume"] == pytest.approx(wanted.volume)
+    assert (
+        json.loads(run(shell, "collide", *names[::-1], "--resample", "--report", "--json"))["shared_box"]
+        == (told["shared_box"])
+    )
+    wanted = fine & coarse.resampled(like=fine)
     run(shell, "boolean", "and", *names, tmp_path / "both.evm", "--resample")
     assert Volume.read(tmp_path / "both.evm") == wanted
     np.save(tmp_path / "mask.npy", coarse.voxels())
@@ -133,6 +139,35 @@ def test_the_shell_resamples_and_takes_a_spacing(shell: typer.Typer, tmp_path: P
         assert told["spacing"] == spacing
     with pytest.raises(InvalidInput, match="--spacing is 'wide'"):
         run(shell, "info", tmp_path / "mask.npy", "--spacing", "wide")
+
+
+def test_a_wall_thinner_than_a_voxel_is_hit_in_both_orders(shell: typer.Typer, tmp_path: Path) -> None:
+    wall = np.zeros((4, 4, 4), bool)
+    wall[:, :, 1] = True
+    Volume.from_voxels(wall, spacing=0.25).write(tmp_path / "wall.nrrd")
+    Volume.from_voxels(np.ones((1, 1, 1), bool)).write(tmp_path / "block.nrrd")
+    for names in (("block.nrrd", "wall.nrrd"), ("wall.nrrd", "block.nrrd")):
+        words = [tmp_path / name for name in names]
+        told = json.loads(run(shell, "collide", *words, "--resample", "--report", "--json"))
+        assert told["collides"] is True
+        assert told["shared_volume"] == pytest.approx(0.25)
+
+
+def test_nothing_is_not_apart(shell: typer.Typer, tmp_path: Path) -> None:
+    """Meshes without triangles, and volumes without voxels, are refused; thin meshes collide."""
+    Volume.from_voxels(np.ones((8, 8, 8), bool)).write(tmp_path / "block.nrrd")
+    plate = Volume.from_voxels(np.ones((1, 1, 1), bool), spacing=(2.0, 2.0, 0.3), origin=(1.0, 1.0, 1.6))
+    plate.write(tmp_path / "plate.stl")
+    assert json.loads(run(shell, "collide", tmp_path / "block.nrrd", tmp_path / "plate.stl", "--json"))["collides"]
+    (tmp_path / "nothing.off").write_text("OFF\n0 0 0\n")
+    np.save(tmp_path / "zeros.npy", np.zeros((2, 2, 2), bool))
+    for name, sentence, words in (
+        ("plate.stl", "leaves no voxel", ["--centres"]),
+        ("nothing.off", "no triangles", []),
+        ("zeros.npy", "no full voxel", ["--resample"]),
+    ):
+        with pytest.raises(InvalidInput, match=sentence):
+            run(shell, "collide", tmp_path / "block.nrrd", tmp_path / name, *words)
 
 
 @pytest.mark.parametrize(

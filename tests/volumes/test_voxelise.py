@@ -107,6 +107,78 @@ def test_conservative_voxels_hold_the_sphere_and_the_thin_surface_does_not() -> 
     assert missed[False] > 0
 
 
+def joined(*meshes: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in meshes)])
+    faces = [faces + start for (_, faces), start in zip(meshes, starts, strict=False)]
+    return np.concatenate([vertices for vertices, _ in meshes]), np.concatenate(faces)
+
+
+def reversed_mesh(mesh: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return mesh[0], mesh[1][:, ::-1]
+
+
+@pytest.mark.parametrize("conservative", [False, True])
+@pytest.mark.parametrize("flips", [(), (0,), (1,), (0, 1)])
+def test_overlapping_shells_are_solid(flips: tuple[int, ...], conservative: bool) -> None:
+    """F-003-24, F-003-25: a probe inside both shells is hit, however the shells are oriented."""
+    shells = [(SPHERE.vertices + [shift, 0, 0], SPHERE.faces) for shift in (0.0, 0.7)]
+    given = [reversed_mesh(shell) if at in flips else shell for at, shell in enumerate(shells)]
+    both = Volume.from_mesh(joined(*given), voxels_per_unit=10, conservative=conservative)
+    one, two = (Volume.from_mesh(shell, like=both, conservative=conservative) for shell in shells)
+    assert both == one | two
+
+
+def test_a_doubled_mesh_and_a_mesh_with_two_sides_are_the_mesh() -> None:
+    solid = Volume.from_mesh(SPHERE, voxels_per_unit=10)
+    mesh = (SPHERE.vertices, SPHERE.faces)
+    other = (SPHERE.vertices + [0.7, 0, 0], SPHERE.faces)
+    for copies in ((mesh, mesh), (mesh, reversed_mesh(mesh)), (mesh, mesh, mesh)):
+        assert Volume.from_mesh(joined(*copies), like=solid) == solid
+    with_other = Volume.from_mesh(joined(mesh, reversed_mesh(mesh), other), like=solid)
+    assert with_other == solid | Volume.from_mesh(other, like=solid)
+
+
+def test_a_shell_that_faces_inward_inside_another_is_a_cavity() -> None:
+    outer = (SPHERE.vertices, SPHERE.faces)
+    inner = (0.5 * SPHERE.vertices, SPHERE.faces)
+    solid = Volume.from_mesh(outer, voxels_per_unit=10)
+    hollow = solid - Volume.from_mesh(inner, like=solid)
+    assert Volume.from_mesh(joined(outer, reversed_mesh(inner)), like=solid) == hollow
+    assert Volume.from_mesh(joined(reversed_mesh(outer), inner), like=solid) == hollow
+    assert Volume.from_mesh(joined(outer, inner), like=solid) == solid
+
+
+def test_a_shell_whose_triangles_are_not_oriented_alike_is_filled_by_parity() -> None:
+    faces = SPHERE.faces.copy()
+    faces[::2] = faces[::2, ::-1]
+    solid = Volume.from_mesh(SPHERE, voxels_per_unit=10)
+    other = (SPHERE.vertices + [0.7, 0, 0], SPHERE.faces)
+    assert Volume.from_mesh((SPHERE.vertices, faces), like=solid) == solid
+    both = Volume.from_mesh(joined((SPHERE.vertices, faces), other), like=solid)
+    assert both == solid | Volume.from_mesh(other, like=solid)
+
+
+def test_random_boxes_fill_to_their_union() -> None:
+    random = np.random.default_rng(3)
+    for count in (2, 3, 6, 12):
+        corners = random.uniform(0, 9, (count, 2, 3))
+        boxes = [box_mesh(pair.min(axis=0), pair.max(axis=0) + 0.6) for pair in corners]
+        given = [reversed_mesh(box) if random.random() < 0.3 else box for box in boxes]
+        grid = Volume.from_voxels(np.ones((1, 1, 1), bool))
+        wanted = Volume.from_mesh(boxes[0], like=grid, conservative=True)
+        for box in boxes[1:]:
+            wanted |= Volume.from_mesh(box, like=grid, conservative=True)
+        # A box that is oriented inward inside another is a cavity: the mesh may be less than the union.
+        found = Volume.from_mesh(joined(*given), like=grid, conservative=True)
+        assert (found - wanted).is_empty
+        assert Volume.from_mesh(joined(*boxes), like=grid, conservative=True) == wanted
+
+
+def box_mesh(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    mesh = Volume.from_voxels(np.ones((1, 1, 1), bool), spacing=upper - lower, origin=lower).surface()
+    return np.asarray(mesh[0]), np.asarray(mesh[1])
+
+
 def test_a_mesh_with_holes_has_no_inside() -> None:
     holed = Mesh(SPHERE.vertices, SPHERE.faces[~SPHERE.degenerate][1:])
     with pytest.raises(ChoqueError, match=r"3 edges.*fill='surface'"):
@@ -129,12 +201,14 @@ def test_bad_meshes_are_one_sentence(mesh: object, words: str) -> None:
         Volume.from_mesh(mesh, voxels_per_unit=1, fill="surface")  # type: ignore[arg-type]
 
 
-def test_too_fine_a_mesh_is_refused_and_no_mesh_is_empty() -> None:
+def test_too_fine_a_mesh_and_a_mesh_without_triangles_are_refused() -> None:
     with pytest.raises(ChoqueError, match="larger voxels"):
         Volume.from_mesh(SPHERE, voxels_per_unit=1e5)
     with pytest.raises(ChoqueError, match="distinguish voxels"):
         Volume.from_mesh(SPHERE, voxels_per_unit=1e30)
     with pytest.raises(ChoqueError, match="distinguish voxels"):
         Volume.from_mesh((SPHERE.vertices + 1e30, SPHERE.faces), voxels_per_unit=1, fill="surface")
-    assert Volume.from_mesh((np.empty((0, 3)), np.empty((0, 3), int)), voxels_per_unit=1).is_empty
+    for fill in ("solid", "surface"):
+        with pytest.raises(ChoqueError, match="no triangles"):
+            Volume.from_mesh((np.empty((0, 3)), np.empty((0, 3), int)), voxels_per_unit=1, fill=fill)
     assert isinstance(voxelise_mesh(SPHERE, Lattice(), fill="surface"), ExtremeVertices)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,8 +39,14 @@ PerUnit = Annotated[
     typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan."),
 ]
 Fill = Annotated[str, typer.Option("--fill", metavar="HOW", help="Meshes: solid or surface.")]
-Conservative = Annotated[bool, typer.Option("--conservative", help="Meshes: every voxel that a triangle touches.")]
-Resample = Annotated[bool, typer.Option("--resample", help="Resample the second file on the voxels of the first.")]
+Conservative = Annotated[
+    bool | None,
+    typer.Option(
+        "--conservative/--centres",
+        help="Meshes: every voxel that a triangle touches (default of collide), or those whose centre is inside.",
+    ),
+]
+Resample = Annotated[bool, typer.Option("--resample", help="Resample the file with larger voxels on the other's.")]
 
 
 Output = Annotated[
@@ -60,7 +67,7 @@ class Reading:
     spacing: Spacing = None
     voxels_per_unit: PerUnit = None
     fill: Fill = "solid"
-    conservative: Conservative = False
+    conservative: Conservative = None
 
     def one(self, path: Path, like: Volume | None = None) -> Volume:
         """Read the volume of a file; a mesh is voxelised on the lattice of ``like``, if given."""
@@ -85,11 +92,14 @@ class Reading:
             raise InvalidInput(f"{path} is a mesh and has no voxels; give their resolution with --voxels-per-unit.")
         per_unit = self.voxels_per_unit if like is None else None
         return Volume.from_mesh(
-            path, like=like, voxels_per_unit=per_unit, fill=self.fill, conservative=self.conservative
+            path, like=like, voxels_per_unit=per_unit, fill=self.fill, conservative=bool(self.conservative)
         )
 
     def both(self, path: Path, other: Path, *, resample: bool = False) -> tuple[Volume, Volume]:
-        """Read the volumes of two files on one lattice: that of the first file that is not a mesh."""
+        """Read the volumes of two files on one lattice: that of the file that is not a mesh, or the finer one.
+
+        With ``resample`` the volume with larger voxels is resampled on the lattice of the other.
+        """
         from choque.errors import InvalidInput
         from choque.volumes.reading import kind_of
 
@@ -98,18 +108,31 @@ class Reading:
             return self.one(path, two), two
         one = self.one(path)
         two = self.one(other, one)
-        if resample:
-            return one, two.resampled(like=one)
         try:
             one.lattice.shift_to(two.lattice)
         except InvalidInput as problem:
+            if resample:
+                return self._on_finer_lattice(one, two)
             first, second = one.lattice, two.lattice
             raise InvalidInput(
                 f"The voxels of {path} are of {first.spacing} from {first.origin}, those of {other} of "
                 f"{second.spacing} from {second.origin}; they must be of one size and line up. Add --resample to use "
-                f"those of {path} for both."
+                f"the smaller ones for both."
             ) from problem
         return one, two
+
+    def _on_finer_lattice(self, one: Volume, two: Volume) -> tuple[Volume, Volume]:
+        """Return both on the lattice of the smaller voxels, whichever file it comes from."""
+        conservative = bool(self.conservative)
+        if _fineness(one) <= _fineness(two):
+            return one, two.resampled(like=one, conservative=conservative)
+        return one.resampled(like=two, conservative=conservative), two
+
+
+def _fineness(volume: Volume) -> tuple[float, ...]:
+    """Return what orders lattices: the content of a voxel, then its edges, then the origin."""
+    lattice = volume.lattice
+    return (prod(lattice.spacing), *lattice.spacing, *lattice.origin)
 
 
 def _read_spacing(text: str | None) -> list[float] | None:
@@ -186,12 +209,21 @@ def collide(
 ) -> None:
     """Test whether two volumes collide. A mesh is voxelised on the lattice of the other file.
 
+    Meshes, and volumes that are resampled, fill every voxel that they touch: "no" is certain, "yes" within a voxel.
+
     Try:
       choque volume collide bone.nrrd implant.stl --above 300 --report
-      choque volume collide a.off b.off --voxels-per-unit 20 --conservative
+      choque volume collide a.off b.off --voxels-per-unit 20 --centres
       choque volume collide fine.nii.gz coarse.nii.gz --above 300 --resample
     """
+    from choque.errors import InvalidInput
+
+    if reading.conservative is None:
+        reading = replace(reading, conservative=True)
     one, two = reading.both(file, other, resample=resample)
+    for path, given in ((file, one), (other, two)):
+        if given.is_empty:
+            raise InvalidInput(f"{path} has no full voxel, so nothing can collide with it; give a solid or its label.")
     found = one.collision(two, closed=closed)
     record: dict[str, Any] = {"files": [file, other], "collides": found is not None}
     if found is not None:
@@ -203,10 +235,8 @@ def collide(
         if not region.is_empty:
             record["push"] = found.separation()
     elif report:
-        empty = one.is_empty or two.is_empty
-        record["clearance"] = None if empty else one.clearance(two)
-        if not empty:
-            record["nearest_points"] = one.nearest_points(two)
+        record["clearance"] = one.clearance(two)
+        record["nearest_points"] = one.nearest_points(two)
     _print(record, _sentences(record), as_json)
 
 
@@ -221,9 +251,7 @@ def _sentences(record: dict[str, Any]) -> dict[str, str]:
     if "push" in record:
         lines["push"] = f"moving the second by {_numbers(record['push'])} separates them"
     if "clearance" in record:
-        clearance = record["clearance"]
-        lines["clearance"] = "none: one of them is empty" if clearance is None else f"{clearance:.6g}"
-    if "nearest_points" in record:
+        lines["clearance"] = f"{record['clearance']:.6g}"
         one, two = record["nearest_points"]
         lines["nearest"] = f"{_numbers(one)} and {_numbers(two)}"
     return lines

@@ -16,9 +16,9 @@ class Body:
     """A volume with a position and a rotation about its own pivot.
 
     Moving rounds to whole voxels and costs nothing. Turning resamples the volume that the body was made from, so
-    errors never accumulate; quarter turns about the axes are exact if the voxels are cubes. Other rotations take a
-    voxel if its centre was in the volume: a conservative volume is not conservative after them. `turn_count` and
-    `turn_seconds` measure the cost of turning.
+    errors never accumulate; quarter turns about the axes are exact if the voxels are cubes. Other rotations take every
+    voxel that may share space with the turned volume, so that no collision is missed. `turn_count` and `turn_seconds`
+    measure the cost of turning.
 
     Parameters
     ----------
@@ -26,12 +26,15 @@ class Body:
         The body at position (0, 0, 0), not turned.
     pivot
         The fixed point of rotations [world]; default: the lattice point in the middle of its box.
+    conservative
+        False: rotations take the voxels whose centres are in the turned volume, which can lose thin parts.
     """
 
-    def __init__(self, volume: Volume, *, pivot: ArrayLike | None = None) -> None:
+    def __init__(self, volume: Volume, *, pivot: ArrayLike | None = None, conservative: bool = True) -> None:
         lattice_of(volume)
         self._unturned = volume
         self._turned = volume
+        self.conservative = conservative
         self.pivot: NDArray[np.float64] = volume._pivot(pivot)
         self.rotation: NDArray[np.float64] = np.eye(3)
         self.position: NDArray[np.float64] = np.zeros(3)
@@ -62,7 +65,7 @@ class Body:
         if np.array_equal(matrix, self.rotation):
             return
         start = perf_counter()
-        self._turned = self._unturned.rotated(matrix, about=self.pivot)
+        self._turned = self._unturned.rotated(matrix, about=self.pivot, conservative=self.conservative)
         self.turn_seconds += perf_counter() - start
         self.turn_count += 1
         self.rotation = matrix

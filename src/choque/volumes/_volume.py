@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +87,13 @@ class Volume:
         voxels_per_unit
             Instead of ``like``: the number of voxels in one world unit. Voxel i is centred at i / voxels_per_unit.
         fill
-            ``solid``: voxels whose centre is inside; the mesh must be closed. ``surface``: one layer of voxels along
-            the triangles, nothing inside.
+            ``solid``: voxels whose centre is inside; the mesh must be closed. Where shells of the mesh overlap it is
+            solid; a shell inside another is a cavity if its triangles face inward. ``surface``: one layer of voxels
+            along the triangles, nothing inside.
         conservative
-            Also every voxel that a triangle touches, so that no part of the mesh is outside the volume.
+            Also every voxel that a triangle touches, so that no part of the mesh is outside the volume. Without it,
+            parts thinner than a voxel can be lost, and `collides` can miss them; a mesh that leaves no voxel is an
+            error.
         """
         from choque.volumes.voxelise import voxelise_mesh
 
@@ -336,29 +338,37 @@ class Volume:
         """Return the volume enlarged by whole factors from the origin of the lattice; the voxels keep their size."""
         return self._with(self.model.scaled(factors))
 
-    def rotated(self, rotation: ArrayLike, *, about: ArrayLike | None = None) -> Volume:
-        """Return the volume turned by any angle, resampled on the same lattice by the centres of the new voxels.
+    def rotated(self, rotation: ArrayLike, *, about: ArrayLike | None = None, conservative: bool = False) -> Volume:
+        """Return the volume turned by any angle, resampled on the same lattice.
 
-        ``rotation`` is a matrix (3, 3), or a vector (3,) along the axis, as long as the angle [rad]. A conservative
-        volume is not conservative afterwards: turn the mesh instead.
+        Parameters
+        ----------
+        rotation
+            A matrix (3, 3), or a vector (3,) along the axis, as long as the angle [rad].
+        about
+            The fixed point [world]; default: a lattice point in the middle of this volume.
+        conservative
+            Instead of the voxels whose centres are in the turned volume, every voxel that may share space with it: no
+            part of the turned volume is lost, and it grows by less than a voxel. A volume without thin parts needs it
+            as well where a "no" of `collides` must hold.
         """
-        matrix = _turning.rotation_matrix(rotation)
-        pivot = self._pivot(about)
+        motion = _turning.Motion(_turning.rotation_matrix(rotation), self._pivot(about))
+        model = _turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative)
+        return self._with(model)
 
-        def forward(points: NDArray[np.float64]) -> NDArray[np.float64]:
-            return (points - pivot) @ matrix.T + pivot
+    def resampled(
+        self, *, like: Volume | None = None, spacing: ArrayLike | None = None, conservative: bool = False
+    ) -> Volume:
+        """Return the solid on the lattice of ``like``, or in voxels of ``spacing`` from the same origin.
 
-        def backward(points: NDArray[np.float64]) -> NDArray[np.float64]:
-            return (points - pivot) @ matrix + pivot
-
-        return self._mapped(self.lattice, forward, backward)
-
-    def resampled(self, *, like: Volume | None = None, spacing: ArrayLike | None = None) -> Volume:
-        """Return the solid on the lattice of ``like``, or in voxels of ``spacing`` from the same origin, by centres."""
+        A voxel is full if its centre is in this volume; with ``conservative`` if it shares space with it, so that thin
+        parts stay. Raises `InvalidInput` if nothing is left.
+        """
         if (like is None) == (spacing is None):
             raise InvalidInput("The new voxels are not determined; give either like=volume or spacing=.")
         target = lattice_of(like) if like is not None else Lattice.make(spacing, self.lattice.origin)  # type: ignore[arg-type]
-        return self._mapped(target, lambda points: points, lambda points: points)
+        still = _turning.Motion(np.eye(3), np.zeros(3))
+        return Volume(_turning.resample(self.model, self.lattice, target, still, conservative=conservative), target)
 
     def dilated(self, voxels: int = 1, *, shape: str = "cube") -> Volume:
         """Return the volume grown by ``voxels``: to the 26 neighbours of each (``cube``) or to the 6 (``diamond``)."""
@@ -392,17 +402,6 @@ class Volume:
         spacing = np.array(self.spacing)[columns]
         origin = (np.array(self.lattice.origin) - pivot)[columns] * signs + pivot
         return Volume(self.model.with_axes(permutation, mirrored), Lattice.make(spacing, origin))
-
-    def _mapped(
-        self,
-        target: Lattice,
-        forward: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-        backward: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    ) -> Volume:
-        corners = np.stack(np.meshgrid(*np.stack(self.bounds, axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
-        moved = forward(corners)
-        model = _turning.resample(self.model, self.lattice, target, backward, moved.min(axis=0), moved.max(axis=0))
-        return Volume(model, target)
 
 
 @dataclass(frozen=True)

@@ -67,15 +67,16 @@ class VolumePart:
     def rebuild(self, like: Volume | None, voxels_per_unit: float | None) -> None:
         """Make the voxels again; nothing changes if the source raises `InvalidInput`.
 
-        A mesh is turned and then voxelised. Scans and models are resampled by the centres of the turned voxels, which
-        is exact for quarter turns if the voxels are cubes.
+        A mesh is turned and then voxelised. Scans and models are resampled conservatively, which is exact for quarter
+        turns if the voxels are cubes.
         """
         begin = perf_counter()
         source = self.source if not self.is_turned else self.source.turned(self.rotation, self.middle)
         volume = source.volume(like=like, voxels_per_unit=voxels_per_unit, above=self.above, fill=self.fill)
         if self.is_turned and source.mesh is None:
             lattice = volume.lattice
-            volume = volume.rotated(self.rotation, about=lattice.to_world(np.rint(lattice.to_lattice(self.middle))))
+            pivot = lattice.to_world(np.rint(lattice.to_lattice(self.middle)))
+            volume = volume.rotated(self.rotation, about=pivot, conservative=True)
         self.seconds = perf_counter() - begin
         self.mesh = source.mesh if source.mesh is not None else Mesh(*volume.surface())
         self.volume = volume

@@ -102,8 +102,8 @@ class VolumeSource:
     def volume(self, *, like: Volume | None, voxels_per_unit: float | None, above: float | None, fill: bool) -> Volume:
         """Return its voxels on the lattice of ``like``, or ``voxels_per_unit``; scans and models may keep their own.
 
-        Meshes are voxelised conservatively, every voxel that a triangle touches, so that the voxels miss no collision
-        of triangles; with ``fill`` also the inside. ``above`` is the threshold of a scan.
+        Meshes are voxelised and others resampled conservatively, so that the voxels miss no collision; with ``fill``
+        meshes get their inside as well. ``above`` is the threshold of a scan.
         """
         if self.mesh is not None:
             return Volume.from_mesh(
@@ -115,8 +115,8 @@ class VolumeSource:
             )
         own = self.model if self.model is not None else self._thresholded(above)
         if like is not None:
-            return own if _fits(own, like) else own.resampled(like=like)
-        return own if voxels_per_unit is None else own.resampled(spacing=1.0 / voxels_per_unit)
+            return own if _fits(own, like) else own.resampled(like=like, conservative=True)
+        return own if voxels_per_unit is None else own.resampled(spacing=1.0 / voxels_per_unit, conservative=True)
 
     def _thresholded(self, above: float | None) -> Volume:
         assert self.scan is not None

@@ -6,6 +6,7 @@ Internally in lattice units: voxel (i, j, k) spans i to i + 1 along x, and so on
 from __future__ import annotations
 
 import os
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +51,9 @@ def voxelise_mesh(
     if fill == "solid":
         check_closed(given)
     if len(given.faces) == 0:
-        return ExtremeVertices.from_mask(np.zeros((0, 0, 0), np.bool_))
+        raise InvalidInput(
+            "The mesh has no triangles, so there is nothing to voxelise; give a mesh with at least one triangle."
+        )
     with np.errstate(over="ignore"):
         corners = lattice.to_lattice(given.vertices)[given.faces]
     reach = float(np.abs(corners).max())
@@ -66,27 +69,57 @@ def voxelise_mesh(
     mask = np.zeros(tuple(shape.tolist()), np.uint8)
     corners -= first
     if fill == "solid":
-        solid_cells(corners, mask)
+        solid_cells(given, corners, mask)
     elif not conservative:
         surface_cells(np.floor(corners).astype(np.int64), mask)
     if conservative:
         conservative_cells(corners, mask)
+    if not mask.any():
+        raise InvalidInput(
+            f"The mesh leaves no voxel: it is thinner than the voxels of {lattice.spacing} and no centre of one lies "
+            "inside. Use smaller voxels, or conservative=True for every voxel that the mesh touches."
+        )
     return ExtremeVertices.from_mask(mask.view(np.bool_), offset=tuple(first.tolist()))
 
 
 def check_closed(mesh: Mesh) -> None:
     """Raise `InvalidInput` for a mesh with holes: every edge must belong to an even number of triangles."""
-    _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    faces = place.reshape(-1)[mesh.faces]
-    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
-    edges = np.sort(np.concatenate([faces[whole][:, pair] for pair in ((0, 1), (1, 2), (2, 0))]), axis=1)
-    _, counts = np.unique(edges, axis=0, return_counts=True)
+    faces, vertex_count = welded(mesh)
+    _, counts = np.unique(_edges(faces[_are_whole(faces)], vertex_count), return_counts=True)
     open_count = int((counts % 2).sum())
     if open_count:
         raise InvalidInput(
             f"The mesh has holes: {open_count} edges belong to an odd number of triangles, so it has no inside "
             "to fill. Repair it, or use fill='surface'."
         )
+
+
+def welded(mesh: Mesh) -> tuple[NDArray[np.int64], int]:
+    """Return the faces (m, 3) with vertices at the same place as one, and the number of places."""
+    place = _alike(mesh.vertices)
+    return place[mesh.faces], int(place.max(initial=-1)) + 1
+
+
+def _alike(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a number for each row (n, 3), the same for equal rows; `numpy.unique` along an axis is slower."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return number
+
+
+def _are_whole(faces: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which triangles have three different corners."""
+    return np.asarray((faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0]))
+
+
+def _edges(faces: NDArray[np.int64], vertex_count: int) -> NDArray[np.int64]:
+    """Return a number for each edge of each triangle (3 m), the same for both directions."""
+    start, stop = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    return np.asarray(np.minimum(start, stop) * np.int64(vertex_count) + np.maximum(start, stop))
 
 
 # The cells of triangles, set in a mask of bytes that holds them all
@@ -157,9 +190,127 @@ def _side_sorted(start: NDArray[np.float64], stop: NDArray[np.float64], x: float
     return 1
 
 
+def solid_cells(mesh: Mesh, corners: Corners, mask: NDArray[np.uint8]) -> None:
+    """Set the cells whose centres are inside a closed mesh, by the winding number of each of its shells.
+
+    A shell is what hangs together by shared vertices. A point is inside a shell if its winding number is not 0 or, for
+    a shell whose triangles are not oriented alike, if it is inside by parity. A cell is set if the number of shells
+    around it, minus the number of cavities, is not 0: where shells overlap the mesh is solid. A cavity is a shell
+    oriented inward that lies nowhere outside all other shells.
+    """
+    shells = _Shells.of(mesh)
+    keep = shells.kept
+    cells, crossed = _crossings(corners[keep], shells.of_face[keep], mask.shape)
+    order = np.argsort(cells, kind="stable")
+    cells, crossed = cells[order], crossed[order]
+    signs = shells.signs.copy()
+    if (signs < 0).any():
+        outside = np.zeros(len(signs), np.bool_)
+        _fill(cells, crossed, signs, shells.is_oriented, mask, outside)
+        signs[outside] = 1
+    _fill(cells, crossed, signs, shells.is_oriented, mask, np.zeros(len(signs), np.bool_))
+
+
+class _Shells(NamedTuple):
+    """Parts of a mesh that share no vertex, and how each is oriented."""
+
+    of_face: NDArray[np.int32]
+    """(m,) the shell of each triangle."""
+    kept: NDArray[np.bool_]
+    """(m,) false for triangles without area, and for the second side of shells whose every triangle has two sides."""
+    signs: NDArray[np.int32]
+    """1 for shells oriented outward, -1 for those oriented inward, relative to the whole mesh."""
+    is_oriented: NDArray[np.bool_]
+    """Whether the triangles of a shell run along each edge as often forward as backward."""
+
+    @classmethod
+    def of(cls, mesh: Mesh) -> _Shells:
+        """Find the shells of a mesh; vertices at the same place are one."""
+        faces, vertex_count = welded(mesh)
+        of_face = connected(faces, vertex_count)
+        count = int(of_face.max()) + 1
+        kept = _are_whole(faces)
+        kept &= ~_second_sides(faces, of_face, kept, count)
+        corners = (mesh.vertices - mesh.vertices.mean(axis=0))[mesh.faces]
+        six = np.where(kept, np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])), 0.0)
+        signs = np.where(np.bincount(of_face, six, count) < 0, -1, 1)
+        is_oriented = _are_oriented(faces[kept], of_face[kept], count, vertex_count)
+        signs = np.where(is_oriented, signs * (-1 if six.sum() < 0 else 1), 1)
+        return cls(of_face, kept, signs.astype(np.int32), is_oriented)
+
+
+def _second_sides(
+    faces: NDArray[np.int64], of_face: NDArray[np.int32], kept: NDArray[np.bool_], count: int
+) -> NDArray[np.bool_]:
+    """Return the second of each two triangles of opposite orientation, in shells that consist of such pairs."""
+    lowest = np.argmin(faces, axis=1)
+    turned = np.take_along_axis(faces, (lowest[:, None] + np.arange(3)) % 3, axis=1)
+    is_forward = turned[:, 1] < turned[:, 2]
+    same = _alike(np.sort(faces, axis=1))
+    balance = np.bincount(same, np.where(is_forward, 1, -1) * kept)
+    is_single = np.zeros(count, np.bool_)
+    is_single[of_face[(balance[same] != 0) & kept]] = True
+    two_sided = ~is_single[of_face] & kept
+    second = np.zeros(len(faces), np.bool_)
+    rows = np.flatnonzero(two_sided)
+    if len(rows):
+        first = np.unique(same[rows], return_index=True)[1]
+        second[rows] = True
+        second[rows[first]] = False
+    return second
+
+
+def _are_oriented(
+    faces: NDArray[np.int64], of_face: NDArray[np.int32], count: int, vertex_count: int
+) -> NDArray[np.bool_]:
+    _, edge = np.unique(_edges(faces, vertex_count), return_inverse=True)
+    is_forward = faces < np.roll(faces, -1, axis=1)
+    balance = np.bincount(edge.reshape(-1), np.where(is_forward.ravel(), 1, -1))
+    is_oriented = np.ones(count, np.bool_)
+    is_oriented[np.repeat(of_face, 3)[balance[edge.reshape(-1)] != 0]] = False
+    return is_oriented
+
+
 @kernel
-def solid_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
-    """Set the cells whose centres are inside a closed mesh: an odd number of triangles lies below them."""
+def connected(faces: NDArray[np.int64], vertex_count: int) -> NDArray[np.int32]:
+    """Return for each triangle the number of the part that it belongs to; parts share no vertex."""
+    parent = np.empty(vertex_count, np.int64)
+    for vertex in range(vertex_count):
+        parent[vertex] = vertex
+    for face in range(faces.shape[0]):
+        for corner in range(3):
+            one, two = faces[face, 0], faces[face, corner]
+            while parent[one] != one:
+                parent[one] = parent[parent[one]]
+                one = parent[one]
+            while parent[two] != two:
+                parent[two] = parent[parent[two]]
+                two = parent[two]
+            parent[max(one, two)] = min(one, two)
+    numbers = np.full(vertex_count, -1, np.int32)
+    part = np.empty(faces.shape[0], np.int32)
+    count = 0
+    for face in range(faces.shape[0]):
+        root = faces[face, 0]
+        while parent[root] != root:
+            root = parent[root]
+        if numbers[root] < 0:
+            numbers[root] = count
+            count += 1
+        part[face] = numbers[root]
+    return part
+
+
+@kernel
+def _crossings(
+    corners: Corners, of_face: NDArray[np.int32], shape: tuple[int, int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where triangles cross the lines along z through centres: the first cell above, by its place in the mask.
+
+    The second array holds the shell, counted from 1; negative for triangles that look down.
+    """
+    cells, crossed = np.empty(64, np.int64), np.empty(64, np.int32)
+    count = 0
     for triangle in range(corners.shape[0]):
         a, b, c = corners[triangle, 0], corners[triangle, 1], corners[triangle, 2]
         area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
@@ -170,8 +321,8 @@ def solid_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
         low = int(np.floor(min(a[1], b[1], c[1]) - 0.5))
         high = int(np.ceil(max(a[1], b[1], c[1])))
         lowest, highest = min(a[2], b[2], c[2]), max(a[2], b[2], c[2])
-        for row in range(max(first, 0), min(last + 1, mask.shape[0])):
-            for column in range(max(low, 0), min(high + 1, mask.shape[1])):
+        for row in range(max(first, 0), min(last + 1, shape[0])):
+            for column in range(max(low, 0), min(high + 1, shape[1])):
                 x, y = row + 0.5, column + 0.5
                 side = _side(a, b, x, y)
                 if _side(b, c, x, y) != side or _side(c, a, x, y) != side:
@@ -180,13 +331,60 @@ def solid_cells(corners: Corners, mask: NDArray[np.uint8]) -> None:
                 across = ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / area
                 height = a[2] + along * (b[2] - a[2]) + across * (c[2] - a[2])
                 height = min(max(height, lowest), highest)
-                mask[row, column, int(np.floor(height + 0.5))] ^= 1
-    for row in range(mask.shape[0]):
-        for column in range(mask.shape[1]):
-            inside = 0
-            for cell in range(mask.shape[2]):
-                inside ^= mask[row, column, cell]
-                mask[row, column, cell] = inside
+                if count == cells.shape[0]:
+                    more_cells, more_crossed = np.empty(2 * count, np.int64), np.empty(2 * count, np.int32)
+                    for at in range(count):
+                        more_cells[at], more_crossed[at] = cells[at], crossed[at]
+                    cells, crossed = more_cells, more_crossed
+                cells[count] = (row * shape[1] + column) * shape[2] + int(np.floor(height + 0.5))
+                crossed[count] = side * (of_face[triangle] + 1)
+                count += 1
+    return cells[:count], crossed[:count]
+
+
+@kernel
+def _fill(
+    cells: NDArray[np.int64],
+    crossed: NDArray[np.int32],
+    signs: NDArray[np.int32],
+    is_oriented: NDArray[np.bool_],
+    mask: NDArray[np.uint8],
+    outside: NDArray[np.bool_],
+) -> None:
+    """Set the cells inside, from sorted crossings; mark ``outside`` the cavities that lie outside all other shells."""
+    height = mask.shape[2]
+    windings = np.zeros(signs.shape[0], np.int64)
+    around, cavities, line = 0, 0, -1
+    for at in range(cells.shape[0]):
+        if cells[at] // height != line:
+            if at > 0:
+                for back in range(at - 1, -1, -1):
+                    if cells[back] // height != line:
+                        break
+                    windings[abs(crossed[back]) - 1] = 0
+            around, cavities, line = 0, 0, cells[at] // height
+        shell = abs(crossed[at]) - 1
+        before = abs(windings[shell])
+        windings[shell] += 1 if crossed[at] > 0 else -1
+        if not is_oriented[shell]:
+            windings[shell] &= 1
+        change = abs(windings[shell]) - before
+        if signs[shell] > 0:
+            around += change
+        else:
+            cavities += change
+        if at + 1 == cells.shape[0] or cells[at + 1] == cells[at] or cells[at + 1] // height != line:
+            continue
+        if around != cavities:
+            row, column = line // mask.shape[1], line % mask.shape[1]
+            for cell in range(cells[at] % height, cells[at + 1] % height):
+                mask[row, column, cell] = 1
+        if around == 0 and cavities > 0:
+            for back in range(at, -1, -1):
+                if cells[back] // height != line:
+                    break
+                if windings[abs(crossed[back]) - 1] != 0:
+                    outside[abs(crossed[back]) - 1] = True
 
 
 @kernel
