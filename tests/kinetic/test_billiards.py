@@ -53,6 +53,57 @@ def test_a_ball_between_two_walls_under_gravity() -> None:
     np.testing.assert_allclose(ball.position, [[0.5, 0.5]], atol=1e-9)
 
 
+def test_ball_at_rest_on_the_floor_is_hit_at_the_right_time_and_without_loss() -> None:
+    """The upper ball falls from 5 to where its center is √(1 − 0.6²) = 0.8 above the other one, which rests at 0.5."""
+    table = Billiards(
+        [[0, 0.5], [0.6, 5]], [[0, 0], [0, 0]], 0.5, lower=[-5, 0], upper=[5, 50], acceleration=[0, -9.81]
+    )
+    energy = table.energy()
+    assert next(iter(table.advance(5))).time == pytest.approx(math.sqrt(2 * (5 - 1.3) / 9.81), rel=1e-12)
+    assert table.energy() == pytest.approx(energy, rel=1e-12)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_energy_is_kept_when_balls_rest_on_the_floor_under_others(dimension: int, thorough: bool) -> None:
+    for seed in range(40 if thorough else 6):
+        random = np.random.default_rng(seed)
+        radius, on_floor = random.uniform(0.2, 0.45, 12), random.random(12) < 0.5
+        position = np.zeros((12, dimension))
+        position[:, 0] = np.arange(12)
+        position[:, -1] = radius + np.where(on_floor, 0, random.uniform(0, 3, 12))
+        velocity = np.where(on_floor[:, None], 0, random.normal(size=position.shape))
+        low, high = np.full(dimension, -1.0), np.full(dimension, 12.0)
+        low[-1] = 0.0
+        high[1:-1] = 1.0
+        pull = np.zeros(dimension)
+        pull[-1] = -9.81
+        mass = random.uniform(0.5, 2, 12)
+        table = Billiards(position, velocity, radius, mass=mass, lower=low, upper=high, acceleration=pull)
+        energy = table.energy()
+        assert len(table.advance(3)) > 3
+        assert table.energy() == pytest.approx(energy, rel=1e-12)
+        now = table.position
+        apart = np.linalg.norm(now[:, None] - now, axis=2) - (radius[:, None] + radius)
+        assert apart[np.triu_indices(12, 1)].min() > -1e-9
+        assert (now - radius[:, None] - low).min() > -1e-9
+
+
+def test_row_of_balls_on_a_high_floor_comes_to_rest_again() -> None:
+    """Rounding lifts the balls by a hair; they must not bounce for ever below the spacing of their coordinates."""
+    row = [[k - 3.0, 100.5] for k in range(6)]
+    table = Billiards(row, [[1, 0], *[[0, 0]] * 5], 0.45, lower=[-5, 100.05], upper=[5, 150], acceleration=[0, -9.81])
+    table.advance(20)
+    assert table.bounce_count < 1000
+    np.testing.assert_allclose(table.position[:, 1], 100.5, atol=1e-9)
+
+
+def test_ball_that_rests_on_another_ball_is_refused() -> None:
+    walls = {"lower": [-5, 0], "upper": [5, 50], "acceleration": [0, -9.81]}
+    with pytest.raises(InvalidInput, match=r"balls 0 and 1 are pressed together at time .*walls only"):
+        Billiards([[0, 0.5], [0, 1.5]], [[0, 0], [0, 0]], 0.5, **walls).advance(1)
+    Billiards([[0, 0.5], [1, 0.5]], [[0, 0], [0, 0]], 0.5, **walls).advance(1)  # side by side
+
+
 def naive(centers: Any, velocity: Any, radius: float, until: float) -> list[tuple[float, tuple[int, int]]]:
     """All pairs and all walls of the unit box at each step."""
     now, found = 0.0, []

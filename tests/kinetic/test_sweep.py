@@ -234,6 +234,74 @@ def test_ball_under_gravity_bounces_for_ever_and_one_at_rest_stays() -> None:
     assert sweep.audit().bounces == 6  # at 1, 3, 5, 7 and 9 s, and the one that came to rest at once
 
 
+def test_touch_under_acceleration_is_found_among_other_end_points() -> None:
+    """A body falls to y = 0 and rises again; the end of a distant body stays there, or passes at that moment."""
+    lower, upper, velocity = [[0, -1], [0, 1]], [[1, 0], [1, 2]], [[0, 0], [0, -2]]
+    for third, speed in (([10, -1], 0), ([10, 0], 0), ([10, -2], 1), ([10, 1], -1), ([10, -1], -2)):
+        sweep = Sweep(
+            [*lower, third],
+            [*upper, [third[0] + 1, third[1] + 1]],
+            [*velocity, [0, speed]],
+            acceleration=[[0, 0], [0, 2], [0, 4 if speed == -2 else 0]],
+        )
+        events = [(e.time, e.kind, e.pair) for e in sweep.advance(3)]
+        assert events == [(1.0, "began", (0, 1)), (1.0, "ended", (0, 1))], (third, speed)
+        assert sweep.audit().stale == 0
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_events_of_accelerated_pairs_do_not_depend_on_other_bodies(closed: bool, thorough: bool) -> None:
+    """Small whole numbers, so that many touches are exact and many end points coincide."""
+    touches = 0
+    for seed in range(400 if thorough else 25):
+        random = np.random.default_rng(seed)
+        lower = random.integers(-3, 4, (7, 2)).astype(float)
+        upper = lower + random.integers(0, 3, lower.shape)
+        velocity, acceleration = random.integers(-2, 3, lower.shape), 2 * random.integers(-1, 2, lower.shape)
+        whole = Sweep(lower, upper, velocity, acceleration=acceleration, closed=closed)
+        found = [(e.time, e.kind, e.pair) for e in whole.advance(4)]
+        for a in range(7):
+            for b in range(a + 1, 7):
+                rows = [a, b]
+                alone = Sweep(
+                    lower[rows], upper[rows], velocity[rows], acceleration=acceleration[rows], closed=closed
+                ).advance(4)
+                wanted = [(e.time, e.kind, (a, b)) for e in alone]
+                assert [each for each in found if each[2] == (a, b)] == wanted, (seed, a, b)
+                times = [time for time, _, _ in wanted]
+                touches += len(times) - len(set(times))
+    assert touches > 10 or not closed
+
+
+@pytest.mark.parametrize("change", ["set_velocity", "acceleration", "walls", "add", "remove"])
+def test_body_that_rested_at_a_wall_keeps_its_acceleration(change: str) -> None:
+    sweep = Sweep([[0, 0], [3, 0]], [[1, 1], [4, 1]], [[0, 0], [0, 0]], acceleration=[[0, -1], [0, -1]])
+    sweep.bounce([-5, 0], [5, 50])
+    sweep.advance(1)
+    np.testing.assert_array_equal(sweep.boxes()[0], [[0, 0], [3, 0]])
+    if change == "walls":
+        sweep.bounce([-5, -2], [5, 50])
+        sweep.advance(2)
+        np.testing.assert_array_equal(sweep.boxes()[0], [[0, -0.5], [3, -0.5]])
+        return
+    if change == "add":
+        sweep.add([[-3, 4]], [[-2, 5]], [[0, 0]])
+    elif change == "remove":
+        sweep.remove([1])
+    if change == "acceleration":
+        sweep.set_velocity([0], [[0, 4]], acceleration=[[0, -2]])
+        sweep.advance(2)
+        assert sweep.boxes()[0][0].tolist() == [0.0, 3.0]
+        return
+    sweep.set_velocity([0], [[0, 4]])
+    sweep.advance(2)
+    assert sweep.boxes()[0][0].tolist() == [0.0, 3.5]
+    sweep.set_velocity([0], [[1, -4]])
+    sweep.advance(20)
+    assert sweep.boxes()[0][0, 1] >= 0.0
+    assert sweep.audit().stale == 0
+
+
 def test_fuzz_with_audits(thorough: bool) -> None:
     """A closed room, so that events never end; half of the numbers on a grid, so that many coincide."""
     random = np.random.default_rng(11)

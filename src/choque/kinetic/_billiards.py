@@ -9,18 +9,18 @@ times was measured: 6 % slower for 49 disks, 5 % faster for 400.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.counters import Counters
-from choque._core.kernel import helper
+from choque._core.kernel import helper, inline
 from choque._core.types import Index
 from choque.errors import InvalidInput
 from choque.kinetic import _events
-from choque.kinetic._certificates import Motion, Paths, certify_ends
+from choque.kinetic._certificates import Motion, Paths, certify_ends, release
 from choque.kinetic._events import EventBuffer, Journal, advance
 from choque.kinetic._heap import Numbers, Times
 from choque.kinetic._lists import Lists, as_time, event_buffer
@@ -34,14 +34,14 @@ _FIRST_CANDIDATES = 1024
 _FIRST_EVENTS = 256
 _FIRST_COLLISIONS = 256
 
-_DONE, _CANDIDATES_FULL, _COLLISIONS_FULL = 10, 11, 12
+_DONE, _CANDIDATES_FULL, _COLLISIONS_FULL, _RESTING = 10, 11, 12, 13
 """What `_play` returns beside the values of `choque.kinetic._events.advance`."""
 
 _CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)
 """Places in ``tally``."""
 
 _STOPPED, _REACHED, _EACH_EVENT = _events.STOPPED, _events.REACHED, _events.EACH_EVENT
-_EVENT_ROWS, _ROWS = _events.EVENT_ROWS, _events.ROWS
+_EVENT_ROWS, _ROWS, _ROUNDING = _events.EVENT_ROWS, _events.ROWS, _events.ROUNDING
 
 
 class Billiards:
@@ -60,8 +60,10 @@ class Billiards:
 
     Notes
     -----
-    Guarantees: no time step; collision times in closed form, in float64; energy is kept to rounding: no drift, a random
-    walk of about 1e-16 for each collision. O(log n) for an exchange of end points, of which there are O(n) for each
+    Guarantees: no time step; collision times in float64, in closed form, or as the first root of a polynomial of degree
+    four where one of two balls rests at a wall; energy is kept to rounding: no drift, a random walk of about 1e-16 for
+    each collision. A ball that its acceleration presses against a wall rests there until another one hits it; a ball
+    that rests on another ball is refused. O(log n) for an exchange of end points, of which there are O(n) for each
     ball and crossing of the box.
 
     Event-driven molecular dynamics goes back to Alder and Wainwright, "Studies in Molecular Dynamics. I. General
@@ -176,6 +178,12 @@ class Billiards:
                 self._event_capacity = 4 * int(lists.totals[_ROWS])
             elif status == _CANDIDATES_FULL:
                 self._grow_candidates()
+            elif status == _RESTING:
+                a, b = self._candidates[self._tally[_NEXT]].tolist()
+                raise InvalidInput(
+                    f"The balls {a} and {b} are pressed together at time {self.time:g} without approaching: one rests "
+                    f"on the other. Balls may rest at walls only; leave a gap between them, or give them a velocity."
+                )
             else:
                 written = int(self._tally[_LOGGED])
                 chunks.append((log[0][:written], log[1][:written]))
@@ -203,6 +211,10 @@ def _check_apart(centers: NDArray[np.float64], radius: NDArray[np.float64], pair
         raise InvalidInput(
             f"The balls {first[0]} and {first[1]} overlap at the start; they may only touch. Move them apart."
         )
+
+
+Quartic: TypeAlias = tuple[float, float, float, float, float]
+"""The coefficients of a polynomial, constant term first."""
 
 
 class Balls(NamedTuple):
@@ -258,7 +270,8 @@ def _play(
             return status
         elif due <= until:
             a, b = np.int64(balls.candidates[following, 0]), np.int64(balls.candidates[following, 1])
-            _collide(a, b, balls, motion.paths, clock[0])
+            if not _collide(a, b, balls, motion, clock[0]):
+                return _RESTING
             struck[0], struck[1], struck[2], struck[3] = 2 * a, 2 * a + 1, 2 * b, 2 * b + 1
             certify_ends(struck, motion, clock[0])
             _predict(a, b, balls, motion.paths, clock[0])
@@ -275,15 +288,21 @@ def _play(
 @helper
 def _collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) -> float:
     """Return when two balls touch while they approach; at least ``now``, infinity if never."""
-    reach = radius[a] + radius[b]
+    reach = float(radius[a] + radius[b])
     gap = -reach * reach
-    closing = speed = 0.0
+    closing = speed = bending = turning = curving = 0.0
     for axis in range(paths.shape[0]):
         place = _center(paths, axis, b, now) - _center(paths, axis, a, now)
         rate = _speed(paths, axis, b, now) - _speed(paths, axis, a, now)
+        curve = paths[axis, 2 * b, 2] - paths[axis, 2 * a, 2]
         gap += place * place
         closing += place * rate
         speed += rate * rate
+        bending += place * curve
+        turning += rate * curve
+        curving += curve * curve
+    if curving > 0.0:  # one of them rests at a wall
+        return now + _first_descent((gap, 2.0 * closing, speed + 2.0 * bending, 2.0 * turning, curving))
     if closing >= 0.0:
         return math.inf
     square = closing * closing - speed * gap
@@ -294,14 +313,84 @@ def _collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float)
 
 
 @helper
-def _collide(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
-    """Exchange momentum along the line of centers, without loss, and start new paths for both."""
-    radius, mass = balls.radius, balls.mass
-    length = approach = 0.0
+def _first_descent(quartic: Quartic) -> float:
+    """Return the first s ≥ 0 at which a polynomial passes from positive to negative, or falls while it is negative.
+
+    The polynomial, constant term first, must have a positive leading coefficient. Between the roots of its derivative
+    it is monotone, and so is the derivative between the roots of its own: each root is bracketed, then found by
+    bisection and Newton's method to the last bits. Return infinity if there is none.
+    """
+    one, two, three, four = quartic[1], quartic[2], quartic[3], quartic[4]
+    slope = (one, 2.0 * two, 3.0 * three, 4.0 * four, 0.0)
+    # Beyond this bound (Cauchy's, of the derivative) the polynomial only rises.
+    beyond = 1.0 + max(abs(one), abs(2.0 * two), abs(3.0 * three)) / (4.0 * four)
+    root = math.sqrt(max(9.0 * three * three - 24.0 * four * two, 0.0))
+    start = 0.0
+    for stage in range(3):
+        bend = beyond if stage == 2 else ((2 * stage - 1) * root - 3.0 * three) / (12.0 * four)
+        end = min(max(bend, 0.0), beyond)
+        top, bottom = start, end
+        falls_first, falls_last = _value(slope, start) < 0.0, _value(slope, end) < 0.0
+        if falls_first and not falls_last:
+            bottom = _crossing(slope, start, end)
+        elif falls_last and not falls_first:
+            top = _crossing(slope, start, end)
+        if falls_first or falls_last:
+            if _value(quartic, top) <= 0.0:
+                return top
+            if _value(quartic, bottom) <= 0.0:
+                return _crossing(quartic, top, bottom)
+        start = end
+    return math.inf
+
+
+@helper
+def _crossing(quartic: Quartic, low: float, high: float) -> float:
+    """Return a root between two places at which a polynomial has different signs."""
+    falls = _value(quartic, low) > 0.0 or _value(quartic, high) < 0.0
+    place = 0.5 * (low + high)
+    for _ in range(200):
+        value = _value(quartic, place)
+        if value == 0.0 or not low < place < high:
+            break
+        if (value > 0.0) == falls:
+            low = place
+        else:
+            high = place
+        slope = _slope(quartic, place)
+        place = place - value / slope if slope != 0.0 else low
+        if not low < place < high:
+            place = 0.5 * (low + high)
+    return place
+
+
+@inline
+def _value(quartic: Quartic, s: float) -> float:
+    return quartic[0] + s * (quartic[1] + s * (quartic[2] + s * (quartic[3] + s * quartic[4])))
+
+
+@inline
+def _slope(quartic: Quartic, s: float) -> float:
+    return quartic[1] + s * (2.0 * quartic[2] + s * (3.0 * quartic[3] + s * 4.0 * quartic[4]))
+
+
+@helper
+def _collide(a: Index, b: Index, balls: Balls, motion: Motion, now: float) -> bool:
+    """Exchange momentum along the line of centers, without loss, and start new paths for both.
+
+    Return False, and change nothing, if the balls are pressed together and would part by less than rounding.
+    """
+    radius, mass, paths = balls.radius, balls.mass, motion.paths
+    length = approach = parting = scale = 0.0
     for axis in range(paths.shape[0]):
         across = _center(paths, axis, b, now) - _center(paths, axis, a, now)
+        rate = _speed(paths, axis, b, now) - _speed(paths, axis, a, now)
         length += across * across
-        approach += across * (_speed(paths, axis, b, now) - _speed(paths, axis, a, now))
+        approach += across * rate
+        parting += rate * rate + 2.0 * across * (paths[axis, 2 * b, 2] - paths[axis, 2 * a, 2])
+        scale = max(scale, abs(_center(paths, axis, a, now)), abs(_center(paths, axis, b, now)), abs(across))
+    if parting < 0.0 and approach * approach <= -2.0 * parting * math.sqrt(length) * scale * _ROUNDING:
+        return False
     impulse = 2.0 * mass[a] * mass[b] / (mass[a] + mass[b]) * approach / length
     for axis in range(paths.shape[0]):
         across = _center(paths, axis, b, now) - _center(paths, axis, a, now)
@@ -313,6 +402,8 @@ def _collide(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None
                 paths[axis, 2 * body + side, 0] = center + (2 * side - 1) * radius[body]
                 paths[axis, 2 * body + side, 1] = speed
                 paths[axis, 2 * body + side, 3] = now
+            release(motion, axis, body)
+    return True
 
 
 @helper

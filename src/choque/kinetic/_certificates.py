@@ -44,6 +44,9 @@ class Motion(NamedTuple):
     """(axes, ends) the slot of each end point in ``order``."""
     walls: Times
     """(2, axes) the walls that bodies bounce from; empty if there are none."""
+    pressed: Times
+    """(axes, bodies) half the acceleration that presses a body against the wall where it rests, 0 for all others; empty
+    if there are no walls. The path of a body at rest has no acceleration."""
     queue: Queue
     """A certificate for each slot of each axis and, where there are walls, one for each body and axis."""
     closed: bool
@@ -51,7 +54,7 @@ class Motion(NamedTuple):
     paired: bool
     """Whether the ends belong to bodies, two each."""
     curved: bool
-    """Whether any end point has an acceleration."""
+    """Whether two end points may have different accelerations."""
 
 
 @helper
@@ -112,9 +115,7 @@ def failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: fl
 
 @helper
 def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float) -> float:
-    """Return when an upper end and the lower end next to it touch without passing; infinity if not after ``now``."""
-    if left & 1 == 0 or right & 1 == 1 or left >> 1 == right >> 1:
-        return math.inf
+    """Return when two end points touch without passing each other; infinity if not after ``now``."""
     since = max(paths[axis, left, 3], paths[axis, right, 3])
     at, until = since - paths[axis, left, 3], since - paths[axis, right, 3]
     c0, c1 = paths[axis, left, 2], paths[axis, right, 2]
@@ -133,7 +134,11 @@ def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float)
 
 @inline
 def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
-    """Return when two neighbours pass each other, or touch so that closed boxes meet."""
+    """Return when two neighbours pass each other, or touch.
+
+    Closed boxes may meet at a touch, and not those of the neighbours alone: all end points at the same coordinate do.
+    Of the neighbours between two end points that touch, at least two pass or touch at the same time.
+    """
     time = failure_time_inline(motion, axis, left, right, now)
     if motion.curved and motion.paired and motion.closed and time == math.inf:
         time = graze_time(motion.paths, axis, left, right, now)
@@ -175,6 +180,15 @@ def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -
     second = descent(walls[1, axis] - upper, -v, -c, now - since)
     time = since + min(first, second)
     return time if time > now else now
+
+
+@inline
+def release(motion: Motion, axis: Index, row: Index) -> None:
+    """Return its acceleration to a body that rests at a wall; its path must start at the present time."""
+    if motion.pressed.size > 0 and motion.pressed[axis, row] != 0.0:
+        for end in range(2 * row, 2 * row + 2):
+            motion.paths[axis, end, 2] = motion.pressed[axis, row]
+        motion.pressed[axis, row] = 0.0
 
 
 @helper

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
 from choque._core.types import Index
-from choque.kinetic._certificates import Motion, certify_around, certify_inline, failure_time, wall_time
+from choque.kinetic._certificates import (
+    Motion,
+    Paths,
+    certify_around,
+    certify_inline,
+    failure_time,
+    graze_time,
+    wall_time,
+)
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
 
 REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED, LOG_FULL = range(5)
@@ -33,6 +41,13 @@ OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, S
     range(13)
 )
 """Places in ``totals``."""
+
+
+NEAR = 2.0**-40
+"""More than the relative error of a position."""
+
+ROUNDING = 2.0**-52
+"""The relative spacing of floating-point numbers."""
 
 
 class Journal(NamedTuple):
@@ -84,7 +99,12 @@ def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal
                     _bounce(motion, journal, time)
                 totals[ROWS] += 1
                 continue
+            touched = totals[ROWS]
+            if motion.curved and motion.closed and motion.paired and not _add_touches(motion, journal):
+                totals[ROWS] = touched
+                return INSTANT_FULL
             if totals[EVENT_ROWS] + 2 * totals[ROWS] > events.times.size:
+                totals[ROWS] = touched
                 return EVENTS_FULL
             reported, multiple = totals[EVENT_ROWS], totals[MULTIPLE]
             bounced = _close(motion, journal, events)
@@ -117,7 +137,7 @@ def advance_plain(
     Numba looks up the type of every field of a named tuple at every call, which takes longer than an `advance` in which
     nothing happens.
     """
-    paths, order, rank, walls, queue, closed, paired, curved = motion
+    paths, order, rank, walls, pressed, queue, closed, paired, curved = motion
     due, heap, place = queue
     clock, totals, instant, picks = journal
     times, kinds, pairs = events
@@ -125,7 +145,7 @@ def advance_plain(
         until,
         mode,
         tolerance,
-        Motion(paths, order, rank, walls, Queue(due, heap, place), closed, paired, curved),
+        Motion(paths, order, rank, walls, pressed, Queue(due, heap, place), closed, paired, curved),
         Journal(clock, totals, instant, picks),
         EventBuffer(times, kinds, pairs),
     )
@@ -192,7 +212,7 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
 @helper
 def _bounce(motion: Motion, journal: Journal, now: float) -> None:
     """Reflect the body that reaches a wall first and schedule every certificate that this changes."""
-    paths, totals, instant = motion.paths, journal.totals, journal.instant
+    paths, walls, totals, instant = motion.paths, motion.walls, journal.totals, journal.instant
     axes, count = motion.order.shape
     certificate = np.int64(motion.queue.heap[0])
     axis = (certificate - axes * count) // (count // 2)
@@ -205,15 +225,82 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
         paths[axis, end, 0] += (paths[axis, end, 1] + paths[axis, end, 2] * step) * step
         paths[axis, end, 1] = -(paths[axis, end, 1] + 2.0 * paths[axis, end, 2] * step)
         paths[axis, end, 3] = now
-    time = wall_time(paths, axis, row, motion.walls, now)
-    if time <= now:
-        # Its acceleration presses it against the wall: it rests there.
+    time = wall_time(paths, axis, row, walls, now)
+    if time <= now or _is_pressed(paths, axis, row):
+        # It rests there until it gets another velocity.
+        motion.pressed[axis, row] = paths[axis, 2 * row, 2]
+        below, above = paths[axis, 2 * row, 0] - walls[0, axis], walls[1, axis] - paths[axis, 2 * row + 1, 0]
         for end in range(2 * row, 2 * row + 2):
+            paths[axis, end, 0] += above if abs(above) < abs(below) else -below
             paths[axis, end, 1] = paths[axis, end, 2] = 0.0
         time = math.inf
     reschedule(motion.queue, certificate, time)
     for end in range(2 * row, 2 * row + 2):
         certify_around(motion, axis, end, now)
+
+
+@helper
+def _is_pressed(paths: Paths, axis: Index, row: Index) -> bool:
+    """Return whether a body that was reflected just now cannot leave the wall by more than the rounding of its place.
+
+    Without this limit, a body that rounding lifts by a hair would bounce more often than any run could follow.
+    """
+    velocity, curve = paths[axis, 2 * row, 1], paths[axis, 2 * row, 2]
+    spacing = ROUNDING * max(abs(paths[axis, 2 * row, 0]), abs(paths[axis, 2 * row + 1, 0]))
+    return bool(velocity * curve <= 0.0 and velocity * velocity <= 4.0 * abs(curve) * spacing)
+
+
+@helper
+def _add_touches(motion: Motion, journal: Journal) -> bool:
+    """Write a row for each upper and lower end that touch at the open instant without passing. Return False if full.
+
+    All end points at the coordinate of a meeting are compared: those between two that touch may pass both of them, or
+    stay at one of them, so that the two are not neighbours. O(k²) for k end points at one coordinate.
+    """
+    order, rank, paths, totals = motion.order, motion.rank, motion.paths, journal.totals
+    count, slots = order.shape[1], order.size
+    first, last, axis = np.int64(0), np.int64(-1), np.int64(-1)
+    for row in range(totals[ROWS]):
+        certificate = journal.instant[row, 0]
+        certificate = certificate if certificate >= 0 else -1 - certificate
+        if certificate >= slots:
+            continue
+        end = journal.instant[row, 1]
+        slot = np.int64(rank[certificate // count, end])
+        if certificate // count == axis and first <= slot <= last:
+            continue  # the exchanges of one meeting follow each other
+        axis, first, last = certificate // count, slot, slot
+        while first > 0 and _are_near(paths, axis, end, np.int64(order[axis, first - 1]), journal.clock[1]):
+            first -= 1
+        while last + 1 < count and _are_near(paths, axis, end, np.int64(order[axis, last + 1]), journal.clock[1]):
+            last += 1
+        for place in range(first, last):
+            upper = np.int64(order[axis, place])
+            for other in range(place + 1, last + 1):
+                lower = np.int64(order[axis, other])
+                if upper & 1 == 0 or lower & 1 == 1 or upper >> 1 == lower >> 1:
+                    continue
+                if not journal.clock[1] <= graze_time(paths, axis, upper, lower, -math.inf) <= journal.clock[0]:
+                    continue
+                line = totals[ROWS]
+                if line == journal.instant.shape[0]:
+                    return False
+                a, b = min(upper >> 1, lower >> 1), max(upper >> 1, lower >> 1)
+                journal.instant[line, 0], journal.instant[line, 3] = -1 - (axis * count + place), (a << 32) | b
+                journal.instant[line, 1], journal.instant[line, 2] = upper, lower
+                totals[ROWS] += 1
+    return True
+
+
+@helper
+def _are_near(paths: Paths, axis: Index, one: Index, other: Index, time: float) -> bool:
+    """Return whether two end points are at the same coordinate at a time, but for rounding."""
+    steps = time - paths[axis, one, 3], time - paths[axis, other, 3]
+    moved = paths[axis, one, 1] * steps[0], paths[axis, other, 1] * steps[1]
+    curved = paths[axis, one, 2] * steps[0] * steps[0], paths[axis, other, 2] * steps[1] * steps[1]
+    near, far = paths[axis, one, 0] + moved[0] + curved[0], paths[axis, other, 0] + moved[1] + curved[1]
+    sizes = abs(paths[axis, one, 0]) + abs(paths[axis, other, 0]) + abs(moved[0]) + abs(moved[1])
+    return bool(abs(near - far) <= NEAR * (sizes + abs(curved[0]) + abs(curved[1])))
 
 
 @helper

@@ -88,14 +88,17 @@ class Lists:
         self.totals: NDArray[np.int64] = np.zeros(_events.TOTALS, np.int64)
         self.clock = np.array([now, now])
         self.walls: NDArray[np.float64] = np.empty((0, 0))
+        self.pressed: NDArray[np.float64] = np.empty((0, 0))
         self.instant: NDArray[np.int64] = np.empty((_FIRST_ROWS, 4), np.int64)
         self.picks: NDArray[np.int64] = np.empty(_FIRST_ROWS, np.int64)
         self.peak_bytes = 0
         self.replace(paths, initial_order(paths, closed, now) if order is None else order)
 
-    def replace(self, paths: Paths, order: NDArray[np.int32]) -> None:
+    def replace(self, paths: Paths, order: NDArray[np.int32], pressed: NDArray[np.float64] | None = None) -> None:
         """Continue with other end points, in their present ``order`` (axes, ends)."""
         self.paths, self.order = paths, np.ascontiguousarray(order)
+        if pressed is not None:
+            self.pressed = np.ascontiguousarray(pressed)
         self.rank = np.empty_like(self.order)
         places = np.arange(order.shape[1], dtype=np.int32)
         for axis, line in enumerate(self.order):
@@ -105,22 +108,45 @@ class Lists:
 
     def schedule_all(self) -> None:
         """Schedule every certificate."""
-        self.curved = bool(self.paths[:, :, 2].any())
+        curves = self.paths[:, :, 2]
+        self.common = curves[:, :1].copy()
+        enclosed = self.walls.size and (curves.any() or self.pressed.any())
+        self.curved = bool(enclosed or (curves != self.common).any())
         certificates = max(self.order.size + (self.order.size // 2 if self.walls.size else 0), 1)
         heap, place = np.empty(certificates, np.int32), np.empty(certificates, np.int32)
         self.queue = Queue(np.full(certificates, np.inf), heap, place)
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
         certify_all(self.motion, self.now)
 
+    def enclose(self, walls: NDArray[np.float64]) -> None:
+        """Put walls (2, axes) around the bodies in place of those that are there."""
+        if self.pressed.any():
+            self.release(np.arange(self.order.shape[1] // 2))
+        self.walls, self.pressed = walls, np.zeros((self.order.shape[0], self.order.shape[1] // 2))
+        self.schedule_all()
+
+    def release(self, rows: NDArray[np.int64]) -> None:
+        """Return their accelerations, from now on, to the bodies of these rows that rest at walls."""
+        if not self.pressed.size:
+            return
+        axes, chosen = np.nonzero(self.pressed[:, rows])
+        pressing = self.pressed[axes, rows[chosen]]
+        for side in range(2):
+            ends = 2 * rows[chosen] + side
+            self.paths[axes, ends, 2], self.paths[axes, ends, 3] = pressing, self.now
+        self.pressed[axes, rows[chosen]] = 0.0
+
     def schedule(self, ends: NDArray[np.int64]) -> None:
         """Schedule the certificates of these end points, which have new paths from their present positions on."""
-        self.curved = self.curved or bool(self.paths[:, ends, 2].any())
+        curves = self.paths[:, ends, 2]
+        self.curved = self.curved or bool((curves != self.common).any() or (self.walls.size and curves.any()))
         certify_ends(ends, self.motion, self.now)
 
     @property
     def motion(self) -> Motion:
         """The end points, as kernels take them."""
-        return Motion(self.paths, self.order, self.rank, self.walls, self.queue, self.closed, self.paired, self.curved)
+        settings = self.closed, self.paired, self.curved
+        return Motion(self.paths, self.order, self.rank, self.walls, self.pressed, self.queue, *settings)
 
     @property
     def journal(self) -> _events.Journal:
@@ -176,7 +202,8 @@ class Lists:
     def _advance(self, until: float, mode: int, events: _events.EventBuffer) -> int:
         queue = tuple(self.queue)
         while True:
-            motion = (self.paths, self.order, self.rank, self.walls, queue, self.closed, self.paired, self.curved)
+            arrays = self.paths, self.order, self.rank, self.walls, self.pressed, queue
+            motion = (*arrays, self.closed, self.paired, self.curved)
             journal = (self.clock, self.totals, self.instant, self.picks)
             status = _events.advance_plain(until, mode, self.tolerance, motion, journal, tuple(events))
             if status != _events.INSTANT_FULL:

@@ -202,6 +202,7 @@ class Sweep:
         speed = check.table(velocity, "velocity", shape)
         curve = None if acceleration is None else check.table(acceleration, "acceleration", shape) / 2.0
         ends = np.concatenate((2 * rows, 2 * rows + 1))
+        self._lists.release(rows)
         paths = self._lists.paths
         paths[:, ends, 0] = positions_at(paths[:, ends], self.time)
         paths[:, ends, 1] = np.tile(speed.T, 2)
@@ -227,7 +228,10 @@ class Sweep:
             _check_inside(boxes.lower, boxes.upper, self._lists.walls)
         merged = self._merged_order(arriving)
         self._identities, new = self._identities.joined(len(boxes))
-        self._lists.replace(np.concatenate((self._lists.paths, arriving), axis=1), merged)
+        pressed = self._lists.pressed
+        if pressed.size:
+            pressed = np.concatenate((pressed, np.zeros((self.dimension, len(boxes)))), axis=1)
+        self._lists.replace(np.concatenate((self._lists.paths, arriving), axis=1), merged, pressed)
         self._found = None
         return new
 
@@ -240,19 +244,21 @@ class Sweep:
         numbers = np.cumsum(ends, dtype=np.int32) - np.int32(1)
         order = np.array([numbers[line[ends[line]]] for line in self._lists.order], np.int32)
         self._identities = self._identities.kept(np.flatnonzero(staying))
-        self._lists.replace(np.ascontiguousarray(self._lists.paths[:, ends]), order.reshape(self.dimension, -1))
+        paths, pressed = np.ascontiguousarray(self._lists.paths[:, ends]), self._lists.pressed
+        pressed = pressed[:, staying] if pressed.size else pressed
+        self._lists.replace(paths, order.reshape(self.dimension, -1), pressed)
         self._found = None
 
     def bounce(self, lower: ArrayLike, upper: ArrayLike) -> None:
         """Put walls around the bodies, which reverse the velocity of a body on that axis from now on.
 
-        ``lower`` and ``upper`` are (d,), infinite for no wall. A body that its acceleration presses against a wall
-        rests there.
+        ``lower`` and ``upper`` are (d,), infinite for no wall. A body that its acceleration presses against a wall, and
+        that would rise from it by less than the rounding of its coordinates, rests there until `set_velocity` gives it
+        another velocity or `bounce` puts the walls elsewhere; it keeps its acceleration meanwhile.
         """
         walls = _as_walls(lower, upper, self.dimension)
         _check_inside(*self.boxes(), walls)
-        self._lists.walls = walls
-        self._lists.schedule_all()
+        self._lists.enclose(walls)
 
     def certificates(self) -> list[Certificate]:
         """Return all certificates that ever fail, by axis and slot."""
