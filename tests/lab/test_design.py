@@ -126,3 +126,19 @@ def test_methods_and_engines_kept_for_comparison_make_finished_cells_stale() -> 
         assert design.is_measured(Path(name)), name
     for name in ("lab/reporting.py", "cli/lab.py", "theses/kdop/claims.py", "theses/evm/study.py"):
         assert not design.is_measured(Path(name)), name
+
+
+@pytest.mark.parametrize(
+    ("declared", "level"),
+    [((1, 10), 0), ((1, 10), -1), ((0, 1), -1), ((0.1, 0.5), 0.0), ((0.1, 0.5), float("nan"))],
+)
+def test_numbers_must_be_of_the_kind_of_the_declared_ones(declared: tuple[float, ...], level: float) -> None:
+    with pytest.raises(InvalidInput, match=r"The factor 'n' was given .*; it takes .*numbers"):
+        Factor("n", declared).accept([level])
+
+
+def test_other_numbers_of_the_kind_are_levels() -> None:
+    assert Factor("n", (1, 10)).accept([1e3, 7]) == [1_000, 7]
+    assert Factor("seed", (0, 1)).accept([0, 5]) == [0, 5]
+    assert Factor("share", (0.1, 0.5)).accept([1, 0.25]) == [1, 0.25]
+    assert Factor("offset", (-1.0, 1.0)).accept([0, -3]) == [0, -3]

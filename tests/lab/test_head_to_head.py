@@ -54,7 +54,7 @@ def test_the_selector_meets_the_best_in_turns_and_its_ratio_is_found(held: Resul
 def test_comparisons_are_kept_and_read_again(held: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     monkeypatch.setattr(execution, "run_cell", lambda *_: pytest.fail("a finished comparison was measured again"))
-    assert resume(held.folder).turns.values("total") == held.turns.values("total")
+    assert resume(held.folder, study=held.study).turns.values("total") == held.turns.values("total")
     assert report(held.folder).claims == held.claims
     kept = [json.loads(path.read_text(encoding="utf-8")) for path in (held.folder / "cells").glob("*.json")]
     assert sum("turns" in answer for answer in kept) == 1

@@ -176,7 +176,7 @@ def test_killed_and_resumed_gives_the_same_table(
         assert "1 of 2 cells are finished and kept" in " ".join(ended.stderr.split())
         assert "choque lab resume" in ended.stderr
         assert len(read_parquet(folder / "samples.parquet")) == 3
-    again = resume(folder)
+    again = resume(folder, study=planted_study)
     assert {name: (folder / "cells" / name).stat().st_mtime_ns for name in kept} == kept
     assert table_of(folder) == table_of(whole.folder)
     assert [claim.verdict for claim in again.claims] == [claim.verdict for claim in whole.claims]
@@ -190,7 +190,7 @@ def test_a_finished_run_is_not_measured_again(
     shutil.copytree(finished.folder, folder)
     (folder / "samples.parquet").unlink()
     monkeypatch.setattr(execution, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
-    assert resume(folder).cells.values("cell") == finished.cells.values("cell")
+    assert resume(folder, study=finished.study).cells.values("cell") == finished.cells.values("cell")
     assert table_of(folder) == table_of(finished.folder)
 
 
@@ -210,7 +210,7 @@ def test_other_code_makes_finished_cells_stale(
         return known
 
     monkeypatch.setattr(execution, "run_cell", answer)
-    resume(folder)
+    resume(folder, study=finished.study)
     assert len(orders) == 12
 
 
@@ -260,7 +260,7 @@ def test_a_full_disk_is_a_sentence_and_the_finished_cells_are_kept(
             run(ready_study, **SMALL, output=tmp_path / "run")
     assert "Traceback" not in str(caught.value)
     assert len(list(cells.glob("*.json"))) == 1
-    assert len(resume(tmp_path / "run").cells) == 4
+    assert len(resume(tmp_path / "run", study=ready_study).cells) == 4
 
 
 def test_a_claim_without_a_verdict_ends_the_run_and_keeps_the_samples(ready_study: str, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_damaged_files_are_named(finished: Result, tmp_path: Path) -> None:
         report(folder)
     one = next((folder / "cells").glob("*.json"))
     one.write_text('{"verdict": "ex', encoding="utf-8")
-    assert table_of(resume(folder).folder) == table_of(finished.folder)
+    assert table_of(resume(folder, study=finished.study).folder) == table_of(finished.folder)
     whole = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     for lacking in ("study", "levels", "plan"):
         damaged = {name: value for name, value in whole.items() if name != lacking}

@@ -28,6 +28,12 @@ StudyName = Annotated[
         autocompletion=complete_studies,
     ),
 ]
+StudyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--study", metavar="FILE", help="The file that defines the study; it is executed.", show_default=False
+    ),
+]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a run.", show_default=False)]
 Cluster = Annotated[
     str | None,
@@ -135,28 +141,34 @@ def run(
     show_result(_watched(study, work), as_json)
 
 
-def resume(folder: Folder, cluster: Cluster = None, as_json: AsJson = False) -> None:
+def resume(folder: Folder, study: StudyFile = None, cluster: Cluster = None, as_json: AsJson = False) -> None:
     """Go on with an interrupted run.
+
+    The file of a study is executed, so it must be named; no file is run because a folder names it.
 
     Try:
       choque lab resume output/comparison-quick
+      choque lab resume output/mine-quick --study mine.py
     """
     from choque.lab import resume as go_on
 
-    show_result(_watched(folder.name, lambda tell: go_on(folder, cluster=cluster, progress=tell)), as_json)
+    show_result(_watched(folder.name, lambda tell: go_on(folder, study=study, cluster=cluster, progress=tell)), as_json)
 
 
-def report(folder: Folder, as_json: AsJson = False) -> None:
+def report(folder: Folder, study: StudyFile = None, as_json: AsJson = False) -> None:
     """Write the report of a run again, from its raw samples.
+
+    The claims and figures of a study in a file stay as they are, unless the file is given.
 
     Try:
       choque lab report output/comparison-quick
+      choque lab report output/mine-quick --study mine.py
     """
     from choque.cli._terminal import waiting
     from choque.lab import report as write
 
     with waiting("Writing the report …"):
-        result = write(folder)
+        result = write(folder, study=study)
     show_result(result, as_json)
 
 

@@ -86,7 +86,7 @@ def judged(claim: Claim, judge: Judge, result: Result) -> Claim:
     except Exception as problem:
         raise ChoqueError(
             f"The claim {claim.id!r} has no verdict: its function raised {type(problem).__name__}: {problem}. "
-            "The samples are kept; correct the study and run 'choque lab report' on the folder."
+            "The samples are kept; correct the study and run 'choque lab report' on the folder (--study for a file)."
         ) from problem
     if not isinstance(finding, Finding) or finding.verdict not in VERDICTS:
         raise ChoqueError(

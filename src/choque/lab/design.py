@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -43,9 +44,10 @@ class Factor:
         return [_plain(level) for level in (levels() if callable(levels) else levels)]
 
     def accept(self, wanted: Iterable[Level] | Level) -> list[Level]:
-        """Check requested levels: text must be known, numbers need only be numbers.
+        """Check requested levels: text must be known, numbers must be of the kind of the declared ones.
 
-        Where the factor has whole numbers, 1e3 is one as well. A level by itself stands for a list of one.
+        Where all declared numbers are above 0, or at least 0, so must others be; where all are whole, 1e3 is one as
+        well. A level by itself stands for a list of one.
         """
         given = [wanted] if isinstance(wanted, str) or not isinstance(wanted, Iterable) else wanted
         known = [*self.chosen(False), *(self.further() if self.further else ())]
@@ -59,9 +61,22 @@ class Factor:
             if isinstance(level, str) != bool(words):
                 kind = "a name" if words else "a number"
                 raise InvalidInput(f"The factor {self.name!r} was given {level!r}; it takes {kind}.")
+            if not words:
+                self._require_number(level, [each for each in known if isinstance(each, int | float)])
         if not accepted:
             raise InvalidInput(f"The factor {self.name!r} was given no level; give at least one.")
         return accepted
+
+    def _require_number(self, level: Level, known: Sequence[float]) -> None:
+        """Raise if a number is not of the kind of the ``known`` ones."""
+        if isinstance(level, bool) or not isinstance(level, int | float) or not math.isfinite(level):
+            raise InvalidInput(f"The factor {self.name!r} was given {level!r}; it takes finite numbers.")
+        smallest = min(known, default=-math.inf)
+        if level <= 0 < smallest or level < 0 <= smallest:
+            bound = "above 0" if smallest > 0 else "of at least 0"
+            raise InvalidInput(
+                f"The factor {self.name!r} was given {level!r}; it takes numbers {bound}, such as {known[0]:,}."
+            )
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ class Execution:
     def _order(self, cell: Cell, is_local: bool) -> Order:
         record = self.store.record
         return {
-            "study": record["study"],
+            "study": self.study.to_json(),
             "parameters": dict(cell.parameters),
             "opponents": list(cell.opponents),
             "plan": {**record["plan"], "limit": record["plan"]["limit"] * (1 + len(cell.opponents))},
@@ -275,7 +275,7 @@ class Execution:
     def _kept(self, words: str) -> str:
         return (
             f"{words.rstrip('. ')}. {len(self.done)} of {self._count()} cells are finished and kept; go on with: "
-            f"choque lab resume {self.store.folder}"
+            f"{self.store.resuming}"
         )
 
     def _finish(self, result: Result) -> Result:

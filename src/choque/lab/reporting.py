@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from choque.errors import ChoqueError, InvalidInput, require
+from choque.errors import ChoqueError, InvalidInput, UnreadableFile, require
 from choque.lab.claims import judged
 from choque.lab.design import words_of
 from choque.lab.head_to_head import REACH, head_to_heads
 from choque.lab.performance_map import Score, held_out, performance_map
 from choque.lab.records import Records, Row
 from choque.lab.result import Result
-from choque.lab.store import Store
+from choque.lab.store import Store, command
 from choque.lab.study import FigureMaker
 from choque.lab.style import figure_style, to_png, to_svg
 from choque.lab.table import duration
@@ -222,6 +222,7 @@ def write_all(result: Result, store: Store) -> None:
     judge_claims(result)
     Records(claim.to_row() for claim in result.claims).to_csv(store.folder / "claims.csv")
     result.cells.to_csv(store.folder / "cells.csv")
+    store.write_record(claims=[asdict(claim) for claim in result.claims])
     scores: list[Score] = []
     if result.study.regions:
         store.write_text(MAP, performance_map(result).to_json())
@@ -240,7 +241,7 @@ def write_all(result: Result, store: Store) -> None:
 
 
 def draw(result: Result, folder: Path) -> list[Picture]:
-    """Draw the figures of the study into ``folder``, as SVG and PNG."""
+    """Draw the figures of the study into ``folder``, as SVG and PNG; those without code stay as they were drawn."""
     from choque.files.atomic import replacing
 
     try:
@@ -251,6 +252,9 @@ def draw(result: Result, folder: Path) -> list[Picture]:
         ) from problem
     pictures = []
     for maker in result.study.figures:
+        if maker.draw is None:
+            pictures += _kept_picture(maker, folder)
+            continue
         try:
             with figure_style():
                 figure = maker.draw(result)
@@ -265,15 +269,26 @@ def draw(result: Result, folder: Path) -> list[Picture]:
         with replacing(folder / f"{maker.name}.svg") as handle:
             handle.write(svg.encode())
         to_png(folder / f"{maker.name}.png", figure)
-        source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-        pictures.append(Picture(maker.name, maker.title, maker.caption, source))
+        pictures.append(Picture(maker.name, maker.title, maker.caption, _data_link(svg.encode())))
     return pictures
+
+
+def _kept_picture(maker: FigureMaker, folder: Path) -> list[Picture]:
+    """Return the figure that is in ``folder`` already; nothing if there is none, or if its name leads elsewhere."""
+    path = (folder / f"{maker.name}.svg").resolve()
+    if path.parent != folder.resolve() or not path.is_file():
+        return []
+    return [Picture(maker.name, maker.title, maker.caption, _data_link(path.read_bytes()))]
+
+
+def _data_link(svg: bytes) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
 
 
 def _undrawn(maker: FigureMaker, reason: str, result: Result) -> ChoqueError:
     return ChoqueError(
         f"The figure {maker.name!r} cannot be drawn: {reason}. "
-        f"The samples are kept; correct the study and run: choque lab report {result.folder}"
+        f"The samples are kept; correct the study and run: {command('report', result.folder, result.study.origin)}"
     )
 
 
@@ -287,7 +302,12 @@ def render(page: Page) -> str:
     )
     environment.filters.update(duration=duration, number=_number, words=_words)
     text = files("choque.lab").joinpath("templates", "report.html.j2").read_text(encoding="utf-8")
-    page_text: str = environment.from_string(text).render(page=page, result=page.result, study=page.result.study)
+    try:
+        page_text: str = environment.from_string(text).render(page=page, result=page.result, study=page.result.study)
+    except (jinja.UndefinedError, TypeError) as problem:
+        raise UnreadableFile(
+            f"The record of {page.result.folder} is damaged: {problem}. Run the study again in another folder."
+        ) from problem
     return page_text
 
 

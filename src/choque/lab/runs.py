@@ -7,24 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from choque._core.types import Progress
 from choque._core.version import __version__
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.lab import machine, studies
 from choque.lab.design import Level, code_version, words_of
 from choque.lab.execution import Execution, now, require_address
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.stopwatch import CLOCKS, WALL
-from choque.lab.store import Store
-from choque.lab.study import Study
+from choque.lab.store import Store, command
+from choque.lab.study import Study, declared
 from choque.lab.verdict import RIGHT
+
+StudyReference: TypeAlias = str | os.PathLike[str] | Study
 
 
 def run(
-    study: str | os.PathLike[str] | Study,
+    study: StudyReference,
     *,
     quick: bool = False,
     output: str | os.PathLike[str] | None = None,
@@ -87,6 +89,7 @@ def run(
     others = _installed_peers() if peers else []
     record = {
         "study": found.to_json(),
+        "declaration": found.declaration(),
         "title": found.title,
         "quick": quick,
         "levels": found.levels(quick=quick, peers=others, wanted=wanted),
@@ -106,38 +109,56 @@ def run(
     return Execution(found, store, progress).complete(cluster)
 
 
-def resume(folder: str | os.PathLike[str], *, cluster: str | None = None, progress: Progress | None = None) -> Result:
-    """Resume an interrupted run: only cells that are not finished, or whose code has changed, are measured."""
+def resume(
+    folder: str | os.PathLike[str], *, study: StudyReference | None = None, cluster: str | None = None,
+    progress: Progress | None = None,
+) -> Result:  # fmt: skip
+    """Resume an interrupted run: only cells that are not finished, or whose code has changed, are measured.
+
+    The run of a study in a file is resumed only if ``study`` names that file: it is executed, and a folder that comes
+    from somebody else could name any file.
+    """
     if cluster is not None:
         require_address(cluster)
     store = Store.open(folder)
-    found = _study_of(store)
+    found = _study_to_resume(store) if study is None else _given(study, store)
+    if store.record["study"] != found.to_json():
+        store.write_record(study=found.to_json())
     if store.record["code"] != code_version():
         store.write_record(code=code_version(), choque=__version__, machine=machine.describe())
     return Execution(found, store, progress).complete(cluster)
 
 
-def report(folder: str | os.PathLike[str]) -> Result:
-    """Judge the claims, draw the figures and write the report again, from the raw samples."""
+def report(folder: str | os.PathLike[str], *, study: StudyReference | None = None) -> Result:
+    """Judge the claims, draw the figures and write the report again, from the raw samples.
+
+    No file that the folder names is executed. The report of a study in a file has the claims and figures of its run,
+    unless ``study`` gives the file: then they are judged and drawn again.
+    """
     from choque.lab.reporting import write_all
 
     store = Store.open(folder)
-    result = _result_in(store)
+    result = _result_in(store, study)
     write_all(result, store)
     return result
 
 
-def read(folder: str | os.PathLike[str]) -> Result:
-    """Read a run, without writing anything; its claims are judged again."""
+def read(folder: str | os.PathLike[str], *, study: StudyReference | None = None) -> Result:
+    """Read a run, without writing anything; its claims are judged again.
+
+    No file that the folder names is executed. The claims of a study in a file have the verdicts of its run, unless
+    ``study`` gives the file.
+    """
     from choque.lab.reporting import judge_claims
 
-    result = _result_in(Store.open(folder))
+    result = _result_in(Store.open(folder), study)
     judge_claims(result)
     return result
 
 
-def _result_in(store: Store) -> Result:
-    return Result(_study_of(store), store.folder, store.record, store.read_samples(), store.read_turns())
+def _result_in(store: Store, study: StudyReference | None = None) -> Result:
+    found = _study_to_read(store) if study is None else _given(study, store)
+    return Result(found, store.folder, store.record, store.read_samples(), store.read_turns())
 
 
 def _found(study: object) -> Study:
@@ -153,9 +174,43 @@ def _found(study: object) -> Study:
     return studies.find(os.fspath(study))
 
 
-def _study_of(store: Store) -> Study:
+def _study_to_read(store: Store) -> Study:
+    """Return the installed study of a run; for one in a file, or not installed, what the record says of it."""
     reference = store.record["study"]
-    found = studies.find(reference["origin"] or reference["name"])
+    if not reference["origin"] and reference["name"] in studies.names():
+        return _matching(studies.STUDIES.find(reference["name"]), store)
+    if "declaration" not in store.record:
+        raise InvalidInput(
+            f"The run in {store.folder} was written by an earlier version and cannot be read without the code of its "
+            f"study. If you trust {reference['origin'] or reference['name']}, give it: "
+            f"{command('report', store.folder, reference['origin'] or reference['name'])}"
+        )
+    try:
+        return declared(store.record)
+    except (ValueError, TypeError, LookupError, AttributeError) as problem:
+        raise UnreadableFile(
+            f"The record of {store.folder} is damaged: {type(problem).__name__}: {problem}. Run the study again."
+        ) from problem
+
+
+def _study_to_resume(store: Store) -> Study:
+    """Return the installed study of a run; one in a file must be given by name, since it is executed."""
+    reference = store.record["study"]
+    if reference["origin"]:
+        raise InvalidInput(
+            f"To resume {store.folder} executes the file {reference['origin']}, which only its record names. "
+            f"If you trust that file, give it by name: {store.resuming}"
+        )
+    return _matching(studies.STUDIES.find(reference["name"]), store)
+
+
+def _given(study: StudyReference, store: Store) -> Study:
+    return _matching(_found(study), store)
+
+
+def _matching(found: Study, store: Store) -> Study:
+    """Return the study if the run is of the same name and version."""
+    reference = store.record["study"]
     if found.name != reference["name"] or found.version != reference["version"]:
         raise InvalidInput(
             f"The folder {store.folder} holds {reference['name']!r}, version {reference['version']}; "

@@ -15,21 +15,58 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.lab.design import Cell
 from choque.lab.records import Records, Row, read_parquet
+from choque.lab.sampling import Plan
 from choque.lab.worker import Answer
 
 FORMAT = 1
 STUDY, CELLS, SAMPLES, TURNS = "study.json", "cells", "samples.parquet", "finals.parquet"
 
-NEEDED = ("study", "quick", "levels", "with_listed", "plan", "threads", "seed", "side_by_side", "code")
-"""Keys that the record of a run must have for it to be resumed."""
+NEEDED: dict[str, type] = {
+    "study": dict,
+    "quick": bool,
+    "levels": dict,
+    "with_listed": bool,
+    "plan": dict,
+    "threads": int,
+    "seed": int,
+    "side_by_side": int,
+    "code": str,
+}
+"""Keys that the record of a run must have, and the types of their values."""
+
+OPTIONAL: dict[str, type] = {"stages": list, "seconds": dict, "machine": dict, "declaration": dict, "claims": list}
+
+
+def _is_plan(plan: dict[str, Any]) -> bool:
+    try:
+        return Plan(**plan).to_json() == plan
+    except (TypeError, InvalidInput):
+        return False
+
+
+INSIDE: dict[str, Callable[[Any], bool]] = {
+    "levels": lambda levels: all(isinstance(each, list) for each in levels.values()),
+    "plan": _is_plan,
+    "seconds": lambda seconds: all(_is(each, int | float) for each in seconds.values()),
+    "stages": lambda stages: all(isinstance(each, str) for each in stages),
+}
+"""Tests of the values in them."""
+
+REFERENCE: dict[str, type] = {"name": str, "origin": str, "version": int}
+"""What ``study`` holds; ``origin`` is empty, or the file of the study, which reading a run never executes."""
+
+ANSWER: dict[str, type] = {"verdict": str, "note": str, "readings": list}
+"""What the file of a finished cell holds at least."""
 
 PIPELINE = ("create", "first", "bounds", "broad", "update", "pairs", "narrow", "response", "integrate")
 """Stages in the order in which work passes through them; other stages of a study follow in their order."""
@@ -75,16 +112,20 @@ class Store:
             raise UnreadableFile(f"The file {path / STUDY} is truncated or damaged: {problem}.") from problem
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise UnreadableFile(f"The file {path / STUDY} is of another format; this version reads format {FORMAT}.")
-        lacking = [name for name in NEEDED if name not in record]
-        if (
-            lacking
-            or not isinstance(record["study"], dict)
-            or not record["study"].keys() >= {"name", "origin", "version"}
-        ):
+        bad = [name for name, kind in NEEDED.items() if not _is(record.get(name), kind)]
+        bad += [name for name, kind in OPTIONAL.items() if name in record and not _is(record[name], kind)]
+        bad += [name for name, fits in INSIDE.items() if name in record and name not in bad and not fits(record[name])]
+        reference = {} if "study" in bad else record["study"]
+        if bad or not all(_is(reference.get(name), kind) for name, kind in REFERENCE.items()):
             raise UnreadableFile(
-                f"The file {path / STUDY} is damaged: it does not say {', '.join(lacking) or 'which study it is'}."
+                f"The file {path / STUDY} is damaged: it does not say {', '.join(bad) or 'which study it is'}."
             )
         return cls(path, record)
+
+    @property
+    def resuming(self) -> str:
+        """The shell command that resumes the run."""
+        return command("resume", self.folder, self.record["study"]["origin"])
 
     @property
     def scratch(self) -> Path:
@@ -110,9 +151,11 @@ class Store:
         found = {}
         for cell in cells:
             try:
-                found[cell.key] = json.loads((self.folder / CELLS / f"{cell.key}.json").read_text(encoding="utf-8"))
+                answer = json.loads((self.folder / CELLS / f"{cell.key}.json").read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
+            if isinstance(answer, dict) and all(_is(answer.get(name), kind) for name, kind in ANSWER.items()):
+                found[cell.key] = answer
         return found
 
     def write_samples(self, samples: Records) -> None:
@@ -135,15 +178,13 @@ class Store:
         """Read the raw table."""
         path = self.folder / SAMPLES
         if not path.exists():
-            raise UnreadableFile(
-                f"{path} is not there yet: the run was not finished. Go on with: choque lab resume {self.folder}"
-            )
+            raise UnreadableFile(f"{path} is not there yet: the run was not finished. Go on with: {self.resuming}")
         try:
             return read_parquet(path)
         except UnreadableFile as problem:
             raise UnreadableFile(
                 f"{problem} The finished cells are in {self.folder / CELLS}; write the table again with: "
-                f"choque lab resume {self.folder}"
+                f"{self.resuming}"
             ) from problem
 
 
@@ -170,10 +211,21 @@ def stages_of(answers: Iterable[Answer]) -> list[str]:
     return sorted(found, key=lambda stage: PIPELINE.index(stage) if stage in PIPELINE else len(PIPELINE))
 
 
+def _is(value: object, kind: type | UnionType) -> bool:
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
+def command(verb: str, folder: Path, origin: str) -> str:
+    """Return a command of the shell on the folder of a run; a study in a file is named, since it is executed."""
+    named = f" --study {shlex.quote(origin)}" if origin else ""
+    return f"choque lab {verb} {shlex.quote(str(folder))}{named}"
+
+
 def _occupied(folder: Path, record: Mapping[str, Any]) -> str:
-    existing = Store.open(folder).record
+    store = Store.open(folder)
+    existing = store.record
     if existing["study"]["name"] != record["study"]["name"]:
         return f"The folder {folder} holds a run of another study, {existing['study']['name']!r}; give another folder."
     if existing.get("finished"):
         return f"The folder {folder} holds a finished run of this study; give another folder."
-    return f"The folder {folder} holds an unfinished run of this study; go on with it: choque lab resume {folder}"
+    return f"The folder {folder} holds an unfinished run of this study; go on with it: {store.resuming}"

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName
-from choque.lab.claims import Claim, Judge
+from choque.lab.claims import Claim, Finding, Judge
 from choque.lab.design import Design, Factor, Level, Parameters, code_version
 from choque.lab.records import Row
 from choque.lab.sampling import Plan
@@ -80,7 +80,8 @@ class FigureMaker:
     name: str
     title: str
     caption: str
-    draw: Draw
+    draw: Draw | None
+    """Function that draws it; None for one that is kept as it was drawn."""
 
 
 @dataclass(eq=False)
@@ -209,3 +210,61 @@ class Study:
     def to_json(self) -> dict[str, Any]:
         """Return what a worker, or a later session, needs to find the study again."""
         return {"name": self.name, "origin": self.origin, "version": self.version}
+
+    def declaration(self) -> dict[str, Any]:
+        """Return all that is read of a finished run without the code of its study; see `declared`."""
+        plain = {name: getattr(self, name) for name in ("title", "about", *_DECLARED)}
+        lists = {"instance": list(self.instance), "regions": list(self.regions)}
+        return {
+            **plain,
+            **lists,
+            "factors": [factor.name for factor in self.factors],
+            "metrics": [{"name": each.name, "unit": each.unit, "title": each.title} for each in self.metrics],
+            "region_weights": dict(self.region_weights()),
+            "figures": [{"name": each.name, "title": each.title, "caption": each.caption} for each in self.figures],
+        }
+
+
+_DECLARED = ("compares", "selector", "within", "grows")
+
+
+def declared(record: Mapping[str, Any]) -> Study:
+    """Return the study of a run from its record alone: no code is loaded.
+
+    Metrics are columns of the samples, claims have the verdicts of the record, figures stay as they were drawn, and
+    no cell can be measured. Raises `ValueError`, `TypeError` or `LookupError` where the record is damaged.
+    """
+    reference, about = record["study"], record["declaration"]
+    weights = {str(name): float(weight) for name, weight in about["region_weights"].items()}
+    study = Study(
+        name=reference["name"],
+        version=reference["version"],
+        origin=reference["origin"],
+        title=str(about["title"]),
+        about=str(about["about"]),
+        factors=[Factor(str(name), record["levels"].get(name, ())) for name in about["factors"]],
+        metrics=[Metric(str(each["name"]), str(each["unit"]), str(each["title"])) for each in about["metrics"]],
+        compares=str(about["compares"]),
+        selector=_word(about["selector"]),
+        within=float(about["within"]),
+        grows=_word(about["grows"]),
+        instance=[str(name) for name in about["instance"]],
+        regions=[str(name) for name in about["regions"]],
+        region_weights=lambda: weights,
+    )
+    study.figures += [
+        FigureMaker(str(each["name"]), str(each["title"]), str(each["caption"]), None) for each in about["figures"]
+    ]
+    study.claims += [_recorded(each) for each in record.get("claims", ())]
+    return study
+
+
+def _word(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _recorded(row: Mapping[str, Any]) -> tuple[Claim, Judge]:
+    """Return a claim of a record, with a function that gives it the verdict of the record."""
+    interval = row["interval"] and (float(row["interval"][0]), float(row["interval"][1]))
+    finding = Finding(row["verdict"], _word(row["measured"]), interval, str(row["note"]))
+    return Claim(str(row["id"]), str(row["source"]), str(row["printed"])), lambda _: finding
