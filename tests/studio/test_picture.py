@@ -77,6 +77,8 @@ def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
     np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
     draw_picture(tmp_path / "c.png", ["tres-objetos"], request=PictureRequest(time=3.0, look=Look(size=(400, 300))))
     assert (pixels(tmp_path / "a.png") != pixels(tmp_path / "c.png")).any()
+    with pytest.raises(InvalidInput, match=r"The time is 99.0; tres-objetos moves from 0 to 10"):
+        draw_picture(tmp_path / "d.png", ["tres-objetos"], request=PictureRequest(time=99.0))
 
 
 @pytest.mark.parametrize("size", [(16, 16), (17, 300), (300, 16), (113, 64)])

@@ -104,22 +104,28 @@ def run(
 ) -> None:
     """Print when the boxes of moving polygons begin and cease to overlap.
 
-    The scene is one of the thesis on kinetic sweep-and-prune, or a model file. Pairs that overlap from the start are
-    counted, not listed.
+    The scene is one of the thesis on kinetic sweep-and-prune, or a model file. Pairs that overlap from the start come
+    first. Frame methods (direct, incremental) know pairs at their frames only.
 
     Try:
       choque kinetic run tres-objetos --trace
       choque kinetic run aleatorio --option n=1000 --option occupancy=0.05 --statistics run.txt
       choque kinetic run tres-objetos --picture scene.gif --contacts
+      choque kinetic run tres-objetos --method direct-thesis --option sort=library
     """
     from choque._core.kernel import announcement
+    from choque.files.atomic import writable_target
     from choque.theses.kinetic import create_simulation
 
-    chosen = _model(scene, option)
+    chosen, settings = _model(scene, method, option)
+    for path in (statistics, model, picture, space_time):
+        if path is not None:
+            writable_target(path)
+    _check_pictures(picture, space_time)
     if model is not None:
         chosen.write(model)
     write_line = (lambda line: typer.echo(line, err=as_json)) if trace else None
-    found = create_simulation(chosen, method, trace=write_line)
+    found = create_simulation(chosen, method, trace=write_line, **settings)
     _warm_up(found.method)
     compiled = announcement.count
     result = found.run()
@@ -141,16 +147,34 @@ VERBS: dict[str, Callable[..., None]] = {
 }
 
 
-def _model(scene: str, option: list[str] | None) -> Model:
+def _model(scene: str, method: str, option: list[str] | None) -> tuple[Model, dict[str, Any]]:
+    """Return the model, and those options that belong to the method."""
     from choque.errors import InvalidInput
     from choque.theses.kinetic import Model, scenes
+    from choque.theses.kinetic.simulation import option_names
 
-    options = read_settings(option)
+    options = read_settings(option, reserved=("observers", "trace"))
+    own = {name: options.pop(name) for name in option_names(method) & set(options)}
     if scene in scenes.SCENES or not Path(scene).exists():
-        return scenes.make(scene, **options)
+        return scenes.make(scene, **options), own
     if options:
-        raise InvalidInput(f"{scene} is a model file, which takes no --option.")
-    return Model.read(scene)
+        raise InvalidInput(
+            f"{scene} is a model file, which takes no --option {next(iter(options))}; give options of the method only."
+        )
+    return Model.read(scene), own
+
+
+def _check_pictures(picture: Path | None, space_time: Path | None) -> None:
+    """Refuse pictures that could not be written after the run."""
+    from choque.errors import InvalidInput, require
+
+    kinds = {picture: (".png", ".svg", ".pdf", ".gif", ".mp4"), space_time: (".png", ".svg", ".pdf")}
+    for path, suffixes in kinds.items():
+        if path is None:
+            continue
+        require("matplotlib", extra="lab", purpose="to draw pictures")
+        if path.suffix.lower() not in suffixes:
+            raise InvalidInput(f"The picture {path} must end in one of {', '.join(suffixes)}.")
 
 
 def _warm_up(method: str) -> None:
@@ -176,7 +200,8 @@ def _record(model: Model, result: Statistics, touching: list[ContactSpan] | None
         "interval": model.interval,
         "counts": result.counts,
         "seconds": result.total,
-        "events": [{"time": time, "kind": kind, "pair": pair} for time, kind, pair in result.events],
+        "events": [{"time": time, "kind": kind, "pair": pair} for time, kind, pair in result.timeline()],
+        "overlaps": [{"pair": pair, "began": began, "ended": ended} for pair, began, ended in result.spans()],
     }
     return record if touching is None else {**record, "contacts": touching}
 
@@ -187,7 +212,7 @@ def _print(
     from choque.cli._terminal import compiled_sentence
     from choque.lab.table import duration
 
-    for time, kind, (a, b) in result.events if with_events else ():
+    for time, kind, (a, b) in result.timeline() if with_events else ():
         typer.echo(f"{time:<22.15g} {kind} {a}-{b}")
     counts = ", ".join(f"{key} {value:,}" for key, value in result.counts.items())
     typer.echo(

@@ -127,7 +127,10 @@ def _draw_kinetic(path: Path, things: Sequence[str], request: PictureRequest) ->
     from choque.studio.motion.player import MotionPlayer
 
     player = MotionPlayer(find_model(things[0], request.parameters))
+    begin, end = player.model.interval
     if request.time is not None:
+        if not begin <= request.time <= end:
+            raise InvalidInput(f"The time is {request.time!r}; {things[0]} moves from {begin:g} to {end:g}.")
         player.seek(request.time)
     else:
         player.to_frame(request.frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +36,53 @@ def test_events_contacts_and_files(tmp_path: Path) -> None:
     said = call(
         "run", "tres-objetos", "--contacts", "--model", tmp_path / "m.txt", "--statistics", tmp_path / "s.txt"
     ).output.splitlines()
-    assert said[0].split() == ["0.666666666666667", "began", "0-1"]
+    assert said[0].split() == ["0", "overlap", "0-2"]
+    assert said[1].split() == ["0.666666666666667", "began", "0-1"]
     assert any(line.startswith("polygons 1-2 in contact from 2") for line in said)
     assert Model.read(tmp_path / "m.txt") == scenes.make("tres-objetos")
     assert "multiple events: 1" in (tmp_path / "s.txt").read_text()
+    assert "\n\n0.0 overlap 0-2\n0.6666666666666666 began 0-1\n" in (tmp_path / "s.txt").read_text()
     assert call("run", tmp_path / "m.txt").output.splitlines()[:5] == said[:5]
 
 
 @pytest.mark.parametrize("method", ["direct", "incremental", "incremental-recompute", "direct-thesis"])
 def test_frame_methods(method: str) -> None:
     assert "frames 10" in call("run", "incremental-sp", "--method", method).output
+
+
+@pytest.mark.parametrize("method", ["kinetic", "direct", "incremental", "direct-thesis"])
+def test_every_method_says_which_boxes_overlap_from_when_to_when(method: str) -> None:
+    assert call("run", "sp-directo", "--method", method).output.splitlines()[0].split() == ["0", "overlap", "0-1"]
+    printed = json.loads(call("run", "tres-objetos", "--method", method, "--json").output)
+    spans = {tuple(span["pair"]): (span["began"], span["ended"]) for span in printed["overlaps"]}
+    wanted = {(0, 1): (2 / 3, 3 / 2), (0, 2): (None, 8 / 5), (1, 2): (2.0, 11 / 2)}
+    assert spans.keys() == wanted.keys()
+    for pair, times in wanted.items():
+        for found, exact in zip(spans[pair], times, strict=True):
+            assert found == exact or found == pytest.approx(exact, abs=0.02), pair
+    assert printed["events"][0] == {"time": 0.0, "kind": "overlap", "pair": [0, 2]}
+    lasting = json.loads(call("run", "sp-directo", "--method", method, "--json").output)
+    assert lasting["overlaps"] == [{"pair": [0, 1], "began": None, "ended": None}]
+
+
+def test_options_of_a_method_and_of_a_scene() -> None:
+    words = ("run", "aleatorio", "--option", "n=5", "--method", "direct-thesis", "--option", "sort=library")
+    assert "direct-thesis: 5 objects" in call(*words).output
+    with pytest.raises(UnknownName, match="sort"):
+        call(*words[:-1], "sort=quick")
+    with pytest.raises(UnknownName, match="sort"):
+        call("run", "aleatorio", "--option", "sort=library")
+
+
+@pytest.mark.parametrize("option", ["--statistics", "--model", "--picture", "--space-time"])
+def test_files_that_cannot_be_written_are_refused_before_the_run(option: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no folder"):
+        call("run", "tres-objetos", "--model", tmp_path / "m.txt", option, tmp_path / "none" / "file.png")
+    assert not list(tmp_path.iterdir())
+    if option in ("--picture", "--space-time"):
+        pytest.importorskip("matplotlib")
+        with pytest.raises(InvalidInput, match="must end in"):
+            call("run", "tres-objetos", option, tmp_path / "file.txt")
 
 
 def test_pictures_of_a_run(tmp_path: Path) -> None:

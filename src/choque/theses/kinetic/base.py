@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -39,8 +40,38 @@ class Statistics:
     """(time, axis, first slot, last slot) of each multiple event."""
     frames: list[tuple[float, NDArray[np.int32]]] = field(default_factory=list)
     """(time, pairs) of each frame, for frame methods."""
+    initial: list[tuple[float, str, tuple[int, int]]] = field(default_factory=list)
+    """(time, "overlap", pair) of each pair that overlaps from the start, for the kinetic method."""
     events: list[tuple[float, str, tuple[int, int]]] = field(default_factory=list)
     """(time, "began" or "ended", pair), for the kinetic method."""
+
+    def timeline(self) -> Iterator[tuple[float, str, tuple[int, int]]]:
+        """Yield (time, kind, pair) in order of time: "overlap" for pairs at the start, then "began" and "ended".
+
+        Frame methods know pairs at their frames only: a pair began at the first frame that has it, and ended at the
+        first one that no longer has it.
+        """
+        yield from self.initial
+        yield from self.events
+        before: set[tuple[int, int]] = set()
+        for number, (time, pairs) in enumerate(self.frames):
+            now = {(a, b) for a, b in pairs.tolist()}
+            changes = [(pair, "overlap" if number == 0 else "began") for pair in now - before]
+            changes += [(pair, "ended") for pair in before - now]
+            yield from ((time, kind, pair) for pair, kind in sorted(changes))
+            before = now
+
+    def spans(self) -> list[tuple[tuple[int, int], float | None, float | None]]:
+        """Return (pair, began, ended) of every overlap, sorted; None where it lasts from the start or to the end."""
+        found: list[tuple[tuple[int, int], float | None, float | None]] = []
+        begun: dict[tuple[int, int], float | None] = {}
+        for time, kind, pair in self.timeline():
+            if kind == "ended":
+                found.append((pair, begun.pop(pair), time))
+            else:
+                begun[pair] = time if kind == "began" else None
+        found += [(pair, time, None) for pair, time in begun.items()]
+        return sorted(found, key=lambda span: (span[0], -math.inf if span[1] is None else span[1]))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -61,7 +92,7 @@ class Statistics:
         lines.append("")
         for number, (time, pairs) in enumerate(self.frames):
             lines.append(" ".join([str(number), repr(time), *(f"{a}-{b}" for a, b in pairs.tolist())]))
-        lines += [f"{time!r} {kind} {a}-{b}" for time, kind, (a, b) in self.events]
+        lines += [f"{time!r} {kind} {a}-{b}" for time, kind, (a, b) in self.initial + self.events]
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:

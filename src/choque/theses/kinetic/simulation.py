@@ -216,18 +216,26 @@ class ThesisDirect:
 
     def pairs(self, lower: ArrayLike, upper: ArrayLike) -> list[Pair]:
         """Return the pairs at this frame, sorted."""
+        return self.merge(self.sort(lower, upper))
+
+    def sort(self, lower: ArrayLike, upper: ArrayLike) -> list[list[EndPoint]]:
+        """Return the end points of each axis at this frame in ascending order."""
         boxes = Boxes(lower, upper)
         corners = boxes.lower.T.tolist(), boxes.upper.T.tolist()
         if not self._orders:
             self._orders = [
                 [(side, row) for row in range(len(boxes)) for side in (0, 1)] for _ in range(boxes.dimension)
             ]
-        sets = []
+        found = []
         for axis, order in enumerate(self._orders):
             ends = self._sort((corners[side][axis][row], side, row) for side, row in order)
             self._orders[axis] = [(side, row) for _, side, row in ends]
-            sets.append(axis_pairs(ends))
-        return self._merge(sets)
+            found.append(ends)
+        return found
+
+    def merge(self, ends: Iterable[list[EndPoint]]) -> list[Pair]:
+        """Return the pairs that meet on every axis, sorted, from the sorted end points of each."""
+        return self._merge([axis_pairs(each) for each in ends])
 
 
 class ThesisDirectSimulation(FrameSimulation):
@@ -243,10 +251,10 @@ class ThesisDirectSimulation(FrameSimulation):
         self._direct = ThesisDirect(self.sort, self.merge)
 
     def _sort(self, number: int, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:  # noqa: ARG002
-        self._corners = lower, upper
+        self._ends = self._direct.sort(lower, upper)
 
     def _pairs(self) -> NDArray[np.int32]:
-        return np.array(self._direct.pairs(*self._corners), np.int32).reshape(-1, 2)
+        return np.array(self._direct.merge(self._ends), np.int32).reshape(-1, 2)
 
 
 class KineticSimulation(Simulation):
@@ -261,7 +269,9 @@ class KineticSimulation(Simulation):
     def _run(self, statistics: Statistics) -> None:
         with statistics.phase("init"):
             sweep = self.model.sweep(tolerance=self.tolerance)
-            statistics.counts["initial pairs"] = len(sweep.pairs())
+            initial = sweep.pairs().tolist()
+            statistics.initial = [(sweep.time, "overlap", (a, b)) for a, b in initial]
+            statistics.counts["initial pairs"] = len(initial)
         self._notify("initial", sweep.time)
         if self.trace is not None:
             for line in trace_initial(sweep):
@@ -337,15 +347,19 @@ def create_simulation(model: Model, method: str = "kinetic", **options: Any) -> 
         method = recommend(len(model), model.density, model.frames_per_second, model.duration).method
     if method not in METHODS:
         raise UnknownName("kind of simulation", str(method), [*METHODS, "auto"])
-    kind = METHODS[method]
-    known = {
+    known = option_names(method)
+    for name in options:
+        if name not in known:
+            raise UnknownName(f"option of the simulation {method!r}", name, known)
+    return METHODS[method](model, **options)
+
+
+def option_names(method: str) -> set[str]:
+    """Return the options that `create_simulation` takes for a method; those of all methods for ``"auto"``."""
+    return {
         name
-        for base in kind.__mro__
+        for base in METHODS.get(method, Simulation).__mro__
         if issubclass(base, Simulation)
         for name, each in inspect.signature(base).parameters.items()
         if each.kind == inspect.Parameter.KEYWORD_ONLY
     }
-    for name in options:
-        if name not in known:
-            raise UnknownName(f"option of the simulation {method!r}", name, known)
-    return kind(model, **options)

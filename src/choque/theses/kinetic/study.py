@@ -89,7 +89,7 @@ def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
 def bytes_a_body(row: Row) -> float | None:
     """The most that the structures held, for each body."""
     peak, n = row.get("peak_bytes"), row.get("n")
-    return peak / n if isinstance(peak, int | float) and isinstance(n, int) and peak else None
+    return peak / n if isinstance(peak, int | float) and isinstance(n, int) and n and peak else None
 
 
 def what_tells_methods_apart() -> Mapping[str, float]:
@@ -142,7 +142,7 @@ def instance(scene: str, n: int, occupancy: float, seed: int) -> tuple[Corners, 
 
     if scene == "boxes-3d":
         random = np.random.default_rng(seed)
-        edge = (occupancy * FRAME**3 / n) ** (1 / 3)
+        edge = (occupancy * FRAME**3 / max(n, 1)) ** (1 / 3)
         lower = random.uniform(0.0, FRAME, (n, 3))
         direction = random.normal(size=(n, 3))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
