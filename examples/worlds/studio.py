@@ -20,7 +20,7 @@ world = scene.world(broad="sap-incremental")
 
 # %%
 # The page is served by a separate thread while this program runs.
-studio = choque.show(world)
+studio = choque.show(world, browser=False, wait=False)
 print(f"The studio is at {studio.url}.")
 
 # %%

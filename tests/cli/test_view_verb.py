@@ -57,7 +57,7 @@ def test_the_chooser_is_opened_in_a_browser(command: Command, pages: list[str]) 
 def test_other_hosts_are_allowed_only_on_request(command: Command, pages: list[str]) -> None:
     outcome = command("view", "--host", "0.0.0.0", "--port", "8123", "--no-browser")
     assert outcome.code == 0
-    assert "Everyone who can reach this address" in outcome.err
+    assert "Everyone with this address" in outcome.err
     assert pages == []
     assert Served.made[0].address == ("0.0.0.0", 8123)
 

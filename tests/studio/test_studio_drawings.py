@@ -190,7 +190,7 @@ def test_a_ray_that_misses_everything_selects_nothing(world: World) -> None:
     assert body_on_ray(world.bodies, np.array([0, 50.0, 0]), np.array([0, 1.0, 0])) is None
 
 
-def test_bodies_turn_from_red_to_green_on_contact(world: World) -> None:
+def test_bodies_turn_from_cool_to_warm_on_contact(world: World) -> None:
     """F-004-36: the colour shows whether a body touches another, as found by brute force."""
     findings = findings_of(world)
     colors = COLORINGS["contact"][0](findings)
@@ -200,6 +200,8 @@ def test_bodies_turn_from_red_to_green_on_contact(world: World) -> None:
     assert (colors[touching & ~static] == TOUCHING).all()
     assert (colors[~touching & ~static] == FREE).all()
     assert (colors[static] == STATIC).all()
+    assert TOUCHING[0] > TOUCHING[2], "warm means collision, everywhere in Choque"
+    assert FREE[2] > FREE[0]
 
 
 @pytest.mark.parametrize("name", list(COLORINGS))

@@ -110,17 +110,17 @@ def test_every_overlay_has_a_key_and_is_visible(watched: Watched) -> None:
         until(watched.differs(lines), f"the picture without {name}")
 
 
-def test_bodies_turn_from_red_to_green_on_contact(watched: Watched) -> None:
+def test_bodies_turn_from_blue_to_orange_on_contact(watched: Watched) -> None:
     view = watched.show(spheres())
     watched.tab("Show")
     watched.choose("Colour by", "contact")
     until(lambda: view.coloring == "contact", "the colouring")
 
     def has_both() -> bool:
-        red, green, _ = np.moveaxis(watched.picture(), 2, 0)[:3]
-        return bool(((red > 2 * green) & (red > 100)).sum() > 200 and ((green > 1.4 * red) & (green > 100)).sum() > 200)
+        red, _, blue = np.moveaxis(watched.picture().astype(int), 2, 0)[:3]
+        return bool(((red > 2 * blue) & (red > 100)).sum() > 200 and ((blue > 1.4 * red) & (blue > 60)).sum() > 200)
 
-    until(has_both, "red and green bodies")
+    until(has_both, "blue and orange bodies")
 
 
 def test_a_click_selects_the_body_under_the_mouse(watched: Watched) -> None:

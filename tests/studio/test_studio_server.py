@@ -177,13 +177,35 @@ def test_without_viser_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 def test_show_takes_what_is_in_memory_and_a_notebook_frames_the_page() -> None:
     world = World()
     world.add_spheres([[0, 0, 0]])
-    with show(world) as studio:
+    with show(world, browser=False, wait=False) as studio:
         studio.ask(lambda: None)
         assert isinstance(studio.view, WorldView)
         assert studio.view.run.world is world
         assert studio.url in studio._repr_html_()
     with pytest.raises(InvalidInput, match="A list was given"):
         show([])
+
+
+def test_show_opens_a_browser_prints_the_address_and_waits_in_a_script(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[str] = []
+
+    def stop_soon(self: Studio) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(Studio, "wait", stop_soon)
+    world = World()
+    world.add_spheres([[0, 0, 0]])
+    studio = show(world)
+    assert opened == [studio.url]
+    assert f"The studio is at {studio.url}" in capsys.readouterr().out
+    with pytest.raises(InvalidInput, match="stopped"):
+        studio.ask(lambda: None)
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    with show(world, browser=False) as studio:
+        assert studio.ask(lambda: 7) == 7
 
 
 def test_every_entry_can_be_listed_and_its_first_thing_has_parameters() -> None:

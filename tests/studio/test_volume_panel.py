@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from choque.studio.stage.quaternions import angle_and_axis
-from choque.studio.volumes.panel import CollisionLog, answer_html, log_html, part_html
+from choque.studio.volumes.panel import YES, CollisionLog, answer_html, log_html, part_html
 from choque.studio.volumes.view import QUARTER_TURNS
 from choque.volumes import Volume, phantoms
 from choque.volumes.pair import VolumePair
@@ -49,6 +49,24 @@ def test_the_panel_has_the_answer_the_rotation_and_the_source() -> None:
     pair.move_to((9.0, 0.0, 0.0))
     assert "not tested" in answer_html(pair, pair.query())
     assert "one" in part_html(pair.parts[0], (1, 2, 3))
+
+
+@pytest.mark.parametrize("inner", [0, 1])
+def test_one_inside_the_other_collides_and_is_never_called_apart(inner: int) -> None:
+    """The worst case of an implant: wholly inside a bone, so that no triangles meet."""
+    ball = phantoms.sphere_mesh(8, 7)
+    small = VolumeSource("small", mesh=ball._replace(vertices=ball.vertices * 0.4))
+    given = [VolumeSource("large", mesh=ball), small]
+    pair = VolumePair(*(given if inner else given[::-1]), voxels_per_unit=8.0)
+    answer, log = pair.query(), CollisionLog()
+    assert (answer.voxels, answer.triangles, answer.inside) == (True, False, inner)
+    html, place = answer_html(pair, answer), ("the first lies inside the second", "the second lies inside the first")
+    assert place[inner] in html
+    assert "apart" not in html
+    assert html.count(YES) == 2
+    assert place[inner] in log.observe(answer, pair.shift)[-1].text
+    pair.move_to((9.0, 0.0, 0.0))
+    assert pair.query().inside is None
 
 
 @pytest.mark.parametrize("axis", "xyz")

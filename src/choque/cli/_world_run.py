@@ -219,8 +219,8 @@ def _kinds_table(totals: Totals) -> Table:
 
 def _energy_sentence(before: float, after: float) -> str:
     """Return a sentence on the change of energy."""
-    drift = (after - before) / abs(before) if before else float("nan")
-    return f"Energy: {before:.6g} at the start, {after:.6g} at the end ({drift:+.2e} of it)."
+    drift = f" ({(after - before) / abs(before):+.2e} of it)" if before else ""
+    return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."
 
 
 def _record_of(world: World, totals: Totals, energy: tuple[float, float]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def view(
 ) -> None:
     """Show worlds, recordings, motion and volumes in the browser.
 
-    The page is reachable from this machine only, unless --host is given. Ctrl+C stops it.
+    The page is reachable from this machine only, unless --host is given; its address then has a token. Ctrl+C stops it.
 
     Try:
       choque view
@@ -40,6 +40,7 @@ def view(
       choque view output/bowling--2024-05-01--12-00-00
     """
     from choque.cli._options import read_settings
+    from choque.studio.page.http import is_loopback
     from choque.studio.page.server import Studio
 
     given = read_settings(options)
@@ -51,8 +52,8 @@ def view(
 
             shown = find_view(things or [], study=study, parameters=given)
         typer.echo(f"The studio is at {studio.url}; Ctrl+C stops it.")
-        if host not in ("127.0.0.1", "localhost", "::1"):
-            typer.echo("Everyone who can reach this address can see and control the page.", err=True)
+        if not is_loopback(host):
+            typer.echo("Everyone with this address can see and control the page; keep its token to yourself.", err=True)
         studio.open(shown)
         if not no_browser:
             import webbrowser

@@ -37,6 +37,8 @@ class PairAnswer:
     """The intersection of the voxels."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Time of each test [s], by name: ``voxels``, ``triangles``, ``region``."""
+    inside: int | None = None
+    """Which of the two, 0 or 1, lies inside the other: all its voxels are shared, and no triangles meet."""
 
 
 class VolumePart:
@@ -209,7 +211,9 @@ class VolumePair:
         begin = perf_counter()
         region = one & two
         seconds["region"] = perf_counter() - begin
-        return PairAnswer(True, bool(len(pairs)), pairs, region, seconds)
+        counts = (one.voxel_count, two.voxel_count)
+        within = [which for which in (1, 0) if not len(pairs) and region.voxel_count == counts[which]]
+        return PairAnswer(True, bool(len(pairs)), pairs, region, seconds, within[0] if within else None)
 
     def _search(self) -> TriangleSearch:
         mesh = self.parts[0].mesh

@@ -81,12 +81,12 @@ class MotionView(View):
         begin, end = model.interval
         step = max((end - begin) / 2000.0, 1e-9)
         self._slider = page.slider("Time", begin, max(end, begin + step), step, begin, self.seek)
-        self._frame = page.number("Frame", 0, lambda k: self.to_frame(int(k)), min=0, step=1)
+        self._frame = page.number("Frame", 0, lambda k: self.to_frame(int(k)), lowest=0, step=1)
         page.number(
             "Frames a second",
             player.frames_per_second,
             self.set_frames_per_second,
-            min=0.01,
+            lowest=0.01,
             hint="The step from one frame to the next is its inverse.",
         )
         page.choice("Play", ("by time", "event by event"), "by time", self._choose_play)

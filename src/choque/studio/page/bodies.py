@@ -18,8 +18,8 @@ from choque.studio.stage.quaternions import quaternions
 
 Colors = NDArray[np.uint8]
 
-FREE, TOUCHING = (214, 48, 49), (46, 190, 92)
-"""Colours of bodies without and with contacts."""
+FREE, TOUCHING = (86, 126, 178), (255, 138, 40)
+"""Colours of bodies without and with contacts: cool and warm, which also those who cannot tell red from green see."""
 
 STATIC = (110, 116, 128)
 PICKED = (255, 235, 60)
@@ -53,7 +53,7 @@ def speed_colors(findings: Findings) -> Colors:
 
 
 def contact_colors(findings: Findings) -> Colors:
-    """Colour by contact: red, and green for bodies that touch another."""
+    """Colour by contact: orange for bodies that touch another, blue for those that do not."""
     shown = np.where(findings.is_touching[:, None], np.array(TOUCHING), np.array(FREE)).astype(np.uint8)
     return _static_grey(findings, shown)
 
@@ -67,7 +67,7 @@ def candidate_colors(findings: Findings) -> Colors:
 COLORINGS: dict[str, tuple[Callable[[Findings], Colors], str]] = {
     "scene": (scene_colors, "The colours of the scene."),
     "speed": (speed_colors, "Blue is slow, red is fast; static bodies are grey."),
-    "contact": (contact_colors, "Green bodies touch another one, red ones do not; static bodies are grey."),
+    "contact": (contact_colors, "Orange bodies touch another one, blue ones do not; static bodies are grey."),
     "candidates": (candidate_colors, "Blue has few candidates, red has many; static bodies are grey."),
 }
 """Each colouring by name, with its description."""

@@ -13,7 +13,7 @@ from choque.scene import BodyScene
 from choque.studio.page.bodies import BodiesLayer
 from choque.studio.page.cameras import Cameras
 from choque.studio.page.entries import ENTRIES, Entry
-from choque.studio.page.page import Page
+from choque.studio.page.page import Page, one_of
 from choque.studio.page.stage import light
 from choque.studio.page.view import View
 
@@ -22,6 +22,9 @@ OPENED = 3
 
 FIRST = "one-of-each"
 """The scene that is selected at first."""
+
+MAX_COUNT = 200_000
+"""Maximum of counts, such as the number of bodies, in the fields of the chooser."""
 
 
 class Chooser(View):
@@ -80,8 +83,8 @@ class Form:
         self.choose(self.thing)
 
     def choose(self, thing: str) -> None:
-        """Select another thing of the entry."""
-        self.thing = thing
+        """Select another thing of the entry: one of those listed, so that a tab cannot name a file of its own."""
+        self.thing = one_of(list(self._things), thing)
         self._about.content = self._things[thing]
         self._add_fields()
         if self._kind.preview is not None:
@@ -118,6 +121,14 @@ class Form:
         if isinstance(default, bool):
             self._page.checkbox(label, default, take)
         elif isinstance(default, int | float):
-            self._page.number(label, default, take, step=1 if isinstance(default, int) else None)
+            is_count = isinstance(default, int) and name != "seed"
+            self._page.number(
+                label,
+                default,
+                take,
+                step=1 if isinstance(default, int) else None,
+                highest=MAX_COUNT if is_count else None,
+                hint=f"At most {MAX_COUNT:,}; 'choque view NAME:N' takes more." if name == "n" else None,
+            )
         else:
             self._page.word(label, str(default), take)

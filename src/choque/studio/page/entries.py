@@ -72,13 +72,24 @@ def find_view(things: Sequence[str], *, study: str | None = None, parameters: Ma
     return ENTRIES.find(entry_of(things, study) or _unknown(things)).open(things, parameters or {})
 
 
-def view_of(thing: Any) -> View:
-    """Make the view of a world, a run, a scene of bodies, a recording or a path; a view is returned unchanged."""
+def view_of(*things: Any) -> View:
+    """Make the view of an object in memory, of two volumes, or of a path; a view is returned unchanged."""
     from choque.record import Recording
     from choque.scene import BodyScene
     from choque.theses.fingsics.scene_dat import SceneDat
+    from choque.volumes import Volume
     from choque.world import Run, World
 
+    if len(things) == 2 and all(isinstance(thing, Volume) for thing in things):
+        from choque.studio.volumes.view import VolumeView
+        from choque.volumes.pair import VolumePair
+        from choque.volumes.source import VolumeSource
+
+        one, two = (VolumeSource(name, model=model) for name, model in zip(("first", "second"), things, strict=True))
+        return VolumeView(VolumePair(one, two))
+    if len(things) != 1:
+        raise InvalidInput(f"{len(things)} things were given to show; give one, or two volumes.")
+    thing = things[0]
     if isinstance(thing, View):
         return thing
     if isinstance(thing, World | Run | BodyScene):
@@ -92,7 +103,8 @@ def view_of(thing: Any) -> View:
     if isinstance(thing, str | Path):
         return find_view([str(thing)])
     raise InvalidInput(
-        f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording or a path."
+        f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording, two volumes "
+        "or a path."
     )
 
 

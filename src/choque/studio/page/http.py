@@ -1,4 +1,8 @@
-"""Addresses, ports and the HTTP responses of the studio: its page, and a picture of the view.
+"""Addresses, ports and the HTTP responses of the studio: who may connect, its page, and a picture of the view.
+
+A web page of another site must not read or control the studio, though the browser that shows it can reach this machine:
+requests with a foreign ``Host`` or ``Origin`` are refused, and a studio on any but a loopback address needs the token
+of its address (`Gate`).
 
 viser needs WebGL: without it its page stays empty. The page of the studio adds a notice for such browsers that says
 what to do, with a picture of the view that the studio draws itself.
@@ -8,13 +12,19 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hmac
+import logging
+import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from choque.errors import ChoqueError, InvalidInput
 
@@ -33,8 +43,132 @@ PICTURE_SIZE = (960, 540)
 PATIENCE = 120.0
 """Maximum time to draw a picture before the connection is closed [s]."""
 
+MAX_CONNECTIONS = 64
+"""Maximum number of open tabs."""
+
+MAX_MESSAGE_BYTES = 1 << 20
+"""Maximum size of a message from a tab [bytes]: controls and cameras send a few hundred."""
+
+FRAMED_BY = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:* vscode-webview:"
+"""Pages that may show the studio in a frame: notebooks of this machine."""
+
 Answer = Callable[[str, bool], Awaitable[Any]]
 """Takes a path and whether the browser accepts gzip; returns a response, or None."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is reachable from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Gate:
+    """Decides which requests the studio answers.
+
+    Parameters
+    ----------
+    host
+        The address that the studio listens on. Other than a loopback address, it needs the `token`: the address of the
+        page has it, and the page keeps it in a cookie.
+
+    Notes
+    -----
+    Browsers send the name that the user sees as ``Host`` and the page that makes a request as ``Origin``. A foreign
+    page has a foreign origin. A name whose owner makes it resolve to this machine (DNS rebinding) is a foreign host.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._host = host.lower()
+        self.token = None if is_loopback(self._host) else secrets.token_urlsafe(16)
+        self.cookie = f"choque-studio-{secrets.token_hex(4)}"
+        """The name of the cookie with the token; cookies of a host are shared by all its ports."""
+
+    def refusal(self, request: Any) -> str | None:
+        """Return why a request is refused, or None if it is not."""
+        headers = request.headers
+        host, origins = _only(headers, "Host"), headers.get_all("Origin")
+        if host is None or not self._is_own(_name_of(f"//{host}")):
+            return (
+                f"The studio was requested as {host!r}, which is not its address. Open the address that it prints, or "
+                "start it with --host NAME."
+            )
+        if origins and origins != [f"http://{host}"] and origins != [f"https://{host}"]:
+            return f"A page of {origins[0]!r} cannot use the studio; open http://{host} itself."
+        if headers.get("Sec-Fetch-Site") == "cross-site" and headers.get("Sec-Fetch-Dest") not in (
+            "document",
+            "iframe",
+        ):
+            return "A page of another site cannot use the studio; open its address itself."
+        if self.token is not None and not (
+            self._fits(self.given(request)) or self._fits(_cookie(headers, self.cookie))
+        ):
+            return "The address lacks the token of the studio; open the whole address that it prints."
+        return None
+
+    def given(self, request: Any) -> str | None:
+        """Return the token in the address of a request."""
+        found = parse_qs(urlsplit(request.path).query).get("token")
+        return str(found[0]) if found else None
+
+    def _fits(self, word: str | None) -> bool:
+        return word is not None and hmac.compare_digest(word.encode(), (self.token or "").encode())
+
+    def _is_own(self, name: str | None) -> bool:
+        """Return whether a name can belong to this studio: the name of a foreign site cannot."""
+        if name is None:
+            return False
+        if is_loopback(name) or name == self._host:
+            return True
+        if self.token is None:
+            return False
+        try:
+            ip_address(name)
+        except ValueError:
+            return name in (socket.gethostname().lower(), socket.getfqdn().lower())
+        return True
+
+
+def _only(headers: Any, name: str) -> str | None:
+    """Return a header that is there once."""
+    found = headers.get_all(name)
+    return str(found[0]) if len(found) == 1 else None
+
+
+def _name_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def _cookie(headers: Any, name: str) -> str | None:
+    for line in headers.get_all("Cookie"):
+        try:
+            found = SimpleCookie(line).get(name)
+        except CookieError:
+            continue
+        if found is not None:
+            return str(found.value)
+    return None
+
+
+class _Dropped(logging.Filter):
+    """Drops log records of connections that ended early or sent something else than HTTP."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is kept."""
+        from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
+
+        if "connection rejected" in record.getMessage():
+            return False
+        problem = record.exc_info[1] if record.exc_info else None
+        expected = (ConnectionClosed, InvalidHandshake, InvalidMessage, OSError, EOFError, TimeoutError)
+        return not isinstance(problem, expected)
+
 
 NOTICE = """<script>
 addEventListener("DOMContentLoaded", () => {
@@ -54,22 +188,49 @@ addEventListener("DOMContentLoaded", () => {
 
 
 @contextmanager
-def answered_first(answer: Answer) -> Iterator[None]:
-    """Give websocket servers that start in this block ``answer`` as the first handler of HTTP requests."""
+def answered_first(answer: Answer, gate: Gate) -> Iterator[None]:
+    """Give websocket servers that start in this block ``gate``, and ``answer`` as the first handler of requests."""
     from websockets.asyncio import server as sockets
 
     serve: Any = sockets.serve
+    logger = logging.getLogger("choque.studio.connections")
+    if not logger.filters:
+        logger.addFilter(_Dropped())
 
-    def serve_more(*given: Any, process_request: Any = None, **options: Any) -> Any:
+    def serve_more(handle: Any, *given: Any, process_request: Any = None, **options: Any) -> Any:
+        open_tabs: set[Any] = set()
+
+        async def handle_few(connection: Any) -> None:
+            open_tabs.add(connection)
+            try:
+                await handle(connection)
+            except (AssertionError, TypeError, ValueError, LookupError):
+                # A message that viser cannot read, which its own page does not send.
+                await connection.close(1003, "This message could not be read.")
+            finally:
+                open_tabs.discard(connection)
+
         async def process(connection: Any, request: Any) -> Any:
-            if request.headers.get("Upgrade") != "websocket":
-                path = request.path.partition("?")[0]
-                found = await answer(path, "gzip" in request.headers.get("Accept-Encoding", ""))
-                if found is not None:
-                    return found
-            return None if process_request is None else process_request(connection, request)
+            refused = gate.refusal(request)
+            if refused is not None:
+                return text_response(HTTPStatus.FORBIDDEN, refused)
+            if request.headers.get("Upgrade", "").lower() == "websocket":
+                if len(open_tabs) >= MAX_CONNECTIONS:
+                    return text_response(
+                        HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_CONNECTIONS} tabs are open; close one of them first."
+                    )
+                return None
+            path = request.path.partition("?")[0]
+            found = await answer(path, "gzip" in request.headers.get("Accept-Encoding", ""))
+            if found is None:
+                return None if process_request is None else process_request(connection, request)
+            if gate.token is not None and gate.given(request) is not None:
+                kept = f"{gate.cookie}={gate.token}; HttpOnly; SameSite=Strict; Path=/"
+                found.headers["Set-Cookie"] = kept
+            return found
 
-        return serve(*given, process_request=process, **{**options, "open_timeout": PATIENCE})
+        limits = {"open_timeout": PATIENCE, "max_size": MAX_MESSAGE_BYTES, "logger": logger}
+        return serve(handle_few, *given, process_request=process, **{**options, **limits})
 
     sockets.serve = serve_more  # type: ignore[assignment, misc]
     try:
@@ -79,7 +240,16 @@ def answered_first(answer: Answer) -> Iterator[None]:
 
 
 def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
-    """Return a handler of the page and its picture; ``draw`` makes a PNG of a size, or raises a `ChoqueError`."""
+    """Return a handler of the page and its picture; ``draw`` makes a PNG of a size, or raises a `ChoqueError`.
+
+    One picture is drawn at a time; requests that arrive meanwhile get the same one.
+    """
+    drawing: list[asyncio.Future[bytes]] = []
+
+    async def shared_picture() -> bytes:
+        if not drawing or drawing[0].done():
+            drawing[:] = [asyncio.get_running_loop().run_in_executor(None, draw, PICTURE_SIZE)]
+        return await asyncio.shield(drawing[0])
 
     async def answer(path: str, unpacks: bool) -> Any:
         if path in ("/", "/index.html"):
@@ -88,9 +258,9 @@ def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
         if path != PICTURE_PATH:
             return None
         try:
-            image = await asyncio.get_running_loop().run_in_executor(None, draw, PICTURE_SIZE)
+            image = await shared_picture()
         except ChoqueError as problem:
-            return _response(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(problem).encode())
+            return text_response(HTTPStatus.NOT_FOUND, str(problem))
         return _response(HTTPStatus.OK, "image/png", image)
 
     return answer
@@ -107,6 +277,11 @@ def _page(packed: bool) -> bytes:
     return gzip.compress(content, 6) if packed else content
 
 
+def text_response(status: HTTPStatus, sentence: str) -> Any:
+    """Return a response of one sentence."""
+    return _response(status, "text/plain; charset=utf-8", sentence.encode())
+
+
 def _response(status: HTTPStatus, kind: str, content: bytes, encoding: str = "identity") -> Any:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
@@ -117,6 +292,10 @@ def _response(status: HTTPStatus, kind: str, content: bytes, encoding: str = "id
             "Content-Length": str(len(content)),
             "Content-Encoding": encoding,
             "Cache-Control": "no-store",
+            "Content-Security-Policy": FRAMED_BY,
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
         }
     )
     return Response(int(status), status.phrase, headers, content)

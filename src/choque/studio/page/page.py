@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
+from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.studio.viewpoint import page_viewpoint
 
 if TYPE_CHECKING:
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from choque.studio.page.view import View
 
 PANEL_WIDTH, SIDE_WIDTH = 340.0, 330.0
+
+MAX_QUOTED = 60
+"""Maximum length of a refused word in a message."""
 
 KEY_WORDS = {
     "space": "Space",
@@ -112,13 +117,13 @@ class Page:
     def button(self, label: str, action: Callable[[], object], *, hint: str | None = None, **look: Any) -> Any:
         """Add a button."""
         made = self.gui.add_button(label, hint=hint, **look)
-        made.on_click(lambda _: self.do(action))
+        made.on_click(lambda _: self.studio.request(action))
         return made
 
     def buttons(self, label: str, options: Sequence[str], action: Callable[[str], object], **look: Any) -> Any:
         """Add a row of small buttons; the action gets the label of the one pressed."""
         made = self.gui.add_button_group(label, tuple(options), **look)
-        made.on_click(lambda event: self._hand(action, event.target.value))
+        made.on_click(lambda event: self._hand(action, one_of(options, event.target.value)))
         return made
 
     def checkbox(self, label: str, value: bool, action: Callable[[bool], object], *, hint: str | None = None) -> Any:
@@ -134,8 +139,9 @@ class Page:
         *,
         hint: str | None = None,
     ) -> Any:
-        """Add a choice of one of several words."""
-        return self._input(self.gui.add_dropdown(label, tuple(options), initial_value=value, hint=hint), action)
+        """Add a choice of one of several words; others are refused before the action is called."""
+        made = self.gui.add_dropdown(label, tuple(options), initial_value=value, hint=hint)
+        return self._input(made, lambda word: action(one_of(options, word)))
 
     def slider(
         self,
@@ -149,15 +155,24 @@ class Page:
         hint: str | None = None,
         **look: Any,
     ) -> Any:
-        """Add a slider for a number in a range."""
+        """Add a slider for a number in a range; others are refused before the action is called."""
         made = self.gui.add_slider(label, lowest, highest, step, value, hint=hint, **look)
-        return self._input(made, action)
+        return self._input(made, lambda number: action(within(label, number, lowest, highest)))
 
     def number(
-        self, label: str, value: float, action: Callable[[float], object], *, hint: str | None = None, **limits: Any
+        self,
+        label: str,
+        value: float,
+        action: Callable[[float], object],
+        *,
+        hint: str | None = None,
+        lowest: float | None = None,
+        highest: float | None = None,
+        **look: Any,
     ) -> Any:
-        """Add a field for a number."""
-        return self._input(self.gui.add_number(label, value, hint=hint, **limits), action)
+        """Add a field for a number; others than finite ones from ``lowest`` to ``highest`` are refused."""
+        made = self.gui.add_number(label, value, hint=hint, min=lowest, max=highest, **look)
+        return self._input(made, lambda number: action(within(label, number, lowest, highest)))
 
     def word(self, label: str, value: str, action: Callable[[str], object], *, hint: str | None = None) -> Any:
         """Add a field for one line of text."""
@@ -174,7 +189,9 @@ class Page:
     def picture_button(self) -> Any:
         """Add a button that saves a picture of the view from the camera of the tab it is pressed in."""
         made = self.gui.add_button("Save a picture", hint="A PNG from this viewpoint, drawn as by 'choque picture'.")
-        made.on_click(lambda event: self.do(lambda: self._send_picture(event.client)))
+        made.on_click(
+            lambda event: self.studio.request(lambda: self._send_picture(event.client), ("picture", event.client_id))
+        )
         return made
 
     def _send_picture(self, client: Any) -> None:
@@ -202,7 +219,7 @@ class Page:
         def pressed(_: Any) -> None:
             if before is not None:
                 before()
-            self.do(action)
+            self.studio.request(action)
 
         for name in names:
             self.gui.add_command(label, hotkey=name).on_trigger(pressed)
@@ -243,12 +260,42 @@ class Page:
             )
 
     def _input(self, made: Any, action: Callable[[Any], object]) -> Any:
-        made.on_update(lambda event: self._updated(event, action))
+        """Call ``action`` with the latest value of a control; if it is refused, the control shows the one before."""
+        accepted = [made.value]
+
+        def take() -> None:
+            value = made.value
+            try:
+                action(value)
+            except ChoqueError:
+                if made.value == value:
+                    made.value = accepted[0]
+                raise
+            accepted[0] = value
+
+        def updated(event: Any) -> None:
+            if event.client is not None:
+                self.studio.request(take, take)
+            else:  # set by the view itself
+                accepted[0] = event.target.value
+
+        made.on_update(updated)
         return made
 
-    def _updated(self, event: Any, action: Callable[[Any], object]) -> None:
-        if event.client is not None:  # not set by the view itself
-            self._hand(action, event.target.value)
-
     def _hand(self, action: Callable[[Any], object], value: Any) -> None:
-        self.do(lambda: action(value))
+        self.studio.request(lambda: action(value))
+
+
+def one_of(options: Sequence[str], word: str) -> str:
+    """Return ``word`` if it is one of the ``options`` of a control."""
+    if word not in options:
+        raise UnknownName("choice", word[:MAX_QUOTED], list(options))
+    return word
+
+
+def within(label: str, number: float, lowest: float | None, highest: float | None) -> float:
+    """Return ``number`` if it is finite and in the range of a control."""
+    low, high = -inf if lowest is None else lowest, inf if highest is None else highest
+    if not (isfinite(number) and low <= number <= high):
+        raise InvalidInput(f"{label} is {number:g}; it must be a number from {low:g} to {high:g}.")
+    return number

@@ -20,10 +20,11 @@ MAX_LISTED = 200
 
 
 def _recordings() -> dict[str, str]:
-    """List the recordings in `FOLDER`, the newest first."""
+    """List the recordings in `FOLDER`, the newest first; links that lead out of it are left out."""
     if not FOLDER.is_dir():
         return {}
-    found = {path for path in FOLDER.iterdir() if _claims(str(path))}
+    root = FOLDER.resolve()
+    found = {path for path in FOLDER.iterdir() if path.resolve().is_relative_to(root) and _claims(str(path))}
     newest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
     return {str(path): f"Recorded in {path}." for path in newest[:MAX_LISTED]}
 

@@ -8,18 +8,24 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from types import ModuleType
 from typing import Any, Self
 
 from choque.errors import ChoqueError, InvalidInput, require
-from choque.studio.page.http import HOST, answered_first, answering, free_port
+from choque.studio.page.http import HOST, Gate, answered_first, answering, free_port
 from choque.studio.page.page import Page
 from choque.studio.page.view import View
 from choque.studio.viewpoint import SIZE, Viewpoint
 
 CLOSING_SECONDS = 10.0
 """How long stopping waits for the thread of the studio, which may be compiling [s]."""
+
+MAX_WAITING = 1000
+"""Maximum number of actions of tabs that wait; more are dropped, with a notification."""
+
+MAX_VALUE_LENGTH = 1000
+"""Maximum length of the value of a control, as text."""
 
 Action = Callable[[], object]
 
@@ -50,18 +56,24 @@ class Studio:
         self._is_served = True
         self._view: View | None = None
         self._is_open = False  # whether the view is built and can handle cameras
-        with _quiet(), answered_first(answering(lambda size: self.picture(None, size))):
+        self._waiting: dict[object, Action] = {}
+        self._waiting_lock = threading.Lock()
+        self._waiting_count = 0
+        self._gate = Gate(host)
+        with _quiet(), answered_first(answering(lambda size: self.picture(None, size)), self._gate):
             self.server = viser.ViserServer(host=host, port=chosen, verbose=False)
         _set_theme(self.server)
-        _stay_local(self.server)
+        _limit(self.server)
         self.server.on_client_connect(self._greet)
         self.host, self.port = host, int(self.server.get_port())
 
     @property
     def url(self) -> str:
-        """The address of the page."""
+        """The address of the page; with a token, unless the studio is reachable from this machine only."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{shown}:{self.port}"
+        shown = f"[{shown}]" if ":" in shown else shown
+        token = "" if self._gate.token is None else f"/?token={self._gate.token}"
+        return f"http://{shown}:{self.port}{token}"
 
     @property
     def view(self) -> View | None:
@@ -81,6 +93,32 @@ class Studio:
     def do(self, action: Action) -> None:
         """Queue ``action`` for the thread of the studio."""
         self._actions.put(action)
+
+    def request(self, action: Action, key: object = None) -> None:
+        """Queue an action of a tab.
+
+        With a ``key`` only the latest action with this key waits, such as the latest value of a slider. At most
+        `MAX_WAITING` actions wait; more are dropped.
+        """
+        with self._waiting_lock:
+            if key is not None and key in self._waiting:
+                self._waiting[key] = action
+                return
+            if self._waiting_count >= MAX_WAITING:
+                return
+            self._waiting_count += 1
+            if self._waiting_count == MAX_WAITING:
+                sentence = f"{MAX_WAITING:,} actions are waiting; others are ignored until they are done."
+                self.do(lambda: self.notify("The studio is busy", sentence))
+            if key is not None:
+                self._waiting[key] = action
+        self.do(lambda: self._do_requested(action, key))
+
+    def _do_requested(self, action: Action, key: object) -> None:
+        with self._waiting_lock:
+            self._waiting_count -= 1
+            latest = action if key is None else self._waiting.pop(key)
+        latest()
 
     def ask(self, question: Callable[[], Any], timeout: float = 60.0) -> Any:
         """Return the result of ``question``, called in the thread of the studio; wait at most ``timeout`` seconds.
@@ -136,6 +174,11 @@ class Studio:
                 continue
             wait = self._tick()
         self._leave()
+
+    def wait(self) -> None:
+        """Return when the studio is stopped, or raise `KeyboardInterrupt`."""
+        while self._thread is not None and self._thread.is_alive():
+            self._thread.join(timeout=0.2)
 
     def stop(self) -> None:
         """Close the view and stop the server."""
@@ -244,11 +287,30 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _stay_local(server: Any) -> None:
-    """Switch off viser's public addresses, which go through a server on the internet."""
+def _limit(server: Any) -> None:
+    """Switch off what the studio does not use: viser's public addresses, uploads, and changes of anything but values.
+
+    Public addresses go through a server on the internet; uploads let a client fill the memory; a message can set any
+    attribute of a control, its callbacks included.
+    """
     from viser import _messages
 
-    server._websock_server.unregister_handler(_messages.ShareUrlRequest)
+    sockets = server._websock_server
+    for unused in (_messages.ShareUrlRequest, _messages.FileTransferStartUpload, _messages.FileTransferPart):
+        sockets.unregister_handler(unused)
+    handlers = sockets._incoming_handlers[_messages.GuiUpdateMessage]
+    handlers[:] = [_values_only(handler) for handler in handlers]
+
+
+def _values_only(handler: Any) -> Any:
+    """Return a handler that ignores messages about anything but values of controls, and values of a wrong type."""
+
+    async def handle(client: int, message: Any) -> None:
+        if set(message.updates) == {"value"} and len(repr(message.updates["value"])) <= MAX_VALUE_LENGTH:
+            with suppress(AssertionError, TypeError, ValueError, OverflowError):
+                await handler(client, message)
+
+    return handle
 
 
 def _set_theme(server: Any) -> None:

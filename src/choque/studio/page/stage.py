@@ -18,7 +18,7 @@ from choque.studio.page.bodies import COLORINGS, PICKED, SEE_THROUGH, BodiesLaye
 from choque.studio.page.cameras import Cameras, around_moving
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, SLAB_NAMES, OverlaysLayer
-from choque.studio.page.page import Page
+from choque.studio.page.page import Page, one_of
 from choque.studio.page.picking import about_body, body_on_ray
 from choque.studio.page.view import View
 from choque.studio.page.wires import Segments
@@ -187,12 +187,12 @@ class BodiesView(View):
         page = self.page
         with page.tab("Body"):
             self._body_text = page.html(self._about_picked())
-            self._pick_number = page.number("Select by id", 0, lambda value: self.pick(int(value)), min=0, step=1)
+            self._pick_number = page.number("Select by id", 0, lambda value: self.pick(int(value)), lowest=0, step=1)
             page.button("Select none", lambda: self.pick(None))
 
     def set_coloring(self, name: str) -> None:
         """Choose what the colours show."""
-        self.coloring = name
+        self.coloring = one_of(list(COLORINGS), name)
         self._color_note.content = COLORINGS[name][1]
         self.is_stale = True
 
@@ -226,7 +226,7 @@ class BodiesView(View):
 
     def _clicked(self, event: Any) -> None:
         origin, direction = np.array(event.ray_origin, np.float64), np.array(event.ray_direction, np.float64)
-        self.page.do(lambda: self._pick_on_ray(origin, direction))
+        self.page.studio.request(lambda: self._pick_on_ray(origin, direction), "click")
 
     def _pick_on_ray(self, origin: NDArray[np.float64], direction: NDArray[np.float64]) -> None:
         bodies = self.look().bodies
@@ -269,7 +269,7 @@ class BodiesView(View):
         self.is_stale = True
 
     def _set_slabs(self, name: str) -> None:
-        self.overlays.options.slabs = name
+        self.overlays.options.slabs = one_of(SLAB_NAMES, name)
         self.is_stale = True
 
     def _set_area(self, factor: float) -> None:

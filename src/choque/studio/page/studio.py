@@ -17,22 +17,22 @@ How to add a view:
   (names with descriptions, file suffixes, parameters with defaults), and the function that makes the view. A new kind
   of view is one line in the registry ``ENTRIES``, or an entry point of the group ``choque.studio`` in any package.
 
-`open_studio(view, host, port)` starts a studio in the background; `show(world)` does so for a world or a run, also in a
-notebook. Up is +y everywhere.
+`open_studio(view, host, port)` starts a studio in the background; `show(thing)` does so for objects in memory, also in
+a notebook. Up is +y everywhere.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+import webbrowser
+from contextlib import suppress
+from typing import Any
 
 from choque.studio.page.entries import ENTRIES, Entry, find_view
 from choque.studio.page.http import HOST, PORT
 from choque.studio.page.page import Page
 from choque.studio.page.server import Studio
 from choque.studio.page.view import View
-
-if TYPE_CHECKING:
-    from choque.world import Run, World
 
 __all__ = ["ENTRIES", "HOST", "PORT", "Entry", "Page", "Studio", "View", "find_view", "open_studio", "show"]
 
@@ -54,14 +54,53 @@ def open_studio(view: View | None = None, host: str = HOST, port: int | None = N
     return studio
 
 
-def show(world: World | Run | Any, *, host: str = HOST, port: int | None = None) -> Studio:
-    """Show a world, a run, a scene of bodies or a recording in the browser; a notebook shows the page itself.
+def show(
+    *things: Any,
+    host: str = HOST,
+    port: int | None = None,
+    browser: bool | None = None,
+    wait: bool | None = None,
+) -> Studio:
+    """Show something in the browser: a world, a run, a scene of bodies, a recording, boxes, or two volumes.
 
-    The world is not copied: running it on the page changes it.
+    Parameters
+    ----------
+    things
+        One thing, or two volumes. Boxes can be `Boxes`, a broad phase, a `kinetic.Sweep` or `interest.Areas`: they are
+        shown as they are now. A world is not copied: running it on the page changes it.
+    host, port
+        As in `open_studio`.
+    browser
+        Whether to open a browser and to print the address; None to do so except in a notebook, which shows the page
+        itself.
+    wait
+        Whether to return only when Ctrl+C is pressed; None to wait in a script, which would end at once otherwise.
 
     >>> studio = choque.show(world)      # doctest: +SKIP
     >>> studio.stop()                    # doctest: +SKIP
     """
     from choque.studio.page.entries import view_of
 
-    return open_studio(view_of(world), host, port)
+    studio = open_studio(view_of(*things), host, port)
+    if browser if browser is not None else not _is_notebook():
+        sys.stdout.write(f"The studio is at {studio.url}\n")
+        webbrowser.open(studio.url)
+    if wait if wait is not None else not _is_interactive():
+        sys.stdout.write("Ctrl+C stops it.\n")
+        with suppress(KeyboardInterrupt):
+            studio.wait()
+        studio.stop()
+    return studio
+
+
+def _is_notebook() -> bool:
+    """Return whether a notebook shows the results of this process."""
+    shell = sys.modules.get("IPython")
+    running = None if shell is None else shell.get_ipython()
+    return running is not None and hasattr(running, "kernel")
+
+
+def _is_interactive() -> bool:
+    """Return whether a prompt follows: in a notebook, a REPL, or with ``python -i``."""
+    shell = sys.modules.get("IPython")
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or (shell is not None and shell.get_ipython() is not None)

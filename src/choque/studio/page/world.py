@@ -21,6 +21,7 @@ from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.theses.fingsics.totals import CostMeter
 from choque.world import Run, StepReport, World, bounds_names
 from choque.world.detection import Detection
+from choque.world.run import warm_up
 from choque.world.settings import Settings
 
 SPEEDS = {
@@ -184,6 +185,7 @@ class WorldView(BodiesView):
         """Continue from the same state with other methods."""
         try:
             self.run.switch(**choice)
+            self._is_warm = False
         finally:
             self._changed_methods()
 
@@ -191,6 +193,7 @@ class WorldView(BodiesView):
         """Run a second broad phase on the same bodies, or none."""
         self.run.compare(None if name == NONE else name)
         self._second_choice.value = name
+        self._is_warm = False
         self.second.clear()
         self.is_stale = True
 
@@ -224,7 +227,7 @@ class WorldView(BodiesView):
                 "Last frame",
                 self._last_frame or 0,
                 self.set_last_frame,
-                min=0,
+                lowest=0,
                 step=1,
                 hint="0: none.",
             )
@@ -258,7 +261,7 @@ class WorldView(BodiesView):
         page = self.page
         with page.side_tab("Times"):
             self.plots = RunPlots(page)
-            with page.folder("Cost model"):
+            with page.folder("Cost model of the Fingsics thesis", is_open=False):
                 self._cost_text = page.html()
         with page.side_tab("Events"):
             self._events_text = page.html()
@@ -312,9 +315,15 @@ class WorldView(BodiesView):
             self.second.add(self.run.comparison)
 
     def _warm_up(self) -> None:
-        """Step a copy, so that the first step of the run does not load or compile anything."""
+        """Use the methods once on copies, so that no step of the run loads or compiles anything; say so meanwhile."""
         self._is_warm = True
-        self.run.world.copy().step(self.run.dt)
+        self._status.content = "<b>Preparing:</b> kernels are loaded, or compiled once, which takes some seconds …"
+        self.page.server.flush()
+        warm_up(self.run.world, self.run.dt)
+        if self.run.shadow is not None:
+            Detection(self.run.shadow.settings).find(self.run.world.bodies)
+        self._due = time.perf_counter()
+        self.is_stale = True
 
     def _draw(self, now: float) -> None:
         self.present()

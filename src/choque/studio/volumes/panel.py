@@ -15,7 +15,7 @@ from choque.volumes.pair import PairAnswer, VolumePair, VolumePart
 
 YES, NO, MAYBE = "#ff6b5e", "#6fcf97", "#f0b357"
 _SIGNS = {"models collide": "●", "models apart": "○", "triangles collide": "▲", "triangles apart": "△"}
-_COLORS = {"models collide": MAYBE, "models apart": NO, "triangles collide": YES, "triangles apart": NO}
+_COLORS = {"models collide": YES, "models apart": NO, "triangles collide": YES, "triangles apart": MAYBE}
 
 
 MAX_NOTICES = 200
@@ -53,7 +53,7 @@ class CollisionLog:
             new.append(
                 Notice("triangles collide", shift.copy(), "triangles meet")
                 if answer.triangles
-                else Notice("triangles apart", shift.copy(), "no triangles meet")
+                else Notice("triangles apart", shift.copy(), "no triangles meet: " + without_triangles(answer))
             )
         self._models, self._triangles = answer.voxels, answer.triangles
         self.notices = [*self.notices, *new][-MAX_NOTICES:]
@@ -67,11 +67,11 @@ def answer_html(pair: VolumePair, answer: PairAnswer) -> str:
     else:
         meet = f"{len(answer.triangle_pairs):,} pair{'' if len(answer.triangle_pairs) == 1 else 's'} of triangles meet"
         lines = [
-            _answer("Voxel models", "collide", YES if answer.triangles else MAYBE),
+            _answer("Voxel models", "collide", YES),
             _answer(
                 "Triangles",
-                meet if answer.triangles else "apart: only voxels touch, or one is inside",
-                _meets(answer),
+                meet if answer.triangles else f"none meet: {without_triangles(answer)}",
+                MAYBE if answer.inside is None and not answer.triangles else YES,
             ),
         ]
     if answer.region is not None:
@@ -134,8 +134,11 @@ def _rotation_text(pair: VolumePair) -> str:
 _TESTS = {"voxels": "Collision of voxels", "triangles": "Triangles that meet", "region": "Intersection"}
 
 
-def _meets(answer: PairAnswer) -> str:
-    return YES if answer.triangles else NO
+def without_triangles(answer: PairAnswer) -> str:
+    """Return how voxels can collide though no triangles meet."""
+    if answer.inside is None:
+        return "both surfaces cross the same voxels; finer voxels may be apart"
+    return ("the first lies inside the second", "the second lies inside the first")[answer.inside]
 
 
 def _answer(question: str, answer: str, color: str) -> str:

@@ -92,7 +92,7 @@ class VolumeView(View):
             "Voxels per unit",
             self._per_unit(),
             self.set_voxels_per_unit,
-            min=1e-6,
+            lowest=1e-6,
             hint="More is finer. Both volumes are voxelised again.",
         )
         if any(part.source.kind != "mesh" for part in self.pair.parts):
@@ -268,11 +268,11 @@ class VolumeView(View):
             self._is_held = phase != "end"
             self._wanted, self._wanted_turn = place - self._middle, turn
 
-        self._page.do(follow)
+        self._page.studio.request(follow, "handles")
 
     def _placed(self, event: Any) -> None:
         if event.client is not None:
-            self._page.do(partial(self.move_to, event.target.value))
+            self._page.studio.request(partial(self.move_to, event.target.value), "place")
 
     def _show_answer(self, answer: PairAnswer) -> None:
         self._answers.content = answer_html(self.pair, answer)
