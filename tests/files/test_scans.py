@@ -155,6 +155,57 @@ def test_a_folder_of_dicom_slices(turned: bool, tmp_path: Path) -> None:
     same(read_scan(tmp_path / "series"), Scan(dicom_values(), SPACING, CENTRE))
 
 
+def test_rounded_orientations_are_one_series(tmp_path: Path) -> None:
+    dicom_series(tmp_path)
+    for number, path in enumerate(sorted(tmp_path.iterdir())):
+        part = pydicom.dcmread(path)
+        part.ImageOrientationPatient = [1, number * 1e-6, 0, -number * 1e-6, 1, 0]
+        part.PixelSpacing = [SPACING[1] + number * 1e-7, SPACING[0]]
+        part.save_as(path)
+    same(read_scan(tmp_path), Scan(dicom_values(), SPACING, CENTRE))
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+def test_dicom_files_without_a_preamble(implicit: bool, tmp_path: Path) -> None:
+    dicom_series(tmp_path)
+    for path in tmp_path.iterdir():
+        part = pydicom.dcmread(path)
+        bare = pydicom.Dataset({element.tag: element for element in part})
+        pydicom.dcmwrite(path, bare, implicit_vr=implicit, little_endian=True, enforce_file_format=False)
+        assert path.read_bytes()[128:132] != b"DICM"
+    same(read_scan(tmp_path), Scan(dicom_values(), SPACING, CENTRE))
+
+
+def test_a_folder_of_folders_names_them(tmp_path: Path) -> None:
+    dicom_series(tmp_path / "series")
+    with pytest.raises(UnreadableFile, match="give one of series"):
+        read_scan(tmp_path)
+
+
+def test_a_folder_of_tiff_slices(tmp_path: Path) -> None:
+    for number in range(phantom().shape[2]):
+        picture = np.ascontiguousarray(phantom()[:, :, number].transpose())
+        tifffile.imwrite(tmp_path / f"bone_{number + 8}.tif", picture, resolution=(100.0, 50.0), resolutionunit=3)
+    (tmp_path / "scan.log").write_text("voltage 80 kV")
+    found = read_scan(tmp_path)
+    assert np.array_equal(found.values, phantom())
+    assert found.spacing == pytest.approx((0.1, 0.2, 0.1))
+    tifffile.imwrite(tmp_path / "preview.tif", np.zeros((2, 2), np.uint8))
+    with pytest.raises(UnreadableFile, match="all must be alike"):
+        read_scan(tmp_path)
+
+
+def test_physical_sizes_of_ome_and_of_resolution_tags(tmp_path: Path) -> None:
+    values = np.ascontiguousarray(phantom().transpose())
+    sizes = {f"PhysicalSize{axis}": size for axis, size in zip("XYZ", SPACING, strict=True)}
+    tifffile.imwrite(tmp_path / "o.ome.tif", values, photometric="minisblack", metadata={"axes": "ZYX", **sizes})
+    same(read_scan(tmp_path / "o.ome.tif"), Scan(phantom(), SPACING, tuple(size / 2 for size in SPACING)))
+    tifffile.imwrite(tmp_path / "r.tif", values, photometric="minisblack", resolution=(254.0, 127.0), resolutionunit=2)
+    assert read_scan(tmp_path / "r.tif").spacing == pytest.approx((0.1, 0.2, 0.1))
+    tifffile.imwrite(tmp_path / "p.tif", values, photometric="minisblack")
+    assert read_scan(tmp_path / "p.tif").spacing == (1.0, 1.0, 1.0)
+
+
 def dicom_frames(path: Path, *, told: str = "frames", sequence: tuple[int, ...] = (4, 0, 5, 1, 3, 2)) -> None:
     """All slices in one file, in a mixed ``sequence``; what each frame is, ``told`` by frame, by offset or by step."""
     from pydicom.dataset import Dataset, FileDataset, FileMetaDataset

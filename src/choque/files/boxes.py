@@ -35,6 +35,7 @@ from choque.files.box_arrays import (
     float_type,
     table_from_boxes,
 )
+from choque.files.budget import check_size
 from choque.files.source import lower_suffix, naming_damage, read_head, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
@@ -227,6 +228,7 @@ def _write_npz_frames(path: Path, name: str, frame_count: int, first: BoxArrays,
 def _npz_array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     """Return one array of the archive: mapped if it is stored uncompressed, otherwise read."""
     if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
+        check_size(member.file_size, path)
         with archive.open(member) as compressed:
             return np.lib.format.read_array(compressed, allow_pickle=False)
     with path.open("rb") as handle:

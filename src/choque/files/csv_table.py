@@ -92,7 +92,11 @@ def _read_table(path: Path) -> NDArray[np.float64]:
     # The parser counts the fields of each line only if it is not told which columns to read.
     chosen = None if len(columns) == len(fields) else columns
     try:
+        if chosen is not None and not _is_even(path, skipped, len(fields)):
+            raise ValueError("its lines differ in length")
         table = np.loadtxt(path, delimiter=",", skiprows=skipped, usecols=chosen, ndmin=2, encoding=ENCODING)
+        if chosen is None and table.shape[1] != len(fields):
+            raise ValueError("its lines differ in length from the header")
     except ValueError as problem:
         fault = _first_fault(path, skipped, len(fields), columns) or f"The file {path} is damaged: {problem}."
         raise UnreadableFile(fault) from problem
@@ -133,6 +137,13 @@ def _has_data(path: Path, skipped: int) -> bool:
         return any(not _is_blank(line) for line in islice(handle, skipped, None))
 
 
+def _is_even(path: Path, skipped: int, width: int) -> bool:
+    """Return whether all lines of numbers have ``width`` fields."""
+    with path.open(encoding=ENCODING) as handle:
+        lines = (line.partition("#")[0] for line in islice(handle, skipped, None))
+        return all(line.count(",") + 1 == width for line in lines if not line.isspace() and line)
+
+
 def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> str | None:
     """Describe the first line that does not have ``width`` fields with numbers in ``columns``."""
     with path.open(encoding=ENCODING) as handle:
@@ -141,7 +152,10 @@ def _first_fault(path: Path, skipped: int, width: int, columns: list[int]) -> st
                 continue
             fields = _fields(line)
             if len(fields) != width:
-                return f"{path}, line {number}: {_count(len(fields))} where the first line has {width}."
+                return (
+                    f"{path}, line {number}: {_count(len(fields))} where the first line has {width}. If lines start "
+                    "with a name of their own, give its column a name in the header."
+                )
             for column in columns:
                 if not _is_number(fields[column]):
                     return f"{path}, line {number}: {fields[column]!r} in column {column + 1} is not a number."

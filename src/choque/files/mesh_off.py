@@ -13,13 +13,17 @@ from choque.files.atomic import replacing
 from choque.files.meshes import Mesh, check_mesh, fans
 from choque.files.source import describe, is_text, naming_damage, read_head
 
+_KINDS = (b"OFF", b"COFF", b"NOFF", b"CNOFF")
+"""First words of text files: positions, with colours (C) and normals (N) after them."""
+
 Number = TypeVar("Number", int, float)
 
 
 def read(path: Path) -> Mesh:
     """Read a text OFF file; colours after the corners are left out."""
     head = read_head(path)
-    if not is_text(head) or not head.lstrip().startswith(b"OFF"):
+    kind = head.split(maxsplit=1)[0] if is_text(head) and head.strip() else b""
+    if kind not in _KINDS:
         raise UnreadableFile(
             f"The file {path} is not an OFF mesh: it does not start with OFF but looks like {describe(head)}."
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.meshes import Mesh, check_mesh, fans
+from choque.files.meshes import Mesh, check_mesh, fan_rows, fans
 from choque.files.source import naming_damage, require_signature
 
 _TYPES = {
@@ -36,17 +36,22 @@ def read(path: Path) -> Mesh:
     with naming_damage(path):
         stream = BytesIO(path.read_bytes())
         encoding, elements = _header(stream, path)
-        vertices, polygons = np.empty((0, 3)), [list[int]()]
+        vertices, faces = np.empty((0, 3)), np.empty((0, 3), np.int64)
         for name, count, properties in elements:
             columns = [item[0] for item in properties]
+            if name == "face" and columns[:1] in (["vertex_indices"], ["vertex_index"]):
+                equal = _equal_polygons(stream, encoding, count, properties)
+                if equal is not None:
+                    faces = fan_rows(equal)
+                    continue
             rows = _rows(stream, encoding, count, properties)
             if name == "vertex":
                 places = [columns.index(axis) for axis in "xyz"]
                 vertices = np.array([[row[place] for place in places] for row in rows], np.float64).reshape(-1, 3)
             elif name == "face":
                 place = next(at for at, column in enumerate(columns) if column in ("vertex_indices", "vertex_index"))
-                polygons = [[int(corner) for corner in row[place]] for row in rows]
-        return check_mesh(vertices, fans(polygons), UnreadableFile, f"The file {path}")
+                faces = fans([[int(corner) for corner in row[place]] for row in rows])
+        return check_mesh(vertices, faces, UnreadableFile, f"The file {path}")
 
 
 def _header(stream: BinaryIO, path: Path) -> tuple[str, list[Element]]:
@@ -68,6 +73,9 @@ def _header(stream: BinaryIO, path: Path) -> tuple[str, list[Element]]:
 
 def _rows(stream: BinaryIO, encoding: str, count: int, properties: list[Property]) -> list[list[Any]]:
     """The values of one element, row by row; lists are nested."""
+    if not properties:
+        return []
+    _check_count(stream, encoding, count, properties)
     if encoding == "ascii":
         return [_text_row(stream.readline().split(), properties) for _ in range(count)]
     mark = _ENDIAN[encoding]
@@ -83,6 +91,40 @@ def _rows(stream: BinaryIO, encoding: str, count: int, properties: list[Property
             row.append(values if length else values[0])
         rows.append(row)
     return rows
+
+
+def _check_count(stream: BinaryIO, encoding: str, count: int, properties: list[Property]) -> None:
+    """Refuse more rows than the rest of the file can hold, before any of them is read."""
+    if encoding == "ascii":
+        shortest = 2 * len(properties)  # a digit and a blank or the end of the line
+    else:
+        shortest = sum(np.dtype(length or kind).itemsize for _, kind, length in properties)
+    start = stream.tell()
+    left = stream.seek(0, 2) - start
+    stream.seek(start)
+    if not 0 <= count * shortest <= left + 1:
+        raise EOFError(f"it announces {count:,} rows, and {left:,} bytes are left for them")
+
+
+def _equal_polygons(
+    stream: BinaryIO, encoding: str, count: int, properties: list[Property]
+) -> NDArray[np.int64] | None:
+    """Return binary faces (count, k) at once if each is one list of equal length; None, without reading, if not."""
+    start = stream.tell()
+    if encoding == "ascii" or count == 0 or len(properties) != 1 or not properties[0][2]:
+        return None
+    _check_count(stream, encoding, count, properties)
+    mark, (_, kind, length) = _ENDIAN[encoding], properties[0]
+    size = int(_numbers(stream, mark + length, 1)[0])
+    stream.seek(start)
+    record = np.dtype([("count", mark + length), ("corners", mark + kind, (size,))])
+    data = stream.read(count * record.itemsize)
+    if size >= 3 and len(data) == count * record.itemsize:
+        rows = np.frombuffer(data, record)
+        if (rows["count"] == size).all():
+            return np.asarray(rows["corners"], np.int64)
+    stream.seek(start)
+    return None
 
 
 def _text_row(words: list[bytes], properties: list[Property]) -> list[Any]:

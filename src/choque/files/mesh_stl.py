@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.meshes import Mesh, check_mesh
+from choque.files.meshes import Mesh, check_mesh, number_rows
 from choque.files.source import describe, is_text, naming_damage, read_head
 
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84
+_MAX_TRAILING = 16
+"""Number of bytes after the last triangle that are ignored: some writers pad their files."""
 
 
 def read(path: Path) -> Mesh:
@@ -21,7 +23,8 @@ def read(path: Path) -> Mesh:
     head = read_head(path)
     size = path.stat().st_size
     count = int.from_bytes(head[80:_HEADER], "little") if len(head) >= _HEADER else -1
-    if count >= 0 and size == _HEADER + count * _RECORD.itemsize:
+    is_whole = count >= 0 and 0 <= size - (_HEADER + count * _RECORD.itemsize) <= _MAX_TRAILING
+    if is_whole and (count > 0 or not is_text(head)):
         with naming_damage(path):
             corners = np.fromfile(path, _RECORD, count, offset=_HEADER)["corners"].astype(np.float64)
     elif is_text(head) and head.lstrip()[:5].lower() == b"solid":
@@ -33,8 +36,8 @@ def read(path: Path) -> Mesh:
         )
     else:
         raise UnreadableFile(f"The file {path} is not an STL mesh: it looks like {describe(head)}.")
-    vertices, rows = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    return check_mesh(vertices, rows.reshape(-1, 3).astype(np.int64), UnreadableFile, f"The file {path}")
+    vertices, rows = number_rows(corners.reshape(-1, 3))
+    return check_mesh(vertices, rows.reshape(-1, 3), UnreadableFile, f"The file {path}")
 
 
 def _read_text(path: Path) -> NDArray[np.float64]:

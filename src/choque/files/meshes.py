@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,3 +96,24 @@ def fans(polygons: list[list[int]]) -> NDArray[np.int64]:
     """Split polygons into triangles (m, 3), each polygon around its first corner."""
     rows = [(face[0], face[at], face[at + 1]) for face in polygons for at in range(1, len(face) - 1)]
     return np.array(rows, np.int64).reshape(-1, 3)
+
+
+def fan_rows(polygons: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split polygons (n, k) with equal numbers of corners into triangles, as `fans` does."""
+    count = polygons.shape[1]
+    triangles = [polygons[:, [0, at, at + 1]] for at in range(1, count - 1)]
+    return np.stack(triangles, axis=1).reshape(-1, 3)
+
+
+def number_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the different rows (n, 3) in order, and for each row its place among them.
+
+    The same as `numpy.unique` along the first axis, several times as fast.
+    """
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(rows), np.int64)
+    place[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], place

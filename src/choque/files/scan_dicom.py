@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile, require
+from choque.files.budget import check_array
 from choque.files.scans import Scan, oriented
 from choque.files.source import naming_damage, read_head
 
-_ALIKE = ("orientation", "spacing", "shape")
-"""What all slices of a series share."""
+_ALIKE = {"orientation": 1e-4, "spacing": 1e-4, "shape": 0.0}
+"""What all slices of a series share, and the largest difference that is ignored: scanners round their numbers."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,16 @@ def read_folder(folder: Path, world: str) -> Scan:
     Slices are sorted by where they lie, never by name. Values are rescaled as the files say, to Hounsfield units for
     CT.
     """
-    slices = [each for path in sorted(folder.iterdir()) if path.is_file() and _is_dicom(path) for each in _slices(path)]
+    slices = [each for path in dicom_files(folder) for each in _slices(path)]
     if not slices:
-        raise UnreadableFile(f"The folder {folder} holds no DICOM slices.")
+        raise UnreadableFile(f"The DICOM files in {folder} hold no pictures; give the folder of a series.")
     return _stacked(folder, f"The series in {folder}", slices, world)
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     """Read all frames of one file; ``axes`` are known."""
     read_head(path)
-    if not _is_dicom(path):
+    if not is_dicom(path):
         raise UnreadableFile(f"The file {path} is no DICOM file: it lacks the mark that those have.")
     slices = list(_slices(path))
     if not slices:
@@ -77,18 +79,36 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     return _stacked(path, f"The scan {path}", slices, world)
 
 
-def _is_dicom(path: Path) -> bool:
+def dicom_files(folder: Path) -> list[Path]:
+    """List the DICOM files in a folder, without those in its sub-folders."""
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and is_dicom(path)]
+
+
+def is_dicom(path: Path) -> bool:
+    """Return whether a file has the mark of DICOM or, as old ones without a preamble, starts with a tag of group 8."""
     with path.open("rb") as handle:
-        return handle.read(132)[128:] == b"DICM"
+        head = handle.read(132)
+    if head[128:] == b"DICM":
+        return True
+    has_type = head[4:6].isalpha() and head[4:6].isupper()
+    return head[:2] == b"\x08\x00" and head[3:4] == b"\0" and (has_type or head[5:8] == bytes(3))
 
 
 def _slices(path: Path) -> Iterator[Slice]:
     """The pictures of a file; none if it holds something else."""
     pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
     with naming_damage(path):
-        file = pydicom.dcmread(path)
+        file = pydicom.dcmread(path, force=True)
         if "PixelData" not in file:
             return
+        if "TransferSyntaxUID" not in file.file_meta:
+            is_implicit = file.original_encoding[0]
+            uids = pydicom.uid
+            file.file_meta.TransferSyntaxUID = (
+                uids.ImplicitVRLittleEndian if is_implicit else uids.ExplicitVRLittleEndian
+            )
+        frames = int(getattr(file, "NumberOfFrames", 1) or 1)
+        check_array((frames, int(file.Rows), int(file.Columns), int(file.BitsAllocated) // 8), np.uint8, path)
         pixels = np.asarray(file.pixel_array)
     count = int(getattr(file, "NumberOfFrames", 1) or 1)
     if pixels.ndim != (3 if count > 1 else 2):
@@ -171,11 +191,13 @@ def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
     """One block of values from slices in any sequence."""
     series = {each.series for each in slices}
     if len(series) > 1:
-        raise UnreadableFile(f"The folder {source} holds {len(series)} series; put each into a folder of its own.")
+        raise UnreadableFile(
+            f"The folder {source} holds {len(series)} series ({_listed(slices)}); put each into a folder of its own."
+        )
     first = slices[0]
     for each in slices:
-        for name in _ALIKE:
-            if not np.array_equal(getattr(each, name), getattr(first, name)):
+        for name, tolerance in _ALIKE.items():
+            if not np.allclose(getattr(each, name), getattr(first, name), rtol=0.0, atol=tolerance):
                 raise UnreadableFile(
                     f"The slices {first.name} and {each.name} differ in {name}; they cannot be stacked."
                 )
@@ -190,6 +212,12 @@ def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
     affine[:3, 3] = places[0]
     values = np.stack([each.values for each in slices], axis=-1).transpose(1, 0, 2)
     return oriented(values, affine, "LPS", world, what)
+
+
+def _listed(slices: list[Slice]) -> str:
+    counts = Counter(each.series for each in slices)
+    firsts = {each.series: Path(each.name).name for each in reversed(slices)}
+    return ", ".join(f"{count} slices from {firsts[series]}" for series, count in counts.most_common(5))
 
 
 def _slice_step(

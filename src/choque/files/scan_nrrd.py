@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
 from io import BytesIO
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
+from choque.files.budget import check_size, read_exactly
 from choque.files.scans import Scan, from_axes, oriented, to_affine
 from choque.files.source import naming_damage, require_signature
+
+_PACKED: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
+    **dict.fromkeys(("gzip", "gz"), lambda source: gzip.GzipFile(fileobj=source)),
+    **dict.fromkeys(("bzip2", "bz2"), lambda source: bz2.BZ2File(source)),
+}
+_ITEM_SIZES = (("char", 1), ("8", 1), ("short", 2), ("16", 2), ("long", 8), ("64", 8), ("double", 8))
+"""Words in the name of a type, and its size [bytes]; 4 for all others."""
 
 _SPACES = {
     "left-posterior-superior": "LPS",
@@ -32,8 +46,9 @@ def read(path: Path, axes: str | None, world: str) -> Scan:
     """
     nrrd = require("nrrd", extra="volumes", purpose="to read NRRD files")
     require_signature(path, b"NRRD", "an NRRD image")
-    with naming_damage(path):
-        values, header = nrrd.read(str(path), index_order="F")
+    with naming_damage(path), path.open("rb") as handle:
+        header = nrrd.read_header(handle)
+        values = _read_values(nrrd, header, handle, path)
     if values.ndim != 3:
         raise UnreadableFile(f"The file {path} has shape {values.shape}; a scan has three axes.")
     directions = header.get("space directions")
@@ -45,6 +60,40 @@ def read(path: Path, axes: str | None, world: str) -> Scan:
         affine[:3, :3] = np.asarray(directions, np.float64).T  # one row for each axis of the file
         affine[:3, 3] = np.asarray(header.get("space origin", np.zeros(3)), np.float64)
     return oriented(values, affine, _SPACES.get(space, world), world, f"The scan {path}")
+
+
+def _read_values(nrrd: Any, header: dict[str, Any], handle: BinaryIO, path: Path) -> NDArray[Any]:
+    """Return the values that follow the header, or those of a file that it names in its own folder."""
+    sizes = [int(size) for size in header["sizes"]]
+    item_size = next((size for word, size in _ITEM_SIZES if word in header["type"]), 4)
+    byte_count = item_size * prod(sizes)
+    check_size(byte_count, path)
+    source = handle
+    with ExitStack() as opened:
+        detached = header.pop("datafile", header.pop("data file", None))
+        if detached is not None:
+            source = opened.enter_context(_beside(path, str(detached)).open("rb"))
+        packed = _PACKED.get(header["encoding"])
+        if packed is None:
+            check_size(os.fstat(source.fileno()).st_size, path)
+            values: NDArray[Any] = nrrd.read_data(header, source, str(path), index_order="F")
+            return values
+        if any(header.get(name, 0) for name in ("lineskip", "line skip", "byteskip", "byte skip")):
+            raise UnreadableFile(f"The file {path} skips bytes of packed data; save it without line or byte skip.")
+        data = read_exactly(opened.enter_context(packed(source)), byte_count, path)
+    unpacked: NDArray[Any] = nrrd.read_data({**header, "encoding": "raw"}, BytesIO(data), str(path), index_order="F")
+    return unpacked
+
+
+def _beside(path: Path, name: str) -> Path:
+    """Return the file of a header's values; it must be an ordinary file in the folder of the header."""
+    folder = path.resolve().parent
+    data = (folder / name).resolve()
+    if data.parent != folder or not data.is_file():
+        raise UnreadableFile(
+            f"The header {path} names the values {name!r}; they must be one ordinary file in the folder of the header."
+        )
+    return data
 
 
 def _is_finite(directions: NDArray[Any]) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
+from choque.files.budget import check_size
 from choque.files.scans import Scan, from_axes
 from choque.files.source import lower_suffix, naming_damage, require_signature
 
@@ -21,6 +22,7 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
         return _read_archive(path, axes)
     require_signature(path, b"\x93NUMPY", "a NumPy array")
     with naming_damage(path):
+        check_size(path.stat().st_size, path)
         values = np.load(path, allow_pickle=False)
     return from_axes(values, axes or "xyz", (1.0, 1.0, 1.0))
 
@@ -39,12 +41,16 @@ def _read_archive(path: Path, axes: str | None) -> Scan:
     require_signature(path, b"PK", "a NumPy archive")
     # Opened here, because NumPy does not close a file that turns out to be no archive.
     with naming_damage(path), path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
+        check_size(sum(member.file_size for member in archive.zip.infolist()), path)
         if "values" not in archive:
             raise UnreadableFile(
                 f"The file {path} holds {', '.join(archive.files) or 'nothing'}; a scan needs 'values'."
             )
         spacing = np.asarray(archive["spacing"], np.float64) if "spacing" in archive else np.ones(3)
         centre = np.asarray(archive["centre"], np.float64) if "centre" in archive else spacing / 2
+        for name, given in (("spacing", spacing), ("centre", centre)):
+            if given.shape != (3,):
+                raise UnreadableFile(f"In {path}, {name!r} has the shape {given.shape}; it must be (3,), for x, y, z.")
         x, y, z = spacing.tolist()
         first = centre.tolist()
         return from_axes(archive["values"], axes or "xyz", (x, y, z), (first[0], first[1], first[2]))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,24 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile, require
 from choque.files.atomic import replacing
+from choque.files.budget import check_array
 from choque.files.scans import Scan, from_axes
 from choque.files.source import naming_damage, read_head
 
+_UNITS = {2: 25.4, 3: 10.0}
+"""Units of resolution, inch and centimetre [mm]."""
+
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
-    """Read a stack; the size of a voxel is that which this package or ImageJ recorded, otherwise 1."""
+    """Read a stack; the size of a voxel is that which this package, ImageJ, OME or the resolution tags record.
+
+    Sizes of OME are in the unit of the file, those of tags in millimetres; tags say nothing of z, which is taken as x.
+    Without any of them voxels have edges of 1.
+    """
     tifffile = require("tifffile", extra="volumes", purpose="to read TIFF stacks")
     _require_tiff(path)
     with naming_damage(path), _raising_errors(), tifffile.TiffFile(path) as stack:
+        check_array(stack.series[0].shape, stack.series[0].dtype, path)
         values = np.asarray(stack.asarray())
         spacing, centre = _placement(stack)
     values = values[None] if values.ndim == 2 else values
@@ -31,9 +43,65 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     return from_axes(values, axes or "zyx", spacing, centre)
 
 
+def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
+    """Read a folder of slices, one file each, in the order of the numbers in their names."""
+    tifffile = require("tifffile", extra="volumes", purpose="to read TIFF slices")
+    ordered = sorted(paths, key=lambda path: [int(part) if part.isdigit() else part for part in _parts(path.name)])
+    first: Scan | None = None
+    values: NDArray[Any] = np.empty(0)
+    for number, path in enumerate(ordered):
+        if first is None:
+            first = read(path, "xyz", "LPS")
+            values = np.empty((len(ordered), *first.values.shape[1:]), first.values.dtype)
+            check_array(values.shape, values.dtype, folder)
+        _require_tiff(path)
+        with naming_damage(path), _raising_errors(), tifffile.TiffFile(path) as slices:
+            picture = np.asarray(slices.asarray())
+        if picture.shape != values.shape[1:] or picture.dtype != values.dtype:
+            raise UnreadableFile(
+                f"The slice {path} is {picture.dtype} of shape {picture.shape}; the first in the folder is "
+                f"{values.dtype} of shape {values.shape[1:]}, and all must be alike. Move other pictures elsewhere."
+            )
+        values[number] = picture
+    assert first is not None
+    return from_axes(values, axes or "zyx", first.spacing)
+
+
+def _parts(name: str) -> list[str]:
+    """Split a name into numbers and what is between them; it starts with text, so that names compare."""
+    return re.split(r"(\d+)", name.lower())
+
+
 def _require_tiff(path: Path) -> None:
     if read_head(path)[:2] not in (b"II", b"MM"):
         raise UnreadableFile(f"The file {path} is not a TIFF image: it does not start with II or MM.")
+    _check_directories(path)
+
+
+def _check_directories(path: Path) -> None:
+    """Refuse a file whose directories of pages overlap or form a circle; parsers may follow them without end."""
+    spans: dict[int, int] = {}
+    size = path.stat().st_size
+    with path.open("rb") as handle:
+        head = handle.read(16)
+        order = "<" if head[:2] == b"II" else ">"
+        is_big = head[2:4] == struct.pack(order + "H", 43)
+        count_type, entry_size, offset_type = ("Q", 20, "Q") if is_big else ("H", 12, "I")
+        count_size, offset_size = struct.calcsize(count_type), struct.calcsize(offset_type)
+        start = 8 if is_big else 4
+        offset = int.from_bytes(head[start : start + offset_size], "little" if order == "<" else "big")
+        while 0 < offset <= size - count_size and offset not in spans:
+            handle.seek(offset)
+            (count,) = struct.unpack(order + count_type, handle.read(count_size))
+            end = offset + count_size + count * entry_size
+            spans[offset] = end + offset_size
+            if end + offset_size > size:
+                return  # truncated, which the parser reports
+            handle.seek(end)
+            (offset,) = struct.unpack(order + offset_type, handle.read(offset_size))
+    ordered = sorted(spans.items())
+    if offset in spans or any(end > start for (_, end), (start, _) in pairwise(ordered)):
+        raise UnreadableFile(f"The file {path} is damaged: the directories of its pages overlap or form a circle.")
 
 
 @contextmanager
@@ -66,7 +134,26 @@ def _placement(stack: Any) -> tuple[tuple[float, float, float], tuple[float, flo
             count, per = tags[name].value if name in tags else (1, 1)
             sizes.append(per / count if count and per else 1.0)
         return (float(sizes[0]), float(sizes[1]), float(stack.imagej_metadata.get("spacing", 1.0))), None
+    if stack.is_ome:
+        return _ome_spacing(stack.ome_metadata), None
+    tags = stack.pages[0].tags
+    unit = _UNITS.get(int(tags["ResolutionUnit"].value)) if "ResolutionUnit" in tags else None
+    if unit is not None and "XResolution" in tags and "YResolution" in tags:
+        (count, per), (other_count, other_per) = tags["XResolution"].value, tags["YResolution"].value
+        if min(count, per, other_count, other_per) > 0:
+            x, y = unit * per / count, unit * other_per / other_count
+            return (x, y, x), None
     return (1.0, 1.0, 1.0), None
+
+
+def _ome_spacing(text: str) -> tuple[float, float, float]:
+    """Return the physical sizes in a description of OME; axes without one are 1 where none has one, else as x."""
+    found = {axis: float(size) for axis, size in re.findall(r'\bPhysicalSize([XYZ])="([^"]+)"', text)}
+    usual = found.get("X", next(iter(found.values()), 1.0))
+    x, y, z = (found.get(axis, usual) for axis in "XYZ")
+    if not 0 < min(x, y, z) <= max(x, y, z) < float("inf"):
+        raise ValueError(f"its voxels have edges of {x}, {y}, {z}, which are not all above 0")
+    return (x, y, z)
 
 
 def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
@@ -96,6 +183,7 @@ def read_stack(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
                 raise InvalidInput(
                     f"The stack {path} has the shape {series.shape}; it must be (frames, height, width)."
                 )
+            check_array(series.shape[-2:], series.dtype, path)
             count, pages = series.shape[0] if series.ndim == 3 else 1, list(series.pages)
             is_paged = len(pages) == count and all(page is not None for page in pages)
             whole = None if is_paged else series.asarray().reshape(count, *series.shape[-2:])

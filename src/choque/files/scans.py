@@ -65,15 +65,14 @@ def scan_suffix(path: str | os.PathLike[str]) -> str:
 def read_scan(path: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> Scan:
     """Read the values of a scan with axes x, y, z of ``world``, its spacing and its position.
 
-    A folder is read as a DICOM series, a ``.dcm`` file as a file that holds all frames. ``axes`` is the order of the
-    axes of a TIFF or NumPy array, ``"xyz"`` or ``"zyx"``; the other formats record it.
+    A folder is read as a DICOM series or, without DICOM files, as TIFF slices numbered in their names; a ``.dcm`` file
+    as a file that holds all frames. ``axes`` is the order of the axes of a TIFF or NumPy array, ``"xyz"`` or
+    ``"zyx"``; the other formats record it.
     """
     check.choice(world, "world frame", FRAMES)
     path = Path(path)
     if path.is_dir():
-        from choque.files.scan_dicom import read_folder
-
-        return read_folder(path, world)
+        return _read_folder(path, axes, world)
     read_head(path)
     suffix = scan_suffix(path)
     if suffix not in READERS:
@@ -83,6 +82,20 @@ def read_scan(path: str | os.PathLike[str], *, axes: str | None = None, world: s
         )
     scan: Scan = import_module(READERS[suffix]).read(path, axes, world)
     return scan
+
+
+def _read_folder(folder: Path, axes: str | None, world: str) -> Scan:
+    """Read the DICOM series in a folder or, if there is none, its TIFF slices."""
+    from choque.files import scan_dicom, scan_tiff
+
+    if scan_dicom.dicom_files(folder):
+        return scan_dicom.read_folder(folder, world)
+    slices = [path for path in folder.iterdir() if path.is_file() and scan_suffix(path) in (".tif", ".tiff")]
+    if slices:
+        return scan_tiff.read_folder(folder, slices, axes)
+    inner = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    hint = f" Folders in it are not read: give one of {', '.join(inner[:5])}." if inner else ""
+    raise UnreadableFile(f"The folder {folder} holds no DICOM slices and no TIFF slices.{hint}")
 
 
 def write_scan(path: str | os.PathLike[str], scan: Scan, *, world: str = "LPS") -> None:

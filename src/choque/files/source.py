@@ -78,6 +78,8 @@ def naming_damage(path: Path) -> Iterator[None]:
             yield
     except ChoqueError:
         raise
+    except MemoryError as problem:
+        raise UnreadableFile(f"The file {path} needs more memory than this machine has free.") from problem
     except Exception as problem:
         reason = next(iter(str(problem).splitlines()), "").rstrip(". ") or type(problem).__name__
         raise UnreadableFile(f"The file {path} is truncated or damaged: {reason}.") from problem

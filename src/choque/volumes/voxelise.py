@@ -6,7 +6,7 @@ Internally in lattice units: voxel (i, j, k) spans i to i + 1 along x, and so on
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
-from choque.files.meshes import Mesh, check_mesh, read_mesh
+from choque.files.meshes import Mesh, check_mesh, number_rows, read_mesh
 from choque.volumes._lattice import MAX_DISTANCE, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 
@@ -96,19 +96,8 @@ def check_closed(mesh: Mesh) -> None:
 
 def welded(mesh: Mesh) -> tuple[NDArray[np.int64], int]:
     """Return the faces (m, 3) with vertices at the same place as one, and the number of places."""
-    place = _alike(mesh.vertices)
-    return place[mesh.faces], int(place.max(initial=-1)) + 1
-
-
-def _alike(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a number for each row (n, 3), the same for equal rows; `numpy.unique` along an axis is slower."""
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
-    is_new = np.ones(len(rows), np.bool_)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    number = np.empty(len(rows), np.int64)
-    number[order] = np.cumsum(is_new) - 1
-    return number
+    points, place = number_rows(mesh.vertices)
+    return place[mesh.faces], len(points)
 
 
 def _are_whole(faces: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -246,7 +235,7 @@ def _second_sides(
     lowest = np.argmin(faces, axis=1)
     turned = np.take_along_axis(faces, (lowest[:, None] + np.arange(3)) % 3, axis=1)
     is_forward = turned[:, 1] < turned[:, 2]
-    same = _alike(np.sort(faces, axis=1))
+    _, same = number_rows(np.sort(faces, axis=1))
     balance = np.bincount(same, np.where(is_forward, 1, -1) * kept)
     is_single = np.zeros(count, np.bool_)
     is_single[of_face[(balance[same] != 0) & kept]] = True

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from choque.errors import InvalidInput
-from choque.files import meshes, scans
+from choque.files import meshes, scan_dicom, scans
 from choque.studio.page.entries import Entry
 from choque.studio.volumes.view import VolumeView
 from choque.volumes import phantoms
@@ -27,7 +27,7 @@ SUFFIXES = tuple(sorted({*scans.READERS, *meshes.READERS, *MODEL_SUFFIXES} - {".
 """Suffixes of files that can only hold volumes; .npy and .npz hold boxes by default."""
 
 MAX_PROBED_FILES = 20
-"""Number of files of a folder that are tested for being DICOM slices."""
+"""Number of files of a folder that are tested for being slices of a scan."""
 
 
 def open_volumes(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumeView:
@@ -65,17 +65,11 @@ def is_volume(word: str) -> bool:
     """Return whether a word is a file or folder that can only hold a volume, or a phantom."""
     path = Path(word)
     if path.is_dir():
-        return any(_is_dicom(file) for file in islice(sorted(path.iterdir()), MAX_PROBED_FILES))
+        files = (file for file in islice(sorted(path.iterdir()), MAX_PROBED_FILES) if file.is_file())
+        return any(scans.scan_suffix(file) in (".tif", ".tiff") or scan_dicom.is_dicom(file) for file in files)
     if scans.scan_suffix(path) in SUFFIXES:
         return True
     return phantoms.is_phantom(word)
-
-
-def _is_dicom(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as handle:
-        return handle.read(132)[128:] == b"DICM"
 
 
 def _example(name: str) -> VolumePair:

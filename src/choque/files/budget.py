@@ -1,0 +1,81 @@
+"""The memory that a reader may allocate for one file: small files can announce, or unpack to, any size."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import prod
+from pathlib import Path
+from typing import IO, Any
+
+from choque.errors import InvalidInput, UnreadableFile
+
+VARIABLE = "CHOQUE_READ_LIMIT"
+"""Environment variable that sets the limit, as in ``16G``."""
+
+DEFAULT_LIMIT = 4 << 30
+"""Limit without the variable [bytes]."""
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_chosen: ContextVar[int | None] = ContextVar("read_limit", default=None)
+
+
+def read_limit() -> int:
+    """Return the largest size of what a reader makes from one file [bytes]."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return DEFAULT_LIMIT
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    if match is None:
+        raise InvalidInput(f"{VARIABLE} is {text!r}; give a number of bytes, such as 16G or 500M.")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+@contextmanager
+def limited(byte_count: int) -> Iterator[None]:
+    """Set the limit of all readers inside a ``with`` block [bytes]."""
+    token = _chosen.set(byte_count)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def check_size(byte_count: float, path: Path) -> None:
+    """Raise `UnreadableFile` if ``path`` would take more memory than a reader may allocate."""
+    limit = read_limit()
+    if byte_count > limit:
+        raise UnreadableFile(
+            f"The file {path} takes {_in_words(byte_count)} of memory; readers take up to {_in_words(limit)}. If the "
+            f"file is what you expect, set the environment variable {VARIABLE}, for example to "
+            f"{_in_words(2 * byte_count).replace(' ', '').removesuffix('iB')}."
+        )
+
+
+def check_array(shape: tuple[int, ...], dtype: Any, path: Path) -> None:
+    """Raise `UnreadableFile` if an array in ``path`` would take more memory than a reader may allocate."""
+    import numpy as np
+
+    check_size(prod(float(size) for size in shape) * np.dtype(dtype).itemsize, path)
+
+
+def read_exactly(stream: IO[bytes], byte_count: int, path: Path) -> bytes:
+    """Return the ``byte_count`` bytes of a packed stream; raise `UnreadableFile` for more, without unpacking them."""
+    found = stream.read(byte_count + 1)
+    if len(found) != byte_count:
+        size = "more" if len(found) > byte_count else f"{len(found):,}"
+        raise UnreadableFile(f"The file {path} is damaged: it announces {byte_count:,} bytes and unpacks to {size}.")
+    return found
+
+
+def _in_words(byte_count: float) -> str:
+    for unit in ("T", "G", "M", "K"):
+        if byte_count >= _UNITS[unit]:
+            return f"{byte_count / _UNITS[unit]:.3g} {unit}iB"
+    return f"{byte_count:.0f} bytes"
