@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from io import BufferedIOBase
 from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from choque.errors import InvalidInput, UnreadableFile
 
@@ -65,7 +66,7 @@ def check_array(shape: tuple[int, ...], dtype: Any, path: Path) -> None:
     check_size(prod(float(size) for size in shape) * np.dtype(dtype).itemsize, path)
 
 
-def read_exactly(stream: IO[bytes], byte_count: int, path: Path) -> bytes:
+def read_exactly(stream: BufferedIOBase, byte_count: int, path: Path) -> bytes:
     """Return the ``byte_count`` bytes of a packed stream; raise `UnreadableFile` for more, without unpacking them."""
     found = stream.read(byte_count + 1)
     if len(found) != byte_count:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from choque.files.budget import check_size, read_exactly
 from choque.files.scans import Scan, from_axes, oriented, to_affine
 from choque.files.source import naming_damage, require_signature
 
-_PACKED: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
+_PACKED: dict[str, Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File]] = {
     **dict.fromkeys(("gzip", "gz"), lambda source: gzip.GzipFile(fileobj=source)),
     **dict.fromkeys(("bzip2", "bz2"), lambda source: bz2.BZ2File(source)),
 }
