@@ -32,7 +32,7 @@ for k in (6, 14, 18, 26):
         "sap-kdop", points.kdops(groups, position, rotation, scale, k=k)
     )
     listed[f"{k}-DOP"] = broad.pairs()
-    print(f"{k:>2}-DOPs list {len(broad.pairs()):>5} pairs, swept along {broad.axis}")
+    print(f"{k:>2}-DOPs list {len(broad.pairs()):>5} pairs, swept along {broad.index.axis}")
 listed["oriented\nbox"] = choque.broad.create(
     "sap-obb", points.oriented(groups, position, rotation, scale)
 ).pairs()

@@ -147,5 +147,5 @@ def test_the_swept_direction_may_be_a_diagonal() -> None:
     points = line[:, None] + np.random.default_rng(4).normal(0, 0.2, (300, 4, 3))
     volumes = KDops.fit(points, k=18)
     broad = create("sap-kdop", volumes, device="warp-cpu")
-    assert broad.axis == tuple(directions(18)[3].tolist())
+    assert broad.index.axis == tuple(directions(18)[3].tolist())
     np.testing.assert_array_equal(broad.pairs(), create("sap-kdop", volumes).pairs())

@@ -188,7 +188,7 @@ class TestOffScreen:
         (["tres-objetos"], PictureRequest(frame=-1), "counted from 0"),
         (["tres-objetos", "bowling", "pile"], PictureRequest(), "two volumes"),
         (["implant.stl"], PictureRequest(), "shows two"),
-        (["two-spheres"], PictureRequest(parameters={"threshold": 3}), "neither thing is a scan"),
+        (["two-spheres"], PictureRequest(parameters={"threshold": 3}), "neither file is a scan"),
         (["bowling"], PictureRequest(parameters={"n": 3}), "not a generator"),
         (["no-such-scene"], PictureRequest(), "no built-in scene"),
         (["missing.npy"], PictureRequest(), "missing.npy"),

@@ -71,7 +71,7 @@ def sap_kdop() -> Figure:
         space.add_patch(Polygon(body, facecolor=BLUE, alpha=0.6))
     for vector, colour, name in (
         (principal[:2], RED, "principal axis"),
-        (np.array(broad.axis), GREEN, f"swept: {broad.axis}"),
+        (np.array(broad.index.axis), GREEN, f"swept: {broad.index.axis}"),
     ):
         ray = vector / np.linalg.norm(vector) * 13
         space.plot((-ray[0], ray[0]), (-ray[1], ray[1]), color=colour, linewidth=1, label=name)
@@ -83,7 +83,7 @@ def sap_kdop() -> Figure:
         order = np.argsort(low)
         tests.append(sum(int((low[order[k + 1 :]] <= high[row]).sum()) for k, row in enumerate(order)))
     names = [str(tuple(direction)) for direction in choque.bounds.directions(8).tolist()]
-    swept = names.index(str(tuple(broad.axis)))
+    swept = names.index(str(tuple(broad.index.axis)))
     chart.bar(names, tests, color=[GREEN if k == swept else PALE for k in range(4)], edgecolor=GREY)
     chart.axhline(len(pairs), color=RED, label=f"{len(pairs)} pairs overlap")
     chart.legend(loc="upper left")

@@ -32,7 +32,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a configuration and print candidate pairs and milliseconds a step.
+    """Run a configuration; print pairs and milliseconds a step.
 
     Without a file the defaults are used.
 

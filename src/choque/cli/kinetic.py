@@ -39,7 +39,7 @@ def kinetic() -> None:
 
 
 def list_scenes(as_json: AsJson = False) -> None:
-    """List the scenes of the thesis on kinetic sweep-and-prune, with their parameters.
+    """List the scenes of the kinetic thesis.
 
     Try:
       choque kinetic scenes
@@ -102,7 +102,7 @@ def run(
     option: Settings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print when the boxes of moving polygons begin and cease to overlap.
+    """Print when boxes of moving polygons overlap.
 
     The scene is one of the thesis on kinetic sweep-and-prune, or a model file. Pairs that overlap from the start come
     first. Frame methods (direct, incremental) know pairs at their frames only.

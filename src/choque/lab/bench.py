@@ -19,7 +19,7 @@ from choque.errors import InvalidInput, UnknownName
 from choque.lab import machine
 from choque.lab import peers as libraries
 from choque.lab.box_trial import BoxTrial, Frame, judged
-from choque.lab.candidate import FACADE, Candidate, Facade, Method
+from choque.lab.candidate import FACADE, Candidate, Facade, Method, compared_methods
 from choque.lab.sampling import Outcome, Plan, Status, sample
 from choque.lab.stopwatch import Clock, Reading
 from choque.lab.table import Row, Table
@@ -187,8 +187,8 @@ def _part(progress: Progress, number: int, parts: int, where: str) -> Progress:
 
 
 def default_methods() -> list[str]:
-    """Name the façade and every registered method but ``all``, which tests nothing and keeps every pair."""
-    return [FACADE, *(name for name in method_names() if name != "all")]
+    """Name the façade and every method that is compared by default."""
+    return [FACADE, *compared_methods()]
 
 
 def oracle(frame: Frame) -> Pairs:

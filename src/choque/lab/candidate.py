@@ -10,15 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from choque._core.threads import available_count
 from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
-from choque.broad import create
+from choque.broad import create, find
 from choque.broad import names as method_names
 from choque.errors import UnknownName
 
 if TYPE_CHECKING:
     from choque.broad import BroadPhase
 
+THESES = "choque.theses."
+
 FACADE = "choque.pairs"
 """The name of the candidate that calls `choque.pairs`."""
+
+
+def compared_methods() -> list[str]:
+    """List the methods that are compared unless others are named.
+
+    Every registered one but ``all``, which tests nothing and keeps every pair, and those of a thesis's engine, which
+    the study of that thesis compares.
+    """
+    return [name for name in method_names() if name != "all" and not find(name).__module__.startswith(THESES)]
 
 
 State = tuple[Floats, Floats]

@@ -27,10 +27,10 @@ DESIGN_PAGE = "Choque, design page, measurements of the core"
 
 
 def methods() -> list[Level]:
-    """Every registered method but ``all``, which tests nothing and keeps every pair."""
-    import choque
+    """Every method that is compared by default."""
+    from choque.lab.candidate import compared_methods
 
-    return [name for name in choque.broad.names() if name != "all"]
+    return [*compared_methods()]
 
 
 def quick_methods() -> list[Level]:
