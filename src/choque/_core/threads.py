@@ -89,7 +89,7 @@ def available_count() -> int:
 
 def resolve_count(requested: int | None, work: int) -> int:
     """Return the number of threads for ``work`` bodies: as ``requested``, all if None, one for little work."""
-    if requested is not None:
+    if requested is not None and not (type(requested) is int and requested > 0):  # the check costs a microsecond
         requested = check.whole_number(requested, "threads", 1, otherwise="None for all")
     if work < SERIAL_BELOW:
         return 1
@@ -140,7 +140,9 @@ def streams(thread_count: int, total: int) -> int:
 
 def over_ranges(kernel: Callable[..., Result], total: int, thread_count: int, *arguments: object) -> list[Result]:
     """Run the light pass ``kernel(first, last, *arguments)`` over shares of ``range(total)``, one for each thread."""
-    shares: Sequence[tuple[int, int]] = ranges(total, streams(thread_count, total))
+    if thread_count == 1 or total < STREAM_SERIAL_BELOW:
+        return [kernel(0, total, *arguments)]
+    shares: Sequence[tuple[int, int]] = ranges(total, thread_count)
     return run(lambda part: kernel(*shares[part], *arguments), len(shares))
 
 

@@ -26,14 +26,14 @@ class ContactArrays(NamedTuple):
 
     @classmethod
     def empty(cls, count: int, dtype: DTypeLike, max_points: int = 1) -> Self:
-        """Return arrays for ``count`` manifolds of at most ``max_points`` points: one point each, not initialised."""
+        """Return arrays for ``count`` manifolds of at most ``max_points`` points, not initialised."""
         return cls(
             np.empty((count, 2), np.int32),
             np.empty((count, 3), dtype),
             np.empty((count, max_points, 3), dtype),
             np.empty((count, max_points), dtype),
-            np.zeros((count, max_points), np.uint32),
-            np.ones(count, np.uint8),
+            np.empty((count, max_points), np.uint32),
+            np.empty(count, np.uint8),
         )
 
     def take(self, rows: Rows | slice) -> Self:

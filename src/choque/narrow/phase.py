@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ KINDS = tuple(f"{first}-{second}" for first in KIND_NAMES for second in KIND_NAM
 
 _BLOCK = 1_024  # pairs that a thread takes at a time: some tens of microseconds of work
 
-_CONVEX_CODES = tuple(
+_CONVEX_CODES = frozenset(
     first * KIND_COUNT + second
     for first in range(KIND_COUNT)
     for second in range(first, KIND_COUNT)
@@ -162,12 +163,11 @@ class NarrowPhase:
 
         Kinds without a pair are left out. Tests add up to the number of pairs, contacts to the number of contacts.
         """
-        starts, contacts = self._starts.tolist(), self._contacts.tolist()
-        return {
-            name: KindTally(starts[code + 1] - starts[code], contacts[code], self._seconds[code])
-            for code, name in enumerate(KINDS)
-            if starts[code + 1] > starts[code]
-        }
+        return self.tally_later()()
+
+    def tally_later(self) -> Callable[[], dict[str, KindTally]]:
+        """Return a function that makes the `tally` of the latest `find`, also after further ones."""
+        return partial(_tally, self._starts, self._contacts, self._seconds)
 
     def find(self, shapes: Shapes, pairs: Pairs) -> Contacts:
         """Return the contacts of ``pairs``, (m, 2) rows of ``shapes``, smaller first and sorted, in the same order.
@@ -182,51 +182,53 @@ class NarrowPhase:
         if self._buffers.size < count or self._buffers.found.normal.dtype != dtype:
             self._buffers = _Buffers(count + count // 4, dtype)
         buffers = self._buffers
-        starts = np.zeros_like(self._starts)
+        starts = np.zeros(len(KINDS) + 1, np.int64)
         refused = _group_pairs(shapes.kind, pairs, buffers.code, buffers.slot, buffers.found.pairs, starts)
         if refused >= 0:
             raise _refusal(shapes, pairs, refused)
-        groups = starts.tolist()
-        if any(groups[code] < groups[code + 1] for code in _CONVEX_CODES):
+        groups = _groups(starts)
+        if any(group.code in _CONVEX_CODES for group in groups):
             shapes.check_hulls()
         self._starts = starts
         self._seconds = [0.0] * len(KINDS)
         if count == 0:
-            self._contacts[:] = 0
+            self._contacts = np.zeros(len(KINDS), np.int64)
             return Contacts.none(dtype.type)
         self._test(shapes, groups, count)
+        self._contacts = np.empty(len(KINDS), np.int64)
         total = _count_contacts(buffers.found.point_count, self._starts, self._contacts)
         answer = ContactArrays.empty(total, dtype)
         if total:
             _gather(pairs, buffers.slot, buffers.found, answer)
         return Contacts(*answer)
 
-    def _test(self, shapes: Shapes, starts: list[int], count: int) -> None:
+    def _test(self, shapes: Shapes, groups: list[_Group], count: int) -> None:
         """Fill the buffers, each group of kinds by its own loop."""
         thread_count = resolve_count(self.threads, count)
         if thread_count == 1:
-            self._test_part(shapes, starts, 0, count, self._seconds)
+            self._test_part(shapes, groups, 0, count, self._seconds)
         else:
             draw = block_supply(count, _BLOCK)
 
             def share(part: int) -> list[float]:  # noqa: ARG001
                 seconds = [0.0] * len(KINDS)
                 while (block := draw()) is not None:
-                    self._test_part(shapes, starts, *block, seconds)
+                    self._test_part(shapes, groups, *block, seconds)
                 return seconds
 
             self._seconds = [sum(each) for each in zip(*run(share, thread_count), strict=True)]
-        for code in _CONVEX_CODES:
-            if starts[code] < starts[code + 1]:
-                self._test_convex(shapes, code, starts[code], starts[code + 1], thread_count)
+        for code, first, last in groups:
+            if code in _CONVEX_CODES:
+                self._test_convex(shapes, code, first, last, thread_count)
 
-    def _test_part(self, shapes: Shapes, starts: list[int], first: int, last: int, seconds: list[float]) -> None:
+    def _test_part(self, shapes: Shapes, groups: list[_Group], first: int, last: int, seconds: list[float]) -> None:
         found = self._buffers.found
         poses = PoseArrays(shapes.position, shapes.rotation, shapes.size)
-        for code, loop in enumerate(self._loops):
-            low, high = max(first, starts[code]), min(last, starts[code + 1])
+        for code, low, high in groups:
+            low, high = max(first, low), min(last, high)
             if low >= high:
                 continue
+            loop = self._loops[code]
             if loop is None:
                 found.point_count[low:high] = 0
                 continue
@@ -241,6 +243,27 @@ class NarrowPhase:
         found = self._buffers.found.take(slice(first, last))
         convex_contacts(shapes, found, thread_count, self._memory.setdefault(code, {}))
         self._seconds[code] += perf_counter() - began
+
+
+def _tally(starts: NDArray[np.int64], contacts: NDArray[np.int64], seconds: list[float]) -> dict[str, KindTally]:
+    return {
+        KINDS[code]: KindTally(last - first, int(contacts[code]), seconds[code])
+        for code, first, last in _groups(starts)
+    }
+
+
+class _Group(NamedTuple):
+    """The pairs of one code: rows ``first … last − 1`` of the buffers."""
+
+    code: int
+    first: int
+    last: int
+
+
+def _groups(starts: NDArray[np.int64]) -> list[_Group]:
+    """Return the groups that have pairs, by ascending code."""
+    bounds = starts.tolist()
+    return [_Group(code, first, last) for code, (first, last) in enumerate(pairwise(bounds)) if first < last]
 
 
 class _Buffers:
@@ -370,7 +393,9 @@ def _gather(pairs: Pairs, slot: NDArray[np.int32], found: ContactArrays, answer:
             answer_normal[count, axis] = sign * normal[source, axis] + 0.0  # no negative zeros
             answer_points[count, 0, axis] = points[source, 0, axis]
         answer_separations[count, 0] = separations[source, 0]
-        if width > 1:  # otherwise features and counts stay as they were made, 0 and 1
+        answer_features[count, 0] = 0
+        answer_count[count] = 1
+        if width > 1:
             answer_count[count] = point_count[source]
             for point in range(width):
                 for axis in range(3):

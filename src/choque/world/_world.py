@@ -189,8 +189,9 @@ class World(Population):
         detected = perf_counter()
         impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
         answered = perf_counter()
-        limits = {"max_speed": settings.max_speed, "max_spin": settings.max_spin}
-        response.integrate(bodies, dt, **limits, threads=settings.threads)
+        response.integrate(
+            bodies, dt, max_speed=settings.max_speed, max_spin=settings.max_spin, threads=settings.threads
+        )
         self._frame += 1
         self._time += dt
         self._dt = dt

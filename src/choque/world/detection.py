@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -51,8 +51,8 @@ class Detected:
         self.box_tests, self.filter_tests, self.filter_seconds = 0, 0, 0.0
         self._narrow = narrow
         self._shapes: Shapes | None = shapes
-        self._contacts = Contacts.none()
-        self._tally: dict[str, KindTally] = {}
+        self._contacts: Contacts
+        self._tally: Callable[[], dict[str, KindTally]]
 
     @property
     def contacts(self) -> Contacts:
@@ -64,7 +64,7 @@ class Detected:
     def tally(self) -> dict[str, KindTally]:
         """Tests, contacts and seconds of the exact tests by pair of kinds."""
         self.test()
-        return self._tally
+        return self._tally()
 
     @property
     def is_tested(self) -> bool:
@@ -75,7 +75,7 @@ class Detected:
         """Make the exact tests, unless they were made before."""
         if self._shapes is not None:
             self._contacts = self._narrow.find(self._shapes, self.pairs)
-            self._tally = self._narrow.tally
+            self._tally = self._narrow.tally_later()
             self._shapes = None
 
 
