@@ -36,7 +36,7 @@ def test_a_bundle_holds_what_its_rows_hold(shape: tuple[int, int, int], share: f
     found = bundled(ExtremeVertices.from_mask(mask).sections("xyz"))
     wanted = rows_of_two(mask)
     painted = np.zeros(wanted.shape, np.bool_)
-    paint(found, painted)
+    paint(found, np.zeros(3, np.int64), painted)
     np.testing.assert_array_equal(painted, wanted)
     assert (found.slabs[:, 0] % 2 == 0).all()
     filled = wanted.any(axis=(1, 2))

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from volume_oracles import extreme_points, random_mask
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName
-from choque.volumes import ExtremeVertices
+from choque.volumes import ExtremeVertices, Volume
 from choque.volumes.keys import ORDERS
 
 FIGURE_1 = "000 002 011 012 020 021 101 102 110 112 120 121 200 201 210 211"
@@ -121,3 +121,40 @@ def test_bad_input_is_one_sentence(call: object, words: str) -> None:
 def test_boxes_may_be_lists() -> None:
     two = ExtremeVertices.from_boxes([[0, 0, 0], [4, 0, 0]], [[2, 1, 1], [5, 3, 1]])
     assert two.mask().sum() == 5
+
+
+def test_a_window_costs_what_it_holds() -> None:
+    """Two voxels far apart have no mask together, and any window has; the whole is refused in a sentence."""
+    far = 200_000
+    both = Volume.from_voxels(np.ones((1, 1, 1), bool)) | Volume.from_voxels(
+        np.ones((1, 1, 1), bool), origin=(far,) * 3
+    )
+    for corner in ((0, 0, 0), (far, far, far)):
+        window = both.voxels(tuple(at - 1 for at in corner), tuple(at + 2 for at in corner))
+        assert np.argwhere(window).tolist() == [[1, 1, 1]]
+    with pytest.raises(InvalidInput, match="more than 2³⁴"):
+        both.voxels()
+
+
+def test_windows_are_those_of_the_whole_mask() -> None:
+    random = np.random.default_rng(5)
+    for order in ("xyz", "zyx", "yxz"):
+        mask = random.random((7, 6, 5)) < 0.4
+        model = Volume.from_voxels(mask).model.reordered(order)
+        for _ in range(20):
+            lower = random.integers(-3, 8, 3)
+            upper = lower + random.integers(0, 8, 3)
+            wide = np.zeros((30, 30, 30), bool)
+            wide[10:17, 10:16, 10:15] = mask
+            wanted = wide[tuple(slice(low + 10, high + 10) for low, high in zip(lower, upper, strict=True))]
+            assert np.array_equal(model.mask(tuple(lower.tolist()), tuple(upper.tolist())), wanted)
+
+
+def test_objects_far_apart_share_nothing() -> None:
+    one = Volume.from_voxels(np.ones((2, 2, 2), bool))
+    two = one.translated((3_000_000, 0, 0))
+    assert (one & two).is_empty
+    assert one - two == one
+    assert one != two
+    with pytest.raises(InvalidInput, match="apart"):
+        one | two

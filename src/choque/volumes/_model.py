@@ -137,8 +137,8 @@ class ExtremeVertices:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExtremeVertices) or other.dimension != self.dimension:
             return NotImplemented
-        if len(self) != len(other):
-            return False
+        if len(self) != len(other) or self.bounds != other.bounds:
+            return self.is_empty and other.is_empty
         left, right, _ = self.together(other)
         return bool(np.array_equal(left, right))
 
@@ -200,25 +200,19 @@ class ExtremeVertices:
         start, stop = self.bounds
         lower = start if lower is None else _lattice_point(lower, "lower corner", self.dimension)
         upper = stop if upper is None else _lattice_point(upper, "upper corner", self.dimension)
-        shape = tuple(high - low for low, high in zip(start, stop, strict=True))
-        whole = np.zeros((1,) * (3 - self.dimension) + shape, np.bool_)
-        flat = tuple(axis + 3 - self.dimension for axis in (AXES.index(letter) for letter in self.order))
-        if not self.is_empty:
-            axes = tuple(range(3 - self.dimension)) + flat
-            lowest = packed_shift(self.extent[0], self.order)
-            paint(open_sections(extruded(self._keys - lowest, self.dimension)), whole.transpose(axes))
-        if (lower, upper) == (start, stop):
-            return whole.reshape(shape)
         sizes = tuple(max(0, high - low) for low, high in zip(lower, upper, strict=True))
         check_cells(sizes, "The mask")
-        window = np.zeros(sizes, np.bool_)
-        source, target = [], []
-        for low, high, first, last in zip(lower, upper, start, stop, strict=True):
-            begin, end = max(low, first), max(max(low, first), min(high, last))
-            source.append(slice(begin - first, end - first))
-            target.append(slice(begin - low, end - low))
-        window[tuple(target)] = whole.reshape(shape)[tuple(source)]
-        return window
+        flat = 3 - self.dimension
+        window = np.zeros((1,) * flat + sizes, np.bool_)
+        if window.size and not self.is_empty:
+            # A window is one of several as a rule: the sections are kept for the next.
+            is_whole = (lower, upper) == (start, stop) and not self.has_sections(self.order)
+            sections = open_sections(extruded(self._keys, self.dimension)) if is_whole else self.sections()
+            first = np.zeros(3, np.int64)
+            columns = [AXES.index(letter) for letter in self.order]
+            first[flat:] = [lower[column] - self.offset[column] for column in columns]
+            paint(sections, first, window.transpose([*range(flat), *(column + flat for column in columns)]))
+        return window.reshape(sizes)
 
     def sections(self, order: str | None = None) -> Sections:
         """Return the sections as runs, relative to `offset`, and cache them; flat objects are one cell thick."""
@@ -304,6 +298,8 @@ class ExtremeVertices:
 
     def combine(self, other: ExtremeVertices, operation: str) -> ExtremeVertices:
         """Return the regularised ``union``, ``intersection``, ``difference`` or ``xor``, in the order of this one."""
+        if operation in ("intersection", "difference") and self._is_apart(other):
+            return self if operation == "difference" else ExtremeVertices(self._keys[:0], self.order, self.offset)
         left, right, offset = self.together(other)
         return ExtremeVertices(combine_keys(left, right, self.dimension, operation), self.order, offset)
 
@@ -333,6 +329,14 @@ class ExtremeVertices:
             return self._keys, right, other.offset
         offset = tuple(map(min, self.offset, other.offset))
         return self._from_offset(self, self._keys, offset), self._from_offset(other, right, offset), offset
+
+    def _is_apart(self, other: ExtremeVertices) -> bool:
+        """Return whether the boxes around both are apart; keys cannot hold objects that are far apart."""
+        if other.dimension != self.dimension or self.is_empty or other.is_empty:
+            return False
+        (lower, upper), (other_lower, other_upper) = self.bounds, other.bounds
+        starts, stops = map(max, lower, other_lower), map(min, upper, other_upper)
+        return any(start >= stop for start, stop in zip(starts, stops, strict=True))
 
     def _from_offset(self, model: ExtremeVertices, keys: VertexKeys, offset: LatticePoint) -> VertexKeys:
         shift = tuple(own - common for own, common in zip(model.offset, offset, strict=True))

@@ -190,19 +190,24 @@ def extruded(keys: VertexKeys, dimension: int) -> VertexKeys:
     return keys
 
 
-def paint(sections: Sections, mask: NDArray[np.bool_]) -> None:
-    """Set the voxels of a solid in a mask (a, b, c) that contains it. One write for each voxel."""
-    _paint(*sections, mask.view(np.uint8))
+def paint(sections: Sections, first: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
+    """Set the voxels of a solid in a mask (a, b, c) that starts at the coordinates ``first``; others are left out."""
+    _paint(sections.arrays, first, mask.view(np.uint8))
 
 
 @kernel
-def _paint(
-    slabs: NDArray[np.int32], strips: NDArray[np.int32], ends: NDArray[np.int32], mask: NDArray[np.uint8]
-) -> None:
+def _paint(sections: SectionArrays, first: NDArray[np.int64], mask: NDArray[np.uint8]) -> None:
+    slabs, strips, ends = sections
     for slab in range(slabs.shape[0] - 1):
-        for plane in range(slabs[slab, 0], slabs[slab + 1, 0]):
-            for strip in range(slabs[slab, 1], slabs[slab + 1, 1] - 1):
-                for row in range(strips[strip, 0], strips[strip + 1, 0]):
+        start, stop = max(slabs[slab, 0] - first[0], 0), min(slabs[slab + 1, 0] - first[0], mask.shape[0])
+        if start >= stop:
+            continue
+        for strip in range(slabs[slab, 1], slabs[slab + 1, 1] - 1):
+            low, high = max(strips[strip, 0] - first[1], 0), min(strips[strip + 1, 0] - first[1], mask.shape[1])
+            for plane in range(start, stop):
+                for row in range(low, high):
                     line = mask[plane, row]
                     for end in range(strips[strip, 1], strips[strip + 1, 1], 2):
-                        line[ends[end] : ends[end + 1]] = 1
+                        begin, close = max(ends[end] - first[2], 0), min(ends[end + 1] - first[2], mask.shape[2])
+                        if begin < close:
+                            line[begin:close] = 1
