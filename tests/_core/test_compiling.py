@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from choque._core import compiling
-from choque._core.compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare
+from choque._core.compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
 from choque._core.kernel import announcement
 
 
@@ -36,7 +36,7 @@ def test_the_time_is_estimated_from_what_was_compiled(monkeypatch: pytest.Monkey
 
 
 def test_no_folder_without_kernels() -> None:
-    assert cache_folder([]) == (None, False)
+    assert cache_folder([]) is None
 
 
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
@@ -61,9 +61,9 @@ def test_a_kernel_is_on_disk_once_it_was_called(tmp_path: Path, monkeypatch: pyt
         assert announcement.seconds > before
         assert outlook("planted") == (1, 2)
         assert is_on_disk(kernels["first"])
-        folder, writable = cache_folder(kernels.values())
+        folder = cache_folder(kernels.values())
         assert folder is not None
-        assert writable
+        assert not why_unwritable(folder)
         shutil.rmtree(folder)
         assert not is_on_disk(kernels["first"])
     finally:

@@ -158,3 +158,14 @@ def test_the_module_is_the_command() -> None:
         [sys.executable, "-m", "choque.cli", "--version"], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == f"choque {choque.__version__}\n"
+
+
+def test_an_end_of_file_inside_a_verb_is_not_taken_for_an_interruption(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends(*_: object, **__: object) -> None:
+        raise EOFError("Ran out of input")
+
+    monkeypatch.setattr("choque.broad.names", ends)
+    with pytest.raises(EOFError, match="Ran out of input"):
+        command("methods")

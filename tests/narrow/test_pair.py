@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from choque._core.freshness import sources_of
+from choque._core.kernel_cache import sources_of
 from choque.narrow import NarrowPhase, Shapes, contacts
 from choque.narrow.capsule import capsule_plane
 from choque.narrow.pair import Manifold, Pose, apart, offset, pair_loop, pose, touching

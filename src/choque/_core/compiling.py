@@ -9,19 +9,22 @@ compiled and about how long that takes, `prepare` makes small calls that compile
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
-import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from choque._core.freshness import sources_of
 from choque._core.kernel import announcement
+from choque._core.kernel_cache import KernelCache, sources_of
 from choque._core.types import Progress
 
 SECONDS_EACH = 0.5
 """Typical time to compile one kernel, until this process has compiled some itself."""
+
+KERNEL_BYTES = 200_000
+"""Size of a large kernel on disk."""
 
 
 class Outlook(NamedTuple):
@@ -63,21 +66,37 @@ def kernels_of(package: str) -> list[Any]:
 
 def is_on_disk(kernel: Any) -> bool:
     """Return whether Numba's cache has an index of the kernel that is no older than its sources."""
-    function, version = kernel.py_func, f"{sys.version_info.major}{sys.version_info.minor}"
-    source = Path(function.__code__.co_filename)
-    name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}.py{version}{sys.abiflags}.nbi"
-    index = Path(kernel.stats.cache_path) / name
-    newest = max(Path(each).stat().st_mtime for each in sources_of(function))
+    if not isinstance(kernel._cache, KernelCache):
+        return False
+    index = kernel._cache.files.index
+    newest = max(Path(each).stat().st_mtime for each in sources_of(kernel.py_func))
     return index.is_file() and index.stat().st_mtime >= newest
 
 
-def cache_folder(kernels: Iterable[Any]) -> tuple[Path | None, bool]:
-    """Return where compiled kernels are kept and whether new ones can be; None where compiling is switched off."""
-    folder = next((Path(each.stats.cache_path) for each in kernels), None)
-    if folder is None:
-        return None, False
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    return folder, os.access(nearest, os.W_OK)
+def cache_folder(kernels: Iterable[Any]) -> Path | None:
+    """Return where compiled kernels are kept; None where they are not kept."""
+    return next((each._cache.files.folder for each in kernels if isinstance(each._cache, KernelCache)), None)
+
+
+def why_unwritable(folder: Path) -> str:
+    """Return why a kernel cannot be written to a folder, by writing one; empty if it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as handle:
+            handle.write(bytes(KERNEL_BYTES))
+            handle.flush()
+    except OSError as problem:
+        return (problem.strerror or str(problem)).lower()
+    return ""
+
+
+def repair(kernels: Iterable[Any]) -> list[Path]:
+    """Remove damaged files of kernels, so that the kernels are compiled again; return those files."""
+    found = [path for each in kernels if isinstance(each._cache, KernelCache) for path in each._cache.files.damaged()]
+    for path in found:
+        with suppress(OSError):
+            path.unlink()
+    return found
 
 
 def prepare(calls: Mapping[str, Callable[[], object]], progress: Progress | None = None) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Decorators that compile kernels and their helpers: serial functions over arrays, cached on disk, without the GIL.
 
 Kernels are never compiled with ``parallel=True``: a parallel region of Numba costs seconds of compiling and spins
-while it waits. `choque._core.threads` runs serial kernels over ranges instead. Numba keeps compiled kernels beside the
-module, or in the user's cache folder where the package is read-only, until a file that they are compiled from changes.
+while it waits. `choque._core.threads` runs serial kernels over ranges instead. Compiled kernels are kept beside the
+module, or in the user's cache folder where the package is read-only, until a file that they are compiled from changes;
+`choque._core.kernel_cache` says how. Where no folder can be written, they are compiled in every process.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 from numba.core import event
 
-from choque._core.freshness import follow_sources
+from choque._core.kernel_cache import keep_on_disk, troubles
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled."""
 
 HELPER_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False}
@@ -64,7 +65,7 @@ def forceinline(function: Callable[Parameters, Result]) -> Callable[Parameters, 
 
 def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
     compiled = numba.njit(**options)(function)
-    follow_sources(compiled)
+    keep_on_disk(compiled)
     return cast("Callable[Parameters, Result]", compiled)
 
 
@@ -83,7 +84,7 @@ class _Announcement(event.Listener):
         self._depth += 1
         if self._depth == 1:
             self._begin = perf_counter()
-        if self.count == 1:
+        if self.count == 1 and not troubles.unkept:
             print("choque: compiling kernels for this machine, once; later runs load them.", file=sys.stderr)  # noqa: T201
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002

@@ -85,7 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the pipe has closed it; the rest of the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort as ended:
+        if isinstance(ended.__cause__, EOFError):  # the parser takes any EOFError for Ctrl-D at a prompt
+            raise ended.__cause__ from None
+        code = INTERRUPTED
+    except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
         return _complain("Interrupted.", INTERRUPTED)

@@ -33,8 +33,11 @@ BRINGS = {
 }
 """What an extra adds."""
 
-PACKAGES = ("bounds", "broad", "narrow", "dynamics", "world", "record", "kinetic", "volumes", "interest")
+PACKAGES = ("_core", "bounds", "broad", "narrow", "dynamics", "world", "record", "kinetic", "volumes", "interest")
 """Packages whose kernels are counted."""
+
+ADVICE = "Set NUMBA_CACHE_DIR to a folder that can be written and has space."
+"""What to do where kernels cannot be kept."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
 
@@ -57,6 +60,7 @@ def doctor(
 
     report: dict[str, Any] = {"machine": machine.describe(["typer", "rich"]), "extras": extras()}
     report["surroundings"] = surroundings()
+    report["repaired"] = repair_kernels()
     if warm_up:
         report["warm-up"] = compile_all()
     report["check"] = self_check()
@@ -98,17 +102,29 @@ def extras() -> dict[str, dict[str, Any]]:
 def kernels() -> dict[str, Any]:
     """Count the kernels of each package and those that are compiled already.
 
-    The folder is that of Numba's cache, None where compiling is switched off.
+    The folder is that of Numba's cache, None where kernels cannot be kept, for a reason, or are not compiled.
     """
-    from choque._core.compiling import cache_folder, kernels_of, outlook
+    from choque._core.compiling import cache_folder, kernels_of, outlook, why_unwritable
+    from choque._core.kernel_cache import troubles
 
-    folder, writable = cache_folder(kernels_of("choque.broad"))
-    if folder is None:
-        return {"folder": None, "writable": False, "packages": {}, "seconds": 0.0}
+    folder = cache_folder(kernels_of("choque.broad"))
     found = {name: outlook(f"choque.{name}") for name in PACKAGES}
     packages = {name: {"compiled": each.compiled, "kernels": each.kernels} for name, each in found.items()}
     seconds = round(sum(each.seconds for each in found.values()), 1)
-    return {"folder": str(folder), "writable": writable, "packages": packages, "seconds": seconds}
+    reason = troubles.unkept if folder is None else why_unwritable(folder)
+    place = {"folder": None if folder is None else str(folder), "writable": folder is not None and not reason}
+    return {**place, "reason": reason, "packages": packages, "seconds": seconds}
+
+
+def repair_kernels() -> dict[str, Any]:
+    """Remove damaged files of compiled kernels; return the folders and the number of files of each."""
+    from choque._core.compiling import kernels_of, repair
+
+    folders: dict[str, int] = {}
+    for name in PACKAGES:
+        for path in repair(kernels_of(f"choque.{name}")):
+            folders[str(path.parent)] = folders.get(str(path.parent), 0) + 1
+    return folders
 
 
 def self_check() -> dict[str, Any]:
@@ -144,6 +160,10 @@ def _show(report: dict[str, Any]) -> None:
     lines += [("versions", ", ".join(f"{key} {machine[key]}" for key in named if key in machine))]
     lines += [(name, thing["words"]) for name, thing in report["surroundings"].items()]
     lines += [("kernels", _kernel_words(report["kernels"], warmed_up="warm-up" in report))]
+    lines += [
+        ("", f"removed {count} damaged files from {folder}; their kernels are compiled again when they are used")
+        for folder, count in report["repaired"].items()
+    ]
     if "warm-up" in report:
         lines += [("", f"all were compiled or loaded in {report['warm-up']['seconds']} s")]
         lines += [("", f"failed: {about}: {reason}") for about, reason in report["warm-up"]["failed"].items()]
@@ -160,14 +180,17 @@ def _show(report: dict[str, Any]) -> None:
 
 
 def _kernel_words(kernels: dict[str, Any], *, warmed_up: bool) -> str:
-    if kernels["folder"] is None:
-        return "not compiled: NUMBA_DISABLE_JIT is set"
     counts = kernels["packages"].values()
     done, total = (sum(count[key] for count in counts) for key in ("compiled", "kernels"))
+    if not total:
+        return "not compiled: NUMBA_DISABLE_JIT is set"
+    if kernels["folder"] is None:
+        return f"each run compiles again: {kernels['reason']}. {ADVICE}"
     cold = ", ".join(name for name, count in kernels["packages"].items() if count["compiled"] < count["kernels"])
     sooner = "" if warmed_up else f", or now by 'choque doctor --warm-up' (about {kernels['seconds']:.0f} s)"
     left = f"; the others, in {cold}, are compiled when first used{sooner}" if cold else ""
-    place = "" if kernels["writable"] else f"; {kernels['folder']} cannot be written, so each run compiles again"
+    unkept = f". The others cannot be kept in {kernels['folder']}: {kernels['reason']}. {ADVICE}"
+    place = "" if kernels["writable"] else unkept
     return f"{done} of {total} are compiled{left}{place}"
 
 
