@@ -203,3 +203,16 @@ def test_bad_input_is_one_sentence_and_changes_nothing(call, named) -> None:  # 
         call(points)
     assert (points._lists.paths == before[0]).all()
     assert (points.certificates(), points.order.tolist()) == before[1:]
+
+
+def test_advance_without_a_record_goes_to_the_same_state() -> None:
+    random = np.random.default_rng(5)
+    position, velocity = random.integers(-50, 50, 80), random.integers(-5, 6, 80)
+    recorded, plain = SortedList(position, velocity), SortedList(position, velocity)
+    meetings = recorded.advance(20)
+    latest = plain.advance(20, record=False)
+    assert plain.order.tolist() == recorded.order.tolist()
+    assert plain.counters.exchanges == recorded.counters.exchanges == len(meetings.exchanges)
+    assert [meeting.time for meeting in latest] == [time for time in meetings.times if time == meetings.times[-1]]
+    with pytest.raises(InvalidInput, match="record is 'no'"):
+        plain.advance(21, record="no")  # type: ignore[arg-type]

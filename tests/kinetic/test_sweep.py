@@ -346,6 +346,74 @@ def test_memory_is_linear_and_small() -> None:
         assert Sweep(lower, upper, velocity).byte_count < 400 * 4000
 
 
+def _gathering(count: int, seed: int, kind: str, closed: bool) -> Sweep:
+    """Bodies that meet at time 1, or that part from one place, with velocities of whole numbers or of any."""
+    random = np.random.default_rng(seed)
+    velocity = random.integers(-9, 10, (count, 2)).astype(float) if seed % 2 else random.normal(size=(count, 2))
+    lower = np.zeros((count, 2)) if kind == "burst" else -velocity
+    size = random.integers(0, 2, (count, 2)) if seed % 2 and seed % 3 else 0  # exact: no rounding splits a meeting
+    return Sweep(lower, lower + size, velocity, acceleration=[0, -2] if seed % 5 == 0 else None, closed=closed)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("kind", ["meeting", "burst"])
+def test_meetings_of_many_are_sorted_to_the_same_result(kind: str, closed: bool, monkeypatch: Any) -> None:
+    for seed in range(8):
+        monkeypatch.setattr("choque.kinetic._lists._MAX_ROWS", 64)
+        by_sorting = _gathering(40, seed, kind, closed)
+        monkeypatch.setattr("choque.kinetic._lists._MAX_ROWS", 1 << 40)
+        by_exchanges = _gathering(40, seed, kind, closed)
+        assert by_sorting.ids.tolist() == by_exchanges.ids.tolist()
+        while by_exchanges.next_time <= 2:
+            monkeypatch.setattr("choque.kinetic._lists._MAX_ROWS", 64)
+            found = list(by_sorting.advance(2, stop="instant"))
+            monkeypatch.setattr("choque.kinetic._lists._MAX_ROWS", 1 << 40)
+            assert found == list(by_exchanges.advance(2, stop="instant"))
+            assert by_sorting.order.tolist() == by_exchanges.order.tolist()
+            mine, other = by_sorting.meetings, by_exchanges.meetings
+            assert mine.before.tolist() == other.before.tolist()
+            assert mine.after.tolist() == other.after.tolist()
+            assert sorted(mine.exchanges.tolist()) == sorted(other.exchanges.tolist())
+        first, second = by_sorting.audit(), by_exchanges.audit()
+        assert (first.simple, first.multiple, first.external) == (second.simple, second.multiple, second.external)
+        assert by_sorting.counters.exchanges == by_exchanges.counters.exchanges
+        assert (first.stale, second.stale, by_sorting.counters.events) == (0, 0, by_exchanges.counters.events)
+
+
+def test_meetings_that_rounding_splits_are_sorted_to_the_same_pairs(monkeypatch: Any) -> None:
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        velocity = random.normal(size=(40, 2))
+        upper = 1 / 3 - velocity + random.integers(0, 2, (40, 2))
+        found = []
+        for limit in (64, 1 << 40):
+            monkeypatch.setattr("choque.kinetic._lists._MAX_ROWS", limit)
+            sweep = Sweep(1 / 3 - velocity, upper, velocity)
+            changes = [(e.time, e.pair, e.kind) for e in sweep.advance(2)]
+            spans = sorted((pair, round(time, 9), kind) for time, pair, kind in changes)
+            assert (sweep.audit().stale, sweep.audit().disorder < 1e-12) == (0, True)
+            found.append((spans, sweep.pairs().tolist(), sweep.order.tolist()))
+        assert found[0][1:] == found[1][1:]
+        # A touch within rounding may be seen by one way alone.
+        lasting = [[each for each in spans if spans.count(each) == 1] for spans, _, _ in found]
+        different = set(lasting[0]) ^ set(lasting[1])
+        assert all(abs(time - 1) < 1e-9 for _, time, _ in different)
+
+
+@pytest.mark.parametrize("kind", ["meeting", "burst"])
+def test_memory_stays_linear_when_a_thousand_points_meet_at_once(kind: str) -> None:
+    velocity = np.random.default_rng(0).normal(size=(1000, 2))
+    place = -velocity if kind == "meeting" else np.zeros((1000, 2))
+    sweep = Sweep(place, place, velocity)
+    events = sweep.advance(1)
+    assert len(events) == (1000 * 999 if kind == "meeting" else 500 * 999)
+    if kind == "meeting":
+        assert sweep.counters.exchanges == 2 * 4 * 500 * 999  # on each axis, each end of one body and each of the other
+    assert sweep.byte_count < 320 * 1000
+    sweep.advance(2)
+    assert sweep.byte_count < 280 * 1000
+
+
 def test_responsiveness_counts_what_exchanges_schedule() -> None:
     sweep = Sweep(*random_scene(0, count=300, dimension=2, grid=False))
     assert sweep.audit().responsive == 0.0

@@ -325,7 +325,7 @@ def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
                         return False
                 elif not _overlap(rank, axis, a, b):
                     return False
-            _write(time, instant[0, 1] & 1, a, b, totals, events)
+            write_event(time, instant[0, 1] & 1, a, b, totals, events)
         return False
     bounced = _count_meetings(slots, count, journal)
     chosen = np.int64(0)
@@ -409,9 +409,9 @@ def _report(first: Index, last: Index, motion: Motion, journal: Journal, events:
     if before == after and (before or not motion.closed or not at):
         return
     if not before:
-        _write(time, np.int64(1), a, b, journal.totals, events)
+        write_event(time, np.int64(1), a, b, journal.totals, events)
     if not after:
-        _write(time, np.int64(0), a, b, journal.totals, events)
+        write_event(time, np.int64(0), a, b, journal.totals, events)
 
 
 @helper
@@ -420,7 +420,8 @@ def _overlap(rank: Numbers, axis: Index, a: Index, b: Index) -> bool:
 
 
 @helper
-def _write(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: EventBuffer) -> None:
+def write_event(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: EventBuffer) -> None:
+    """Append a pair that began (1) or ended (0)."""
     place = totals[EVENT_ROWS]
     events.times[place], events.kinds[place] = time, kind
     events.pairs[place, 0], events.pairs[place, 1] = a, b

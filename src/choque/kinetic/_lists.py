@@ -14,6 +14,7 @@ from choque._core.counters import Counters
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_all, certify_ends
+from choque.kinetic._crowds import Crowd, count_crowd, list_exchanges, order_before, report_crowd, sort_due
 from choque.kinetic._heap import Queue
 from choque.kinetic._results import NO_EVENTS, Events, Meeting, Meetings, join_exchanges
 
@@ -21,6 +22,8 @@ _FIRST_EVENTS = 1 << 8
 """Size of the first buffer of events, and of the first log of exchanges."""
 _FIRST_ROWS = 1 << 6
 """Size of the first buffer of the exchanges of one instant."""
+_MAX_ROWS = 1 << 10
+"""Exchanges of one instant that are kept between calls; an instant with more is finished by sorting if possible."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Lists:
         self.instant: NDArray[np.int64] = np.empty((_FIRST_ROWS, 4), np.int64)
         self.picks: NDArray[np.int64] = np.empty(_FIRST_ROWS, np.int64)
         self.peak_bytes = 0
+        self.crowd: tuple[Crowd, int] | None = None  # the latest instant if it was sorted, and the instants until then
         self.replace(paths, initial_order(paths, closed, now) if order is None else order)
 
     def replace(self, paths: Paths, order: NDArray[np.int32], pressed: NDArray[np.float64] | None = None) -> None:
@@ -99,11 +103,9 @@ class Lists:
         self.paths, self.order = paths, np.ascontiguousarray(order)
         if pressed is not None:
             self.pressed = np.ascontiguousarray(pressed)
-        self.rank = np.empty_like(self.order)
-        places = np.arange(order.shape[1], dtype=np.int32)
-        for axis, line in enumerate(self.order):
-            self.rank[axis, line] = places
+        self.rank = _ranks_of(self.order)
         self.totals[_events.ROWS] = 0  # the latest instant was about other end points
+        self.crowd = None
         self.schedule_all()
 
     def schedule_all(self) -> None:
@@ -181,6 +183,9 @@ class Lists:
         """Advance to ``until``, or to where ``mode`` stops. Return the events and the status of the kernel."""
         chunks: list[Events] = []
         size = _FIRST_EVENTS
+        self.crowd = None
+        if len(self.instant) > _MAX_ROWS:
+            self._resize_instant(_MAX_ROWS)
         while True:
             events = event_buffer(size)
             self.totals[_events.EVENT_ROWS] = 0
@@ -188,6 +193,11 @@ class Lists:
             if written := int(self.totals[_events.EVENT_ROWS]):
                 times, kinds, pairs = events
                 chunks.append(Events(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
+            if status == _events.INSTANT_FULL:
+                status = self._sort_crowd(mode, chunks)
+                if status == _events.STOPPED:
+                    break
+                continue
             if status != _events.EVENTS_FULL:
                 break
             size = max(2 * size, 4 * int(self.totals[_events.ROWS]))
@@ -206,9 +216,45 @@ class Lists:
             motion = (*arrays, self.closed, self.paired, self.curved)
             journal = (self.clock, self.totals, self.instant, self.picks)
             status = _events.advance_plain(until, mode, self.tolerance, motion, journal, tuple(events))
-            if status != _events.INSTANT_FULL:
+            if status != _events.INSTANT_FULL or (len(self.instant) >= _MAX_ROWS and self._can_sort()):
                 return status
             self.grow_instant()
+
+    def _can_sort(self) -> bool:
+        """Return whether the open instant can be finished by sorting: relative motions are linear, no body bounces."""
+        if self.curved or self.tolerance or not self.totals[_events.OPEN]:
+            return False
+        walls = self.failures[self.order.size :] if self.walls.size else np.empty(0)
+        bounced = self.instant[: self.totals[_events.ROWS], 0] >= self.order.size
+        return not (bounced.any() or (walls <= self.clock[1]).any())
+
+    def _sort_crowd(self, mode: int, chunks: list[Events]) -> int:
+        """Finish the open instant by sorting; append its events to ``chunks``. Return the status of the kernel."""
+        totals, time = self.totals, float(self.clock[1])
+        rows = self.instant[: totals[_events.ROWS]]
+        old_order = order_before(self.order, rows)
+        totals[_events.EXCHANGES] -= len(rows)  # all are counted below
+        totals[_events.MIXED] -= np.count_nonzero(rows[:, 3] >= 0)
+        multiple = int(totals[_events.MULTIPLE])
+        sort_due(self.motion, totals, time, np.empty(self.order.shape[1], np.int32))
+        crowd = Crowd(old_order, _ranks_of(old_order), self.order, self.rank)
+        count_crowd(crowd, self.paired, totals)
+        totals[_events.OPEN] = totals[_events.ROWS] = totals[_events.EVENT_ROWS] = 0
+        if self.paired:
+            report_crowd(crowd, self.closed, time, totals, event_buffer(0))
+        events = event_buffer(int(totals[_events.EVENT_ROWS]))
+        totals[_events.EVENT_ROWS] = 0
+        if len(events.times):
+            report_crowd(crowd, self.closed, time, totals, events)
+            sorting = np.argsort(events.pairs[:, 0].astype(np.int64) << 32 | events.pairs[:, 1], kind="stable")
+            chunks.append(Events(events.times, events.kinds.view(np.bool_)[sorting], events.pairs[sorting]))
+        self.crowd = crowd, int(totals[_events.INSTANTS])
+        stops = (
+            mode == _events.EACH_INSTANT
+            or (mode == _events.EACH_EVENT and len(events.times) > 0)
+            or (mode == _events.EACH_MULTIPLE and totals[_events.MULTIPLE] > multiple)
+        )
+        return _events.STOPPED if stops else _events.REACHED
 
     def run_logging(self, until: float) -> Meetings:
         """Advance to ``until``. Return all meetings on the way."""
@@ -239,6 +285,13 @@ class Lists:
     @property
     def latest_meetings(self) -> Meetings:
         """The meetings of the latest instant: exchanges of one axis whose slots are neighbours."""
+        if self.crowd is not None and not self.totals[_events.ROWS]:
+            crowd, instants = self.crowd
+            if instants == self.totals[_events.INSTANTS]:
+                line = np.empty(self.order.shape[1], np.int64)
+                rows = np.empty((list_exchanges(crowd, np.empty((0, 3), np.int64), line), 3), np.int64)
+                list_exchanges(crowd, rows, line)
+                return join_exchanges(np.full(len(rows), self.clock[1]), rows, self.order.shape[1])
         rows = self.instant[: self.totals[_events.ROWS], :3]
         rows = rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)]
         return join_exchanges(np.full(len(rows), self.clock[1]), rows, self.order.shape[1])
@@ -261,8 +314,11 @@ class Lists:
 
     def grow_instant(self) -> None:
         """Double the buffer of the exchanges of one instant."""
-        self.instant = np.concatenate((self.instant, np.empty_like(self.instant)))
-        self.picks = np.empty(len(self.instant), np.int64)
+        self._resize_instant(2 * len(self.instant))
+
+    def _resize_instant(self, size: int) -> None:
+        self.instant = np.concatenate((self.instant[:size], np.empty((max(size - len(self.instant), 0), 4), np.int64)))
+        self.picks = np.empty(size, np.int64)
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
 
     def positions(self, time: float | None = None) -> NDArray[np.float64]:
@@ -272,7 +328,9 @@ class Lists:
     @property
     def byte_count(self) -> int:
         """The size of all arrays [bytes]."""
-        return sum(value.nbytes for value in (*vars(self).values(), *self.queue) if isinstance(value, np.ndarray))
+        crowd = () if self.crowd is None else self.crowd[0][:2]
+        arrays = (*vars(self).values(), *self.queue, *crowd)
+        return sum(value.nbytes for value in arrays if isinstance(value, np.ndarray))
 
     def audit(self) -> Audit:
         """Examine the lists at the present time. O(n)."""
@@ -300,6 +358,15 @@ class Lists:
             external=int(self.totals[_events.MIXED]),
             bounces=int(self.totals[_events.BOUNCES]),
         )
+
+
+def _ranks_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the slot (axes, ends) of each end point."""
+    rank = np.empty_like(order)
+    places = np.arange(order.shape[1], dtype=np.int32)
+    for axis, line in enumerate(order):
+        rank[axis, line] = places
+    return rank
 
 
 def event_buffer(size: int) -> _events.EventBuffer:

@@ -186,15 +186,19 @@ class SortedList:
         """Return all certificates that ever fail, by slot."""
         return failing_certificates(self._lists)
 
-    def advance(self, until: float, *, stop: Literal["instant"] | None = None) -> Meetings:
+    def advance(self, until: float, *, stop: Literal["instant"] | None = None, record: bool = True) -> Meetings:
         """Go to ``until`` and return the meetings on the way as arrays, which iterate as `Meeting`.
 
         With ``stop="instant"`` go only to the next time at which the order changes: call it while
-        ``points.next_time <= until`` to look at every order, or to change motions on the way.
+        ``points.next_time <= until`` to look at every order, or to change motions on the way. With ``record=False``
+        return the meetings of the latest instant alone, which takes half the time and no memory; `counters` has totals.
         """
         end = as_time(until, "until", self.time)
-        if stop is None:
+        if stop is None and check.boolean(record, "record"):
             return self._lists.run_logging(end)
+        if stop is None:
+            self._lists.run(end)
+            return self._lists.latest_meetings
         check.choice(stop, "stop", ["instant"])
         _, status = self._lists.run(end, _events.EACH_INSTANT)
         if status == _events.REACHED:
