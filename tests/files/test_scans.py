@@ -299,7 +299,7 @@ def test_bad_dicom_folders_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="missing or doubled"):
         read_scan(tmp_path / "gap")
     dicom_series(tmp_path / "tilted", step=(0, 0.4, 1.25))
-    with pytest.raises(InvalidInput, match="oblique"):
+    with pytest.raises(InvalidInput, match="right angles"):
         read_scan(tmp_path / "tilted")
     dicom_series(tmp_path / "two")
     dicom_series(tmp_path / "more")
@@ -319,12 +319,41 @@ def test_an_oblique_scan_is_refused(tmp_path: Path) -> None:
     turn = np.eye(4)
     turn[:2, :2] = [[np.cos(0.1), -np.sin(0.1)], [np.sin(0.1), np.cos(0.1)]]
     nibabel.save(nibabel.Nifti1Image(phantom(), turn @ affine), tmp_path / "oblique.nii")
-    with pytest.raises(InvalidInput, match=r"oblique.*5\.7°"):
+    with pytest.raises(InvalidInput, match=r"oblique.*5\.73°.*straighten"):
         read_scan(tmp_path / "oblique.nii")
     with pytest.raises(InvalidInput, match="affine"):
         oriented(phantom(), np.full((4, 4), np.nan), "RAS", "LPS", "The scan")
     with pytest.raises(InvalidInput, match="longer than 0"):
         oriented(phantom(), np.diag([1.0, 0, 1, 1]), "RAS", "LPS", "The scan")
+
+
+def test_an_oblique_scan_is_straightened(tmp_path: Path) -> None:
+    """Every point of every full voxel, at any rotation and with any flip, is in the conservative volume."""
+    from choque.volumes import Volume
+
+    random = np.random.default_rng(11)
+    values = (random.random((6, 5, 4)) < 0.3).astype(np.uint8)
+    for trial in range(12):
+        turn = np.linalg.qr(random.normal(size=(3, 3)))[0] if trial > 3 else np.eye(3)
+        angle = 0.002 * (1 + trial)
+        turn = turn @ [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
+        affine = np.eye(4)
+        affine[:3, :3], affine[:3, 3] = turn * SPACING, random.uniform(-50, 50, 3)
+        nibabel.save(nibabel.Nifti1Image(values, affine), tmp_path / "oblique.nii")
+        volume = Volume.from_scan(tmp_path / "oblique.nii", straighten=True, conservative=True, world="RAS")
+        voxels = np.argwhere(values)
+        inside = voxels[random.integers(0, len(voxels), 400)] + random.uniform(-0.49, 0.49, (400, 3))
+        at = np.floor(volume.lattice.to_lattice(inside @ affine[:3, :3].T + affine[:3, 3])).astype(int)
+        assert volume.voxels()[tuple((at - volume.model.bounds[0]).T)].all()
+        centres = Volume.from_scan(tmp_path / "oblique.nii", straighten=True, world="RAS")
+        assert (centres - volume).is_empty
+        assert centres.voxel_count == pytest.approx(int(values.sum()), rel=0.35)
+
+
+def test_values_without_zero_need_a_threshold(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"all of them would be full.*above="):
+        select(np.array([[[40, 900]]], np.int16))
+    assert select(np.array([[[7, 7]]], np.uint8)).all()
 
 
 @pytest.mark.parametrize("suffix", sorted(set(WRITERS)))

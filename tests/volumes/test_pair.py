@@ -171,6 +171,14 @@ def test_a_threshold_is_that_of_a_numpy_mask() -> None:
     assert pair.parts[0].volume.voxel_count == int((scan.values > 900.0).sum())
 
 
+def test_a_scan_of_two_values_without_zero_has_a_threshold() -> None:
+    values = np.full((4, 4, 4), 40, np.int16)
+    values[1:3, 1:3, 1:3] = 900
+    source = VolumeSource("scan", scan=Scan(values, (1.0, 1.0, 1.0), (0.5, 0.5, 0.5)))
+    assert source.is_grey
+    assert source.volume(like=None, voxels_per_unit=None, above=source.first_threshold(), fill=True).voxel_count == 8
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_lattice_is_that_of_the_scan_in_both_orders(order: tuple[int, int]) -> None:
     sources = (VolumeSource("scan", scan=grey_scan()), VolumeSource("mesh", mesh=SPHERE))

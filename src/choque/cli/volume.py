@@ -34,6 +34,7 @@ Spacing = Annotated[
     str | None,
     typer.Option("--spacing", metavar="X,Y,Z", help="Scans: edges of a voxel, if the file has none."),
 ]
+Straighten = Annotated[bool, typer.Option("--straighten", help="Scans: resample oblique axes to those of the world.")]
 PerUnit = Annotated[
     float | None,
     typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan."),
@@ -65,6 +66,7 @@ class Reading:
     axes: Axes = None
     world: World = "LPS"
     spacing: Spacing = None
+    straighten: Straighten = False
     voxels_per_unit: PerUnit = None
     fill: Fill = "solid"
     conservative: Conservative = None
@@ -87,6 +89,8 @@ class Reading:
                 axes=self.axes,
                 world=self.world,
                 spacing=_read_spacing(self.spacing),
+                straighten=self.straighten,
+                conservative=bool(self.conservative),
             )
         if like is None and self.voxels_per_unit is None:
             raise InvalidInput(f"{path} is a mesh and has no voxels; give their resolution with --voxels-per-unit.")

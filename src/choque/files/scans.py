@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,8 @@ class Scan(NamedTuple):
     values: NDArray[Any]
     spacing: tuple[float, float, float]
     centre: tuple[float, float, float]
+    rotation: NDArray[np.float64] | None = None
+    """Rotation (3, 3) of the axes about ``centre``, if the scan is oblique."""
 
     def corner(self, spacing: tuple[float, float, float] | None = None) -> tuple[float, float, float]:
         """Return the lower corner of the first voxel, half a voxel before its centre."""
@@ -62,17 +65,29 @@ def scan_suffix(path: str | os.PathLike[str]) -> str:
     return ".nii.gz" if name.endswith(".nii.gz") else Path(name).suffix
 
 
-def read_scan(path: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> Scan:
+def read_scan(
+    path: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS", oblique: bool = False
+) -> Scan:
     """Read the values of a scan with axes x, y, z of ``world``, its spacing and its position.
 
     A folder is read as a DICOM series or, without DICOM files, as TIFF slices numbered in their names; a ``.dcm`` file
     as a file that holds all frames. ``axes`` is the order of the axes of a TIFF or NumPy array, ``"xyz"`` or
-    ``"zyx"``; the other formats record it.
+    ``"zyx"``; the other formats record it. A scan with axes that are not those of the world is refused, unless it may
+    be ``oblique``: it then has a `Scan.rotation`.
     """
     check.choice(world, "world frame", FRAMES)
     path = Path(path)
-    if path.is_dir():
-        return _read_folder(path, axes, world)
+    scan = _read_folder(path, axes, world) if path.is_dir() else _read_file(path, axes, world)
+    if scan.rotation is not None and not oblique:
+        angle = np.degrees(np.arccos(np.clip((np.trace(scan.rotation) - 1) / 2, -1.0, 1.0)))
+        raise InvalidInput(
+            f"The scan {path} is oblique: its axes are rotated by about {angle:.3g}° from the axes of the patient. "
+            "Resample it with Volume.from_scan(…, straighten=True) or --straighten, or in the program that wrote it."
+        )
+    return scan
+
+
+def _read_file(path: Path, axes: str | None, world: str) -> Scan:
     read_head(path)
     suffix = scan_suffix(path)
     if suffix not in READERS:
@@ -109,8 +124,8 @@ def write_scan(path: str | os.PathLike[str], scan: Scan, *, world: str = "LPS") 
 def oriented(values: NDArray[Any], affine: NDArray[np.float64], frame: str, world: str, what: str) -> Scan:
     """Permute and flip the axes of values (i, j, k) so that they ascend along x, y, z of ``world``.
 
-    ``affine`` (4, 4) maps the index (i, j, k) to the centre of that voxel in ``frame``. Values are not interpolated,
-    so oblique axes are an error; ``what`` names the scan in the message.
+    ``affine`` (4, 4) maps the index (i, j, k) to the centre of that voxel in ``frame``. Values are not interpolated:
+    oblique axes leave a rotation, and axes that are not at right angles are an error; ``what`` names the scan.
     """
     check.choice(world, "world frame", FRAMES)
     if affine.shape != (4, 4) or not np.isfinite(affine).all():
@@ -121,22 +136,40 @@ def oriented(values: NDArray[Any], affine: NDArray[np.float64], frame: str, worl
     if size.min() <= 0:
         raise InvalidInput(f"{what} has voxels of size {size.tolist()}; every edge must be longer than 0.")
     turn = matrix[:3, :3] / size
-    source = np.abs(turn).argmax(axis=1)
-    aligned = np.zeros((3, 3))
-    aligned[np.arange(3), source] = np.sign(turn[np.arange(3), source])
-    if len(set(source.tolist())) < 3 or np.abs(turn - aligned).max() > _OBLIQUE:
-        angle = float(np.degrees(np.arcsin(min(1.0, np.abs(turn - aligned).max()))))
-        raise InvalidInput(
-            f"{what} is oblique: its axes are rotated by about {angle:.1f}° from the axes of the patient. "
-            "Resample it to straight axes first, for example in the program that wrote it."
-        )
+    source, aligned = _nearest_axes(turn)
+    rotation = None
+    if np.abs(turn - aligned).max() > _OBLIQUE:
+        if np.abs(turn.T @ turn - np.eye(3)).max() > _OBLIQUE:
+            raise InvalidInput(
+                f"{what} is sheared: its axes are not at right angles, as after a tilt of the gantry. Resample it to "
+                "straight axes first, for example in the program that wrote it."
+            )
+        left, _, right = np.linalg.svd(turn @ aligned.T)
+        rotation = left @ right
     centre = matrix[:3, 3].copy()
     turned = values.transpose(source.tolist())
     for axis in range(3):
         if aligned[axis, source[axis]] < 0:
             turned = np.flip(turned, axis)
-            centre[axis] -= size[source[axis]] * (turned.shape[axis] - 1)
-    return Scan(turned, _triple(size[source]), _triple(centre))
+            back = aligned[:, source[axis]] if rotation is None else turn[:, source[axis]]
+            centre += back * size[source[axis]] * (turned.shape[axis] - 1)
+    return Scan(turned, _triple(size[source]), _triple(centre), rotation)
+
+
+def _nearest_axes(turn: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the axis of the file nearest to each axis of the world, and the signed permutation (3, 3) that it makes.
+
+    It has the handedness of ``turn``, so that a rotation is left between the two.
+    """
+    found = (-np.inf, np.arange(3), np.eye(3))
+    for source in permutations(range(3)):
+        for signs in product((1.0, -1.0), repeat=3):
+            aligned = np.zeros((3, 3))
+            aligned[np.arange(3), source] = signs
+            likeness = float((turn * aligned).sum())
+            if likeness > found[0] and np.linalg.det(aligned) * np.linalg.det(turn) > 0:
+                found = (likeness, np.array(source), aligned)
+    return found[1], found[2]
 
 
 def from_axes(
@@ -190,7 +223,13 @@ def select(
         raise InvalidInput(f"The values of {name} have type {values.dtype}; a threshold needs ordinary numbers.")
     if above is None and below is None and label is None:
         mask = np.asarray(values != 0)
-        return mask & ~np.isnan(values) if values.dtype.kind == "f" else mask
+        mask = mask & ~np.isnan(values) if values.dtype.kind == "f" else mask
+        if mask.all() and mask.size and values.min() != values.max():
+            raise InvalidInput(
+                f"No voxel of {name} is 0, so that all of them would be full: its values are {values.min()} to "
+                f"{values.max()}. Choose voxels with above=, below= or label=."
+            )
+        return mask
     if label is not None:
         mask = np.asarray(values == label)
     else:

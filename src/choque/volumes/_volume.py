@@ -111,13 +111,15 @@ class Volume:
         axes: str | None = None,
         world: str = "LPS",
         spacing: ArrayLike | None = None,
+        straighten: bool = False,
+        conservative: bool = False,
     ) -> Volume:
-        """Return voxels of a grey or labelled image: NIfTI, NRRD, TIFF stack, DICOM folder or NumPy array.
+        """Return voxels of a grey or labelled image: NIfTI, NRRD, TIFF stack, folder of slices or NumPy array.
 
         Parameters
         ----------
         path
-            The file, or the folder of a DICOM series.
+            The file, or the folder of a DICOM series or of TIFF slices.
         above, below, label
             Keep voxels with values > above, < below, or equal to label; without any of them, those that are not 0.
             NaN is never kept.
@@ -127,13 +129,20 @@ class Volume:
             Directions of the world axes: ``LPS`` (left, posterior, superior; as DICOM) or ``RAS`` (as NIfTI).
         spacing
             The edges of a voxel along x, y, z, if the file has none or wrong ones.
+        straighten
+            Resample an oblique scan, whose axes are not those of the world, as `rotated` does.
+        conservative
+            For oblique scans: keep every voxel that may share space with the scan's.
         """
         from choque.files.scans import read_scan, select
 
-        scan = read_scan(path, axes=axes, world=world)
+        scan = read_scan(path, axes=axes, world=world, oblique=straighten)
         mask = select(scan.values, above=above, below=below, label=label, name=os.fspath(path))
         size = scan.spacing if spacing is None else check.triple(spacing, "spacing", single=True)
-        return cls.from_voxels(mask, spacing=size, origin=scan.corner(size))
+        found = cls.from_voxels(mask, spacing=size, origin=scan.corner(size))
+        if scan.rotation is None:
+            return found
+        return found.rotated(scan.rotation, about=scan.centre, conservative=conservative)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], **options: Any) -> Volume:

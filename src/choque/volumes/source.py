@@ -37,8 +37,11 @@ class VolumeSource:
 
     @property
     def is_grey(self) -> bool:
-        """Whether a threshold applies: a scan with more than two values."""
-        return self.scan is not None and len(np.unique(self.scan.values.ravel()[:: self._stride])) > 2
+        """Whether a threshold applies: a scan with more than two values, or with two of which none is 0."""
+        if self.scan is None:
+            return False
+        values = np.unique(self.scan.values.ravel()[:: self._stride])
+        return len(values) > 2 or (len(values) == 2 and bool(values.all()))
 
     @property
     def can_fill(self) -> bool:

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from choque._core import check
 from choque.errors import InvalidInput
 from choque.files import meshes, scan_dicom, scans
 from choque.studio.page.entries import Entry
@@ -38,13 +39,27 @@ def open_volumes(things: Sequence[str], parameters: Mapping[str, Any]) -> Volume
 def find_pair(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
     """Return the pair that ``things`` name: an example, or two files or phantoms.
 
-    Parameters are ``voxels_per_unit``, and for scans ``axes`` and ``world`` as in `choque.volumes.Volume.from_scan`.
+    Parameters are ``voxels_per_unit``, and for scans ``axes`` and ``world`` as in `choque.volumes.Volume.from_scan`,
+    and ``threshold``, above which voxels of the first scan are full.
     """
     given = dict(parameters)
+    threshold = given.pop("threshold", None)
+    pair = _find_pair(things, given)
+    if threshold is not None:
+        scans_given = [which for which, part in enumerate(pair.parts) if part.source.kind == "scan"]
+        if not scans_given:
+            raise InvalidInput("A threshold is given, but neither file is a scan; leave it out.")
+        pair.set_threshold(scans_given[0], check.number(threshold, "threshold"))
+    return pair
+
+
+def _find_pair(things: Sequence[str], given: dict[str, Any]) -> VolumePair:
     per_unit = given.pop("voxels_per_unit", None)
     axes, world = given.pop("axes", None), given.pop("world", "LPS")
     if given:
-        raise InvalidInput(f"Volumes have no parameter {next(iter(given))!r}; give voxels_per_unit, axes or world.")
+        raise InvalidInput(
+            f"Volumes have no parameter {next(iter(given))!r}; give voxels_per_unit, threshold, axes or world."
+        )
     if per_unit is not None and (isinstance(per_unit, bool) or not isinstance(per_unit, int | float)):
         raise InvalidInput(f"voxels_per_unit is {per_unit!r}; give a number above 0.")
     if len(things) == 1 and things[0] in EXAMPLES:

@@ -70,21 +70,15 @@ def volume_image(
 
 
 def pair_of(things: Sequence[str], parameters: Mapping[str, Any]) -> VolumePair:
-    """Return the pair that ``things`` name; parameters are those of `find_pair`, and three of pictures.
+    """Return the pair that ``things`` name; parameters are those of `find_pair`, and two of pictures.
 
-    These are ``threshold``, of the first scan; ``shift`` and ``turn`` of the second, an axis as long as the angle in
-    degrees.
+    These are ``shift`` and ``turn`` of the second, an axis as long as the angle in degrees.
     """
     from choque.studio.volumes.entry import find_pair
 
     given = dict(parameters)
-    shift, threshold, turn = (given.pop(name, None) for name in ("shift", "threshold", "turn"))
+    shift, turn = (given.pop(name, None) for name in ("shift", "turn"))
     pair = find_pair(things, given)
-    if threshold is not None:
-        greys = [which for which, part in enumerate(pair.parts) if part.source.kind == "scan"]
-        if not greys:
-            raise InvalidInput("A threshold is given, but neither file is a scan; leave it out.")
-        pair.set_threshold(greys[0], float(threshold))
     if turn is not None:
         pair.turn_to(_radians(turn))
     if shift is not None:
