@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         kinetic,
         lab,
         narrow,
+        neighbors,
         record,
         scene,
         studio,
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
         world,
     )
     from choque._pairs import explain, pairs
+    from choque.neighbors import Neighbors
     from choque.studio.page.studio import show
     from choque.volumes import Volume
     from choque.world import World
 
 __all__ = [
+    "Neighbors",
     "Volume",
     "World",
     "bounds",
@@ -52,6 +55,7 @@ __all__ = [
     "kinetic",
     "lab",
     "narrow",
+    "neighbors",
     "pairs",
     "record",
     "scene",
@@ -63,6 +67,7 @@ __all__ = [
 ]
 
 _MEMBERS = {
+    "Neighbors": "choque.neighbors",
     "Volume": "choque.volumes",
     "World": "choque.world",
     "explain": "choque._pairs",

@@ -1,0 +1,334 @@
+"""Operations on eight numbers at once, for kernels whose loops Numba does not turn into vector instructions.
+
+They read and write whole groups of eight, also behind the last item that counts: arrays must be that long. Indices are
+not checked. What an operation does is its plain Python body; `choque._core.lane_code` says how both forms are made.
+
+A kernel that uses them must make no array, not even a view, inside a hot loop: counting its references doubles the
+time of such a loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from choque._core.lane_code import I1, I8, I32, I64, LANES, V8I, Array, Code, Int, Real, Word, operation
+
+BLOCK = 24
+"""Numbers that `survey_lanes` takes at once: eight corners in 3D, twelve in 2D."""
+
+# Bits and memory
+
+
+@operation(lambda code, mask: code.builder.ctpop(mask))
+def bit_count(mask: Int) -> int:
+    """Return how many bits of ``mask`` are set."""
+    return (int(mask) & (1 << 64) - 1).bit_count()
+
+
+@operation(lambda code, mask: code.builder.cttz(mask, I1(1)))
+def lowest_bit(mask: Int) -> int:
+    """Return the number of the lowest bit set; ``mask`` is not 0."""
+    return (int(mask) & -int(mask)).bit_length() - 1
+
+
+def _prefetch(code: Code, array: Any, index: Any) -> None:
+    place = code.builder.bitcast(code.builder.gep(array.start, [index]), I8.as_pointer())
+    code.call("llvm.prefetch.p0", ir.VoidType(), [place, I32(0), I32(3), I32(1)])
+
+
+@operation(_prefetch)
+def prefetch(array: Array, index: Int) -> None:
+    """Ask for the cache line of an element that is read soon; ``index`` may lie outside.
+
+    In a loop over ``order``, before items[order[k]] is read: prefetch(items, order[min(k + 16, last - 1)] * width).
+    """
+
+
+# Boxes in columns: the six bounds and the id of a box lie ``stride`` elements apart
+
+
+def _overlap_eight(code: Code, columns: Any, own: Any, own_stride: Any, at: Any, stride: Any) -> Any:
+    box = [code.splat(code.load(columns, code.plus(own, code.times(own_stride, bound)))) for bound in range(6)]
+    sides = [code.eight(columns, code.plus(at, code.times(stride, bound))) for bound in range(6)]
+    return code.meeting(box, sides[:3], sides[3:])
+
+
+@operation(_overlap_eight)
+def overlap_eight(columns: Array, own: Int, own_stride: Int, at: Int, stride: Int) -> int:
+    """Return the bits of the eight boxes from ``at`` on that overlap the box at ``own``; touching counts."""
+    mask = 0
+    for lane in range(LANES):
+        meets = True
+        for axis in range(3):
+            low, high = columns[at + axis * stride + lane], columns[at + (axis + 3) * stride + lane]
+            meets &= bool(low <= columns[own + (axis + 3) * own_stride])
+            meets &= bool(high >= columns[own + axis * own_stride])
+        mask |= meets << lane
+    return mask
+
+
+def _append_pairs(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any) -> Any:
+    others, own = code.eight_words(words, at), code.splat(own)
+    if code.has_avx2:
+        others = code.packed(others, mask, "for_keys")
+    is_smaller = code.builder.icmp_unsigned("<", others, own)
+    first, second = code.builder.select(is_smaller, others, own), code.builder.select(is_smaller, own, others)
+    code.write_keys(first, second, mask, chunk, written)
+    return code.builder.ctpop(mask)
+
+
+@operation(_append_pairs)
+def append_pairs(chunk: Array, written: Int, words: Array, at: Int, own: Word, mask: Int) -> int:
+    """Write the pairs of ``own`` and words[at + k], smaller first, for all bits k of ``mask``; return how many.
+
+    Keys go to chunk[written], chunk[written + 1] …; eight places are written.
+    """
+    count = 0
+    for lane in range(LANES):
+        if mask >> lane & 1:
+            a, b = sorted((int(words[at + lane]) & 0xFFFFFFFF, int(own)))
+            chunk[written + count] = np.uint64(a << 32 | b)
+            count += 1
+    return count
+
+
+def _append_answers(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any) -> Any:
+    others, own = code.eight_words(words, at), code.splat(own)
+    if code.has_avx2:
+        others = code.packed(others, mask, "for_keys")
+    code.write_keys(own, others, mask, chunk, written)
+    return code.builder.ctpop(mask)
+
+
+@operation(_append_answers)
+def append_answers(chunk: Array, written: Int, words: Array, at: Int, own: Word, mask: Int) -> int:
+    """Write own << 32 | words[at + k] for all bits k of ``mask``; like `append_pairs`, but ``own`` is always first."""
+    count = 0
+    for lane in range(LANES):
+        if mask >> lane & 1:
+            chunk[written + count] = np.uint64(int(own) << 32 | int(words[at + lane]) & 0xFFFFFFFF)
+            count += 1
+    return count
+
+
+def _list_marked(code: Code, words: Any, at: Any, need: Any, first: Any, out: Any, listed: Any) -> Any:
+    need = code.splat(need)
+    have = code.builder.and_(code.eight_words(words, at), need)
+    mask = code.bits(code.builder.icmp_unsigned("==", have, need))
+    numbers = code.builder.add(code.splat(first), ir.Constant(V8I, list(range(LANES))))
+    if code.has_avx2:
+        code.store(code.packed(numbers, mask, "in_order"), out, listed)
+    else:
+        for lane in range(LANES):
+            code.store(code.builder.extract_element(numbers, I32(lane)), out, listed)
+            listed = code.plus(listed, code.builder.and_(code.builder.lshr(mask, I64(lane)), I64(1)))
+    return code.builder.ctpop(mask)
+
+
+@operation(_list_marked)
+def list_marked(words: Array, at: Int, need: Word, first: Word, out: Array, listed: Int) -> int:
+    """List the numbers first + k of those of eight words[at + k] that have all bits of ``need``; return how many.
+
+    They go to out[listed], out[listed + 1] …; eight places are written.
+    """
+    count = 0
+    for lane in range(LANES):
+        if int(words[at + lane]) & int(need) == int(need):
+            out[listed + count] = int(first) + lane
+            count += 1
+    return count
+
+
+# Blocks of sixteen boxes of the wide tree: (blocks, 6, 16) in one dimension
+
+
+def _block_hits(code: Code, lanes: Any, block: Any, *box: Any) -> Any:
+    splats = [code.splat(bound) for bound in box]
+    start = code.times(block, 96)
+    halves = []
+    for half in range(2):
+        sides = [code.eight(lanes, code.plus(start, 16 * bound + 8 * half)) for bound in range(6)]
+        halves.append(code.meeting(splats, sides[:3], sides[3:]))
+    return code.builder.or_(halves[0], code.builder.shl(halves[1], I64(8)))
+
+
+@operation(_block_hits)
+def block_hits(lanes: Array, block: Int, x0: Real, y0: Real, z0: Real, x1: Real, y1: Real, z1: Real) -> int:
+    """Return the bits of the sixteen boxes of a block that overlap the box given; touching counts."""
+    mask = 0
+    box = (x0, y0, z0, x1, y1, z1)
+    for lane in range(16):
+        meets = True
+        for axis in range(3):
+            meets &= bool(lanes[96 * block + 16 * axis + lane] <= box[axis + 3])
+            meets &= bool(lanes[96 * block + 16 * (axis + 3) + lane] >= box[axis])
+        mask |= meets << lane
+    return mask
+
+
+# Records of eight elements, and columns made of them
+
+
+def _put_record(code: Code, records: Any, at: Any, lower: Any, upper: Any, row: Any, word: Any) -> None:
+    four, width = ir.VectorType(records.element, 4), 32 if records.element == ir.FloatType() else 64
+    start = code.times(row, 3)
+    low, high = code.load(lower, start, four), code.load(upper, start, four)
+    number = ir.IntType(width)
+    for name in ("row", "word"):
+        value = row if name == "row" else word
+        value = code.builder.trunc(value, I32) if value.type == I64 else value
+        value = value if width == 32 else code.builder.zext(value, number)
+        value = code.builder.bitcast(value, records.element)
+        if name == "row":
+            low = code.builder.insert_element(low, value, I32(3))
+        else:
+            high = code.builder.insert_element(high, value, I32(3))
+    code.store(code.shuffle(low, high, list(range(8))), records, code.times(at, 8))
+
+
+@operation(_put_record)
+def put_record(records: Array, at: Int, lower: Array, upper: Array, row: Int, word: Word) -> None:
+    """Set record ``at`` to (x0, y0, z0, row, x1, y1, z1, word), row and word as bits, from flat (n, 3) corners.
+
+    Reads one number past ``row``: not for the last row.
+    """
+    words = records.view(np.uint32 if records.itemsize == 4 else np.uint64)
+    for axis in range(3):
+        records[8 * at + axis], records[8 * at + 4 + axis] = lower[3 * row + axis], upper[3 * row + axis]
+    words[8 * at + 3], words[8 * at + 7] = row, word
+
+
+def _columns_of_eight(code: Code, records: Any, order: Any, at: Any, columns: Any, base: Any, stride: Any) -> None:
+    rows = []
+    for lane in range(LANES):
+        record = code.builder.zext(code.load(order, code.plus(at, lane)), I64)
+        rows.append(code.eight(records, code.times(record, 8)))
+
+    def twos(first: Any, second: Any, is_high: int) -> Any:
+        return code.shuffle(first, second, [lane + 2 * is_high + off for lane in (0, 1, 4, 5) for off in (0, 8)])
+
+    def fours(first: Any, second: Any, is_high: int) -> Any:
+        return code.shuffle(first, second, [lane + 2 * is_high + off for lane in (0, 4) for off in (0, 1, 8, 9)])
+
+    found: list[Any] = [None] * 8
+    for is_high in range(2):
+        pairs = [twos(rows[2 * k], rows[2 * k + 1], is_high) for k in range(4)]
+        for is_odd in range(2):
+            first, second = fours(pairs[0], pairs[1], is_odd), fours(pairs[2], pairs[3], is_odd)
+            found[2 * is_high + is_odd] = code.shuffle(first, second, [0, 1, 2, 3, 8, 9, 10, 11])
+            found[2 * is_high + is_odd + 4] = code.shuffle(first, second, [4, 5, 6, 7, 12, 13, 14, 15])
+    for column, source in enumerate((0, 1, 2, 4, 5, 6, 3)):
+        code.store(found[source], columns, code.plus(base, code.times(stride, column)))
+
+
+@operation(_columns_of_eight)
+def columns_of_eight(records: Array, order: Array, at: Int, columns: Array, base: Int, stride: Int) -> None:
+    """Write the records order[at : at + 8] as eight lanes of seven columns from ``base`` on: six bounds and the row."""
+    for lane in range(LANES):
+        for column, source in enumerate((0, 1, 2, 4, 5, 6, 3)):
+            columns[base + column * stride + lane] = records[8 * int(order[at + lane]) + source]
+
+
+# Passes over flat arrays
+
+
+def _survey_lanes(code: Code, lower: Any, upper: Any, first: Any, blocks: Any, out: Any) -> Any:
+    builder, vector = code.builder, lower.vector
+    before = builder.block
+    body, done = builder.append_basic_block("body"), builder.append_basic_block("done")
+    infinite = float("inf")
+    start = [ir.Constant(vector, [value] * LANES) for value in (infinite,) * 3 + (-infinite,) * 3 + (0.0,) * 3]
+    start.append(ir.Constant(V8I, [0] * LANES))
+    builder.cbranch(builder.icmp_signed(">", blocks, I64(0)), body, done)
+
+    builder.position_at_end(body)
+    step = builder.phi(I64)
+    held = [builder.phi(value.type) for value in start]
+    new: list[Any] = [None] * 9
+    wrong = held[9]
+    at = code.plus(first, code.times(step, BLOCK))
+    for part in range(3):
+        here = code.plus(at, LANES * part)
+        low, high = code.eight(lower, here), code.eight(upper, here)
+        edge = builder.fsub(high, low)
+        for place, order, value in ((part, "<", low), (3 + part, ">", high), (6 + part, ">", edge)):
+            new[place] = builder.select(builder.fcmp_ordered(order, value, held[place]), value, held[place])
+        wrong = builder.or_(wrong, builder.sext(builder.fcmp_unordered(">", low, high), V8I))
+    new.append(wrong)
+    following = code.plus(step, 1)
+    builder.cbranch(builder.icmp_signed("<", following, blocks), body, done)
+    for phi, begin, end in zip([step, *held], [I64(0), *start], [following, *new], strict=True):
+        phi.add_incoming(begin, before)
+        phi.add_incoming(end, body)
+
+    builder.position_at_end(done)
+    last = [builder.phi(value.type) for value in start]
+    for phi, begin, end in zip(last, start, new, strict=True):
+        phi.add_incoming(begin, before)
+        phi.add_incoming(end, body)
+    for place in range(9):
+        code.store(last[place], out, LANES * place)
+    every = ir.IntType(32 * LANES)
+    return builder.zext(builder.icmp_unsigned("!=", builder.bitcast(last[9], every), every(0)), I64)
+
+
+@operation(_survey_lanes)
+def survey_lanes(lower: Array, upper: Array, first: Int, blocks: Int, out: Array) -> int:
+    """Survey blocks of 24 numbers of flat corners (n, 2) or (n, 3) from element ``first`` on.
+
+    Writes to ``out`` (72,) the least lower, the greatest upper and the longest edge of each of 24 lanes; lane k belongs
+    to the axis k modulo the dimension. Returns 0 if lower <= upper throughout, else 1.
+    """
+    out[:24], out[24:48], out[48:72] = np.inf, -np.inf, 0
+    wrong = 0
+    for k in range(BLOCK * blocks):
+        lane, low, high = k % BLOCK, lower[first + k], upper[first + k]
+        out[lane] = low if low < out[lane] else out[lane]
+        out[24 + lane] = high if high > out[24 + lane] else out[24 + lane]
+        out[48 + lane] = high - low if high - low > out[48 + lane] else out[48 + lane]
+        wrong |= not low <= high
+    return int(wrong)
+
+
+def _rank_of_eight(code: Code, values: Any, at: Any, own: Any, count: Any) -> Any:
+    is_less = code.bits(code.builder.icmp_unsigned("<", code.eight(values, at), code.splat(own)))
+    inside = code.builder.sub(code.builder.shl(I64(1), count), I64(1))
+    return code.builder.ctpop(code.builder.and_(is_less, inside))
+
+
+@operation(_rank_of_eight)
+def rank_of_eight(values: Array, at: Int, own: Word, count: Int) -> int:
+    """Return how many of the ``count`` (at most 8) words from ``at`` on are less than ``own``: sorting by rank."""
+    return sum(int(values[at + k]) < int(own) for k in range(count))
+
+
+# Points in three columns
+
+
+def _near_eight(code: Code, x: Any, y: Any, z: Any, at: Any, *given: Any) -> Any:
+    builder = code.builder
+    square = None
+    for column, value in zip((x, y, z), given[:3], strict=True):
+        step = builder.fsub(code.eight(column, at), code.splat(value))
+        part = builder.fmul(step, step)
+        square = part if square is None else builder.fadd(square, part)
+    inner, outer = (code.bits(builder.fcmp_ordered("<", square, code.splat(limit))) for limit in given[3:])
+    return builder.or_(inner, builder.shl(outer, I64(8)))
+
+
+@operation(_near_eight)
+def near_eight(
+    x: Array, y: Array, z: Array, at: Int, own_x: Real, own_y: Real, own_z: Real, inner: Real, outer: Real
+) -> int:
+    """Return which of the eight points from ``at`` on are near a point, by the squares of two distances.
+
+    Bits 0 to 7 are set for squares less than ``inner``, bits 8 to 15 for squares less than ``outer``.
+    """
+    mask = 0
+    for lane in range(LANES):
+        square = (x[at + lane] - own_x) ** 2 + (y[at + lane] - own_y) ** 2 + (z[at + lane] - own_z) ** 2
+        mask |= bool(square < inner) << lane | bool(square < outer) << (8 + lane)
+    return mask

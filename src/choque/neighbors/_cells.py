@@ -1,0 +1,285 @@
+"""Periodic cells: checks, completion of axes that do not repeat, and the images of points that a search needs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core.kernel import kernel
+from choque.errors import InvalidInput
+
+MAX_POINTS = 2**31 - 1
+"""Maximum number of points and images of a search: they are numbered by int32."""
+
+MAX_CELLS_AWAY = 2**20
+"""Maximum distance of a point from its cell, in cells along an axis: further away, rounding would move points."""
+
+MIN_VOLUME = 1e-12
+"""Smallest volume of a cell, as a share of the product of its edge lengths."""
+
+
+class Cells(NamedTuple):
+    """Cells of k systems.
+
+    Attributes
+    ----------
+    vectors
+        (k, 3, 3) float64, a vector a row; axes that do not repeat have unit vectors orthogonal to all others.
+    inverse
+        (k, 3, 3): fractional coordinates are positions times this.
+    heights
+        (k, 3): the distances between opposite faces.
+    periodic
+        (k, 3) bool.
+    """
+
+    vectors: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    periodic: NDArray[np.bool_]
+
+    def take(self, system: int) -> Cells:
+        """Return the cell of one system."""
+        part = slice(system, system + 1)
+        return Cells(self.vectors[part], self.inverse[part], self.heights[part], self.periodic[part])
+
+
+def check_cells(
+    cell: ArrayLike | None,
+    periodic: ArrayLike | None,
+    dimension: int,
+    count: int | None = None,
+    *,
+    left_handed: bool = False,
+) -> Cells:
+    """Return the cells of ``count`` systems, or of one if it is None; allow left-handed ones on request."""
+    systems = 1 if count is None else count
+    flags = np.zeros((systems, 3), np.bool_)
+    flags[:, :dimension] = _flags(periodic, dimension, count, cell is not None)
+    vectors = np.broadcast_to(np.eye(3), (systems, 3, 3)).copy()
+    if cell is None:
+        if flags.any():
+            raise InvalidInput(
+                f"periodic is {periodic!r} and no cell was given; give cell=, {dimension} vectors or {dimension} edge "
+                "lengths, or leave periodic out."
+            )
+    else:
+        given = _vectors(cell, dimension, count)
+        if not left_handed:
+            _refuse_left_handed(given, flags[:, :dimension])
+        for system, axis in np.argwhere(flags[:, :dimension] & ~given.any(axis=2))[:1]:
+            raise InvalidInput(
+                f"Axis {axis} is periodic, and its vector{_of(system, count)} is zero; give it a length, or "
+                "mark the axis False in periodic."
+            )
+        vectors[:, :dimension, :dimension] = given
+        _complete(vectors, flags, count)
+    inverse: NDArray[np.float64] = np.linalg.inv(vectors).astype(np.float64, copy=False)
+    return Cells(vectors, inverse, 1 / np.linalg.norm(inverse, axis=1), flags)
+
+
+def _flags(periodic: ArrayLike | None, dimension: int, count: int | None, has_cell: bool) -> NDArray[np.bool_]:
+    given = np.asarray(has_cell if periodic is None else periodic)
+    shapes: tuple[tuple[int, ...], ...] = ((), (dimension,))
+    if count is not None:
+        shapes += ((count, dimension),)
+    if given.dtype.kind != "b" or given.shape not in shapes:
+        rows = "" if count is None else f", or ({count}, {dimension}) of them, a row a system"
+        raise InvalidInput(
+            f"periodic is {periodic!r}; it must be True, False, or {dimension} of them, one for each axis of the "
+            f"cell{rows}."
+        )
+    return given
+
+
+def _vectors(cell: ArrayLike, dimension: int, count: int | None) -> NDArray[np.float64]:
+    """Return (k, d, d) vectors."""
+    try:
+        given = np.asarray(cell, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"cell is {cell!r}; it must be {dimension} vectors or {dimension} edge lengths.") from None
+    if count is None and given.shape == ():
+        given = np.full(dimension, float(given))
+    if count is None and given.shape == (dimension,):
+        given = np.diag(given)
+    square = (dimension, dimension)
+    if given.shape != square and (count is None or given.shape != (count, *square)):
+        other = (
+            f"({dimension},) edge lengths" if count is None else f"({count}, {dimension}, {dimension}), one a system"
+        )
+        raise InvalidInput(f"cell has shape {given.shape}; it must be {square}, a vector a row, or {other}.")
+    if not np.isfinite(given).all():
+        raise InvalidInput(f"cell is {given.tolist()}; all of its numbers must be finite.")
+    return np.broadcast_to(given, (1 if count is None else count, *square))
+
+
+def _refuse_left_handed(vectors: NDArray[np.float64], periodic: NDArray[np.bool_]) -> None:
+    lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
+    volume = np.linalg.det(vectors / np.where(lengths > 0, lengths, 1.0))
+    for system in np.flatnonzero((volume < -MIN_VOLUME) & periodic.any(axis=1))[:1]:
+        raise InvalidInput(
+            f"The vectors of the cell, {vectors[system].tolist()}, are left-handed: their volume is negative; "
+            "exchange two of them, and the same two entries of periodic, or negate one."
+        )
+
+
+def _complete(vectors: NDArray[np.float64], periodic: NDArray[np.bool_], count: int | None) -> None:
+    """Replace the vectors of axes that do not repeat by unit vectors orthogonal to all others, in place.
+
+    Only the repeating vectors enter the rule. With such a completion the heights are the largest possible ones.
+    """
+    for flags in np.unique(periodic, axis=0):
+        systems = np.flatnonzero((periodic == flags).all(axis=1))
+        repeated = vectors[systems][:, flags]
+        if flags.any():
+            lengths = np.linalg.norm(repeated, axis=2)
+            _, spread, basis = np.linalg.svd(repeated / lengths[:, :, None])
+            for bad in np.flatnonzero(spread.prod(axis=1) <= MIN_VOLUME)[:1]:
+                raise InvalidInput(
+                    f"The periodic vectors of the cell{_of(int(systems[bad]), count)}, {repeated[bad].tolist()}, lie "
+                    "in a plane or on a line; a periodic cell needs a volume. Mark axes that do not repeat in periodic."
+                )
+            free = basis[:, int(flags.sum()) :]
+        else:
+            free = np.broadcast_to(np.eye(3), (len(systems), 3, 3))
+        whole = np.empty((len(systems), 3, 3))
+        whole[:, flags], whole[:, ~flags] = repeated, free
+        vectors[systems] = whole
+
+
+def _of(system: int, count: int | None) -> str:
+    return "" if count is None else f" of system {system}"
+
+
+class Images(NamedTuple):
+    """Points wrapped into a cell, and the images around it that can be near a wrapped point.
+
+    Attributes
+    ----------
+    source
+        (m,) int32: the row of the point of each; the points themselves come first.
+    place
+        (m, 3) float64: where it is.
+    shift
+        (m, 3) int32: place = position + shift · vectors.
+    """
+
+    source: NDArray[np.int32]
+    place: NDArray[np.float64]
+    shift: NDArray[np.int32]
+
+
+def points_in(position: NDArray[np.float64], cell: Cells) -> Images:
+    """Return ``position`` (n, 3), wrapped into the cell."""
+    source = np.arange(len(position), dtype=np.int32)
+    if not cell.periodic.any():
+        return Images(source, position, np.zeros((len(position), 3), np.int32))
+    shift = wrapped(position, cell)[1]
+    return Images(source, position + shift @ cell.vectors[0], shift)
+
+
+def images_of(
+    position: NDArray[np.float64], cell: Cells, reach: float, targets: NDArray[np.float64] | None = None
+) -> Images:
+    """Return ``position`` (n, 3), wrapped, and all images within ``reach`` of ``targets``, by default of itself.
+
+    Exact for any cell: a point within ``reach`` of another has fractional coordinates within ``reach`` / height of
+    its own. O(n + images) time and memory.
+    """
+    count = len(position)
+    if not cell.periodic.any() or count == 0 or (targets is not None and len(targets) == 0):
+        return points_in(position, cell)
+    fraction, shift = wrapped(position, cell)
+    near = fraction if targets is None else wrapped(targets, cell)[0]
+    largest = max(np.abs(position).max(), 0.0 if targets is None else np.abs(targets).max())
+    margin = margins(reach, cell, largest)[0]
+    low, high = near.min(axis=0) - margin, near.max(axis=0) + margin
+    periodic = cell.periodic[0]
+    first = np.where(periodic, np.ceil(low - fraction.max(axis=0)), 0)
+    last = np.where(periodic, np.floor(high - fraction.min(axis=0)), 0)
+    check_image_count((last - first + 1)[None], count, reach)
+    span = np.stack((first, last)).astype(np.int64)
+    borders = np.where(periodic, np.stack((low, high)), np.array([[-np.inf], [np.inf]]))
+    size = _count_images(fraction, span, borders)
+    source, moves = np.empty(size, np.int32), np.empty((size, 3), np.int32)
+    _list_images(fraction, span, borders, source, moves)
+    shift = np.concatenate((shift, shift[source] + moves))
+    source = np.concatenate((np.arange(count, dtype=np.int32), source))
+    return Images(source, position[source] + shift @ cell.vectors[0], shift)
+
+
+def margins(reach: float, cells: Cells, largest: float) -> NDArray[np.float64]:
+    """Return the maximum difference of fractional coordinates of neighbours, (k, 3), rounding included.
+
+    ``largest`` is the largest absolute coordinate of a point.
+    """
+    rounded = reach * (1 + 1e-9) + 16 * np.finfo(np.float64).eps * largest
+    return np.where(cells.periodic, rounded / cells.heights + 1e-9, 0.0)
+
+
+def check_image_count(cells_reached: NDArray[np.float64], count: int, reach: float) -> None:
+    """Refuse a search of ``count`` points that reaches more images than can be numbered."""
+    total = float(cells_reached.prod(axis=1).max(initial=0)) * count
+    if total > MAX_POINTS:
+        raise InvalidInput(
+            f"The cut-off {reach:g} reaches {cells_reached.max():,.0f} cells along one axis, which makes "
+            f"{total:,.0f} images of {count:,} points; at most {MAX_POINTS:,} can be searched. "
+            "Use a smaller cut-off or a larger cell."
+        )
+
+
+def wrapped(position: NDArray[np.float64], cell: Cells) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return fractional coordinates, in [0, 1] on periodic axes, and the whole cells that were added to get there."""
+    fraction = position @ cell.inverse[0]
+    whole = np.where(cell.periodic[0], -np.floor(fraction), 0.0)
+    check_cells_away(whole, position)
+    return fraction + whole, whole.astype(np.int32)
+
+
+def check_cells_away(whole: NDArray[np.float64], position: NDArray[np.float64]) -> None:
+    """Refuse points that are too many cells (n, 3) away from their own."""
+    if np.abs(whole).max(initial=0) > MAX_CELLS_AWAY:
+        row = int(np.argmax(np.abs(whole).max(axis=1)))
+        raise InvalidInput(
+            f"Point {row} at {position[row].tolist()} is {np.abs(whole[row]).max():,.0f} cells away from the origin; "
+            f"at most {MAX_CELLS_AWAY:,} are allowed. Wrap positions into the cell first."
+        )
+
+
+@kernel
+def _count_images(fraction: Any, span: Any, borders: Any) -> int:
+    """Count images other than the points themselves that lie between the borders."""
+    count = 0
+    for i in range(fraction.shape[0]):
+        inside = 1
+        is_inside = True
+        for axis in range(3):
+            own = 0
+            for move in range(span[0, axis], span[1, axis] + 1):
+                value = fraction[i, axis] + move
+                own += (value >= borders[0, axis]) & (value <= borders[1, axis])
+            inside *= own
+            is_inside &= (fraction[i, axis] >= borders[0, axis]) & (fraction[i, axis] <= borders[1, axis])
+        count += inside - is_inside
+    return count
+
+
+@kernel
+def _list_images(fraction: Any, span: Any, borders: Any, source: Any, moves: Any) -> None:
+    """Write the images that `_count_images` counts."""
+    count = 0
+    for i in range(fraction.shape[0]):
+        for a in range(span[0, 0], span[1, 0] + 1):
+            if not borders[0, 0] <= fraction[i, 0] + a <= borders[1, 0]:
+                continue
+            for b in range(span[0, 1], span[1, 1] + 1):
+                if not borders[0, 1] <= fraction[i, 1] + b <= borders[1, 1]:
+                    continue
+                for c in range(span[0, 2], span[1, 2] + 1):
+                    if not borders[0, 2] <= fraction[i, 2] + c <= borders[1, 2] or (a == 0 and b == 0 and c == 0):
+                        continue
+                    source[count] = i
+                    moves[count, 0], moves[count, 1], moves[count, 2] = a, b, c
+                    count += 1

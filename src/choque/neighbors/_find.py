@@ -1,0 +1,272 @@
+"""Neighbour lists of points in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core import check
+from choque._core.threads import resolve_count
+from choque.errors import InvalidInput
+from choque.neighbors._cells import Cells, check_cells
+from choque.neighbors._search import (
+    ALL,
+    FULL,
+    HALF,
+    Group,
+    Lists,
+    Pass,
+    count_pass,
+    empty_lists,
+    fill_pass,
+    prepare,
+)
+from choque.neighbors._small import MAX_SMALL, prepare_small, visit_small
+
+LETTERS = "ijSdDP"
+
+MAX_SIZE_CLASSES = 8
+"""Maximum number of classes of radii; each but the last spans a factor of two."""
+
+MIN_LENGTH, MAX_LENGTH = 1e-150, 1e150
+"""Cut-offs whose squares are finite."""
+
+
+def find(
+    positions: ArrayLike,
+    cutoff: float | None = None,
+    *,
+    cell: ArrayLike | None = None,
+    periodic: ArrayLike | None = None,
+    quantities: str = "ij",
+    full: bool = True,
+    radii: ArrayLike | None = None,
+    other: ArrayLike | None = None,
+    other_radii: ArrayLike | None = None,
+    batch: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Any:
+    """Return all pairs of points that are closer than a cut-off, in free space or in a periodic cell.
+
+    Parameters
+    ----------
+    positions
+        (n, 2) or (n, 3), in any unit of length. Points may lie outside the cell.
+    cutoff
+        Pairs with a distance less than this are neighbours; a pair exactly at the cut-off is not.
+    cell
+        (d, d), a vector a row, or (d,) edge lengths; None for free space. With ``batch`` (d, d) for all systems or
+        (k, d, d).
+    periodic
+        Whether space repeats along each vector of the cell; by default along all. With ``batch`` also (k, d).
+    quantities
+        What to return, in this order, by ASE's letters: ``i`` and ``j`` (m,) int32, the two points; ``S`` (m, d)
+        int32, the cells between them; ``d`` (m,) distances; ``D`` (m, d) vectors from i to j, which are
+        ``positions[j] - positions[i] + S @ cell``; ``P`` (m, 2) int32, i and j side by side.
+    full
+        True: every pair from both sides. False: once, with i < j, or i = j and the first cell other than 0 positive.
+    radii
+        (n,), instead of a cut-off: pairs with a distance less than the sum of their radii are neighbours.
+    other
+        (k, d): find neighbours of ``positions`` among these points instead; j counts them.
+    other_radii
+        (k,), the radii of ``other``.
+    batch
+        (k + 1,) rows where each of k separate systems starts, from 0 to n: points of different systems are never
+        neighbours. Many small systems in one call are much faster than in one call each.
+    threads
+        The number of threads; None for all. The answer is the same for any number.
+
+    Returns
+    -------
+    An array for each letter, in a tuple if there are several. Rows are sorted by i; the rows of one i have an order
+    that depends on the input alone.
+
+    Notes
+    -----
+    Exact by the rule above, computed in float64, for any cell: tilted, thinner than the cut-off (a pair then has
+    several images), with any mixture of periodic axes. Cell lists after Hockney & Eastwood, "Computer Simulation Using
+    Particles", 1981; radii are searched by classes of sizes. O(n + m) for points spread evenly, and the memory of the
+    answer beside about 100 bytes a point.
+
+    Examples
+    --------
+    >>> import choque
+    >>> choque.neighbors([[0.1, 0, 0], [0.9, 0, 0]], 0.3, cell=[1, 1, 1], quantities="ijS")[2].tolist()
+    [[-1, 0, 0], [1, 0, 0]]
+    """
+    letters = check_quantities(quantities)
+    near, dimension = check_group(positions, radii, "positions", "radii")
+    reach = check_reach(cutoff, radii)
+    is_full = check.boolean(full, "full")
+    far, part = near, FULL if is_full else HALF
+    if other is None:
+        if other_radii is not None:
+            raise InvalidInput("other_radii was given without other; give the points that have these radii as other=.")
+    else:
+        far, part = _check_other(other, other_radii, near, dimension), ALL
+        if not is_full or batch is not None:
+            given = "full=False" if not is_full else "batch="
+            raise InvalidInput(f"other= and {given} were given; two sets have one list, so leave {given} out.")
+    starts = check_batch(batch, len(near.position))
+    cells = check_cells(cell, periodic, dimension, None if batch is None else len(starts) - 1)
+    task = Task(near, far, starts, cells, reach, part)
+    _, lists = search(task, letters.replace("P", "ij"), resolve_count(threads, len(near.position)))
+    return answer(lists, letters, dimension)
+
+
+class Task(NamedTuple):
+    """A checked search: neighbours of ``near`` among ``far``, system by system."""
+
+    near: Group
+    far: Group
+    starts: NDArray[np.int64]
+    cells: Cells
+    cutoff: float
+    part: int
+
+
+def search(task: Task, wanted: str, thread_count: int) -> tuple[NDArray[np.int64], Lists]:
+    """Return offsets (n + 1,) and the arrays whose letters are ``wanted``."""
+    near, starts = task.near, task.starts
+    sizes = np.diff(starts)
+    is_small = sizes <= (MAX_SMALL if near is task.far else -1)
+    passes: list[Pass] = []
+    for system in np.flatnonzero(~is_small & (sizes > 0)).tolist():
+        own = near if len(sizes) == 1 else near.take(slice(starts[system], starts[system + 1]))
+        far = own if near is task.far else task.far
+        passes += size_passes(own, far, task.cells.take(system), task.cutoff, task.part, thread_count)
+    rows = np.flatnonzero(is_small)
+    reach = 2 * float(near.radius.max()) if near.radius.size else task.cutoff
+    small = prepare_small(near, starts, rows, task.cells, reach) if len(rows) else None
+    visit = None if small is None else partial(visit_small, small, task.cutoff, task.part)
+    return gather(passes, visit, len(near.position), wanted, thread_count)
+
+
+def gather(
+    passes: list[Pass], visit: Callable[..., None] | None, count: int, wanted: str, thread_count: int
+) -> tuple[NDArray[np.int64], Lists]:
+    """Count the neighbours of ``count`` points by all passes, then write them; return offsets and arrays.
+
+    ``visit`` handles small systems.
+    """
+    counts = np.zeros(count, np.int64)
+    if visit is not None:
+        visit(counts, None, thread_count)
+    for one in passes:
+        count_pass(one, counts, thread_count)
+    offsets = offsets_of(counts)
+    lists, cursor = empty_lists(int(offsets[-1]), wanted), offsets[:-1].copy()
+    if visit is not None:
+        visit(cursor, lists, thread_count)
+    for one in passes:
+        fill_pass(one, cursor, lists, thread_count)
+    return offsets, lists
+
+
+def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where the neighbours of each point start, (n + 1,)."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def size_passes(near: Group, far: Group, cell: Cells, cutoff: float, part: int, thread_count: int) -> list[Pass]:
+    """Return one pass for a cut-off; for radii one for each two classes of sizes, so that small points look nearby."""
+    if not len(far.position):
+        return []
+    if not near.radius.size:
+        return [prepare(near, far, cell, cutoff, part, thread_count)]
+    largest = float(max(near.radius.max(), far.radius.max()))
+    if largest == 0:
+        return []
+    near_classes = _size_classes(near, largest)
+    far_classes = near_classes if near is far else _size_classes(far, largest)
+    passes = []
+    for own in near_classes:
+        for others in far_classes:
+            reach = float(own.radius.max() + others.radius.max())
+            kept = part if own is others or part == HALF else ALL
+            if reach > 0:
+                passes.append(prepare(own, others, cell, reach, kept, thread_count))
+    return passes
+
+
+def _size_classes(group: Group, largest: float) -> list[Group]:
+    with np.errstate(divide="ignore", over="ignore"):
+        classes = np.minimum(np.log2(largest / group.radius), MAX_SIZE_CLASSES - 1).astype(np.int64)
+    return [group.take(np.flatnonzero(classes == each)) for each in np.unique(classes)]
+
+
+def answer(lists: Lists, letters: str, dimension: int) -> Any:
+    """Return the arrays of these letters, alone or in a tuple."""
+    found = {"i": lists.i, "j": lists.j, "d": lists.distance}
+    found |= {"S": lists.shift[:, :dimension], "D": lists.vector[:, :dimension]}
+    if "P" in letters:
+        found["P"] = np.stack((lists.i, lists.j), axis=1)
+    arrays = tuple(found[letter] for letter in letters)
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def check_quantities(quantities: Any, letters: str = LETTERS) -> str:
+    """Return the letters of the quantities, each known and named once."""
+    given = check.text(quantities, "quantities")
+    if not given or set(given) - set(letters) or len(set(given)) < len(given):
+        raise InvalidInput(
+            f"quantities is {quantities!r}; it must be some of the letters {letters}, each at most once."
+        )
+    return given
+
+
+def check_group(positions: ArrayLike, radii: ArrayLike | None, name: str, radii_name: str) -> tuple[Group, int]:
+    """Return points as (n, 3) float64, 2D ones in the plane z = 0, and their dimension."""
+    given = check.finite(check.coordinates(positions, name), name)
+    count, dimension = given.shape
+    position = np.zeros((count, 3))
+    position[:, :dimension] = given
+    radius = np.empty(0)
+    if radii is not None:
+        radius = check.table(radii, radii_name, (count,), 0, MAX_LENGTH)
+    return Group(position, np.arange(count, dtype=np.int32), radius), dimension
+
+
+def check_reach(cutoff: float | None, radii: ArrayLike | None) -> float:
+    """Return the cut-off, or 0 if there are radii instead."""
+    if (cutoff is None) == (radii is None):
+        both = "neither cutoff nor radii" if cutoff is None else "cutoff and radii"
+        raise InvalidInput(f"{both} were given; give one of them: one distance for all pairs, or a radius a point.")
+    if cutoff is None:
+        return 0.0
+    reach = check.positive(cutoff, "cutoff")
+    if not MIN_LENGTH <= reach <= MAX_LENGTH:
+        raise InvalidInput(
+            f"cutoff is {reach:g}; it must be from {MIN_LENGTH:g} to {MAX_LENGTH:g}, because its square is computed. "
+            "Choose another unit of length."
+        )
+    return reach
+
+
+def check_batch(batch: ArrayLike | None, count: int) -> NDArray[np.int64]:
+    """Return where each system starts, (k + 1,); one system if ``batch`` is None."""
+    if batch is None:
+        return np.array([0, count], np.int64)
+    starts = check.integers(batch, "batch", 0, count).astype(np.int64)
+    if starts.ndim != 1 or not len(starts) or starts[0] != 0 or starts[-1] != count or (np.diff(starts) < 0).any():
+        raise InvalidInput(
+            f"batch has the shape {starts.shape} and is {np.array2string(starts, threshold=8)}; it must be the rows "
+            f"where each system starts, in order, from 0 to {count}, the number of points."
+        )
+    return starts
+
+
+def _check_other(other: ArrayLike, other_radii: ArrayLike | None, near: Group, dimension: int) -> Group:
+    far, other_dimension = check_group(other, other_radii, "other", "other_radii")
+    if other_dimension != dimension:
+        raise InvalidInput(f"positions are {dimension}D and other is {other_dimension}D; give both in one dimension.")
+    if (other_radii is None) != (near.radius.size == 0) and len(near.position) and len(far.position):
+        raise InvalidInput("radii and other_radii belong together; give both, or a cut-off and neither of them.")
+    return far

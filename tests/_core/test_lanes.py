@@ -1,0 +1,204 @@
+"""Operations on eight lanes: the compiled form against the plain one, on every mask and around every edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from choque._core import lanes
+
+TYPES = [np.float32, np.float64]
+
+
+def plain(operation: Any) -> Any:
+    return getattr(operation, "plain", operation)
+
+
+@njit
+def _count(mask: int) -> int:
+    return lanes.bit_count(mask)
+
+
+@njit
+def _lowest(mask: int) -> int:
+    return lanes.lowest_bit(mask)
+
+
+@njit
+def _overlap(columns: Any, own: int, own_stride: int, at: int, stride: int) -> int:
+    return lanes.overlap_eight(columns, own, own_stride, at, stride)
+
+
+@njit
+def _append(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int) -> int:
+    return lanes.append_pairs(chunk, written, words, at, own, mask)
+
+
+@njit
+def _append_answers(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int) -> int:
+    return lanes.append_answers(chunk, written, words, at, own, mask)
+
+
+@njit
+def _list(words: Any, at: int, need: Any, first: Any, out: Any, listed: int) -> int:
+    return lanes.list_marked(words, at, need, first, out, listed)
+
+
+@njit
+def _hits(tree: Any, block: int, box: Any) -> int:
+    return lanes.block_hits(tree, block, box[0], box[1], box[2], box[3], box[4], box[5])
+
+
+@njit
+def _put(records: Any, at: int, lower: Any, upper: Any, row: int, word: Any) -> None:
+    lanes.put_record(records, at, lower, upper, row, word)
+
+
+@njit
+def _columns(records: Any, order: Any, at: int, columns: Any, base: int, stride: int) -> None:
+    lanes.columns_of_eight(records, order, at, columns, base, stride)
+
+
+@njit
+def _survey(lower: Any, upper: Any, first: int, blocks: int, out: Any) -> int:
+    return lanes.survey_lanes(lower, upper, first, blocks, out)
+
+
+@njit
+def _rank(values: Any, at: int, own: Any, count: int) -> int:
+    return lanes.rank_of_eight(values, at, own, count)
+
+
+@njit
+def _gather(items: Any, order: Any) -> float:
+    total = 0.0
+    for k in range(order.size):
+        lanes.prefetch(items, order[min(k + 16, order.size - 1)])
+        total += items[order[k]]
+    return total
+
+
+def test_bits_are_counted_and_found() -> None:
+    for mask in [0, 1, 2, 255, 1 << 62, -1, 0b1011000]:
+        assert _count(mask) == plain(lanes.bit_count)(mask)
+        if mask:
+            assert _lowest(mask) == plain(lanes.lowest_bit)(mask)
+    assert _lowest(0b1011000) == 3
+
+
+def test_prefetching_changes_nothing() -> None:
+    items = np.arange(100.0)
+    order = np.random.default_rng(0).permutation(100)
+    assert _gather(items, order) == items.sum()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_eight_boxes_are_tested_at_once(dtype: type) -> None:
+    random = np.random.default_rng(1)
+    lower = random.integers(0, 4, (20, 3))
+    boxes = np.concatenate((lower, lower + random.integers(0, 3, (20, 3)), np.arange(20)[:, None]), axis=1)
+    stride = 32
+    columns = np.full(7 * stride, np.nan, dtype)
+    for column in range(7):
+        columns[column * stride : column * stride + 20] = boxes[:, column]
+    for own in range(20):
+        for at in range(24):
+            found = _overlap(columns, own, stride, at, stride)
+            assert found == plain(lanes.overlap_eight)(columns, own, stride, at, stride)
+            wanted = 0
+            for lane, other in enumerate(range(at, min(at + 8, 20))):
+                a, b = boxes[own], boxes[other]
+                wanted |= bool((a[:3] <= b[3:6]).all() and (b[:3] <= a[3:6]).all()) << lane
+            assert found == wanted
+
+
+@pytest.mark.parametrize("form", ["pairs", "answers"])
+@pytest.mark.parametrize("word", [np.uint32, np.uint64])
+def test_pairs_are_appended_for_every_mask(form: str, word: type) -> None:
+    words = np.array([7, 3, 900, 12, 2**31 - 1, 0, 55, 4_000_000_000, 1, 1], word)
+    own = np.uint32(50)
+    compiled = _append if form == "pairs" else _append_answers
+    for mask in range(256):
+        for at in (0, 2):
+            chunk, wanted = np.zeros(20, np.uint64), np.zeros(20, np.uint64)
+            count = compiled(chunk, 5, words, at, own, mask)
+            assert count == plain(getattr(lanes, f"append_{form}"))(wanted, 5, words, at, own, mask)
+            np.testing.assert_array_equal(chunk[: 5 + count], wanted[: 5 + count])
+            assert not chunk[13:].any()
+
+
+def test_marked_words_are_listed() -> None:
+    words = np.random.default_rng(2).integers(0, 16, 400).astype(np.uint32)
+    for need in range(16):
+        out, wanted = np.zeros(16, np.uint32), np.zeros(16, np.uint32)
+        for at in range(0, 392, 5):
+            count = _list(words, at, np.uint32(need), np.uint32(100), out, 3)
+            assert count == plain(lanes.list_marked)(words, at, need, 100, wanted, 3)
+            np.testing.assert_array_equal(out[3 : 3 + count], wanted[3 : 3 + count])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_blocks_of_the_tree_are_tested(dtype: type) -> None:
+    random = np.random.default_rng(3)
+    low = random.integers(0, 5, (4, 3, 16))
+    tree = np.concatenate((low, low + random.integers(0, 3, low.shape)), axis=1).astype(dtype)
+    tree[3, :, 9:] = np.nan
+    flat = tree.reshape(-1)
+    for _ in range(200):
+        corner = random.integers(0, 5, 3)
+        box = np.concatenate((corner, corner + random.integers(0, 3, 3))).astype(dtype)
+        for block in range(4):
+            mask = _hits(flat, block, box)
+            assert mask == plain(lanes.block_hits)(flat, block, *box)
+            wanted = ((box[3:] >= tree[block, :3].T) & (box[:3] <= tree[block, 3:].T)).all(axis=1)
+            assert [mask >> k & 1 for k in range(16)] == wanted.astype(int).tolist()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_records_become_columns(dtype: type) -> None:
+    random = np.random.default_rng(4)
+    lower, upper = random.random(60).astype(dtype), random.random(60).astype(dtype)
+    records, wanted = np.zeros(19 * 8, dtype), np.zeros(19 * 8, dtype)
+    for row in range(19):
+        _put(records, 18 - row, lower, upper, row, np.uint32(1000 + row))
+        plain(lanes.put_record)(wanted, 18 - row, lower, upper, row, 1000 + row)
+    np.testing.assert_array_equal(records.view(np.uint8), wanted.view(np.uint8))
+    order = random.integers(0, 19, 24).astype(np.uint32)
+    columns, other = np.zeros(8 * 40, dtype), np.zeros(8 * 40, dtype)
+    for at in (0, 8, 16):
+        _columns(records, order, at, columns, at, 40)
+        plain(lanes.columns_of_eight)(records, order, at, other, at, 40)
+    np.testing.assert_array_equal(columns.view(np.uint8), other.view(np.uint8))
+    ids = columns.view(np.uint32 if dtype is np.float32 else np.uint64)[6 * 40 : 6 * 40 + 24]
+    np.testing.assert_array_equal(ids, 18 - order.astype(int))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_corners_are_surveyed(dtype: type, dimension: int) -> None:
+    random = np.random.default_rng(5)
+    lower = random.normal(size=(120, dimension)).astype(dtype)
+    upper = lower + random.random((120, dimension)).astype(dtype)
+    for first, blocks in ((0, 0), (0, 1), (dimension * 3, 4), (0, 240 // 24)):
+        out, wanted = np.zeros(72, dtype), np.zeros(72, dtype)
+        assert _survey(lower.ravel(), upper.ravel(), first, blocks, out) == 0
+        assert plain(lanes.survey_lanes)(lower.ravel(), upper.ravel(), first, blocks, wanted) == 0
+        np.testing.assert_array_equal(out, wanted)
+    for bad in (np.nan, upper.max() + 1):
+        broken = lower.ravel().copy()
+        broken[30] = bad
+        out = np.zeros(72, dtype)
+        assert _survey(broken, upper.ravel(), 24, 2, out) == 1
+        assert _survey(broken, upper.ravel(), 48, 2, out) == 0
+
+
+def test_ranks_sort_runs_of_up_to_eight() -> None:
+    random = np.random.default_rng(6)
+    for count in range(9):
+        values = random.permutation(2**32 - 1 - np.arange(20)).astype(np.uint32)
+        ranks = [_rank(values, 4, values[4 + k], count) for k in range(count)]
+        assert ranks == [plain(lanes.rank_of_eight)(values, 4, values[4 + k], count) for k in range(count)]
+        assert sorted(ranks) == list(range(count))

@@ -1,0 +1,82 @@
+"""`Neighbors`: exact after every update, and rebuilt only when it must be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neighbor_oracle import oracle, random_cell, rows
+
+import choque
+from choque.errors import InvalidInput
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_every_update_is_exact(full: bool, dimension: int) -> None:
+    random = np.random.default_rng(dimension)
+    cell = random_cell(random, dimension, 5.0, 0.3)
+    positions = random.uniform(0, 1, (90, dimension)) @ cell
+    kept = choque.Neighbors(1.0, skin=0.5, full=full)
+    for _ in range(12):
+        kept.update(positions, cell)
+        found = rows(kept.find("ijS"))
+        assert len(found) == len(kept) == len(set(found))
+        assert set(found) == oracle(positions, 1.0, cell, full=full)
+        positions = positions + random.normal(0, 0.03, positions.shape)
+    assert 1 < kept.rebuild_count < 10
+
+
+def test_offsets_and_quantities() -> None:
+    positions = np.random.default_rng(1).uniform(0, 4, (60, 3))
+    kept = choque.Neighbors(1.5, skin=0.3)
+    assert kept.update(positions, 4.0, periodic=(True, False, True))
+    i, j, shift, distance, vector = kept.find("ijSdD")
+    np.testing.assert_array_equal(np.repeat(np.arange(60), np.diff(kept.offsets)), i)
+    np.testing.assert_allclose(vector, positions[j] - positions[i] + shift * 4.0)
+    np.testing.assert_allclose(distance, np.linalg.norm(vector, axis=1))
+    assert "60 points" in repr(kept)
+
+
+def test_a_list_is_rebuilt_when_something_moved_half_the_skin_or_the_cell_changed() -> None:
+    positions = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    kept = choque.Neighbors(1.2, skin=0.4)
+    assert kept.update(positions, 10.0)
+    assert not kept.update(positions, 10.0)
+    assert not kept.update(positions + [0.19, 0, 0], 10.0)
+    assert kept.update(positions + [0.21, 0, 0], 10.0)
+    assert not kept.update(positions + [0.25, 0, 0], 10.0)
+    assert kept.update(positions, 10.1)
+    assert kept.update(positions, 10.1, periodic=(True, True, False))
+    assert kept.update(positions[:2], 10.1, periodic=(True, True, False))
+    assert kept.update(positions[:2, :2])
+    assert kept.rebuild_count == 6
+
+
+def test_without_a_skin_every_move_rebuilds() -> None:
+    kept = choque.Neighbors(1.0)
+    assert [kept.update([[0.0, 0.0], [x, 0.0]]) for x in (0.5, 0.6, 2.0)] == [True, True, True]
+    assert len(kept) == 0
+
+
+def test_positions_that_are_changed_in_place_are_seen() -> None:
+    positions = np.zeros((2, 3))
+    kept = choque.Neighbors(1.0, skin=0.2)
+    kept.update(positions)
+    positions[1] = 5.0
+    assert kept.update(positions)
+    assert len(kept) == 0
+
+
+def test_no_points() -> None:
+    kept = choque.Neighbors(1.0, skin=0.2)
+    with pytest.raises(InvalidInput, match="call update"):
+        kept.find()
+    kept.update(np.empty((0, 3)))
+    kept.update(np.empty((0, 3)))
+    assert len(kept.find()[0]) == 0
+
+
+@pytest.mark.parametrize("skin", [-0.1, float("nan"), float("inf"), "wide"])
+def test_a_bad_skin_is_refused(skin: object) -> None:
+    with pytest.raises(InvalidInput, match="skin is"):
+        choque.Neighbors(1.0, skin=skin)  # type: ignore[arg-type]
