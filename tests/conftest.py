@@ -9,15 +9,19 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+import choque
 
 if TYPE_CHECKING:
     from choque.scene import BodyScene
@@ -107,3 +111,42 @@ def device(request: pytest.FixtureRequest) -> str:
     if request.param == "cuda" and not load_warp().get_cuda_device_count():
         pytest.skip("no CUDA card here")
     return str(request.param)
+
+
+class Interrupted(BaseException):
+    """Stands for Ctrl-C or a lack of memory, which no code expects."""
+
+
+def run_interrupted(call: Callable[[], object], line: int) -> tuple[int, bool]:
+    """Run ``call``, raise `Interrupted` at the ``line``-th line of Choque that it executes, from 0, on this thread.
+
+    Return how many lines were executed, and whether it was interrupted.
+    """
+    package = str(Path(choque.__file__).parent)
+    executed = -1
+
+    def trace(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
+        nonlocal executed
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        if event == "line":
+            executed += 1
+            if executed == line:
+                raise Interrupted
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except Interrupted:
+        return executed, True
+    finally:
+        sys.settrace(before)
+    return executed, False
+
+
+@pytest.fixture(scope="session")
+def interrupt() -> Callable[[Callable[[], object], int], tuple[int, bool]]:
+    """A function that runs a call and interrupts it at a line of Choque; see `run_interrupted`."""
+    return run_interrupted

@@ -38,6 +38,10 @@ class RecordingFailed(ChoqueError, OSError):
     """A recording could not be continued; what was written before stays readable."""
 
 
+class BusyObject(ChoqueError, RuntimeError):
+    """An object for one thread at a time that a second thread entered."""
+
+
 class MissingExtra(ChoqueError, ImportError):
     """An optional library that a feature needs and that is not installed."""
 

@@ -218,3 +218,57 @@ def test_every_method_answers_points_rays_and_nearest_boxes(method: str) -> None
 def test_only_an_index_is_taken_as_one() -> None:
     with pytest.raises(InvalidInput, match=r"must be a choque\.broad\.Index"):
         BroadPhase(APART, "brute")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("method", [name for name in broad.names() if name != "all"])
+def test_a_wider_float_type_joins_boxes_in_the_plane(method: str, closed: bool) -> None:
+    """Float32 boxes with one centre, then a float64 one: the third axis, which is flat, must not tell them apart."""
+    ones = np.ones((3, 2), np.float32)
+    made = create(method, Boxes(-ones, ones), closed=closed)
+    wide = Boxes(np.array([[-2.0, -2.0]]), np.array([[2.0, 2.0]]))
+    every = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    made.pairs()
+    assert made.add(wide).tolist() == [3]
+    assert made.pairs().tolist() == every
+    made.move([1], wide)
+    assert made.pairs().tolist() == every
+    made.update(Boxes(np.zeros((4, 2), np.float32), np.ones((4, 2), np.float32)))
+    assert made.pairs().tolist() == every
+    made.move([2], Boxes(np.array([[7.0, 7.0]]), np.array([[8.0, 8.0]])))
+    assert made.pairs().tolist() == [[0, 1], [0, 3], [1, 3]]
+
+
+PARKED = {
+    "at +inf on one axis": ([0, np.inf, 0], [1, np.inf, 1]),
+    "at -inf on one axis": ([0, -np.inf, 0], [1, -np.inf, 1]),
+    "at +inf": ([np.inf] * 3, [np.inf] * 3),
+    "at -inf": ([-np.inf] * 3, [-np.inf] * 3),
+    "half a space": ([0, -np.inf, 0], [np.inf, 0, np.inf]),
+    "all of space": ([-np.inf] * 3, [np.inf] * 3),
+    "near the largest number": ([1e308, 0, 0], [1.7e308, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("share", [0.1, 1.0])
+@pytest.mark.parametrize("where", PARKED)
+@pytest.mark.parametrize("method", [name for name in broad.names() if name not in ("all", "interest")])
+def test_boxes_parked_at_infinity_are_answered_by_every_method(
+    method: str, where: str, share: float, closed: bool
+) -> None:
+    random = np.random.default_rng(4)
+    count = 1100 if method == "auto" else 70
+    lower = random.uniform(0, 0.9 * count ** (1 / 3), (count, 3))
+    upper = lower + random.uniform(0, 1.5, (count, 3))
+    parked = random.permutation(count)[: int(share * count)]
+    made = create(method, Boxes(lower, upper), closed=closed)
+    lower[parked], upper[parked] = PARKED[where]
+    boxes, expected = Boxes(lower, upper), oracle.overlapping_pairs(lower, upper, closed=closed)
+    np.testing.assert_array_equal(create(method, boxes, closed=closed).pairs(), expected)
+    made.update(boxes)
+    np.testing.assert_array_equal(made.pairs(), expected)
+    few = parked[:2]
+    made.move(few, Boxes(np.zeros((len(few), 3)), np.ones((len(few), 3))))
+    made.move(few, boxes.take(few))
+    np.testing.assert_array_equal(made.pairs(), expected)

@@ -44,13 +44,15 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
     return records
 
 
-def widened(records: Floats, closed: bool, dtype: Any) -> Floats:
+def widened(records: Floats, closed: bool, dtype: Any, dimension: int) -> Floats:
     """``records`` in the wider float type ``dtype``, with the step below the upper bound that belongs to it."""
-    if closed:
-        return records.astype(dtype)
-    with np.errstate(over="ignore"):
-        upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
-        wide: Floats = np.concatenate((records[:, :3], np.nextafter(upper, np.dtype(dtype).type(-np.inf))), axis=1)
+    wide: Floats = records.astype(dtype)
+    if not closed:
+        with np.errstate(over="ignore"):
+            upper = np.nextafter(records[:, 3:], records.dtype.type(np.inf)).astype(dtype)
+            wide[:, 3:] = np.nextafter(upper, np.dtype(dtype).type(-np.inf))
+    if dimension == 2:
+        wide[:, 5] = FLAT  # of the wider type: rounded to another value, it would tell old boxes from new ones
     return wide
 
 

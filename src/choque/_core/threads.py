@@ -10,11 +10,12 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 from itertools import count
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from choque._core import check
-from choque.errors import InvalidInput
+from choque.errors import BusyObject, InvalidInput
 
 Result = TypeVar("Result")
 
@@ -39,6 +40,7 @@ class _Worker:
         self._part = 0
         self._result: object = None
         self._problem: BaseException | None = None
+        self._is_done = False
         self._wake, self._done = threading.Lock(), threading.Lock()
         self._wake.acquire()
         self._done.acquire()
@@ -46,15 +48,18 @@ class _Worker:
 
     def start(self, task: Callable[[int], object], part: int) -> None:
         """Begin ``task(part)``."""
-        self._task, self._part = task, part
+        self._task, self._part, self._is_done = task, part, False
         self._wake.release()
 
     def finish(self) -> tuple[object, BaseException | None]:
-        """Wait for the task, and return its result and the exception that ended it."""
-        self._done.acquire()
-        ended = self._result, self._problem
+        """Wait for the task; return its result and the exception that ended it. If interrupted, call it again."""
+        while not self._is_done:
+            self._done.acquire()
+        return self._result, self._problem
+
+    def forget(self) -> None:
+        """Drop the result, so that a sleeping worker keeps nothing alive."""
         self._result = self._problem = None
-        return ended
 
     def _work(self) -> None:
         while True:
@@ -66,7 +71,50 @@ class _Worker:
             except BaseException as problem:
                 self._problem = problem
             del task  # a sleeping worker keeps no arrays alive
-            self._done.release()
+            self._is_done = True
+            if self._done.locked():  # not if an interrupted `finish` saw the end before it took the lock
+                self._done.release()
+
+
+class Gate:
+    """Lets one thread at a time into an object that is not for several, and refuses the others; see `one_thread`.
+
+    The thread that is inside may enter again. A copy is a gate of its own, open.
+    """
+
+    __slots__ = ("enter", "leave")
+
+    def __init__(self) -> None:
+        lock = threading.RLock()
+        self.enter, self.leave = lock.acquire, lock.release
+
+    def __reduce__(self) -> tuple[type[Gate], tuple[()]]:
+        return Gate, ()
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def one_thread(method: Method) -> Method:
+    """Make a method raise `BusyObject` while another thread is in a method of the same object, by its ``_gate``.
+
+    Kernels run without the GIL, so that two threads in one object would corrupt memory. Takes 0.1 µs.
+    """
+
+    @wraps(method)
+    def guarded(self: Any, *arguments: Any, **options: Any) -> Any:
+        gate = self._gate
+        if not gate.enter(False):
+            raise BusyObject(
+                f"Another thread is inside this {type(self).__name__}, and {method.__name__} was called; one object is "
+                "for one thread at a time. Use a lock around it, or a copy for each thread."
+            )
+        try:
+            return method(self, *arguments, **options)
+        finally:
+            gate.leave()
+
+    return cast("Method", guarded)
 
 
 _idle: list[_Worker] = []  # its append and pop are atomic
@@ -117,12 +165,28 @@ def run(task: Callable[[int], Result], thread_count: int) -> list[Result]:
         own = [task(part) for part in range(len(workers), thread_count)]
     finally:
         # Even if the caller's share fails, the arrays must outlive the workers that still write to them.
-        ended = [worker.finish() for worker in workers]
-        _idle.extend(workers)
+        ended = _finish_all(workers)
     for _, problem in ended:
         if problem is not None:
             raise problem
     return [*(cast("Result", result) for result, _ in ended), *own]
+
+
+def _finish_all(workers: list[_Worker]) -> list[tuple[object, BaseException | None]]:
+    """Wait for all ``workers``, also if this thread is interrupted while it waits; return how their tasks ended."""
+    interruption: BaseException | None = None
+    while True:
+        try:
+            ended = [worker.finish() for worker in workers]
+            break
+        except BaseException as problem:
+            interruption = problem
+    for worker in workers:
+        worker.forget()
+    _idle.extend(workers)
+    if interruption is not None:
+        raise interruption
+    return ended
 
 
 def aside(name: str) -> ThreadPoolExecutor:

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core.counters import Counters
 from choque._core.filter import PairFilter
 from choque._core.ids import Identities
-from choque._core.pair_sets import Change, apply_change, difference, no_pairs
+from choque._core.pair_sets import Change, apply_change, difference, merge_changes, no_pairs
 from choque._core.records import pack_records, widened
+from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Pairs, Rows
 from choque.bounds import Bounds
 from choque.broad.index import BoxTable, Index, find
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
+MAX_PENDING = 64
+"""Changes that `pairs` has yet to follow are merged into one when they are more than this."""
+
 
 @dataclass(slots=True)
 class _State:
@@ -35,11 +39,12 @@ class _State:
     index: Index
     identities: Identities
     pairs: Pairs | None = None  # of ids, once they were requested
-    pending: list[Change] = field(default_factory=list)  # changes that `pairs` has yet to follow
+    pending: list[Change] = field(default_factory=list)  # changes that `pairs` has yet to follow, the oldest first
     change: Change | None = None  # what the latest change did to the pairs, once known
     previous: _State | None = None  # the state before the latest change; None if there is `change`, or no bodies
     lookup: Tree | None = None
-    is_valid: bool = True  # False after a change failed halfway: the index is built again when it is needed
+    is_valid: bool = True  # False while a change is made; if that fails, the index is built again when it is needed
+    undo: tuple[Rows, Floats] | None = None  # records that are overwritten while bodies move, and their rows
 
 
 class BroadPhase:
@@ -60,8 +65,8 @@ class BroadPhase:
 
     Notes
     -----
-    One object is for one thread at a time; it can be copied and pickled. A change that fails or is interrupted leaves
-    the set as it was.
+    One object is for one thread at a time: `choque.errors.BusyObject` is raised if a second one enters it. It can be
+    copied and pickled. A change that fails or is interrupted, by Ctrl-C or a lack of memory, leaves the set as it was.
     """
 
     def __init__(
@@ -84,6 +89,7 @@ class BroadPhase:
         if not isinstance(closed, bool | np.bool_):
             raise InvalidInput(f"closed is {closed!r}; it must be True or False.")
         self.counters = Counters()
+        self._gate = Gate()
         self._closed = bool(closed)
         self._threads = threads
         self._dimension = bounds.dimension
@@ -141,10 +147,12 @@ class BroadPhase:
         """Return all overlapping pairs of ids now: (m, 2) int32, smaller id first, sorted; read-only."""
         return _frozen(self.held_pairs())
 
+    @one_thread
     def held_pairs(self) -> Pairs:
         """Return the array behind `pairs`, for kernels, which take writable arrays; it must not be changed."""
         return _pairs_of(self._valid())
 
+    @one_thread
     def count(self) -> int:
         """Return the number of pairs now, without storing them."""
         state = self._valid()
@@ -157,17 +165,20 @@ class BroadPhase:
         return sink.pair_count
 
     @property
+    @one_thread
     def began(self) -> Pairs:
         """The pairs that overlap now and did not before the latest change: (k, 2) int32, sorted."""
         return _frozen(self._latest_change().began)
 
     @property
+    @one_thread
     def ended(self) -> Pairs:
         """The pairs that overlapped before the latest change and do not now: (k, 2) int32, sorted."""
         return _frozen(self._latest_change().ended)
 
     # Changes
 
+    @one_thread
     def update(self, bounds: Bounds) -> None:
         """Give every living body, in ascending id, a new volume."""
         self._check(bounds)
@@ -183,6 +194,7 @@ class BroadPhase:
         kept = bounds if index.keeps_bounds else None
         self._follow(BoxTable(records, self._dimension, self._closed, self._threads, old.pair_filter, kept))
 
+    @one_thread
     def move(self, ids: ArrayLike, bounds: Bounds) -> None:
         """Give the bodies ``ids``, each named once, new volumes; the others stay."""
         state = self._valid()
@@ -204,6 +216,7 @@ class BroadPhase:
         else:
             self._move_in_place(rows, arriving, replace(table, bounds=kept))
 
+    @one_thread
     def add(
         self,
         bounds: Bounds,
@@ -227,6 +240,7 @@ class BroadPhase:
         self._rebuild(replace(table, records=records, pair_filter=pair_filter, bounds=kept), identities)
         return new
 
+    @one_thread
     def remove(self, ids: ArrayLike) -> None:
         """Take the bodies ``ids`` out."""
         state = self._valid()
@@ -241,14 +255,25 @@ class BroadPhase:
         )
         self._rebuild(remaining, state.identities.kept(staying))
 
+    @one_thread
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue from what ``index.state()`` returned for the same bodies."""
         index = copy.copy(self._valid().index)
         index.restore(state)
         self._state = _State(index, self._state.identities)
 
+    def mark(self) -> object:
+        """Return the present state, for `return_to`."""
+        return self._valid()
+
+    def return_to(self, mark: object) -> None:
+        """Return to the state of a `mark`; only `update` may have been called since, once at most."""
+        assert isinstance(mark, _State)
+        self._state = mark
+
     # Queries
 
+    @one_thread
     def query(self, other: Bounds) -> Pairs:
         """Return which volumes of ``other`` overlap which bodies: sorted (m, 2) rows of (row in other, id).
 
@@ -261,12 +286,14 @@ class BroadPhase:
         records = pack_records(other.boxes(), self._closed, 1, table.records.dtype)
         return self._with_ids(query_boxes(self._tree(records.dtype), records, table.thread_count(len(records))))
 
+    @one_thread
     def query_points(self, points: ArrayLike) -> Pairs:
         """Return which of the points (k, d) lie in which boxes: sorted (m, 2) rows of (point, id)."""
         from choque._core.tree_query import query_points
 
         return self._with_ids(query_points(self._tree(), points, self._dimension, self._thread_count()))
 
+    @one_thread
     def query_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> Pairs:
         """Return every box that each ray meets within ``longest`` times its direction: sorted rows of (ray, id)."""
         from choque._core.tree_query import query_rays
@@ -274,6 +301,7 @@ class BroadPhase:
         tree = self._tree()
         return self._with_ids(query_rays(tree, origin, direction, longest, self._dimension, self._thread_count()))
 
+    @one_thread
     def cast_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> RayHits:
         """Return the first box that each ray (k, d) meets: ids (k,), −1 for none, and distances in directions (k,)."""
         from choque._core.tree_query import RayHits, cast_rays
@@ -281,6 +309,7 @@ class BroadPhase:
         hits = cast_rays(self._tree(), origin, direction, longest, self._dimension, self._thread_count())
         return RayHits(self._ids_or_none(hits.ids), hits.distance)
 
+    @one_thread
     def nearest(self, points: ArrayLike, *, count: int = 1) -> RayHits:
         """Return the ``count`` boxes nearest to each point (k, d): ids, −1 beyond the last, and distances, (k, count).
 
@@ -292,12 +321,14 @@ class BroadPhase:
         hits = nearest_boxes(self._tree(), points, count, self._dimension, self._thread_count())
         return RayHits(self._ids_or_none(hits.ids), hits.distance)
 
+    @one_thread
     def structure(self) -> Structure:
         """Return a view of what the method has built over the present bodies, for drawing and tests."""
         state = self._valid()
         ids, found = state.identities.ids, state.index.structure()
         return replace(found, members=ids[found.members], order=None if found.order is None else ids[found.order])
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent copy."""
         return copy.deepcopy(self)
@@ -307,11 +338,8 @@ class BroadPhase:
     def _follow(self, table: BoxTable) -> None:
         """Go on to ``table``, the same bodies with other boxes."""
         state = self._state
-        try:
-            index, change = state.index.after(table)
-        except BaseException:
-            state.is_valid = False  # an index that follows exchanges may have changed its arrays
-            raise
+        state.is_valid = False  # an index that follows exchanges changes its arrays
+        index, change = state.index.after(table)
         self._finish(index, state, change)
 
     def _move_in_place(self, rows: Rows, arriving: Floats, table: BoxTable) -> None:
@@ -319,14 +347,10 @@ class BroadPhase:
         state = self._state
         records, index = table.records, copy.copy(state.index)
         previous = records[rows]
-        try:
-            records[rows] = arriving
-            index.table = table
-            change = index.move(rows, previous)
-        except BaseException:
-            records[rows] = previous
-            state.is_valid = False
-            raise
+        state.undo, state.is_valid = (rows, previous), False
+        records[rows] = arriving
+        index.table = table
+        change = index.move(rows, previous)
         self._finish(index, state, change)
 
     def _finish(self, index: Index, state: _State, change: Change | None) -> None:
@@ -335,8 +359,14 @@ class BroadPhase:
             self._state = _State(index, state.identities, previous=_without_past(state))
             return
         change = Change(state.identities.name(change.began), state.identities.name(change.ended))
-        pending = [] if state.pairs is None else [*state.pending, change]
-        self._state = _State(index, state.identities, state.pairs, pending, change)
+        known, pending = state.pairs, []
+        if known is not None:
+            pending = [*state.pending, change]
+            if len(pending) > MAX_PENDING:
+                pending = [merge_changes(pending)]
+                if 2 * len(pending[0]) > len(known):
+                    known, pending = apply_change(known, pending[0]), []
+        self._state = _State(index, state.identities, known, pending, change)
 
     def _rebuild(self, table: BoxTable, identities: Identities) -> None:
         """Go on to other bodies."""
@@ -349,9 +379,12 @@ class BroadPhase:
         """Return the present state, its index built again if a change had failed halfway."""
         state = self._state
         if not state.is_valid:
+            if state.undo is not None:
+                rows, previous = state.undo
+                state.index.table.records[rows] = previous
             rebuilt = state.index.over(state.index.table, self.counters)
             rebuilt.restore(state.index.state())
-            state.index, state.is_valid = rebuilt, True
+            state.index, state.undo, state.is_valid = rebuilt, None, True
         return state
 
     def _latest_change(self) -> Change:
@@ -366,7 +399,7 @@ class BroadPhase:
     def _widened(self, records: Floats, dtype: Any, copied: bool = False) -> Floats:
         """Return ``records`` in the wider type ``dtype``, or as they are."""
         if dtype.itemsize > records.dtype.itemsize:
-            return widened(records, self._closed, dtype)
+            return widened(records, self._closed, dtype, self._dimension)
         return records.copy() if copied else records
 
     def _check(self, bounds: Bounds) -> None:
@@ -434,8 +467,8 @@ def check_bounds(bounds: object) -> None:
 def _pairs_of(state: _State) -> Pairs:
     """Return the pairs of ids of a state, found when first needed and followed by changes from then on."""
     found = state.identities.name(state.index.pairs()) if state.pairs is None else state.pairs
-    for change in state.pending:
-        found = apply_change(found, change)
+    if state.pending:
+        found = apply_change(found, merge_changes(state.pending))
     state.pairs, state.pending = found, []
     return found
 

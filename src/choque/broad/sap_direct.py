@@ -71,7 +71,7 @@ class SapDirect(Index):
     def build(self) -> None:
         """Sort the boxes and lay them out for the sweep."""
         records = self._looked_at()
-        axis = widest_axis(records)
+        axis = widest_axis(records, self.table.dimension)
         values: Floats = np.ascontiguousarray(records[:, axis])
         if self.sort == "library":
             order = np.argsort(values, kind="stable").astype(np.uint32)

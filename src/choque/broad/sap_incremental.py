@@ -71,7 +71,7 @@ class SapIncremental(Index):
 
     def _swept(self) -> tuple[int, Order]:
         """The axis that is swept, and the rows in the order of their lower ends on it."""
-        axis = widest_axis(self.records)
+        axis = widest_axis(self.records, self.table.dimension)
         order = self.ends[axis]
         return axis, order[order < len(self)]  # the lower ends, which are rows
 
@@ -142,4 +142,4 @@ class SapIncremental(Index):
 
     def widest(self, records: Floats, dtype: Any) -> Floats:
         """Return ``records`` in the type ``dtype``, which is as wide or wider."""
-        return records if records.dtype == dtype else widened(records, self.table.closed, dtype)
+        return records if records.dtype == dtype else widened(records, self.table.closed, dtype, self.table.dimension)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from dataclasses import dataclass
@@ -119,6 +120,7 @@ class SapKdop(Index):
         """Choose the axis, project and sort."""
         along = self._directions()
         began = perf_counter()
+        self._axis = copy.copy(self._axis)  # the past keeps its own
         self._axis.choose(self.records, self.table.dimension, along, self._update_count)
         chosen = perf_counter()
         frame = Frame.along(self._axis.slab, along)

@@ -26,11 +26,14 @@ _HIGH = np.uint64(0xFFFFFFFF00000000)
 
 
 @kernel
-def widest_axis(records: Any) -> int:
-    """Return the axis on which the centres of ``records`` (n, 6) vary most; infinite centres are ignored."""
+def widest_axis(records: Any, dimension: int) -> int:
+    """Return which of the first ``dimension`` axes the centres of ``records`` (n, 6) vary most on.
+
+    Infinite centres are ignored. The third axis of 2D boxes is not looked at: it says nothing about them.
+    """
     widest = 0
     greatest = 0.0
-    for axis in range(3):
+    for axis in range(dimension):
         count = 0
         origin = total = square = 0.0
         for i in range(records.shape[0]):

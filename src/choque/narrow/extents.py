@@ -1,7 +1,8 @@
 """The extent of shapes, computed from poses and sizes straight into the arrays of bounding volumes.
 
-Every kernel handles the rows ``first … last − 1`` and returns the first of them whose pose is not finite, or −1. An
-extent is widened by ``slack``, a relative rounding error, so that shapes which touch have bounds that overlap.
+Every kernel handles the rows ``first … last − 1`` and returns the first of them whose pose is not finite, whose kind is
+unknown or whose hull is not there, or −1. An extent is widened by ``slack``, a relative rounding error, so that shapes
+which touch have bounds that overlap.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from choque._core.kernel import inline, kernel
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Index
 from choque._core.vector import Vector
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes, Solids
+from choque.errors import InvalidInput
+from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, PLANE, SPHERE, TILE, Shapes, Solids
 
 SLACK = 8
 """Units in the last place by which bounds are wider than computed: more than the rounding on the way."""
@@ -30,11 +32,17 @@ def slack_of(dtype: np.dtype[np.floating[Any]]) -> float:
 def bound(kernel: Callable[..., int], shapes: Shapes, thread_count: int, *outputs: Any) -> int:
     """Run one of the kernels below over all ``shapes``; return the first row whose pose is not finite, or −1.
 
+    Raise `InvalidInput` for a row whose kind is unknown or whose hull is not there: users may write to these arrays.
     ``outputs`` are what follows ``slack`` in its signature, arrays in the float type of the shapes.
     """
     slack = slack_of(shapes.position.dtype)
     found = over_ranges(kernel, len(shapes), thread_count, shapes.solids(), slack, *outputs)
-    return min((row for row in found if row >= 0), default=-1)
+    lost = min((row for row in found if row >= 0), default=-1)
+    if lost >= 0:
+        if not 0 <= shapes.kind[lost] < KIND_COUNT:
+            raise InvalidInput(f"Shape {lost} has the kind {shapes.kind[lost]}; {KINDS_ALLOWED}.")
+        shapes.check_hulls()
+    return lost
 
 
 @kernel
@@ -51,8 +59,9 @@ def bound_slabs(
     kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
-        if lost < 0 and not _is_finite(position, rotation, row):
-            lost = row
+        if not _is_sound(solids, row):
+            lost = row if lost < 0 else lost
+            continue
         for slab in range(directions.shape[0]):
             x, y, z = directions[slab, 0], directions[slab, 1], directions[slab, 2]
             middle = x * position[row, 0] + y * position[row, 1] + z * position[row, 2]
@@ -85,8 +94,9 @@ def bound_boxes(
     kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
-        if lost < 0 and not _is_finite(position, rotation, row):
-            lost = row
+        if not _is_sound(solids, row):
+            lost = row if lost < 0 else lost
+            continue
         for axis in range(3):
             middle = np.float64(position[row, axis])
             low = high = far = 0.0
@@ -130,8 +140,9 @@ def bound_oriented(
     kind, position, rotation, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
-        if lost < 0 and not _is_finite(position, rotation, row):
-            lost = row
+        if not _is_sound(solids, row):
+            lost = row if lost < 0 else lost
+            continue
         shape = kind[row]
         for axis in range(3):
             center[row, axis] = position[row, axis]
@@ -176,11 +187,12 @@ def bound_spheres(
     radius: Floats,
 ) -> int:
     """The sphere around each body and its own centre: (n, 3) and (n,). A plane has an infinite one."""
-    kind, position, rotation, size, hull, points, starts = solids
+    kind, position, _, size, hull, points, starts = solids
     lost = -1
     for row in range(first, last):
-        if lost < 0 and not _is_finite(position, rotation, row):
-            lost = row
+        if not _is_sound(solids, row):
+            lost = row if lost < 0 else lost
+            continue
         reach = 0.0
         if kind[row] == SPHERE:
             reach = np.float64(size[row, 0])
@@ -205,7 +217,11 @@ def bound_spheres(
 
 
 @inline
-def _is_finite(position: Any, rotation: Any, row: Index) -> Any:
+def _is_sound(solids: Solids, row: Index) -> Any:
+    """Return whether a body has a finite pose, a known kind and, if it is convex, one of the hulls."""
+    kind, position, rotation, _, hull, _, starts = solids
+    if not 0 <= kind[row] < KIND_COUNT or (kind[row] == CONVEX and not 0 <= hull[row] < starts.size - 1):
+        return False
     total = np.float64(position[row, 0]) + position[row, 1] + position[row, 2]
     for axis in range(3):
         total += rotation[row, axis, 0] + rotation[row, axis, 1] + rotation[row, axis, 2]

@@ -183,4 +183,6 @@ class Shapes:
         count = len(self.hulls)
         lost = convex[(rows[convex] < 0) | (rows[convex] >= count)]
         if len(lost):
-            raise InvalidInput(f"Shape {lost[0]} has the hull {rows[lost[0]]}; hulls go from 0 to {count - 1}.")
+            raise InvalidInput(
+                f"Shape {lost[0]} has the hull {rows[lost[0]]}; hulls go from 0 to {count - 1}. Give the number of one."
+            )

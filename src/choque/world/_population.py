@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.ids import Identities
 from choque._core.rotation import orthonormalised
+from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Rows
 from choque.dynamics import Response
 from choque.dynamics.mechanics import capsule_inertia, limit_speeds, sphere_inertia
@@ -77,6 +78,7 @@ class Population:
 
     settings: Settings
     """The present settings; `World.switch` changes them."""
+    _gate: Gate
     _bodies: Bodies
     _response: Response
     _identities: Identities
@@ -168,12 +170,12 @@ class Population:
         columns = _Columns(position, options)
         return self._add_convex(columns, as_hulls(hull), row, columns.sides(scale, "scale"))
 
+    @one_thread
     def remove(self, ids: ArrayLike) -> None:
         """Remove the bodies ``ids``; their ids are never reused."""
         rows = self._identities.rows_of(ids)
         staying: Rows = np.delete(np.arange(len(self)), rows)
-        self._identities = self._identities.kept(staying)
-        self._bodies = self._bodies.take(staying)
+        self._identities, self._bodies = self._identities.kept(staying), self._bodies.take(staying)
 
     def _add_convex(self, columns: _Columns, arriving: Hulls, row: ArrayLike, scale: NDArray[np.float64]) -> Ids:
         from choque.world.hull_library import chosen, joined
@@ -190,6 +192,7 @@ class Population:
             frame=arriving.frame[rows],
         )
 
+    @one_thread
     def _add(
         self,
         columns: _Columns,
@@ -207,8 +210,7 @@ class Population:
             ids, kind, size, inertia, self._bodies.dtype, orthonormalise=orthonormalise, hulls=hulls, **further
         )
         limit_speeds(bodies, self.settings.max_speed, self.settings.max_spin)
-        self._bodies = replace(self._bodies.joined(bodies), hulls=bodies.hulls)
-        self._identities = identities
+        self._bodies, self._identities = replace(self._bodies.joined(bodies), hulls=bodies.hulls), identities
         return ids
 
 

@@ -38,6 +38,7 @@ class BodyPoses(Bounds):
     def of(cls, bodies: Bodies, thread_count: int) -> BodyPoses:  # noqa: ARG003 - the signature of makers of bounds
         """Return the poses of ``bodies``, all of them finite."""
         refuse_lost(bodies)
+        bodies.shapes().check_hulls()
         poses = cls.unchecked(bodies.position, bodies.rotation)
         poses.__dict__["bodies"] = bodies
         return poses

@@ -140,12 +140,23 @@ class Detection:
         """Continue from what `state` returned, with the bodies of the next frame."""
         self._restored = dict(state)
 
+    def mark(self) -> object:
+        """Return the present state, for `return_to`."""
+        broad_mark = None if self._broad is None else self._broad.mark()
+        return (self._broad, self._ids, self._restored, self._counters, self._before), broad_mark
+
+    def return_to(self, mark: Any) -> None:
+        """Return to the state of a `mark`; `find` may have been called once since."""
+        before, broad_mark = mark
+        self._broad, self._ids, self._restored, self._counters, self._before = before
+        if self._broad is not None:
+            self._broad.return_to(broad_mark)
+
     def _candidates(self, bodies: Bodies, bounds: Bounds) -> Pairs:
         if not len(bodies):
             return NO_PAIRS
         if self._broad is None or self._ids is not bodies.ids:
-            self._broad = self._created(bodies, bounds)
-            self._ids = bodies.ids
+            self._broad, self._ids, self._restored = self._created(bodies, bounds), bodies.ids, {}
         else:
             self._broad.update(bounds)
         return self._broad.held_pairs()
@@ -162,7 +173,6 @@ class Detection:
         if self._restored:
             made.restore(self._restored)
             made.update(bounds)
-        self._restored = {}
         return made
 
 

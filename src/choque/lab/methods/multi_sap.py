@@ -75,7 +75,7 @@ class MultiSap(Index):
         listed = _each_in_order(listed, starts, thread_count)
         apart, others = None, None
         if is_apart is not None:
-            axis, rows = widest_axis(records), np.arange(len(self), dtype=np.uint32)
+            axis, rows = widest_axis(records, self.table.dimension), np.arange(len(self), dtype=np.uint32)
             apart, others = self._line(rows[is_apart], axis), self._line(rows[~is_apart], axis)
         self._sweep = TileSweep.of(listed, starts, apart, others)
 
