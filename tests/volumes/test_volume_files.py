@@ -153,6 +153,20 @@ def test_a_wall_thinner_than_a_voxel_is_hit_in_both_orders(shell: typer.Typer, t
         assert told["shared_volume"] == pytest.approx(0.25)
 
 
+def test_the_largest_part_alone(shell: typer.Typer, tmp_path: Path) -> None:
+    """A voxel of noise decides a clearance, unless the largest part is taken."""
+    mask = np.zeros((30, 8, 8), bool)
+    mask[:6], mask[20, 4, 4] = True, True
+    Volume.from_voxels(mask).write(tmp_path / "noisy.nrrd")
+    Volume.from_voxels(np.ones((2, 2, 2), bool), origin=(22.0, 4.0, 4.0)).write(tmp_path / "pin.nrrd")
+    words = ("collide", tmp_path / "noisy.nrrd", tmp_path / "pin.nrrd", "--report", "--json")
+    assert json.loads(run(shell, *words))["clearance"] == 1.0
+    assert json.loads(run(shell, *words, "--largest"))["clearance"] == 16.0
+    (tmp_path / "folder.stl").mkdir()
+    with pytest.raises(UnreadableFile, match="is a folder"):
+        Volume.read(tmp_path / "folder.stl", voxels_per_unit=1)
+
+
 def test_nothing_is_not_apart(shell: typer.Typer, tmp_path: Path) -> None:
     """Meshes without triangles, and volumes without voxels, are refused; thin meshes collide."""
     Volume.from_voxels(np.ones((8, 8, 8), bool)).write(tmp_path / "block.nrrd")

@@ -80,7 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ChoqueError as problem:
         return _complain(str(problem), BAD_INPUT)
     except MemoryError:
-        return _complain("There is not enough memory for this; try fewer boxes or another method.", BAD_INPUT)
+        return _complain(
+            "There is not enough memory for this; give less data, such as fewer boxes or larger voxels.",
+            BAD_INPUT,
+        )
     except BrokenPipeError:
         # The reader of the pipe has closed it; the rest of the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

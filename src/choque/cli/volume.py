@@ -47,6 +47,7 @@ Conservative = Annotated[
         help="Meshes: every voxel that a triangle touches (default of collide), or those whose centre is inside.",
     ),
 ]
+Largest = Annotated[bool, typer.Option("--largest", help="Keep the largest connected part of each file.")]
 Resample = Annotated[bool, typer.Option("--resample", help="Resample the file with larger voxels on the other's.")]
 
 
@@ -70,9 +71,14 @@ class Reading:
     voxels_per_unit: PerUnit = None
     fill: Fill = "solid"
     conservative: Conservative = None
+    largest: Largest = False
 
     def one(self, path: Path, like: Volume | None = None) -> Volume:
         """Read the volume of a file; a mesh is voxelised on the lattice of ``like``, if given."""
+        found = self._whole(path, like)
+        return found.components(limit=1)[0] if self.largest and not found.is_empty else found
+
+    def _whole(self, path: Path, like: Volume | None) -> Volume:
         from choque.errors import InvalidInput
         from choque.volumes import Volume
         from choque.volumes.reading import kind_of

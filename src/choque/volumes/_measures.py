@@ -42,8 +42,8 @@ CONNECTIVITY = {6: 1, 18: 2, 26: 3}
 """Number of neighbours of a cell, and the number of axes along which two connected boxes may only touch."""
 
 
-def components(model: ExtremeVertices, connectivity: int = 26) -> list[ExtremeVertices]:
-    """Return the connected parts, largest first, equal ones by position.
+def components(model: ExtremeVertices, connectivity: int = 26, limit: int | None = None) -> list[ExtremeVertices]:
+    """Return the connected parts, or the ``limit`` largest of them, largest first, equal ones by position.
 
     ``connectivity`` 6 joins cells that share a face, 18 also an edge, 26 also a corner. O(n log n) for n boxes.
     """
@@ -53,7 +53,7 @@ def components(model: ExtremeVertices, connectivity: int = 26) -> list[ExtremeVe
     rows = np.argsort(labels, kind="stable")
     bounds = np.searchsorted(labels[rows], np.arange(count + 1))
     parts = []
-    for label in np.argsort(-sizes, kind="stable"):
+    for label in np.argsort(-sizes, kind="stable")[:limit]:
         own = rows[bounds[label] : bounds[label + 1]]
         parts.append(ExtremeVertices.from_boxes(lower[own], upper[own]))
     return parts

@@ -239,7 +239,11 @@ class Volume:
         return self.lattice.to_world(lower), self.lattice.to_world(upper)
 
     def surface(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return its boundary as a closed triangle mesh, oriented outward: vertices (n, 3) [world], faces (m, 3)."""
+        """Return its boundary as a closed triangle mesh, oriented outward: vertices (n, 3) [world], faces (m, 3).
+
+        Every edge is used as often in one direction as in the other. Where voxels meet in an edge alone, four triangles
+        share it: such a mesh is closed, but not a manifold, and programs for printing may ask to repair it.
+        """
         from choque.volumes.surface import closed_surface
 
         points, faces = closed_surface(self.model)
@@ -391,9 +395,10 @@ class Volume:
         """Return the morphological skeleton (Lantuéjoul, 1978)."""
         return self._with(_measures.skeleton(self.model, shape))
 
-    def components(self, *, connectivity: int = 26) -> list[Volume]:
-        """Return the connected parts, largest first; ``connectivity`` is 6, 18 or 26."""
-        return [self._with(part) for part in _measures.components(self.model, connectivity)]
+    def components(self, *, connectivity: int = 26, limit: int | None = None) -> list[Volume]:
+        """Return the connected parts, or the ``limit`` largest, largest first; ``connectivity`` is 6, 18 or 26."""
+        count = None if limit is None else check.whole_number(limit, "limit", 1)
+        return [self._with(part) for part in _measures.components(self.model, connectivity, count)]
 
     def component_count(self, *, connectivity: int = 26) -> int:
         """Return the number of connected parts, without making them."""

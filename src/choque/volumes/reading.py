@@ -29,16 +29,16 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     if phantoms.is_phantom(path):
         return "model"
     suffix = scans.scan_suffix(path)
-    if Path(path).is_dir() or suffix in scans.READERS:
-        return "scan"
     if suffix in MODEL_SUFFIXES:
         return "model"
     if suffix in meshes.READERS:
         return "mesh"
+    if Path(path).is_dir() or suffix in scans.READERS:
+        return "scan"
     read_head(Path(path))
     raise UnreadableFile(
         f"The file {path} ends in {suffix!r}; volumes are read from files that end in {', '.join(READABLE)}, and from "
-        "folders of DICOM slices."
+        "folders of DICOM or TIFF slices."
     )
 
 
