@@ -374,3 +374,82 @@ def test_bad_changes_are_one_sentence_and_change_nothing(name: str, arguments: A
         getattr(areas, name)(*arguments) if isinstance(arguments, tuple) else getattr(areas, name)(**arguments)
     assert "\n" not in str(caught.value)
     assert (areas.pairs().tolist(), areas.ids.tolist(), areas.position.tolist()) == before
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("tree", [False, True])
+def test_changes_of_single_bodies_equal_every_area_against_every_body(
+    shape: Any, tree: bool, monkeypatch: Any, thorough: bool
+) -> None:
+    """Whole numbers: everything is exact, and touching is common."""
+    monkeypatch.setattr("choque.interest._areas.MIN_PATCHED", 0)
+    monkeypatch.setattr("choque.interest._patch.MIN_LOOSE", 12)
+    if tree:
+        monkeypatch.setattr(_search, "_is_crowded", lambda *_: True)
+    for seed in range(60 if thorough else 8):
+        random = np.random.default_rng(seed)
+        dimension, count = 2 + seed % 2, 60
+        where = random.integers(-12, 13, (count, dimension)).astype(float)
+        reach = [None if random.random() < 0.2 else float(random.integers(0, 5)) for _ in range(count)]
+        size = random.integers(0, 3, count).astype(float)
+        areas = Areas(where, radius=reach, body_radius=size, shape=shape)
+        state = {k: [where[k], np.nan if reach[k] is None else reach[k], size[k]] for k in range(count)}
+        before = set(rows(areas.pairs()))
+        for step in range(40):
+            chosen = random.permutation(sorted(state))[: int(random.integers(1, 3))]
+            kind = ("move", "jump", "resize", "add", "remove", "update")[
+                int(random.integers(0, 6 if step % 9 == 8 else 5))
+            ]
+            if kind in ("move", "jump"):
+                for body in chosen:
+                    jump = random.integers(-12, 13, dimension) if kind == "jump" else state[body][0]
+                    state[body][0] = jump + random.integers(-1, 2, dimension).astype(float)
+                areas.move(chosen, [state[body][0] for body in chosen])
+            elif kind == "resize":
+                wide = float(random.integers(0, 9))
+                areas.resize(chosen, wide)
+                for body in chosen:
+                    state[body][1] = wide
+            elif kind == "add":
+                place, wide = random.integers(-12, 13, (1, dimension)).astype(float), float(random.integers(0, 5))
+                (new,) = areas.add(place, radius=wide, body_radius=1.0)
+                state[int(new)] = [place[0], wide, 1.0]
+            elif kind == "remove":
+                areas.remove(chosen)
+                for body in chosen:
+                    del state[body]
+            else:
+                for body in state:
+                    state[body][0] = state[body][0] + random.integers(-1, 2, dimension)
+                areas.update([state[body][0] for body in sorted(state)])
+            ids = np.array(sorted(state))
+            columns = [np.array([state[body][k] for body in ids]) for k in range(3)]
+            now = {(int(ids[a]), int(ids[b])) for a, b in members(*columns, shape)}
+            assert rows(areas.entered) == sorted(now - before), (seed, step, kind)
+            assert rows(areas.left) == sorted(before - now), (seed, step, kind)
+            owner = int(random.choice(ids))
+            assert areas.members(owner).tolist() == sorted(b for a, b in now if a == owner)
+            np.testing.assert_array_equal(areas.position, columns[0])
+            if step % 7 == 6:
+                assert rows(areas.pairs()) == sorted(now)
+            before = now
+
+
+def test_single_changes_among_many_test_only_what_is_near() -> None:
+    random = np.random.default_rng(0)
+    areas = Areas(random.uniform(0, 200, (20_000, 2)), radius=2.0, body_radius=0.5)
+    shown = areas.position
+    first = shown[0].copy()
+    searches, tests = areas.counters.events, areas.counters.tests
+    for k in range(20):
+        areas.move([k], [[100 + k, 100]])
+        areas.move([k], [[100 + k, 100.1]])
+    new = areas.add([[50, 50]], radius=2.0, body_radius=0.5)
+    areas.resize(new, 3.0)
+    areas.remove([3, 40])
+    assert areas.counters.events == searches
+    assert areas.counters.tests - tests < 43 * 2 * 500
+    assert shown[0].tolist() == first.tolist()  # what was given before does not change
+    again = Areas(areas.position, radius=np.ma.masked_invalid(areas.radius), body_radius=areas.body_radius)
+    assert rows(areas.pairs()) == rows(areas.ids[again.pairs()])
+    assert areas.counters.events == searches + 1

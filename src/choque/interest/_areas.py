@@ -19,6 +19,7 @@ from choque._core.types import Pairs, Rows
 from choque.errors import InvalidInput
 from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, make_bodies
 from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
+from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, change_of, open_patch, pairs_of
 from choque.interest._search import fitting_reach
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
@@ -30,6 +31,9 @@ LASTING_FRAMES = 12
 
 MIN_FRAMES = 3
 """Lists that would not serve this long are made without slack: they are shorter, and searched every frame."""
+
+MIN_PATCHED = 2_000
+"""With fewer bodies, all lists are searched or followed whatever changes: it takes no longer."""
 
 MAX_SLACK = 0.25
 """Maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies."""
@@ -62,8 +66,10 @@ class Areas:
     Areas follow their owners, and members are kept between changes. The lists are a little larger than the areas,
     depending on the speed of the fastest body. While no body can have come from beyond them, a change costs one pass
     over the lists; otherwise a search in cells, or in a wide tree where cells would be crowded, O(n log n + m), and one
-    pass over the old and new lists. Memory is O(n + m). The idea of an area for each object is that of the object-based
-    interest of shared worlds (Benford and Fahlén, "A spatial model of interaction in large virtual environments",
+    pass over the old and new lists. If few of many bodies change (`move`, `resize`, `add`, `remove`), only what is near
+    them is searched; `members` then searches around its owner, and the next call for all members searches all lists.
+    Memory is O(n + m). The idea of an area for each object is that of the object-based interest of shared worlds
+    (Benford and Fahlén, "A spatial model of interaction in large virtual environments",
     1993).
 
     Examples
@@ -95,6 +101,9 @@ class Areas:
         self._dimension = int(where.shape[1])
         self._bodies = make_bodies(where, radius, body_radius)
         self._identities = Identities.first(len(where))
+        # While only few bodies change, the lists are left as they were, and the patch follows the bodies.
+        self._patch: Patch | None = None
+        self._is_behind = False
         self._lists = self._search(0.0)
         self._change = Change(self.pairs(), no_pairs())
 
@@ -127,7 +136,7 @@ class Areas:
     @property
     def position(self) -> NDArray[np.float64]:
         """(n, d) the positions of the bodies, which are the centers of their areas."""
-        return _frozen(self._bodies.spheres[:, : self._dimension])
+        return _frozen(self._snapshot(self._bodies.spheres[:, : self._dimension]))
 
     @property
     def radius(self) -> NDArray[np.float64]:
@@ -137,7 +146,7 @@ class Areas:
     @property
     def body_radius(self) -> NDArray[np.float64]:
         """(n,) the radius of each body."""
-        return _frozen(self._bodies.spheres[:, 3])
+        return _frozen(self._snapshot(self._bodies.spheres[:, 3]))
 
     @property
     def slack(self) -> float:
@@ -146,24 +155,28 @@ class Areas:
 
     def members(self, owner: int) -> NDArray[np.int32]:
         """Return the ids of the bodies in the area of ``owner``, ascending; empty if it has no area."""
-        return self._identities.ids[self._lists.members_of(self._row_of(owner))]
+        row = self._row_of(owner)
+        if self._patch is None:
+            return self._identities.ids[self._current_lists().members_of(row)]
+        keys = self._patch.around(np.array([row]), self._bodies)
+        return self._identities.ids[pairs_of(keys[keys >> 32 == row])[:, 1]]
 
     def listed(self, owner: int) -> NDArray[np.int32]:
         """Return the ids that an update tests for ``owner``, ascending: all near its area at the search."""
-        return self._identities.ids[self._lists.listed(self._row_of(owner))]
+        return self._identities.ids[self._current_lists().listed(self._row_of(owner))]
 
     def all_members(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return all members: ``starts`` (n + 1,) and ``others`` (m,).
 
         The members of the k-th of `ids` are ``others[starts[k]:starts[k + 1]]``, ascending.
         """
-        found = self._lists.members()
+        found = self._current_lists().members()
         starts = np.searchsorted(found[:, 0], np.arange(len(self) + 1, dtype=np.int32))
         return starts, self._identities.ids[found[:, 1]]
 
     def pairs(self) -> Pairs:
         """Return all members as (m, 2) rows of (owner, other), sorted."""
-        return _frozen(self._identities.name(self._lists.members()))
+        return _frozen(self._identities.name(self._current_lists().members()))
 
     @property
     def entered(self) -> Pairs:
@@ -178,6 +191,7 @@ class Areas:
     def update(self, position: ArrayLike) -> None:
         """Move every body, in ascending id, to a new position (n, d)."""
         where = checked_position(position, self._dimension, len(self))
+        self._current_lists()
         self._follow(self._bodies.placed(where))
 
     def move(self, ids: ArrayLike, position: ArrayLike) -> None:
@@ -186,14 +200,31 @@ class Areas:
         where = checked_position(position, self._dimension)
         if len(where) != len(rows):
             raise InvalidInput(f"move was given {len(rows)} ids and {len(where)} positions; give one for each id.")
-        self._follow(self._bodies.placed(where, rows))
+        if (patch := self._local(rows)) is None:
+            self._current_lists()
+            self._follow(self._bodies.placed(where, rows))
+            return
+        before = patch.around(rows, self._bodies)
+        patch.loosen(rows)
+        self._bodies.spheres[rows, : self._dimension] = where
+        self._changed(patch, rows, before)
 
     def resize(self, ids: ArrayLike, radius: Any) -> None:
         """Change the radius of the areas of the bodies ``ids``; None removes an area."""
         rows = self._identities.rows_of(ids)
-        reach = self._bodies.reach.copy()
-        reach[rows] = checked_reach(radius, len(rows))
-        self._set_reach(reach)
+        wanted = checked_reach(radius, len(rows))
+        patch = self._local(rows) if np.isfinite(wanted).all() else None
+        if patch is None:
+            self._current_lists()
+            reach = self._bodies.reach.copy()
+            reach[rows] = wanted
+            self._set_reach(reach)
+            return
+        before = patch.around(rows, self._bodies)
+        patch.loosen(rows)
+        patch.largest = max(patch.largest, float(wanted.max(initial=0.0)))
+        self._bodies.reach[rows] = wanted
+        self._changed(patch, rows, before)
 
     def adapt(self, target: int, *, smallest: float = 0.0, largest: float = math.inf) -> None:
         """Choose radii so that every area holds ``target`` bodies, as far as the limits and geometry allow.
@@ -210,6 +241,7 @@ class Areas:
         )
         if limits[0] > limits[1]:
             raise InvalidInput(f"smallest is {smallest} and largest is {largest}; smallest must not be the larger.")
+        self._current_lists()
         self._set_reach(fitting_reach(self._bodies, wanted, *limits, self._is_box, self._thread_count()))
 
     def add(
@@ -217,15 +249,39 @@ class Areas:
     ) -> NDArray[np.int32]:
         """Add bodies, with areas if a ``radius`` is given, and return their ids, which are never used again."""
         arriving = make_bodies(checked_position(position, self._dimension), radius, body_radius)
-        before = self.pairs()
+        local = np.isfinite(arriving.reach).all() and len(self)
+        patch = self._local(np.empty(0, np.int64), len(arriving)) if local else None
+        if patch is None:
+            before = self.pairs()
+            self._bodies = self._bodies.joined(arriving)
+            self._identities, new = self._identities.joined(len(arriving))
+            self._search_again(before)
+            return new
+        rows = np.arange(len(self), len(self) + len(arriving))
+        self._patch = None  # until all of it has changed
         self._bodies = self._bodies.joined(arriving)
         self._identities, new = self._identities.joined(len(arriving))
-        self._search_again(before)
+        patch.extend(len(arriving))
+        patch.largest = max(patch.largest, float(arriving.reach.max(initial=0.0)))
+        self._patch = patch
+        self._changed(patch, rows, np.empty(0, np.int64))
         return new
 
     def remove(self, ids: ArrayLike) -> None:
         """Remove the bodies ``ids`` and their areas."""
-        staying: Rows = np.delete(np.arange(len(self)), self._identities.rows_of(ids))
+        rows = self._identities.rows_of(ids)
+        if (patch := self._local(rows)) is not None:
+            ended = self._identities.name(pairs_of(patch.around(rows, self._bodies)))
+            self._patch = None  # until all of it has changed
+            self._identities = Identities(np.delete(self._identities.ids, rows), self._identities.following)
+            spheres, reach = self._bodies.spheres, self._bodies.reach
+            self._bodies = Bodies(np.delete(spheres, rows, axis=0), np.delete(reach, rows))
+            patch.drop(rows)
+            self._patch = patch
+            self.counters.tests += patch.tests
+            self._change = Change(no_pairs(), ended)
+            return
+        staying: Rows = np.delete(np.arange(len(self)), rows)
         before = self.pairs()
         self._bodies = self._bodies.kept(staying)
         self._identities = self._identities.kept(staying)
@@ -237,6 +293,40 @@ class Areas:
 
     def _row_of(self, owner: int) -> int:
         return int(self._identities.rows_of([check.whole_number(owner, "owner")])[0])
+
+    def _snapshot(self, array: Frozen) -> Frozen:
+        """Return an array of the bodies that later changes leave as it is."""
+        return array.copy() if self._is_behind else array
+
+    def _local(self, rows: Rows, arriving: int = 0) -> Patch | None:
+        """Return the patch if ``rows`` may change by it, and ``arriving`` bodies may be added; None otherwise."""
+        few = max(MIN_LOOSE, len(self) // LOOSE_SHARE)
+        if len(rows) + arriving > few // 8 or len(self) < MIN_PATCHED or self._lists.index is None:
+            return None
+        patch = self._patch
+        if patch is None and self._is_behind:
+            return None
+        if patch is None:
+            # An infinite area has every body as a member: no search is local.
+            if np.isinf(self._bodies.reach).any() or np.isinf(self._bodies.spheres[:, 3]).any():
+                return None
+            moved = farthest_move(self._lists.bodies, self._bodies, self._thread_count())
+            self._bodies = Bodies(self._bodies.spheres.copy(), self._bodies.reach.copy())  # the lists keep theirs
+            patch = self._patch = open_patch(self._lists.index, self._bodies, moved * (1 + 1e-9), self._is_box)
+            self._is_behind = True
+        return patch if patch.has_space(len(rows) + arriving, len(self)) else None
+
+    def _changed(self, patch: Patch, rows: Rows, before: NDArray[np.int64]) -> None:
+        """Note what entered and left around ``rows``, which have changed."""
+        tests = patch.tests
+        self._note(change_of(before, patch.around(rows, self._bodies)))
+        self.counters.tests += tests + patch.tests
+
+    def _current_lists(self) -> MemberLists:
+        """Return the lists of the present members; search them if single bodies have changed."""
+        if self._is_behind:
+            self._lists = self._search(self._lists.slack)
+        return self._lists
 
     def _follow(self, bodies: Bodies) -> None:
         """Follow a motion by the present lists if they serve, by new ones otherwise."""
@@ -271,6 +361,7 @@ class Areas:
         self.counters.tests += tests
         self.counters.events += 1
         self.counters.note_bytes(lists.byte_count)
+        self._patch, self._is_behind = None, False
         return lists
 
     def _slack(self, step: float) -> float:

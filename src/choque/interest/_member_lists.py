@@ -20,6 +20,7 @@ from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import Index, Pairs, Rows
 from choque.interest._bodies import Bodies, BodyArrays, touches
+from choque.interest._body_index import BodyIndex
 from choque.interest._search import find_members
 
 
@@ -47,6 +48,8 @@ class MemberLists:
         (n + 1,) int64: where the list of each row starts.
     inside
         (m,) uint8: 1 if the other touches the area itself; `follow` changes it.
+    index
+        The search structure that found them; None if no body has an area.
     """
 
     bodies: Bodies
@@ -54,6 +57,7 @@ class MemberLists:
     near: Pairs
     starts: Rows
     inside: NDArray[np.uint8]
+    index: BodyIndex | None = None
 
     @property
     def arrays(self) -> ListArrays:
@@ -91,8 +95,8 @@ class MemberLists:
 
 def make_lists(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[MemberLists, int]:
     """Search the lists of all owners. Return them and the number of tests. O(n log n + m)."""
-    near, starts, tests = find_members(bodies, slack, is_box, thread_count)
-    lists = MemberLists(bodies, slack, near, starts, np.ones(len(near), np.uint8))
+    near, starts, tests, index = find_members(bodies, slack, is_box, thread_count)
+    lists = MemberLists(bodies, slack, near, starts, np.ones(len(near), np.uint8), index)
     if slack > 0:
         threads.over_ranges(_mark_inside, len(bodies), thread_count, bodies.arrays, lists.arrays, is_box)
         tests += len(near)

@@ -36,7 +36,9 @@ SAMPLES = 16
 """Number of samples that show whether cells are crowded, and number of neighbours in each."""
 
 
-def find_members(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[Pairs, Rows, int]:
+def find_members(
+    bodies: Bodies, slack: float, is_box: bool, thread_count: int
+) -> tuple[Pairs, Rows, int, BodyIndex | None]:
     """Find all bodies that touch an area widened by ``slack``.
 
     Returns
@@ -47,7 +49,10 @@ def find_members(bodies: Bodies, slack: float, is_box: bool, thread_count: int) 
         (n + 1,) int64: where the others of each owner start.
     tests
         The number of tests.
+    index
+        The search structure; None if no body has an area.
     """
+    index: BodyIndex | None = None
     starts: Rows = np.zeros(len(bodies) + 1, np.int64)
     sink = Sink(8 * len(bodies), thread_count, None)
     if (bodies.reach >= 0).any():
@@ -61,7 +66,7 @@ def find_members(bodies: Bodies, slack: float, is_box: bool, thread_count: int) 
     np.cumsum(starts, out=starts)
     near: Pairs = memory.empty((int(starts[-1]), 2), np.int32)
     _place_all(sink.chunks, thread_count, starts, near)
-    return near, starts, sink.tests
+    return near, starts, sink.tests, index
 
 
 def _owners(bodies: Bodies, order: NDArray[np.uint32], slack: float, is_box: bool) -> Owners:
