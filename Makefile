@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test clean
+.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test floors clean
 
 demo: .venv/demo.stamp  ## everything in a minute, with pictures and a report
 	$(BIN)/choque demo
@@ -47,6 +47,9 @@ docs: .venv/docs.stamp  ## the documentation, into output/docs; a warning is an 
 
 wheel-test: .venv/build.stamp  ## a wheel and an sdist, each installed and tried in an environment of its own
 	$(BIN)/python .ci/wheel_test.py
+
+floors: .venv/pip.stamp  ## the oldest dependencies that are allowed, installed and used, in minutes
+	$(BIN)/python .ci/floors.py
 
 clean:
 	rm -rf .venv output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 from collections.abc import Iterable
 from types import ModuleType
 
@@ -61,8 +62,22 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        library = module.partition(".")[0]
-        raise MissingExtra(
-            f"The library {library!r} is needed {purpose} and could not be imported ({problem}). "
-            f"Install it with: pip install 'choque[{extra}]'."
-        ) from problem
+        raise _missing(module, extra, purpose, f"could not be imported ({problem})") from problem
+
+
+def check_installed(*modules: str, extra: str, purpose: str) -> None:
+    """Raise what `require` raises unless all ``modules`` can be found; nothing is imported.
+
+    Every call and verb that uses an optional library after other work begins with this, so that nothing is computed
+    whose result cannot be kept or drawn.
+    """
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise _missing(module, extra, purpose, "is not installed")
+
+
+def _missing(module: str, extra: str, purpose: str, state: str) -> MissingExtra:
+    library = module.partition(".")[0]
+    return MissingExtra(
+        f"The library {library!r} is needed {purpose} and {state}. Install it with: pip install 'choque[{extra}]'."
+    )

@@ -45,8 +45,10 @@ def bake(
     """
     import choque
     from choque.cli._terminal import waiting
+    from choque.files.atomic import check_output
     from choque.files.boxes import FRAME_FORMATS
 
+    check_output(output)
     taken = ("n", "seed", "dimension", "frames", "dtype", "name")
     parameters = read_settings(option, reserved=taken)
     scene = choque.scene.generate(name, n, seed=seed, dimension=dimension, frames=frames, dtype=dtype, **parameters)

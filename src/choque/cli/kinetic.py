@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -166,15 +167,17 @@ def _model(scene: str, method: str, option: list[str] | None) -> tuple[Model, di
 
 def _check_pictures(picture: Path | None, space_time: Path | None) -> None:
     """Refuse pictures that could not be written after the run."""
-    from choque.errors import InvalidInput, require
+    from choque.errors import InvalidInput, check_installed
 
     kinds = {picture: (".png", ".svg", ".pdf", ".gif", ".mp4"), space_time: (".png", ".svg", ".pdf")}
     for path, suffixes in kinds.items():
         if path is None:
             continue
-        require("matplotlib", extra="lab", purpose="to draw pictures")
+        check_installed("matplotlib", extra="lab", purpose="to draw pictures")
         if path.suffix.lower() not in suffixes:
             raise InvalidInput(f"The picture {path} must end in one of {', '.join(suffixes)}.")
+        if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
+            check_installed("imageio_ffmpeg", extra="video", purpose="to write an .mp4 (a .gif needs nothing)")
 
 
 def _warm_up(method: str) -> None:

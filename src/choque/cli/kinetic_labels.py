@@ -56,10 +56,17 @@ def from_labels(
       choque kinetic from-labels stack.tif --pixel-size 0.65 --interval 30 --output contacts.csv
     """
     from choque.cli._terminal import waiting
+    from choque.errors import check_installed
+    from choque.files.atomic import check_output
     from choque.kinetic import labels
     from choque.theses.kinetic import Model
 
     size = _pixel_size(pixel_size)
+    for path in (output, outlines, model):
+        if path is not None:
+            check_output(path)
+    if outlines is not None or model is not None:
+        check_installed("skimage", extra="images", purpose="to trace outlines")
     with waiting(f"Reading {stack} …"):
         found = labels.label_contacts(labels.read_frames(stack), pixel_size=size, frame_interval=interval)
     written: dict[Path, str] = {}
@@ -95,8 +102,12 @@ def synthetic_stack(
     Try:
       choque kinetic synthetic-stack stack.tif --frames 50 --objects 60
     """
+    from choque.errors import check_installed
+    from choque.files.atomic import writable_target
     from choque.kinetic import labels
 
+    writable_target(output)
+    check_installed("tifffile", extra="images", purpose="to write image stacks")
     labels.write_stack(output, labels.synthetic_stack(frames=frames, size=size, objects=objects, seed=seed))
     if as_json:
         print_json({"output": output, "frames": frames, "size": size, "objects": objects, "seed": seed})

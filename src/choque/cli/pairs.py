@@ -85,12 +85,14 @@ def pairs(
 
 
 def _check_format(output: Path) -> None:
-    """Refuse an unknown format before any work is done."""
+    """Refuse a format that is unknown, or that a missing library writes, before any work is done."""
     from choque.errors import UnknownName
+    from choque.files.atomic import check_output
     from choque.files.boxes import PAIR_WRITERS
 
     if output.suffix.lower() not in PAIR_WRITERS:
         raise UnknownName("format for pairs", output.suffix, PAIR_WRITERS)
+    check_output(output)
 
 
 def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:

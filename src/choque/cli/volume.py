@@ -277,6 +277,9 @@ def convert(file: VolumeFile, output: Output, reading: Reading, as_json: AsJson 
       choque volume convert scan.nii.gz bone.nrrd --above 300
       choque volume convert implant.stl implant.evm --voxels-per-unit 4
     """
+    from choque.files.atomic import check_output
+
+    check_output(output)
     _write(reading.one(file), output, as_json)
 
 
@@ -296,9 +299,11 @@ def boolean(
       choque volume boolean minus bone.nrrd implant.stl drilled.nrrd --above 300
     """
     from choque.errors import UnknownName
+    from choque.files.atomic import check_output
 
     if operation not in OPERATIONS:
         raise UnknownName("operation", operation, OPERATIONS)
+    check_output(output)
     one, two = reading.both(file, other, resample=resample)
     _write(getattr(one, OPERATIONS[operation])(two), output, as_json)
 
@@ -313,10 +318,12 @@ def mesh(file: VolumeFile, output: Output, reading: Reading, as_json: AsJson = F
       choque volume mesh scan.nii.gz bone.stl --above 300
     """
     from choque.errors import UnknownName
+    from choque.files.atomic import check_output
     from choque.files.meshes import WRITERS
 
     if output.suffix.lower() not in WRITERS:
         raise UnknownName("format for meshes", output.suffix, WRITERS)
+    check_output(output)
     _write(reading.one(file), output, as_json)
 
 

@@ -11,7 +11,7 @@ from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
-from choque.errors import ChoqueError, InvalidInput
+from choque.errors import ChoqueError, InvalidInput, check_installed
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -69,6 +69,25 @@ def writable_target(path: str | os.PathLike[str]) -> Path:
     if not target.parent.is_dir():
         raise InvalidInput(f"The file {path} cannot be written: there is no folder {target.parent}. Make it first.")
     return target
+
+
+LIBRARIES: dict[str, tuple[str, str, str]] = {
+    ".parquet": ("pyarrow", "lab", "Parquet tables"),
+    ".nii": ("nibabel", "volumes", "NIfTI files"),
+    ".nii.gz": ("nibabel", "volumes", "NIfTI files"),
+    ".nrrd": ("nrrd", "volumes", "NRRD files"),
+    ".tif": ("tifffile", "volumes", "TIFF stacks"),
+    ".tiff": ("tifffile", "volumes", "TIFF stacks"),
+}
+"""The module that writes files of a suffix, the extra that brings it, and what they are."""
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Raise if a file cannot be written to ``path``, or not without a library that is missing; before any work."""
+    target = writable_target(path)
+    for suffix, (module, extra, what) in LIBRARIES.items():
+        if target.name.lower().endswith(suffix):
+            check_installed(module, extra=extra, purpose=f"to write {what}")
 
 
 def create_new(path: Path, what: str) -> FileIO:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from choque._core.types import Progress
 from choque._core.version import __version__
-from choque.errors import InvalidInput, UnknownName, UnreadableFile
+from choque.errors import InvalidInput, UnknownName, UnreadableFile, check_installed
 from choque.lab import machine, studies
 from choque.lab.design import Level, code_version, words_of
 from choque.lab.execution import Execution, now, require_address
@@ -84,6 +84,7 @@ def run(
         raise InvalidInput(f"plan is {plan!r}; it must be a choque.lab.Plan.")
     if clock not in CLOCKS:
         raise UnknownName("clock", clock, CLOCKS)
+    _check_libraries(cluster)
     chosen = plan or (found.quick_plan if quick else found.plan)
     # Cells listed one by one belong to the declared design; given levels replace them.
     others = _installed_peers() if peers else []
@@ -120,6 +121,7 @@ def resume(
     """
     if cluster is not None:
         require_address(cluster)
+    _check_libraries(cluster)
     store = Store.open(folder)
     found = _study_to_resume(store) if study is None else _given(study, store)
     if store.record["study"] != found.to_json():
@@ -137,6 +139,7 @@ def report(folder: str | os.PathLike[str], *, study: StudyReference | None = Non
     """
     from choque.lab.reporting import write_all
 
+    _check_libraries(None)
     store = Store.open(folder)
     result = _result_in(store, study)
     write_all(result, store)
@@ -154,6 +157,13 @@ def read(folder: str | os.PathLike[str], *, study: StudyReference | None = None)
     result = _result_in(Store.open(folder), study)
     judge_claims(result)
     return result
+
+
+def _check_libraries(cluster: str | None) -> None:
+    """Raise if the samples of a run could not be kept, or its report not be written."""
+    check_installed("pyarrow", "matplotlib", "scipy", "jinja2", extra="lab", purpose="to run a study and report it")
+    if cluster is not None:
+        check_installed("distributed", extra="scale", purpose="to run a study on a cluster")
 
 
 def _result_in(store: Store, study: StudyReference | None = None) -> Result:

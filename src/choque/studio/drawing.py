@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 import choque
 from choque._core.types import Progress
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, check_installed
+from choque.files.atomic import check_output
 from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
 from choque.scene import BodyScene
@@ -77,7 +78,17 @@ def draw_picture(
         raise InvalidInput(f"{len(things)} things were given; a picture shows one, or two volumes.")
     request.refuse_others_than(kind, things[0])
     check_size(request.look.size, request.look.smoothing, request.look.definition)
+    _check_libraries(path, kind)
     return _DRAWERS[kind](Path(path), things, request)
+
+
+def _check_libraries(path: str | os.PathLike[str], kind: str) -> None:
+    """Raise if things of a kind cannot be drawn, or the result not be written, before anything is computed."""
+    check_output(path)
+    if kind in ("boxes", "kinetic"):
+        check_installed("matplotlib", extra="lab", purpose="to draw pictures")
+    else:
+        check_installed("pyvista", extra="video", purpose="to draw worlds and volumes")
 
 
 def kind_of_things(things: Sequence[str], study: str | None = None) -> str:
@@ -188,6 +199,8 @@ def draw_film(
         raise InvalidInput(f"{len(things)} things were given; a film shows one, or two volumes.")
     request.refuse_others_than(kind, things[0])
     check_size(request.look.size, request.look.smoothing, request.look.definition)
+    _check_libraries(target, kind)
+    check_installed("imageio_ffmpeg", extra="video", purpose="to make films")
     return _MAKERS[kind](target, things, request, progress)
 
 

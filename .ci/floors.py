@@ -1,0 +1,127 @@
+"""Install the oldest versions of the dependencies that ``pyproject.toml`` allows, and use Choque with them.
+
+``python .ci/floors.py [EXTRA...]``: the core, and the extras given; those of `EXTRAS` unless any is. Each version is
+the floor itself, so that a floor that was never installed cannot stay in the file.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+EXTRAS = ("lab", "mesh", "images", "volumes")
+"""Extras whose floors are tried together, without the large ones: devices, films, the studio and other libraries."""
+
+SMOKE = """
+import warnings, numpy, choque
+warnings.simplefilter("error")
+generator = numpy.random.default_rng(0)
+lower = generator.uniform(0, 10, (600, 3))
+upper = lower + generator.uniform(0, 1, (600, 3))
+touching = (lower[:, None] <= upper[None]).all(2) & (lower[None] <= upper[:, None]).all(2)
+expected = numpy.argwhere(numpy.triu(touching, 1)).tolist()
+for name in choque.broad.names():
+    if name != "all" and not name.startswith("fingsics"):
+        found = choque.pairs(lower, upper, method=name).tolist()
+        assert found == expected or name == "brute-obb", name
+sweep = choque.kinetic.Sweep([[0, 0], [5, 0]], [[1, 1], [6, 1]], velocity=[[1, 0], [-1, 0]])
+assert [event.time for event in sweep.advance(until=10.0)] == [2.0, 3.0]
+world = choque.scene.read("bowling").world()
+assert world.step().bodies
+ball = choque.volumes.phantoms.make("ball", 16)
+assert ball.collides(ball)
+areas = choque.interest.Areas(lower, radius=1.0)
+areas.update(lower)
+print(len(expected), "pairs by every method, numpy", numpy.__version__)
+"""
+
+FILES = """
+import warnings, choque, numpy
+warnings.simplefilter("error", DeprecationWarning)
+ball = choque.volumes.phantoms.make("ball", 8)
+for name in ("ball.nii.gz", "ball.nrrd", "ball.tif"):
+    ball.write(name)
+    assert choque.Volume.read(name).volume == ball.volume, name
+choque.files.write_boxes("boxes.parquet", numpy.zeros((3, 2)), numpy.ones((3, 2)))
+assert len(choque.files.read_boxes("boxes.parquet")[0]) == 3
+"""
+
+COMMANDS = (
+    "methods --json",
+    "scenes",
+    "bake uniform --n 100 --output boxes.npy",
+    "pairs boxes.npy --json",
+    "pairs boxes.npy --method brute --half-open",
+    "run bowling --frames 5 --json",
+    "kinetic run tres-objetos --json",
+    "volume info ball",
+    "interest --help",
+    "lab list",
+    "doctor",
+)
+"""Commands that need the core alone; options misread by an old parser show here."""
+
+LAB_COMMANDS = (
+    "lab run comparison --quick --methods brute,grid --factor n=100 --factor scene=uniform --output run",
+    "lab report run",
+    "lab compare run run",
+    "kinetic synthetic-stack stack.tif --frames 3 --size 64 --objects 4",
+    "kinetic from-labels stack.tif",
+)
+"""Commands of the extras."""
+
+
+def floors(requirements: list[str]) -> list[str]:
+    """Return the oldest version that each requirement allows, as pip reads it."""
+    found = []
+    for requirement in requirements:
+        match = re.fullmatch(r"([\w.-]+(?:\[[\w,]+\])?)>=([\w.]+)(?:,<[\w.]+)?", requirement)
+        if match is None:
+            raise SystemExit(f"{requirement!r} has no floor; write it as name>=version.")
+        found.append(f"{match[1]}=={match[2]}")
+    return found
+
+
+def main() -> None:
+    """Install, then try."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = sys.argv[1:] or EXTRAS
+    core = floors(project["dependencies"])
+    more = floors(sorted({each for extra in extras for each in project["optional-dependencies"][extra]}))
+    with tempfile.TemporaryDirectory(prefix="choque-floors-") as folder:
+        venv.create(folder, with_pip=True)
+        programs = Path(folder, "Scripts" if sys.platform == "win32" else "bin")
+        print("installing", *core, flush=True)
+        run(programs / "python", "-m", "pip", "install", "--quiet", *core, folder=folder)
+        run(programs / "python", "-m", "pip", "install", "--quiet", "--no-deps", ROOT, folder=folder)
+        run(programs / "python", "-m", "pip", "check", folder=folder)
+        run(programs / "python", "-c", SMOKE, folder=folder)
+        for command in COMMANDS:
+            run(programs / "choque", *command.split(), folder=folder, quiet=True)
+        print(f"{len(COMMANDS)} commands of the core work with its floors", flush=True)
+        print("installing", *more, flush=True)
+        run(programs / "python", "-m", "pip", "install", "--quiet", *core, *more, folder=folder)
+        if set(EXTRAS) <= set(extras):
+            run(programs / "python", "-c", FILES, folder=folder)
+            for command in LAB_COMMANDS:
+                run(programs / "choque", *command.split(), folder=folder, quiet=True)
+            print(f"{len(LAB_COMMANDS)} commands of the extras work with their floors", flush=True)
+
+
+def run(*command: object, folder: str, quiet: bool = False) -> None:
+    """Run a command in ``folder``; end with its exit code and words if it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=folder, check=False, capture_output=quiet, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(words)} failed ({done.returncode}):\n{done.stderr or ''}")
+
+
+if __name__ == "__main__":
+    main()
