@@ -25,6 +25,7 @@ from choque.cli.demo import demo
 from choque.cli.doctor import doctor
 from choque.cli.explain import explain
 from choque.cli.methods import methods
+from choque.cli.neighbors import neighbors
 from choque.cli.pairs import pairs
 from choque.cli.picture import picture
 from choque.cli.replay import replay
@@ -41,7 +42,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Start here": (demo, doctor, scenes, methods),
     "Boxes": (pairs, explain, bake, bench),
     "Worlds of bodies": (run, replay, test_scenes),
-    "Motion, solids, areas": (kinetic.kinetic, volume.volume, interest.interest),
+    "Motion, solids, areas, atoms": (kinetic.kinetic, volume.volume, interest.interest, neighbors),
     "Pictures": (view, picture, video),
     "Studies": (lab.lab,),
 }

@@ -1,0 +1,128 @@
+"""Compare neighbour lists with vesin, matscipy and ASE, those that are installed.
+
+    python benchmarks/neighbors.py                              # diamond and water, 30k and 100k atoms, 4 to 8 Å
+    python benchmarks/neighbors.py --atoms 1000000 --cutoffs 4 5
+    python benchmarks/neighbors.py --atoms 2000 --rounds 1      # small, to see that it runs
+
+Candidates take turns in one process; the table has medians. All must find the same number of pairs and the same sum of
+distances. A candidate that needed more than --limit seconds on a case is left out of larger ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import choque
+
+Answer = tuple[Any, Any, Any, Any]
+Candidate = Callable[[Any, Any, float], Answer]
+
+
+def diamond(count: int) -> tuple[Any, Any]:
+    """Atoms of diamond [Å], shaken by 0.05 Å."""
+    basis = np.array([[0, 0, 0], [2, 2, 0], [2, 0, 2], [0, 2, 2], [1, 1, 1], [3, 3, 1], [3, 1, 3], [1, 3, 3]]) / 4
+    return lattice(count, basis, 3.567, 0.05)
+
+
+def water(count: int) -> tuple[Any, Any]:
+    """Molecules of water at 1 g/cm³ [Å], turned at random."""
+    random = np.random.default_rng(1)
+    centers, cell = lattice(max(count // 3, 1), np.zeros((1, 3)), 3.104, 0.4)
+    turns = np.linalg.qr(random.normal(size=(len(centers), 3, 3)))[0]
+    molecule = np.array([[0, 0, 0], [0.957, 0, 0], [-0.24, 0.927, 0]])
+    return (centers[:, None] + molecule @ turns).reshape(-1, 3), cell
+
+
+def lattice(count: int, basis: Any, edge: float, shake: float) -> tuple[Any, Any]:
+    cells = round((count / len(basis)) ** (1 / 3))
+    grid = np.stack(np.meshgrid(*[np.arange(cells)] * 3), axis=-1).reshape(-1, 1, 3)
+    positions = (grid + basis).reshape(-1, 3) * edge
+    return positions + np.random.default_rng(0).normal(0, shake, positions.shape), np.eye(3) * cells * edge
+
+
+def candidates(threads: list[int]) -> dict[str, Candidate]:
+    found: dict[str, Candidate] = {}
+    for count in threads:
+        found[f"choque, {count} thread{'s' * (count > 1)}"] = lambda positions, cell, cutoff, count=count: (
+            choque.neighbors(positions, cutoff, cell=cell, quantities="ijSd", threads=count)
+        )
+    makers = {"vesin": _vesin, "matscipy": _matscipy, "ase": _ase}
+    for name, maker in makers.items():
+        try:
+            found[name] = maker()
+        except ImportError:
+            print(f"{name} is not installed")
+    return found
+
+
+def _vesin() -> Candidate:
+    vesin = importlib.import_module("vesin")
+    return lambda positions, cell, cutoff: vesin.NeighborList(cutoff=cutoff, full_list=True).compute(
+        points=positions, box=cell, periodic=True, quantities="ijSd"
+    )
+
+
+def _matscipy() -> Candidate:
+    search = importlib.import_module("matscipy.neighbours").neighbour_list
+    return lambda positions, cell, cutoff: search(
+        "ijSd", positions=positions, cell=cell, pbc=np.ones(3, bool), cutoff=cutoff
+    )
+
+
+def _ase() -> Candidate:
+    search = importlib.import_module("ase.neighborlist").primitive_neighbor_list
+    return lambda positions, cell, cutoff: search("ijSd", (True, True, True), cell, positions, cutoff)
+
+
+def compare(name: str, positions: Any, cell: Any, cutoff: float, found: dict[str, Candidate], options: Any) -> None:
+    """Print a row for each candidate; forget those that are too slow for larger cases."""
+    times: dict[str, list[float]] = {each: [] for each in found}
+    answers = {}
+    for turn in range(options.rounds):
+        for each in list(found)[:: 1 if turn % 2 == 0 else -1]:
+            begin = time.perf_counter()
+            answer = found[each](positions, cell, cutoff)
+            times[each].append(time.perf_counter() - begin)
+            answers[each] = (len(answer[0]), float(np.sum(answer[3])))
+            del answer
+    reference = next(iter(answers.values()))
+    for each, (count, total) in answers.items():
+        median = statistics.median(times[each])
+        best = statistics.median(times[next(iter(found))])
+        is_right = count == reference[0] and np.isclose(total, reference[1], rtol=1e-9)
+        print(
+            f"{name:8} {len(positions):>9,} {cutoff:>4g} Å {count:>12,}  {each:18} {median * 1e3:>10.1f} ms"
+            f" {median / best:>7.2f}  {'same pairs' if is_right else 'OTHER PAIRS'}",
+            flush=True,
+        )
+        if median > options.limit:
+            del found[each]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--atoms", type=int, nargs="+", default=[30_000, 100_000])
+    parser.add_argument("--cutoffs", type=float, nargs="+", default=[4.0, 5.0, 8.0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds")
+    options = parser.parse_args()
+    found = candidates(options.threads)
+    for each in found.values():  # compile and load
+        each(*diamond(6000), 3.0)
+    for count in options.atoms:
+        for name, make in (("diamond", diamond), ("water", water)):
+            positions, cell = make(count)
+            for cutoff in options.cutoffs:
+                compare(name, positions, cell, cutoff, found, options)
+
+
+if __name__ == "__main__":
+    main()

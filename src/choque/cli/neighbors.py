@@ -1,0 +1,83 @@
+"""``choque neighbors``: the neighbours of the atoms in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from choque.cli._json import AsJson, print_json
+from choque.cli._options import Frame, Threads
+
+if TYPE_CHECKING:
+    from choque.files.xyz import Atoms
+
+
+def neighbors(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Atoms: .xyz, extended or plain.", show_default=False)],
+    cutoff: Annotated[
+        float,
+        typer.Option("--cutoff", metavar="LENGTH", help="Pairs closer than this are neighbours.", show_default=False),
+    ],
+    half: Annotated[bool, typer.Option("--half", help="List every pair once.")] = False,
+    as_json: AsJson = False,
+    threads: Threads = None,
+    frame: Frame = 0,
+) -> None:
+    """Find all pairs of atoms closer than a cut-off, in free space or in the file's periodic cell.
+
+    Try:
+      choque neighbors water.xyz --cutoff 5
+      choque neighbors trajectory.xyz --frame 3 --cutoff 1.2 --half --json
+    """
+    from time import perf_counter
+
+    import choque
+
+    atoms = choque.files.read_atoms(file, frame=frame)
+    begin = perf_counter()
+    i, j, shift, distance = choque.neighbors(  # type: ignore[operator]
+        atoms.positions,
+        cutoff,
+        cell=atoms.cell,
+        periodic=atoms.periodic if atoms.cell is not None else None,
+        quantities="ijSd",
+        full=not half,
+        threads=threads,
+    )
+    seconds = perf_counter() - begin
+    if as_json:
+        record = {
+            "file": str(file),
+            "frame": frame,
+            "atoms": len(atoms.positions),
+            "cell": atoms.cell,
+            "periodic": atoms.periodic,
+            "cutoff": cutoff,
+            "full": not half,
+            "seconds": seconds,
+            "neighbor_count": len(i),
+        }
+        print_json(record | {"i": i, "j": j, "S": shift, "d": distance})
+    else:
+        _summarise(file, atoms, i, distance, seconds, half)
+
+
+def _summarise(file: Path, atoms: Atoms, i: Any, distance: Any, seconds: float, half: bool) -> None:
+    import numpy as np
+
+    from choque.lab.table import duration
+
+    axes = "".join(name for name, is_periodic in zip("abc", atoms.periodic, strict=True) if is_periodic)
+    typer.echo(f"atoms      {len(atoms.positions):,} from {file}")
+    typer.echo(f"cell       {f'periodic along {axes}' if atoms.cell is not None and axes else 'none'}")
+    typer.echo(f"neighbours {len(i):,}, every pair {'once' if half else 'from both sides'}, in {duration(seconds)}")
+    if not len(i):
+        return
+    typer.echo("\nkind     atoms   neighbours an atom   nearest")
+    for kind in np.unique(atoms.symbols):
+        is_own = atoms.symbols == kind
+        own = is_own[i]
+        nearest = f"{distance[own].min():.4f}" if own.any() else "none"
+        typer.echo(f"{kind or 'atom':<6} {is_own.sum():>7,} {own.sum() / is_own.sum():>20.2f} {nearest:>9}")
