@@ -13,10 +13,10 @@ from choque.lab.stopwatch import Stopwatch
 from choque.lab.studies import find
 from choque.lab.trial import CutOff
 from choque.theses.evm.holders import PEERS, is_installed
-from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste
+from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste, wasted_space
 from choque.theses.evm.sweep import SweepCounters, combine, sweep_collides
-from choque.theses.evm.trial import VolumeTrial, make_instance
-from choque.volumes import ExtremeVertices
+from choque.theses.evm.trial import VolumeTrial, make_instance, random_volume
+from choque.volumes import ExtremeVertices, Lattice, Volume
 
 SMALL = {
     "spheres-x": 2,
@@ -54,7 +54,17 @@ def test_placements_are_of_their_kind() -> None:
         trial.run(Stopwatch())
         assert set(trial.answers) == {wanted}
     assert interlocked.check().judgement == "other question"
-    assert overlapping.facts()["vertices"] == 100
+    assert 100 <= overlapping.facts()["vertices"] < 180
+
+
+@pytest.mark.parametrize("count", [60, 500, 3000])
+def test_random_volumes_are_no_dust(count: int) -> None:
+    """F-003-38: drawn by a probability, with about the wanted number of vertices, and not isolated voxels."""
+    random = np.random.default_rng(0)
+    for _ in range(8):
+        model = ExtremeVertices.from_mask(random_volume(count, random))
+        assert count <= len(model) < 1.5 * count + 60
+        assert Volume(model, Lattice()).component_count(connectivity=26) < len(model) / 8
 
 
 def test_the_design_has_the_levels_of_the_thesis() -> None:
@@ -83,6 +93,10 @@ def test_a_planted_law_is_found_and_blended() -> None:
 def test_the_waste_of_a_bounding_volume_is_the_printed_one() -> None:
     """F-003-41."""
     assert less_waste(None).verdict == "confirmed"  # type: ignore[arg-type]
+    thin, safe = wasted_space(), wasted_space(conservative=True)
+    assert list(thin) == list(range(1, 21))
+    assert [thin[n] for n in (1, 2, 3, 4)] == [97.00, 93.82, 86.23, 83.21]
+    assert all(safe[n] >= thin[n] for n in thin)
 
 
 def test_unknown_names_are_one_sentence() -> None:

@@ -26,14 +26,31 @@ class DenseMask:
 
     def collides(self, other: DenseMask, shift: Shift) -> bool:
         """Return whether a voxel is full in both when the other is moved by ``shift``."""
+        one, two = self._common(other, shift)
+        return bool((one & two).any())
+
+    def _common(self, other: DenseMask, shift: Shift) -> tuple[Mask, Mask]:
+        """Return the parts of both that lie over each other."""
         own, others = [], []
         for size, other_size, step in zip(self.mask.shape, other.mask.shape, shift, strict=True):
-            low, high = max(0, step), min(size, other_size + step)
-            if low >= high:
-                return False
+            low = max(0, step)
+            high = max(low, min(size, other_size + step))
             own.append(slice(low, high))
             others.append(slice(low - step, high - step))
-        return bool((self.mask[tuple(own)] & other.mask[tuple(others)]).any())
+        return self.mask[tuple(own)], other.mask[tuple(others)]
+
+
+class EarlyMask(DenseMask):
+    """The same bytes, compared plane by plane from the middle outward until one has a shared voxel."""
+
+    def collides(self, other: DenseMask, shift: Shift) -> bool:
+        """Return whether a voxel is full in both when the other is moved by ``shift``."""
+        one, two = self._common(other, shift)
+        middle = len(one) // 2
+        return any(
+            bool((one[plane] & two[plane]).any())
+            for plane in sorted(range(len(one)), key=lambda plane: abs(plane - middle))
+        )
 
 
 class RunRows:

@@ -13,7 +13,7 @@ import numpy as np
 from choque.errors import require
 from choque.files.meshes import Mesh
 from choque.gpu.devices import load_warp
-from choque.theses.evm.baselines import DenseMask, Mask, Octree, RunRows, Shift
+from choque.theses.evm.baselines import DenseMask, EarlyMask, Mask, Octree, RunRows, Shift
 from choque.theses.evm.sweep import keys_collide
 from choque.theses.evm.trie import Trie, link
 from choque.volumes import ExtremeVertices
@@ -152,6 +152,12 @@ class Dense(Baseline):
     """The AND of two masks, cropped to their common range."""
 
     kind = DenseMask
+
+
+class DenseEarly(Baseline):
+    """The same plane by plane, up to the first that shares a voxel."""
+
+    kind = EarlyMask
 
 
 class Runs(Baseline):
@@ -306,6 +312,7 @@ HOLDERS: Mapping[str, type[Holder]] = {
     "trie": TrieSweep,
     "trie-intersection": TrieIntersection,
     "dense": Dense,
+    "dense-early": DenseEarly,
     "runs": Runs,
     "octree": Tree,
     "boxes": Boxes,

@@ -1,6 +1,6 @@
 """The trials of the EVM study: two voxel objects in many placements, in one representation.
 
-The objects are random blocks with a given number of vertices, hollow spheres, and phantoms.
+The objects are random volumes with about a given number of vertices, hollow spheres, and phantoms.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from choque.theses.evm.surface import covered_surface
 from choque.volumes import ExtremeVertices, Volume, phantoms
 
 BLOCKS = ("blocks-overlap", "blocks-interlocked", "blocks-separated")
-"""Random blocks: placed so that they collide, so that only their boxes overlap, or so that these are apart."""
+"""Random volumes: placed so that they collide, so that only their boxes overlap, or so that these are apart."""
 SPHERES = ("spheres-x", "spheres-y", "spheres-z")
 """Two hollow spheres side by side along an axis, as Ottogalli (2014) voxelised them; n is voxels per unit."""
 PHANTOMS = {
@@ -58,11 +58,9 @@ def make_instance(scene: str, n: int, seed: int, placements: int) -> Instance:
 
 
 def _blocks(scene: str, n: int, random: np.random.Generator, placements: int) -> Instance:
-    """Return two objects that have n vertices together, split at random."""
+    """Return two random volumes that have about n vertices together, split at random."""
     share = min(max(2 * int(random.integers(n // 8, 3 * n // 8 + 1)), 12), n - 12)
-    one, two = (
-        phantoms.even_count_block(count, int(random.integers(1 << 30))).voxels() for count in (share, n - share)
-    )
+    one, two = (random_volume(count, random) for count in (share, n - share))
     dense, other = DenseMask(one), DenseMask(two)
     shifts: list[Shift] = []
     tries = 0
@@ -79,6 +77,23 @@ def _blocks(scene: str, n: int, random: np.random.Generator, placements: int) ->
         elif tries > 200 * placements:
             break  # dense objects have few placements of this kind
     return Instance(one, two, shifts or [(one.shape[0], 0, 0)])
+
+
+def random_volume(vertex_count: int, random: np.random.Generator) -> Mask:
+    """Return a block whose voxels are full with one probability from 0.1 to 0.8, as the thesis drew its volumes.
+
+    Of the lattice points inside, (1 − (1 − 2p)⁸) / 2 are extreme on average, which gives the size; planes are then
+    added until the volume has the wanted number of vertices, so that it has a few more.
+    """
+    probability = random.uniform(0.1, 0.8)
+    share = (1 - (1 - 2 * probability) ** 8) / 2
+    edge = max(2, round((vertex_count / share) ** (1 / 3)) - 1)
+    mask = random.random((2 * edge + 40, edge, edge)) < probability
+    mask[0, 0, 0] = True  # never empty
+    length = 1
+    while length < len(mask) and len(ExtremeVertices.from_mask(mask[:length])) < vertex_count:
+        length += 1
+    return mask[:length]
 
 
 def _spheres(scene: str, n: int, placements: int) -> Instance:
