@@ -25,11 +25,13 @@ coverage: .venv/test.stamp  ## the same, with the lines that are reached; compil
 coverage-kernels: .venv/test.stamp  ## the lines of kernels that are reached when they run as plain Python, in minutes
 	$(BIN)/python .ci/kernel_coverage.py
 
-lint: .venv/lint.stamp  ## style, types, and the order of the packages
+lint: .venv/lint.stamp  ## style, types, the order of the packages, names in ARCHITECTURE.md, and the figures of .ci/figures.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=.ci $(BIN)/lint-imports
+	$(BIN)/python .ci/named_files.py
+	$(BIN)/python .ci/figures.py
 
 type: .venv/lint.stamp  ## the types alone
 	$(BIN)/mypy

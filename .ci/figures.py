@@ -33,6 +33,8 @@ PLUG_INS = (
     "cli/demo/*.py",  # sections of the demo
     "files/mesh_*.py",
     "files/scan_*.py",
+    "files/voxel_text.py",
+    "files/aabbs.py",
     "lab/engines/*.py",
     "lab/methods/*.py",
     "lab/peers/*.py",
@@ -48,6 +50,9 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 """Decorators of kernels and of their parts."""
 
 MAX_PARAMETERS = 8
+
+MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 50_000
+"""Lines of the library, without and with what came after the redesign: neighbour lists, code for vector lanes."""
 
 
 class Figure(NamedTuple):
@@ -266,7 +271,11 @@ def library_lines() -> list[str]:
 
 FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     "library: files": ("377", 260, lambda: [str(path.relative_to(ROOT)) for path in library()]),
-    "library: lines": ("42,000", 34_000, library_lines),
+    "library: lines": (
+        "42,000",
+        MAX_LINES_WITH_NEIGHBORS if (PACKAGE / "neighbors").exists() else MAX_LINES,
+        library_lines,
+    ),
     "private names across packages": ("397", 0, private_names),
     '"legacy", "the original" in the library': ("273", 0, thesis_words),
     "files crossed by choque.pairs": ("24", 18, lambda: crossed(BOXES, "choque.pairs(lower, lower + 1)")),

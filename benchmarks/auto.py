@@ -25,9 +25,8 @@ import choque
 from choque._core.records import pack_records
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad.auto import CANDIDATES, COORDINATES, WEIGHTS, coordinates
+from choque.broad.auto import CANDIDATES, COORDINATES, WEIGHTS, coordinates, survey_boxes
 from choque.broad.cost_table import CostTable
-from choque.broad.survey import survey_boxes
 from choque.lab.statistics import turn_medians
 
 Setting = dict[str, Any]

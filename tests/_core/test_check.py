@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque.bounds import Boxes
-from choque.bounds._boxes import check_boxes
+from choque.bounds._bounds import check_boxes
 from choque.errors import InvalidInput, UnknownName
 
 

@@ -67,7 +67,7 @@ def test_public_names() -> None:
 def test_boxes_load_no_other_kind() -> None:
     code = "import sys; from choque.bounds import Boxes; print(*(m for m in sys.modules if 'choque.bounds.' in m))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert sorted(loaded.split()) == ["choque.bounds._bounds", "choque.bounds._boxes"]
+    assert sorted(loaded.split()) == ["choque.bounds._bounds"]
 
 
 def test_overlap_with_other_volumes_takes_a_row_of_each() -> None:

@@ -10,7 +10,7 @@ from choque._core.records import pack_records
 from choque._core.types import Floats
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.broad.survey import survey_boxes
+from choque.broad.auto import survey_boxes
 
 
 def records_of(boxes: Boxes) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 
 
 def random_rotations(random: np.random.Generator, count: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from choque.dynamics import create_response
 from choque.dynamics.mechanics import angular_momentum, kinetic_energy, momentum
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -10,8 +10,8 @@ from dynamics_oracles import random_state, turned_by
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.rotation import orthonormalised
-from choque.dynamics.mechanics import integrate
+from choque._core.vector import orthonormalised
+from choque.dynamics.response import integrate
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from choque.narrow import Contacts
-from choque.narrow.manifold import MAX_POINTS, ContactArrays
+from choque.narrow.pair import MAX_POINTS, ContactArrays
 
 
 def of_points(count: int) -> Contacts:

@@ -68,7 +68,7 @@ def test_loops_are_found_on_disk_by_the_next_process(tmp_path: Path, monkeypatch
     code = """
 import numpy as np
 from choque._core.kernel import announcement
-from choque.narrow.manifold import ContactArrays
+from choque.narrow.pair import ContactArrays
 from choque.narrow.pair import PoseArrays, pair_loop
 from choque.narrow.sphere import sphere_sphere
 found = ContactArrays.empty(0, float)

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Index, Keys, Pairs
+from choque._core.types import Integer, Keys, Pairs
 
 
 @helper
-def pair_key(first: Index, second: Index) -> Any:
+def pair_key(first: Integer, second: Integer) -> Any:
     """Return the key of the pair (first, second), in this order; both are from 0 to 2³² − 1."""
     return (np.uint64(first) << np.uint64(32)) | np.uint64(second)
 
 
 @helper
-def ordered_key(a: Index, b: Index) -> Any:
+def ordered_key(a: Integer, b: Integer) -> Any:
     """Return the key of the pair of two different rows, the smaller first."""
     return pair_key(min(a, b), max(a, b))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from choque._core.jacobi import jacobi
 from choque._core.kernel import kernel
-from choque._core.types import Floats, Index
+from choque._core.types import Floats, Integer
 
 MAX_SAMPLE = 1024
 """Sample size for deciding whether to look for another axis."""
@@ -115,7 +115,7 @@ def spread_share(records: Floats, slab: int, directions: NDArray[np.int64]) -> f
 
 
 @kernel
-def _second_moments(records: Any, step: Index, centred: bool, matrix: NDArray[np.float64]) -> None:
+def _second_moments(records: Any, step: Integer, centred: bool, matrix: NDArray[np.float64]) -> None:
     """Write the mean products of the coordinates of every ``step``-th finite centre to the upper half of ``matrix``."""
     mean, centre = np.zeros(3), np.empty(3)
     for turn in range(2):  # the mean first: subtracting it afterwards loses precision far from the origin
@@ -143,7 +143,7 @@ def _second_moments(records: Any, step: Index, centred: bool, matrix: NDArray[np
 
 
 @kernel
-def _sample_variances(records: Any, units: NDArray[np.float64], step: Index, variances: NDArray[np.float64]) -> None:
+def _sample_variances(records: Any, units: NDArray[np.float64], step: Integer, variances: NDArray[np.float64]) -> None:
     """Write the variance of every ``step``-th finite centre along each of ``units`` (m, 3)."""
     for slab in range(len(units)):
         p, q, r = units[slab, 0], units[slab, 1], units[slab, 2]

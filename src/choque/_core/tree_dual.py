@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.tree import Tree
-from choque._core.types import Floats, Index
+from choque._core.types import Floats, Integer
 
 
 class Nearest(NamedTuple):
@@ -69,7 +69,7 @@ def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]
     levels[0, 0], levels[0, 1] = level_first.size - 1, other_level_first.size - 1
     nodes[0, 0], nodes[0, 1] = 0, 0
     costs[0] = 0.0
-    depth: Index = 1
+    depth: Integer = 1
     best = np.inf
     while depth > 0:
         depth -= 1
@@ -118,7 +118,7 @@ def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]
 
 
 @helper
-def _copy_box(tree: Nodes, level: Index, node: Index, box: NDArray[np.float64]) -> None:
+def _copy_box(tree: Nodes, level: Integer, node: Integer, box: NDArray[np.float64]) -> None:
     """Write the bounds of a node; those of the root are the bounds around all lanes of the highest block."""
     lanes, level_first = tree
     if level < level_first.size - 1:
@@ -137,7 +137,7 @@ def _copy_box(tree: Nodes, level: Index, node: Index, box: NDArray[np.float64]) 
 
 @helper
 def _lane_distances(
-    lanes: Floats, block: Index, box: NDArray[np.float64], relation: Relation, sign: float, costs: NDArray[np.float64]
+    lanes: Floats, block: Integer, box: NDArray[np.float64], relation: Relation, sign: float, costs: NDArray[np.float64]
 ) -> None:
     """Write the squared distance of each lane of a block from a box; NaN for unused lanes.
 
@@ -157,7 +157,12 @@ def _lane_distances(
 
 @helper
 def _lane_times(
-    lanes: Floats, block: Index, box: NDArray[np.float64], relation: Relation, sign: float, scratch: NDArray[np.float64]
+    lanes: Floats,
+    block: Integer,
+    box: NDArray[np.float64],
+    relation: Relation,
+    sign: float,
+    scratch: NDArray[np.float64],
 ) -> None:
     """Write the time when each lane of a block meets a box to ``scratch[0]``; infinity if it never does.
 

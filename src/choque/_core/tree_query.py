@@ -16,7 +16,7 @@ from choque._core.records import FLAT
 from choque._core.sort import sorted_pairs
 from choque._core.tree import Tree
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
-from choque._core.types import Floats, Index, Keys, Pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.errors import InvalidInput
 
 
@@ -133,7 +133,7 @@ def _emit_queries(
     mask = np.empty(16, np.uint8)
     words = mask.view(np.uint64)
     stack = np.empty(16 * level_first.size, np.int64)
-    written: Index = 0
+    written: Integer = 0
     tests = 0
     for i in range(first, last):
         begin = written
@@ -146,7 +146,7 @@ def _emit_queries(
             records[i, 5],
         )
         stack[0] = entry_of(level_first.size - 2, 0)
-        depth: Index = 1
+        depth: Integer = 1
         while depth > 0:
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
@@ -318,7 +318,7 @@ def _nearest(
 
 
 @kernel
-def _insert(found: NDArray[np.int32], distance: NDArray[np.float64], i: int, row: Index, squared: float) -> None:
+def _insert(found: NDArray[np.int32], distance: NDArray[np.float64], i: int, row: Integer, squared: float) -> None:
     """Keep the nearest boxes of point ``i`` in order of distance, then of row."""
     place = found.shape[1]
     while place > 0 and (

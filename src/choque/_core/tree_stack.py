@@ -6,31 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline
-from choque._core.types import Index
+from choque._core.types import Integer
 
 Stack = NDArray[np.int64]
 
 
 @inline
-def entry_of(level: Index, block: Index) -> Index:
+def entry_of(level: Integer, block: Integer) -> Integer:
     """The number of a block."""
     return (level << 56) | block
 
 
 @inline
-def level_of(entry: Index) -> Index:
+def level_of(entry: Integer) -> Integer:
     """Its level; the boxes themselves are in the blocks of level 0."""
     return entry >> 56
 
 
 @inline
-def block_of(entry: Index) -> Index:
+def block_of(entry: Integer) -> Integer:
     """Its place in its level."""
     return entry & 0xFFFFFFFFFFFFFF
 
 
 @inline
-def push_marked(stack: Stack, depth: Index, level: Index, block: Index, start: Index, mask: NDArray[np.uint8]) -> Index:
+def push_marked(
+    stack: Stack, depth: Integer, level: Integer, block: Integer, start: Integer, mask: NDArray[np.uint8]
+) -> Integer:
     """Put the children of a block from ``start`` on that ``mask`` marks on the stack; its new depth."""
     for k in range(start, 16):
         stack[depth] = entry_of(level - 1, block * 16 + k)

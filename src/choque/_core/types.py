@@ -1,4 +1,4 @@
-"""Names for the types that cross the rooms."""
+"""Names for the types that all packages share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 Integer: TypeAlias = Any
 """A whole number in a kernel: an int, or a NumPy integer, which the type checker would keep apart."""
-
-Index: TypeAlias = Integer
-"""The same, where no index of a broad phase is near."""
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 """An array of float32 or float64."""

@@ -8,8 +8,7 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.bounds._body_points import BodyPoints
-    from choque.bounds._bounds import Bounds
-    from choque.bounds._boxes import Boxes
+    from choque.bounds._bounds import Bounds, Boxes
     from choque.bounds._kdops import KDops, directions
     from choque.bounds._oriented import OrientedBoxes
     from choque.bounds._spheres import Spheres
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "BodyPoints": "choque.bounds._body_points",
     "Bounds": "choque.bounds._bounds",
-    "Boxes": "choque.bounds._boxes",
+    "Boxes": "choque.bounds._bounds",
     "KDops": "choque.bounds._kdops",
     "OrientedBoxes": "choque.bounds._oriented",
     "Spheres": "choque.bounds._spheres",

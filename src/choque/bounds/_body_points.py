@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core import threads as thread_pool
 from choque._core.rounding import narrow_up
-from choque.bounds._boxes import Boxes, Slabs
+from choque.bounds._bounds import Boxes, Slabs
 from choque.bounds._kdops import KDops, directions
 from choque.bounds._oriented import OrientedBoxes
 from choque.bounds._spheres import Spheres

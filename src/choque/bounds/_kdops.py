@@ -36,7 +36,7 @@ from choque._core.rounding import (
     narrow_up,
 )
 from choque._core.types import Floats, Rows
-from choque.bounds._boxes import Boxes, SlabBounds, check_boxes, swept_slabs
+from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, swept_slabs
 from choque.errors import InvalidInput
 
 _FACES_2D = ((1, 0), (0, 1))

@@ -22,8 +22,7 @@ from choque._core.rounding import (
     outer_distance,
 )
 from choque._core.types import Floats, Rows
-from choque.bounds._bounds import Bounds
-from choque.bounds._boxes import Boxes
+from choque.bounds._bounds import Bounds, Boxes
 from choque.bounds._oriented_fit import choose_axes
 
 EPSILON = 2.0**-48

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats, Index, Rows
+from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, cross, dot, length, point_of, subtract, unit
 from choque.bounds._kdops import directions
 
@@ -191,6 +191,6 @@ def _surface(points: NDArray[np.float64], rows: Rows, frame: Frame) -> float:
 
 
 @helper
-def _offset(points: NDArray[np.float64], start: Index, end: Index) -> Vector:
+def _offset(points: NDArray[np.float64], start: Integer, end: Integer) -> Vector:
     """Return the vector from the point of row ``start`` to that of row ``end``."""
     return subtract(point_of(points, end), point_of(points, start))

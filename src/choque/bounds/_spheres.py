@@ -21,8 +21,7 @@ from choque._core.rounding import (
     stretch_up,
 )
 from choque._core.types import Floats, Rows
-from choque.bounds._bounds import Bounds
-from choque.bounds._boxes import Boxes
+from choque.bounds._bounds import Bounds, Boxes
 
 ROUNDING = 2.0**-49
 """More than all relative errors together of the two squared lengths that the test compares."""

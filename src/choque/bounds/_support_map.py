@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
 from choque._core.rounding import SMALLEST, add_up, length_up, multiply_up
-from choque._core.types import Floats, Index, Rows
-from choque.bounds._boxes import Slabs
+from choque._core.types import Floats, Integer, Rows
+from choque.bounds._bounds import Slabs
 from choque.errors import InvalidInput
 
 PLACING = 2.0**-46
@@ -58,7 +58,7 @@ def _along_axes(turn: Any, scale: Any, x: float, y: float, z: float) -> Any:
 
 
 @inline
-def _store_slab(slabs: Slabs, body: Index, slab: Index, low: float, high: float, storing: float) -> None:
+def _store_slab(slabs: Slabs, body: Integer, slab: Integer, low: float, high: float, storing: float) -> None:
     """Write an interval, widened by the relative error ``storing`` of the float type of the arrays."""
     slabs.lower[body, slab] = low - storing * abs(low) - TINY
     slabs.upper[body, slab] = high + storing * abs(high) + TINY
@@ -266,7 +266,7 @@ def _reaches(table: NDArray[np.float64], u: float, v: float, w: float) -> tuple[
 
 
 @kernel
-def _interpolated(face: NDArray[np.float64], along: float, across: float, cells: Index) -> float:
+def _interpolated(face: NDArray[np.float64], along: float, across: float, cells: Integer) -> float:
     """Return the bilinear mean of the four corners of the cell at (along, across)."""
     i = min(max(np.int64(along), 0), cells - 1)
     j = min(max(np.int64(across), 0), cells - 1)

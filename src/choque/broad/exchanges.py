@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.overlap import boxes_meet
-from choque._core.types import Index, Keys, Rows
+from choque._core.types import Integer, Keys, Rows
 
 EndPoints: TypeAlias = NDArray[np.uint32]
 """End points in order, or where each of them is."""
@@ -45,13 +45,13 @@ def run_logged(exchange: Callable[..., tuple[int, int, int, int]], last: int, *a
 
 
 @kernel
-def _entry(a: Index, b: Index, joined: bool) -> np.uint64:
+def _entry(a: Integer, b: Integer, joined: bool) -> np.uint64:
     pair = (np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b))
     return pair if joined else pair | np.uint64(1 << 63)
 
 
 @kernel
-def _met(place: int, other: Index, records: Any, previous: Any, rows: Rows) -> Any:
+def _met(place: int, other: Integer, records: Any, previous: Any, rows: Rows) -> Any:
     """Whether the bodies ``rows[place]`` and ``other`` overlapped when ``rows`` had their ``previous`` records."""
     low, high = 0, rows.size
     while low < high:
@@ -121,7 +121,7 @@ def gather_values(values: Any, ends: EndPoints, records: Any, first_axis: int) -
     for axis in range(values.shape[0]):
         for k in range(values.shape[1]):
             end = np.int64(ends[axis, k])
-            side: Index = 3 if end >= count else 0
+            side: Integer = 3 if end >= count else 0
             values[axis, k] = records[end - count if end >= count else end, first_axis + axis + side]
 
 
@@ -131,7 +131,7 @@ def sort_axes(
 ) -> tuple[int, int, int, int]:
     """`sort_end_points` on axis after axis; a position counts through all of ``values`` (axes, 2n)."""
     size = values.shape[1]
-    logged: Index = 0
+    logged: Integer = 0
     exchanges = 0
     tests = 0
     position = first

@@ -252,7 +252,9 @@ class Index(ABC):
 
     def note_bytes(self, extra: int = 0) -> None:
         """Record the bytes held now, and ``extra`` bytes of working arrays, if they are more than ever before."""
-        self.counters.note_bytes(self.byte_count + extra)
+        counters, held = self.counters, self.byte_count + extra
+        if held > counters.peak_bytes:
+            counters.peak_bytes = held
 
     def meeting(self, found: Pairs) -> Pairs:
         """Return the pairs of rows of ``found`` whose own bounds overlap, not only the boxes around them."""

@@ -13,8 +13,7 @@ from choque._core.pair_sets import Change
 from choque._core.types import Floats
 from choque.broad.index import Index
 from choque.broad.structure import Structure, order_of_sweep
-from choque.broad.sweep_line import Line
-from choque.broad.sweep_order import Order, boxes_in_order, order_of, repair_order, widest_axis
+from choque.broad.sweep_order import Line, Order, boxes_in_order, order_of, repair_order, widest_axis
 from choque.broad.sweep_tiles import TileSweep, tiled_sweep
 from choque.errors import InvalidInput, UnknownName
 

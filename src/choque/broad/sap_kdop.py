@@ -21,13 +21,11 @@ from choque._core.pair_sets import Change
 from choque._core.records import FLAT
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.sweep_axis import AXIS_PERIOD, SweepAxis
-from choque._core.types import Floats, Keys, Pairs
-from choque._core.types import Index as Row
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Bounds, KDops, Spheres, directions
 from choque.broad.devices import resolve
 from choque.broad.index import Index
-from choque.broad.sweep_line import Line
-from choque.broad.sweep_order import Order, order_of
+from choque.broad.sweep_order import Line, Order, order_of
 from choque.broad.sweep_tiles import TileSweep, tiled_sweep
 from choque.errors import InvalidInput
 
@@ -291,7 +289,7 @@ class SlabFilter:
 
 
 @kernel
-def _pack(first: int, last: int, lower: Any, upper: Any, dimension: Row, slabs: Any, records: Any) -> None:
+def _pack(first: int, last: int, lower: Any, upper: Any, dimension: Integer, slabs: Any, records: Any) -> None:
     half = lower.shape[1]
     for row in range(first, last):
         for slab in range(half):
@@ -344,11 +342,11 @@ def _keep_meeting(keys: Keys, slabs: Any) -> tuple[int, int]:
 
 
 @helper
-def _rows_of(key: Any) -> tuple[Row, Row]:
+def _rows_of(key: Any) -> tuple[Integer, Integer]:
     return np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
 
 
 @helper
-def _touch(slabs: Any, row: Row) -> Row:
+def _touch(slabs: Any, row: Integer) -> Integer:
     """Read both ends of a row, to load it into the cache; the result has no meaning but must be used."""
     return np.int64(slabs[row, 0] <= slabs[row, slabs.shape[1] - 1])

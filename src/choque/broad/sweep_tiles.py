@@ -19,9 +19,8 @@ from choque._core.kernel import helper, kernel
 from choque._core.overlap import padded_columns
 from choque._core.pair_keys import ordered_key
 from choque._core.sort import to_places
-from choque._core.types import Floats, Index, Keys, Rows
-from choque.broad.sweep_line import Line
-from choque.broad.sweep_order import Order
+from choque._core.types import Floats, Integer, Keys, Rows
+from choque.broad.sweep_order import Line, Order
 
 TILES_FROM = 5_000
 """Tiles are faster than one line from this number of boxes on."""
@@ -287,14 +286,14 @@ def _find_spans(first: int, last: int, boxes: Any, frame: CellFrame, spans: Keys
 
 
 @helper
-def _tiles_in(span: Any) -> tuple[Index, Index, Index]:
+def _tiles_in(span: Any) -> tuple[Integer, Integer, Integer]:
     """Return the first tile of a span and the numbers of tiles along the two axes."""
     low = np.int64(span & np.uint64(0xFFFFFFFF))
     return np.int64(span >> np.uint64(32)), (low & 0xFFFF) + 1, (low >> 16) + 1
 
 
 @kernel
-def _tally(first: int, last: int, spans: Keys, across: Index, tally: Rows) -> None:
+def _tally(first: int, last: int, spans: Keys, across: Integer, tally: Rows) -> None:
     """Count the boxes first … last − 1 in each tile."""
     for k in range(first, last):
         if spans[k] == UNLISTED:
@@ -306,7 +305,7 @@ def _tally(first: int, last: int, spans: Keys, across: Index, tally: Rows) -> No
 
 
 @kernel
-def _deal(first: int, last: int, given: Sorted, spans: Keys, across: Index, places: Rows, listed: Entries) -> None:
+def _deal(first: int, last: int, given: Sorted, spans: Keys, across: Integer, places: Rows, listed: Entries) -> None:
     """Write the boxes first … last − 1 to the lists of their tiles, from ``places`` on."""
     boxes, rows, entries, tags = given.boxes, given.rows, listed.boxes, listed.tags
     for k in range(first, last):
@@ -393,7 +392,7 @@ def _sweep(
 
 
 @helper
-def _name_rows(chunk: Keys, count: Index, tags: NDArray[np.uint32]) -> Index:
+def _name_rows(chunk: Keys, count: Integer, tags: NDArray[np.uint32]) -> Integer:
     """Turn ``count`` pairs of entries into the pairs of rows that their cell reports, and return their number."""
     kept = 0
     for k in range(count):

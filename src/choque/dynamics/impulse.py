@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from choque._core.kernel import inline, kernel
-from choque._core.types import Floats, Index, Pairs
+from choque._core.types import Floats, Integer, Pairs
 from choque._core.vector import cross, dot
 from choque.dynamics.response import Response, State
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 
 
 class Impulse(Response):
@@ -84,7 +84,7 @@ def _respond(pairs: Pairs, point: Floats, normal: Floats, bodies: _Rigid) -> int
 
 
 @inline
-def _arm(point: Any, contact: Index, position: Any, row: Index) -> Any:
+def _arm(point: Any, contact: Integer, position: Any, row: Integer) -> Any:
     """Return the vector from the centre of a body to the contact point."""
     return (
         np.float64(point[contact, 0]) - position[row, 0],
@@ -94,7 +94,7 @@ def _arm(point: Any, contact: Index, position: Any, row: Index) -> Any:
 
 
 @inline
-def _along(velocity: Any, row: Index, angular_velocity: Any, arm: Any, direction: Any) -> Any:
+def _along(velocity: Any, row: Integer, angular_velocity: Any, arm: Any, direction: Any) -> Any:
     """Return the speed along ``direction`` of the point of a body at the end of ``arm``."""
     x, y, z = angular_velocity[row, 0], angular_velocity[row, 1], angular_velocity[row, 2]
     return (
@@ -105,7 +105,7 @@ def _along(velocity: Any, row: Index, angular_velocity: Any, arm: Any, direction
 
 
 @inline
-def _turned(rotation: Any, row: Index, inverse_inertia: Any, torque: Any) -> Any:
+def _turned(rotation: Any, row: Integer, inverse_inertia: Any, torque: Any) -> Any:
     """Return the change of the angular velocity by an angular impulse ``torque``: R I⁻¹ Rᵀ torque."""
     r = rotation[row]
     x = inverse_inertia[row, 0] * (r[0, 0] * torque[0] + r[1, 0] * torque[1] + r[2, 0] * torque[2])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper
-from choque._core.types import Floats, Index, Rows
+from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
 from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import SOLVED, Polytope, epa_pair
@@ -54,7 +54,7 @@ class Overlap(NamedTuple):
 
 
 @helper
-def recheck(cores: Cores, one: Index, other: Index, memory: Memory, pair: Index) -> tuple[bool, Overlap]:
+def recheck(cores: Cores, one: Integer, other: Integer, memory: Memory, pair: Integer) -> tuple[bool, Overlap]:
     """Return whether the memory of a pair still decides, and the overlap."""
     points, spans, place, graph = cores
     axis, held, held_depth = memory
@@ -80,7 +80,7 @@ def recheck(cores: Cores, one: Index, other: Index, memory: Memory, pair: Index)
 
 @helper
 def find_overlap(
-    cores: Cores, one: Index, other: Index, memory: Memory, pair: Index, simplex: Simplex, polytope: Polytope
+    cores: Cores, one: Integer, other: Integer, memory: Memory, pair: Integer, simplex: Simplex, polytope: Polytope
 ) -> Overlap:
     """Return the overlap of two bodies by GJK, started along the remembered axis, and EPA; keep their results.
 
@@ -108,7 +108,7 @@ def find_overlap(
 
 
 @helper
-def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> None:
+def _hold(held: Rows, pair: Integer, rows: Rows, place: Integer, count: Integer) -> None:
     """Keep the ``rows`` of ``count`` corners of a simplex from the corner ``place`` on."""
     for corner in range(count):
         held[pair, 2 * (place + corner) + 1] = rows[corner, 0]
@@ -116,7 +116,7 @@ def _hold(held: Rows, pair: Index, rows: Rows, place: Index, count: Index) -> No
 
 
 @helper
-def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Index) -> Vector:
+def _corner(points: Floats, offset: Vector, held: Rows, pair: Integer, place: Integer) -> Vector:
     """Return the kept corner ``place`` of the difference, where its particles are now."""
     a = point_of(points, held[pair, 2 * place + 1])
     b = point_of(points, held[pair, 2 * place + 2])
@@ -125,7 +125,7 @@ def _corner(points: Floats, offset: Vector, held: Rows, pair: Index, place: Inde
 
 @helper
 def _farthest(
-    points: Floats, spans: Rows, graph: Rows, one: Index, other: Index, offset: Vector, normal: Vector
+    points: Floats, spans: Rows, graph: Rows, one: Integer, other: Integer, offset: Vector, normal: Vector
 ) -> tuple[int, int, Vector]:
     """Return the particles whose difference lies farthest along ``normal``, and that difference."""
     a = support(points, spans, graph, one, normal, spans[one, 0])
@@ -134,7 +134,7 @@ def _farthest(
 
 
 @helper
-def _holds_origin(points: Floats, offset: Vector, held: Rows, pair: Index) -> bool:
+def _holds_origin(points: Floats, offset: Vector, held: Rows, pair: Integer) -> bool:
     """Whether the kept tetrahedron still contains the origin."""
     a, b = _corner(points, offset, held, pair, 0), _corner(points, offset, held, pair, 1)
     c, d = _corner(points, offset, held, pair, 2), _corner(points, offset, held, pair, 3)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, subtract
 from choque.dynamics.particle_overlap import HELD, Memory, Overlap, find_overlap, recheck
 from choque.dynamics.polar import rotation_in
@@ -84,7 +84,7 @@ def rest_shapes(cores: Cores, rest: NDArray[np.float64], mean: NDArray[np.float6
 
 @kernel
 def relax(
-    iterations: Index, cores: Cores, candidates: Candidates, matching: Matching, polytope: Polytope, counts: Rows
+    iterations: Integer, cores: Cores, candidates: Candidates, matching: Matching, polytope: Polytope, counts: Rows
 ) -> None:
     """Visit all pairs ``iterations`` times: where two bodies collide, separate their particles and match their shapes.
 
@@ -136,8 +136,8 @@ def _part(
     points: Floats,
     spans: Rows,
     place: Floats,
-    one: Index,
-    other: Index,
+    one: Integer,
+    other: Integer,
     overlap: Overlap,
     fixed: NDArray[np.bool_],
 ) -> None:
@@ -153,7 +153,7 @@ def _part(
 
 
 @helper
-def _lift(points: Floats, spans: Rows, graph: Rows, body: Index, up: Vector, level: float) -> bool:
+def _lift(points: Floats, spans: Rows, graph: Rows, body: Integer, up: Vector, level: float) -> bool:
     """Move the particles of a body that lie below a plane up to it; return whether any lies below or on it."""
     first, last = spans[body, 0], spans[body, 1]
     down = (-up[0], -up[1], -up[2])
@@ -165,7 +165,7 @@ def _lift(points: Floats, spans: Rows, graph: Rows, body: Index, up: Vector, lev
 
 
 @helper
-def _press(points: Floats, first: Index, last: Index, normal: Vector, level: float) -> None:
+def _press(points: Floats, first: Integer, last: Integer, normal: Vector, level: float) -> None:
     """Move the points that reach beyond ``level`` along ``normal`` back to it."""
     for row in range(first, last):
         beyond = points[row, 0] * normal[0] + points[row, 1] * normal[1] + points[row, 2] * normal[2] - level
@@ -176,7 +176,7 @@ def _press(points: Floats, first: Index, last: Index, normal: Vector, level: flo
 
 
 @helper
-def _mean(points: Floats, first: Index, last: Index) -> Vector:
+def _mean(points: Floats, first: Integer, last: Integer) -> Vector:
     """Return the mean of the rows first … last − 1."""
     x = y = z = 0.0
     for row in range(first, last):
@@ -190,7 +190,7 @@ def _mean(points: Floats, first: Index, last: Index) -> Vector:
 @helper
 def match_shape(
     cores: Cores,
-    body: Index,
+    body: Integer,
     matching: Matching,
     work: NDArray[np.float64],
     moment: NDArray[np.float64],

@@ -13,7 +13,7 @@ from choque._core.morton import morton_order
 from choque._core.overlap import lanes_meet
 from choque._core.tree import make_tree
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.interest._bodies import Bodies
 from choque.interest._together import gather
 
@@ -59,15 +59,15 @@ def make_body_tree(bodies: Bodies, thread_count: int) -> BodyIndex:
 
 
 @forceinline
-def gather_from_cells(box: NDArray[np.float64], index: BodyIndex, found: NDArray[np.int64]) -> tuple[Index, Index]:
+def gather_from_cells(box: NDArray[np.float64], index: BodyIndex, found: NDArray[np.int64]) -> tuple[Integer, Integer]:
     """Write the places of the bodies that touch ``box`` to ``found``. Return how many there are, and the tests.
 
     A body is in the cell of its lower corner, so cells before the box are searched too, as far as the largest body of a
     level is long. Consecutive cells along x are one run.
     """
     placed, starts, frame, shape = index.placed, index.starts, index.frame, index.shape
-    count: Index = np.int64(0)
-    tested: Index = np.int64(0)
+    count: Integer = np.int64(0)
+    tested: Integer = np.int64(0)
     for level in range(frame.shape[0] + 1):
         first_x, first_y, first_z = np.int64(0), np.int64(0), np.int64(0)
         last_x, last_y, last_z = np.int64(0), np.int64(0), np.int64(0)
@@ -84,8 +84,8 @@ def gather_from_cells(box: NDArray[np.float64], index: BodyIndex, found: NDArray
         for cell_z in range(first_z, last_z + 1):
             for cell_y in range(first_y, last_y + 1):
                 row = base + (cell_z * cells_y + cell_y) * cells_x
-                run: Index = np.int64(starts[row + first_x])
-                run_end: Index = np.int64(starts[row + last_x + 1])
+                run: Integer = np.int64(starts[row + first_x])
+                run_end: Integer = np.int64(starts[row + last_x + 1])
                 tested += run_end - run
                 count = gather(run, run_end, placed, box, found, count)
     return count, tested
@@ -104,7 +104,7 @@ def find_leaves(
     x0, y0, z0, x1, y1, z1 = box[0], box[1], box[2], box[3], box[4], box[5]
     words = mask.view(np.uint64)
     stack[0] = entry_of(level_first.size - 2, 0)
-    depth: Index = 1
+    depth: Integer = 1
     count = 0
     while depth > 0:
         depth -= 1
@@ -130,11 +130,11 @@ def gather_from_leaves(
     mask: NDArray[np.uint8],
     leaves: NDArray[np.int64],
     found: NDArray[np.int64],
-) -> tuple[Index, Index]:
+) -> tuple[Integer, Integer]:
     """Write the places of the bodies that touch ``box`` to ``found``. Return how many there are, and the tests."""
     placed = index.placed
-    count: Index = np.int64(0)
-    tested: Index = np.int64(0)
+    count: Integer = np.int64(0)
+    tested: Integer = np.int64(0)
     for k in range(find_leaves(box, index.lanes, index.level_first, stack, mask, leaves)):
         run = leaves[k] * 16
         run_end = min(run + 16, placed.shape[0])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
-from choque._core.types import Index, Pairs, Rows
+from choque._core.types import Integer, Pairs, Rows
 from choque.interest._bodies import Bodies, BodyArrays, touches
 from choque.interest._body_index import BodyIndex
 from choque.interest._search import find_members
@@ -179,8 +179,8 @@ def _follow(
     spheres, reaches = bodies
     near, starts, inside = lists
     entering, leaving = entered[starts[first] :], left[starts[first] :]
-    entered_count: Index = 0
-    left_count: Index = 0
+    entered_count: Integer = 0
+    left_count: Integer = 0
     for i in range(first, last):
         x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reaches[i]
         others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
@@ -206,8 +206,8 @@ def _compare(
     old_near, old_starts, old_inside = before
     new_near, new_starts, new_inside = after
     entering, leaving = entered[new_starts[first] :], left[old_starts[first] :]
-    entered_count: Index = 0
-    left_count: Index = 0
+    entered_count: Integer = 0
+    left_count: Integer = 0
     for i in range(first, last):
         old, old_end = old_starts[i], old_starts[i + 1]
         new, new_end = new_starts[i], new_starts[i + 1]

@@ -14,7 +14,7 @@ from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.tree_query import push_nearest
 from choque._core.tree_stack import block_of, entry_of, level_of
-from choque._core.types import Index, Keys, Pairs, Rows
+from choque._core.types import Integer, Keys, Pairs, Rows
 from choque.broad import Sink
 from choque.interest._bodies import Bodies
 from choque.interest._body_index import (
@@ -130,8 +130,8 @@ def _emit_members(first: int, last: int, chunk: Keys, owners: Owners, index: Bod
     box = np.empty(6)
     found = np.empty(rows.size, np.int64)
     scratch = make_scratch(rows.size)
-    written: Index = 0
-    tests: Index = 0
+    written: Integer = 0
+    tests: Integer = 0
     for unit in range(first, last):
         begin, tested = written, np.int64(0)
         head, end = unit * STRETCH, min((unit + 1) * STRETCH, owners.places.size)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
-from choque._core.types import Index, Keys
+from choque._core.types import Integer, Keys
 from choque.interest._bodies import half_edge, touches
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def make_scratch(body_count: int) -> Scratch:
 
 
 @kernel
-def share_box(head: int, end: int, owners: Owners, placed: NDArray[np.float64], box: NDArray[np.float64]) -> Index:
+def share_box(head: int, end: int, owners: Owners, placed: NDArray[np.float64], box: NDArray[np.float64]) -> Integer:
     """Write the ``box`` (6,) around area ``head`` and as many after it as keep it small. Return the first left out."""
     places, reach, slack = owners.places, owners.reach, owners.slack
     longest = np.inf
@@ -90,13 +90,13 @@ def share_box(head: int, end: int, owners: Owners, placed: NDArray[np.float64], 
 
 @inline
 def gather(
-    start: Index,
-    end: Index,
+    start: Integer,
+    end: Integer,
     placed: NDArray[np.float64],
     box: NDArray[np.float64],
     found: NDArray[np.int64],
-    count: Index,
-) -> Index:
+    count: Integer,
+) -> Integer:
     """Append the places from ``start`` to ``end`` whose bodies touch ``box`` to ``found``. Return the new count."""
     x0, y0, z0, x1, y1, z1 = box[0], box[1], box[2], box[3], box[4], box[5]
     near = placed[start:end]
@@ -123,8 +123,8 @@ def write_members(
     found: NDArray[np.int64],
     scratch: Scratch,
     chunk: Keys,
-    written: Index,
-) -> Index:
+    written: Integer,
+) -> Integer:
     """Compare the areas from ``head`` to ``end`` with the bodies ``found``, which include their owners.
 
     The keys of each area go to ``chunk`` from ``written`` on, members ascending, and their number to ``owners.sizes``.
@@ -146,7 +146,7 @@ def write_members(
         x, y, z, far = placed[place, 0], placed[place, 1], placed[place, 2], reach[unit] + slack
         for k in range(count):
             touching[k] = touches(xs[k] - x, ys[k] - y, zs[k] - z, far + radii[k], is_box)
-        size: Index = np.int64(0)
+        size: Integer = np.int64(0)
         for k in range(count):
             hits[size] = candidates[k]
             size += np.int64(touching[k])
@@ -159,7 +159,7 @@ def write_members(
 
 
 @kernel
-def _write_ascending(owner: Index, hits: NDArray[np.int32], size: int, keys: Keys) -> None:
+def _write_ascending(owner: Integer, hits: NDArray[np.int32], size: int, keys: Keys) -> None:
     """Write the keys (owner, hit) in order to ``keys``; the owner, one of the hits, comes last."""
     own = np.uint64(owner) << np.uint64(32)
     if size <= SHORT:

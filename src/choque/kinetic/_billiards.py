@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.counters import Counters
 from choque._core.kernel import helper, inline
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_ends, release
@@ -286,7 +286,7 @@ def _play(
 
 
 @helper
-def _collision_time(a: Index, b: Index, radius: Times, paths: Paths, now: float) -> float:
+def _collision_time(a: Integer, b: Integer, radius: Times, paths: Paths, now: float) -> float:
     """Return when two balls touch while they approach; at least ``now``, infinity if never."""
     reach = float(radius[a] + radius[b])
     gap = -reach * reach
@@ -375,7 +375,7 @@ def _slope(quartic: Quartic, s: float) -> float:
 
 
 @helper
-def _collide(a: Index, b: Index, balls: Balls, motion: Motion, now: float) -> bool:
+def _collide(a: Integer, b: Integer, balls: Balls, motion: Motion, now: float) -> bool:
     """Exchange momentum along the line of centers, without loss, and start new paths for both.
 
     Return False, and change nothing, if the balls are pressed together and would part by less than rounding.
@@ -407,7 +407,7 @@ def _collide(a: Index, b: Index, balls: Balls, motion: Motion, now: float) -> bo
 
 
 @helper
-def _center(paths: Paths, axis: Index, body: Index, now: float) -> float:
+def _center(paths: Paths, axis: Integer, body: Integer, now: float) -> float:
     step = now - paths[axis, 2 * body, 3]
     middle = 0.5 * (paths[axis, 2 * body, 0] + paths[axis, 2 * body + 1, 0])
     place: float = middle + (paths[axis, 2 * body, 1] + paths[axis, 2 * body, 2] * step) * step
@@ -415,13 +415,13 @@ def _center(paths: Paths, axis: Index, body: Index, now: float) -> float:
 
 
 @helper
-def _speed(paths: Paths, axis: Index, body: Index, now: float) -> float:
+def _speed(paths: Paths, axis: Integer, body: Integer, now: float) -> float:
     speed: float = paths[axis, 2 * body, 1] + 2.0 * paths[axis, 2 * body, 2] * (now - paths[axis, 2 * body, 3])
     return speed
 
 
 @helper
-def _enter(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
+def _enter(a: Integer, b: Integer, balls: Balls, paths: Paths, now: float) -> None:
     """Add a candidate."""
     last = balls.tally[_CANDIDATES]
     balls.candidates[last, 0], balls.candidates[last, 1] = a, b
@@ -430,7 +430,7 @@ def _enter(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
 
 
 @helper
-def _leave(a: Index, b: Index, balls: Balls) -> None:
+def _leave(a: Integer, b: Integer, balls: Balls) -> None:
     """Remove a candidate; the last one takes its row."""
     candidates, due, tally = balls.candidates, balls.due, balls.tally
     last = tally[_CANDIDATES] - 1
@@ -443,7 +443,7 @@ def _leave(a: Index, b: Index, balls: Balls) -> None:
 
 
 @helper
-def _predict(a: Index, b: Index, balls: Balls, paths: Paths, now: float) -> None:
+def _predict(a: Integer, b: Integer, balls: Balls, paths: Paths, now: float) -> None:
     """Predict the collisions of all candidates in which ``a`` or ``b`` takes part."""
     candidates = balls.candidates
     for row in range(balls.tally[_CANDIDATES]):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
 
 Paths = NDArray[np.float64]
@@ -80,7 +80,7 @@ def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
 
 
 @inline
-def failure_time_inline(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
+def failure_time_inline(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when ``right`` falls behind ``left``, its neighbour; at least ``now``, infinity if never.
 
     Two ends that share one path forever keep the order of the topology: closed, lower before upper; half-open, the
@@ -108,13 +108,13 @@ def failure_time_inline(motion: Motion, axis: Index, left: Index, right: Index, 
 
 
 @helper
-def failure_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
+def failure_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """`failure_time_inline` as a call."""
     return failure_time_inline(motion, axis, left, right, now)
 
 
 @helper
-def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float) -> float:
+def graze_time(paths: Paths, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when two end points touch without passing each other; infinity if not after ``now``."""
     since = max(paths[axis, left, 3], paths[axis, right, 3])
     at, until = since - paths[axis, left, 3], since - paths[axis, right, 3]
@@ -133,7 +133,7 @@ def graze_time(paths: Paths, axis: Index, left: Index, right: Index, now: float)
 
 
 @inline
-def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: float) -> float:
+def _slot_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when two neighbours pass each other, or touch.
 
     Closed boxes may meet at a touch, and not those of the neighbours alone: all end points at the same coordinate do.
@@ -146,7 +146,7 @@ def _slot_time(motion: Motion, axis: Index, left: Index, right: Index, now: floa
 
 
 @inline
-def certify_inline(motion: Motion, axis: Index, slot: Index, now: float) -> int:
+def certify_inline(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
     """Schedule the certificate of one slot, for its present two neighbours. Return 1 if it ever fails, else 0."""
     order = motion.order
     count = order.shape[1]
@@ -158,13 +158,13 @@ def certify_inline(motion: Motion, axis: Index, slot: Index, now: float) -> int:
 
 
 @helper
-def certify(motion: Motion, axis: Index, slot: Index, now: float) -> int:
+def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
     """`certify_inline` as a call."""
     return certify_inline(motion, axis, slot, now)
 
 
 @helper
-def certify_around(motion: Motion, axis: Index, end: Index, now: float) -> None:
+def certify_around(motion: Motion, axis: Integer, end: Integer, now: float) -> None:
     """Schedule the certificates on both sides of an end point."""
     slot = np.int64(motion.rank[axis, end])
     certify(motion, axis, slot - 1, now)
@@ -172,7 +172,7 @@ def certify_around(motion: Motion, axis: Index, end: Index, now: float) -> None:
 
 
 @helper
-def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -> float:
+def wall_time(paths: Paths, axis: Integer, row: Integer, walls: Times, now: float) -> float:
     """Return when a body meets the wall ahead of it; at least ``now``, infinity if never. ``walls`` is (2, axes)."""
     p, v, c, since = paths[axis, 2 * row, 0], paths[axis, 2 * row, 1], paths[axis, 2 * row, 2], paths[axis, 2 * row, 3]
     upper = paths[axis, 2 * row + 1, 0]
@@ -183,7 +183,7 @@ def wall_time(paths: Paths, axis: Index, row: Index, walls: Times, now: float) -
 
 
 @inline
-def release(motion: Motion, axis: Index, row: Index) -> None:
+def release(motion: Motion, axis: Integer, row: Integer) -> None:
     """Return its acceleration to a body that rests at a wall; its path must start at the present time."""
     if motion.pressed.size > 0 and motion.pressed[axis, row] != 0.0:
         for end in range(2 * row, 2 * row + 2):

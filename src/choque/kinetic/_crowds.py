@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.kinetic._certificates import Motion, Paths, certify
 from choque.kinetic._events import (
     EVENT_ROWS,
@@ -97,20 +97,22 @@ def sort_due(motion: Motion, totals: NDArray[np.int64], now: float, scratch: Num
 
 
 @inline
-def _place(paths: Paths, axis: Index, end: Index, now: float) -> float:
+def _place(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
     step = now - paths[axis, end, 3]
     place: float = paths[axis, end, 0] + (paths[axis, end, 1] + paths[axis, end, 2] * step) * step
     return place
 
 
 @inline
-def _velocity(paths: Paths, axis: Index, end: Index, now: float) -> float:
+def _velocity(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
     velocity: float = paths[axis, end, 1] + 2.0 * paths[axis, end, 2] * (now - paths[axis, end, 3])
     return velocity
 
 
 @helper
-def _sort_by_velocity(motion: Motion, axis: Index, first: Index, stop: Index, now: float, scratch: Numbers) -> None:
+def _sort_by_velocity(
+    motion: Motion, axis: Integer, first: Integer, stop: Integer, now: float, scratch: Numbers
+) -> None:
     """Sort the slots from ``first`` to ``stop`` of an axis by velocity; equal ones keep their order (merge sort)."""
     line, paths = motion.order[axis], motion.paths
     width = np.int64(1)
@@ -138,7 +140,7 @@ def count_crowd(crowd: Crowd, paired: bool, totals: NDArray[np.int64]) -> None:
     axes, count = crowd.order.shape
     for axis in range(axes):
         meetings = np.int64(0)
-        first: Index = np.int64(0)
+        first: Integer = np.int64(0)
         while first < count:
             last = block_end(crowd, axis, first)
             if last > first:
@@ -156,9 +158,9 @@ def count_crowd(crowd: Crowd, paired: bool, totals: NDArray[np.int64]) -> None:
 
 
 @helper
-def block_end(crowd: Crowd, axis: Index, first: Index) -> Index:
+def block_end(crowd: Crowd, axis: Integer, first: Integer) -> Integer:
     """Return the last slot of the smallest block from slot ``first`` on that holds the same end points as before."""
-    last: Index = first
+    last: Integer = first
     slot = first
     while slot <= last:
         last = max(last, np.int64(crowd.rank[axis, crowd.old_order[axis, slot]]))
@@ -171,7 +173,7 @@ def report_crowd(crowd: Crowd, closed: bool, time: float, totals: NDArray[np.int
     """Write the pairs that began and ended at an instant, each once; only count them if the buffer is empty."""
     axes, count = crowd.order.shape
     for axis in range(axes):
-        first: Index = np.int64(0)
+        first: Integer = np.int64(0)
         while first < count:
             last = block_end(crowd, axis, first)
             for slot in range(first, last):
@@ -189,7 +191,7 @@ def report_crowd(crowd: Crowd, closed: bool, time: float, totals: NDArray[np.int
 
 
 @helper
-def _is_first(crowd: Crowd, axis: Index, left: Index, right: Index) -> bool:
+def _is_first(crowd: Crowd, axis: Integer, left: Integer, right: Integer) -> bool:
     """Return whether two ends are the first of their bodies, by axis and body, that changed places."""
     lower, upper = (left, right) if left & 1 == 0 else (right, left)
     a, b = min(lower, upper) >> 1, max(lower, upper) >> 1
@@ -202,14 +204,14 @@ def _is_first(crowd: Crowd, axis: Index, left: Index, right: Index) -> bool:
 
 
 @helper
-def _have_swapped(crowd: Crowd, axis: Index, one: Index, other: Index) -> bool:
+def _have_swapped(crowd: Crowd, axis: Integer, one: Integer, other: Integer) -> bool:
     was = crowd.old_rank[axis, one] < crowd.old_rank[axis, other]
     return bool(was != (crowd.rank[axis, one] < crowd.rank[axis, other]))
 
 
 @helper
 def _report_pair(
-    crowd: Crowd, closed: bool, a: Index, b: Index, time: float, totals: NDArray[np.int64], events: EventBuffer
+    crowd: Crowd, closed: bool, a: Integer, b: Integer, time: float, totals: NDArray[np.int64], events: EventBuffer
 ) -> None:
     before = after = at = True
     for axis in range(crowd.order.shape[0]):
@@ -232,7 +234,7 @@ def _report_pair(
 
 
 @helper
-def list_exchanges(crowd: Crowd, rows: NDArray[np.int64], line: NDArray[np.int64]) -> Index:
+def list_exchanges(crowd: Crowd, rows: NDArray[np.int64], line: NDArray[np.int64]) -> Integer:
     """Write exchanges of neighbours (certificate, left, right) that lead from the old order to the new; count them.
 
     With too few ``rows`` they are only counted. ``line`` is (ends,), scratch.

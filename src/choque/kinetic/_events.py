@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.kinetic._certificates import (
     Motion,
     Paths,
@@ -81,7 +81,9 @@ class Log(NamedTuple):
 
 
 @helper
-def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer) -> int:
+def advance(
+    until: float, mode: Integer, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer
+) -> int:
     """Handle every certificate that fails up to ``until``, or up to where ``mode`` stops."""
     clock, totals = journal.clock, journal.totals
     due, heap = motion.queue.due, motion.queue.heap
@@ -126,7 +128,7 @@ def advance(until: float, mode: Index, tolerance: float, motion: Motion, journal
 @helper
 def advance_plain(
     until: float,
-    mode: Index,
+    mode: Integer,
     tolerance: float,
     motion: tuple[Any, ...],
     journal: tuple[Any, ...],
@@ -240,7 +242,7 @@ def _bounce(motion: Motion, journal: Journal, now: float) -> None:
 
 
 @helper
-def _is_pressed(paths: Paths, axis: Index, row: Index) -> bool:
+def _is_pressed(paths: Paths, axis: Integer, row: Integer) -> bool:
     """Return whether a body that was reflected just now cannot leave the wall by more than the rounding of its place.
 
     Without this limit, a body that rounding lifts by a hair would bounce more often than any run could follow.
@@ -293,7 +295,7 @@ def _add_touches(motion: Motion, journal: Journal) -> bool:
 
 
 @helper
-def _are_near(paths: Paths, axis: Index, one: Index, other: Index, time: float) -> bool:
+def _are_near(paths: Paths, axis: Integer, one: Integer, other: Integer, time: float) -> bool:
     """Return whether two end points are at the same coordinate at a time, but for rounding."""
     steps = time - paths[axis, one, 3], time - paths[axis, other, 3]
     moved = paths[axis, one, 1] * steps[0], paths[axis, other, 1] * steps[1]
@@ -345,7 +347,7 @@ def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
 
 
 @helper
-def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
+def _count_meetings(slots: Integer, count: Integer, journal: Journal) -> bool:
     """Count the meetings, which are the exchanges that share end points. Return whether a body bounced."""
     totals, instant, picks = journal.totals, journal.instant, journal.picks
     rows = totals[ROWS]
@@ -378,7 +380,7 @@ def _count_meetings(slots: Index, count: Index, journal: Journal) -> bool:
 
 
 @helper
-def _report(first: Index, last: Index, motion: Motion, journal: Journal, events: EventBuffer) -> None:
+def _report(first: Integer, last: Integer, motion: Motion, journal: Journal, events: EventBuffer) -> None:
     """Report the pair of bodies that the exchanges ``picks[first:last]`` belong to, if it began or ended."""
     rank, instant, picks = motion.rank, journal.instant, journal.picks
     count, time = rank.shape[1], journal.clock[1]
@@ -415,12 +417,14 @@ def _report(first: Index, last: Index, motion: Motion, journal: Journal, events:
 
 
 @helper
-def _overlap(rank: Numbers, axis: Index, a: Index, b: Index) -> bool:
+def _overlap(rank: Numbers, axis: Integer, a: Integer, b: Integer) -> bool:
     return bool(rank[axis, 2 * a] < rank[axis, 2 * b + 1] and rank[axis, 2 * b] < rank[axis, 2 * a + 1])
 
 
 @helper
-def write_event(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np.int64], events: EventBuffer) -> None:
+def write_event(
+    time: float, kind: Integer, a: Integer, b: Integer, totals: NDArray[np.int64], events: EventBuffer
+) -> None:
     """Append a pair that began (1) or ended (0)."""
     place = totals[EVENT_ROWS]
     events.times[place], events.kinds[place] = time, kind
@@ -429,7 +433,7 @@ def write_event(time: float, kind: Index, a: Index, b: Index, totals: NDArray[np
 
 
 @helper
-def _sort(picks: NDArray[np.int64], count: Index, instant: NDArray[np.int64], column: Index) -> None:
+def _sort(picks: NDArray[np.int64], count: Integer, instant: NDArray[np.int64], column: Integer) -> None:
     """Sort row numbers by a column, then by number (Shell, "A high-speed sorting procedure", 1959)."""
     step = 1
     while step < count // 3:

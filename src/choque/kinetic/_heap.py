@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
-from choque._core.types import Index
+from choque._core.types import Integer
 
 Numbers: TypeAlias = NDArray[np.int32]
 Times: TypeAlias = NDArray[np.float64]
@@ -34,7 +34,7 @@ class Queue(NamedTuple):
 
 
 @helper
-def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
+def rise(queue: Queue, at: Integer, certificate: Integer, time: float) -> None:
     """Put a certificate at the free place ``at``, or at a place above it, as its time requires."""
     due, heap, place = queue
     while at > 0:
@@ -53,7 +53,7 @@ def rise(queue: Queue, at: Index, certificate: Index, time: float) -> None:
 
 
 @helper
-def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
+def sink(queue: Queue, at: Integer, certificate: Integer, time: float) -> None:
     """Put a certificate at the free place ``at``, or at a place below it, as its time requires."""
     due, heap, place = queue
     count = heap.size
@@ -79,7 +79,7 @@ def sink(queue: Queue, at: Index, certificate: Index, time: float) -> None:
 
 
 @inline
-def reschedule(queue: Queue, certificate: Index, time: float) -> None:
+def reschedule(queue: Queue, certificate: Integer, time: float) -> None:
     """Change the failure time of a certificate."""
     at = queue.place[certificate]
     previous = queue.due[at]

@@ -20,8 +20,7 @@ import numpy as np
 from choque._core.records import pack_records
 from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
-from choque.broad.auto import COORDINATES, coordinates
-from choque.broad.survey import survey_boxes
+from choque.broad.auto import COORDINATES, coordinates, survey_boxes
 from choque.errors import ChoqueError
 from choque.files import write_pairs
 from choque.lab.candidate import Candidate

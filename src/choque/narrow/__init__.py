@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from choque.narrow.convex.impact import Impact, time_of_impact
     from choque.narrow.convex.queries import Closest, Penetration, collide, epa, gjk
     from choque.narrow.hulls import Hulls
-    from choque.narrow.manifold import Contacts
+    from choque.narrow.pair import Contacts
     from choque.narrow.phase import NarrowPhase, contacts
     from choque.narrow.solids import solid_names
 
@@ -36,7 +36,7 @@ __all__ = [
 
 _MEMBERS = {
     "Closest": "convex.queries",
-    "Contacts": "manifold",
+    "Contacts": "pair",
     "Hulls": "hulls",
     "Impact": "convex.impact",
     "NarrowPhase": "phase",

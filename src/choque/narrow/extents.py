@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
 from choque._core.threads import over_ranges
-from choque._core.types import Floats, Index
+from choque._core.types import Floats, Integer
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, PLANE, SPHERE, TILE, Shapes, Solids
@@ -217,7 +217,7 @@ def bound_spheres(
 
 
 @inline
-def _is_sound(solids: Solids, row: Index) -> Any:
+def _is_sound(solids: Solids, row: Integer) -> Any:
     """Return whether a body has a finite pose, a known kind and, if it is convex, one of the hulls."""
     kind, position, rotation, _, hull, _, starts = solids
     if not 0 <= kind[row] < KIND_COUNT or (kind[row] == CONVEX and not 0 <= hull[row] < starts.size - 1):
@@ -229,7 +229,7 @@ def _is_sound(solids: Solids, row: Index) -> Any:
 
 
 @inline
-def _reach(kind: Any, rotation: Any, size: Any, row: Index, x: float, y: float, z: float) -> Any:
+def _reach(kind: Any, rotation: Any, size: Any, row: Integer, x: float, y: float, z: float) -> Any:
     """How far a sphere, capsule or tile reaches from its centre along (x, y, z), times the length of that."""
     r = rotation[row]
     along_z = abs(x * r[0, 2] + y * r[1, 2] + z * r[2, 2])
@@ -243,7 +243,9 @@ def _reach(kind: Any, rotation: Any, size: Any, row: Index, x: float, y: float, 
 
 
 @inline
-def _hull_extent(rotation: Any, size: Any, row: Index, hull: Index, points: Any, starts: Any, direction: Vector) -> Any:
+def _hull_extent(
+    rotation: Any, size: Any, row: Integer, hull: Integer, points: Any, starts: Any, direction: Vector
+) -> Any:
     """Return the interval of a scaled hull along ``direction``, relative to its centre."""
     x, y, z = direction
     u = size[row, 0] * (x * rotation[row, 0, 0] + y * rotation[row, 1, 0] + z * rotation[row, 2, 0])
@@ -257,7 +259,7 @@ def _hull_extent(rotation: Any, size: Any, row: Index, hull: Index, points: Any,
 
 
 @inline
-def _half_space(rotation: Any, row: Index, x: float, y: float, z: float) -> Any:
+def _half_space(rotation: Any, row: Integer, x: float, y: float, z: float) -> Any:
     """From where to where a half-space reaches along (x, y, z): endless unless that is its normal exactly."""
     u, v, w = rotation[row, 0, 1], rotation[row, 1, 1], rotation[row, 2, 1]
     low, high = -np.inf, np.inf

@@ -16,8 +16,7 @@ from choque._core.kernel import kernel
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.narrow.manifold import ContactArrays, Contacts
-from choque.narrow.pair import Loop, PoseArrays, pair_loop
+from choque.narrow.pair import ContactArrays, Contacts, Loop, PoseArrays, pair_loop
 from choque.narrow.rules import EXACT, RULES
 from choque.narrow.shapes import CONVEX, KIND_COUNT, KIND_NAMES, KINDS_ALLOWED, Shapes
 

@@ -21,7 +21,7 @@ from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import bit_count, lowest_bit, near_eight
 from choque._core.sort import radix_sort
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.neighbors._cells import Cells, Images, images_of, points_in
 
 MAX_CELLS_ALONG = 1 << 20
@@ -292,7 +292,7 @@ def step_between(own: Any, other: Any, cells: Any, vectors: Any) -> Any:
 
 
 @forceinline
-def _step(owners: Any, k: Index, points: Any, j: Index, vectors: Any) -> Any:
+def _step(owners: Any, k: Integer, points: Any, j: Integer, vectors: Any) -> Any:
     """Return the vector from a point to a candidate, and the cells between them."""
     cells = (
         points.shift[j, 0] - owners.shift[k, 0],
@@ -305,7 +305,7 @@ def _step(owners: Any, k: Index, points: Any, j: Index, vectors: Any) -> Any:
 
 
 @forceinline
-def is_kept(own: Any, other: Any, cells: Any, part: Index) -> Any:
+def is_kept(own: Any, other: Any, cells: Any, part: Integer) -> Any:
     """Return whether a candidate that is near belongs to the list."""
     if part == ALL:
         return True
@@ -318,7 +318,7 @@ def is_kept(own: Any, other: Any, cells: Any, part: Index) -> Any:
 
 
 @forceinline
-def _limits(owners: Any, k: Index, rule: Any, has_radius: Any) -> Any:
+def _limits(owners: Any, k: Integer, rule: Any, has_radius: Any) -> Any:
     """Return the distances that all and that no neighbours of a point surely have, and half of the rule's sum."""
     if has_radius:
         own = owners.group.radius[k]
@@ -400,7 +400,7 @@ def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, li
 
 
 @forceinline
-def write(lists: Any, row: Index, own: Any, other: Any, cells: Any, step: Any, square: Any) -> None:
+def write(lists: Any, row: Integer, own: Any, other: Any, cells: Any, step: Any, square: Any) -> None:
     """Write one neighbour to the arrays that are wanted."""
     if lists.i.size:
         lists.i[row] = own

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import forceinline, kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.neighbors._cells import Cells, check_cells_away, check_image_count, margins
 from choque.neighbors._search import HALF, Group, Lists, empty_lists, is_kept, step_between, write
 
@@ -84,7 +84,7 @@ def _wrap(first: Any, last: Any, position: Any, cells: Cells, fraction: Any, who
 
 
 @forceinline
-def _moves(systems: Any, system: Index, i: Index, j: Index, axis: Index) -> Any:
+def _moves(systems: Any, system: Integer, i: Integer, j: Integer, axis: Integer) -> Any:
     """Return the first and last image of a point along an axis that can be near another point."""
     if not systems.periodic[system, axis]:
         return np.int64(0), np.int64(0)

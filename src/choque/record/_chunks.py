@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.errors import UnreadableFile
 from choque.record._blocks import Unpacker, pack
 
@@ -177,13 +177,13 @@ def _joined(planes: NDArray[np.uint8], count: int) -> Whole:
 
 
 @inline
-def _numbered(bits: Index) -> Any:
+def _numbered(bits: Integer) -> Any:
     """Map the bits of a float to its number in the order of floats, or back."""
     return bits ^ OTHERS if bits & SIGN else bits
 
 
 @kernel
-def _split_surprises(bits: Any, movers: Any, column: Index, planes: Any) -> None:
+def _split_surprises(bits: Any, movers: Any, column: Integer, planes: Any) -> None:
     """Write how far each number of ``column`` is from its prediction, byte by byte.
 
     ``bits`` (k, n, c) uint32 are floats; ``movers`` (m,) int64 the bodies to look at; ``planes`` (4, m · (k − 1))
@@ -210,7 +210,7 @@ def _split_surprises(bits: Any, movers: Any, column: Index, planes: Any) -> None
 
 
 @kernel
-def _join_surprises(bits: Any, movers: Any, column: Index, planes: Any) -> None:
+def _join_surprises(bits: Any, movers: Any, column: Integer, planes: Any) -> None:
     """Undo `_split_surprises`: fill the frames after the first of ``column`` for the ``movers``."""
     later = bits.shape[0] - 1
     for row in range(movers.size):

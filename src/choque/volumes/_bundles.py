@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
 from choque.volumes._sections import SectionArrays, Sections, grown
 
@@ -39,9 +39,9 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
     coarse_strips = np.empty((strips.shape[0] // 2 + 64, 2), np.int32)
     coarse_ends = np.empty((ends.size // 2 + 64, 1), np.int32)
     pair, other_pair = np.empty(1, np.int32), np.empty(1, np.int32)
-    slab_count: Index = 0
-    strip_count: Index = 0
-    end_count: Index = 0
+    slab_count: Integer = 0
+    strip_count: Integer = 0
+    end_count: Integer = 0
     slab, last = -1, slabs.shape[0] - 1
     plane = slabs[0, 0] - slabs[0, 0] % 2
     while True:
@@ -101,7 +101,7 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
 
 
 @kernel
-def _next_boundary(rows: NDArray[np.int32], at: Index, last: Index, value: Index) -> Index:
+def _next_boundary(rows: NDArray[np.int32], at: Integer, last: Integer, value: Integer) -> Integer:
     """Return the even coordinate after the even ``value`` where ``rows[at:]`` end a bundle; ``value`` if none does."""
     if at > last:
         return value
@@ -110,14 +110,14 @@ def _next_boundary(rows: NDArray[np.int32], at: Index, last: Index, value: Index
 
 
 @kernel
-def _boundary_or_end(rows: NDArray[np.int32], at: Index, last: Index, value: Index) -> Index:
+def _boundary_or_end(rows: NDArray[np.int32], at: Integer, last: Integer, value: Integer) -> Integer:
     """Return the same as `_next_boundary`, but `NOWHERE` if there is none."""
     found = _next_boundary(rows, at, last, value)
     return np.int64(NOWHERE) if found == value else np.int64(found)
 
 
 @kernel
-def _rows_of(slabs: NDArray[np.int32], slab: Index) -> tuple[Index, Index]:
+def _rows_of(slabs: NDArray[np.int32], slab: Integer) -> tuple[Integer, Integer]:
     """Return the first strip of a slab and the one that marks its end; an empty range for -1 and for an empty slab."""
     if slab < 0:
         return 0, -1
@@ -125,8 +125,10 @@ def _rows_of(slabs: NDArray[np.int32], slab: Index) -> tuple[Index, Index]:
 
 
 @kernel
-def _first_line(strips: NDArray[np.int32], row: Index, row_last: Index, other: Index, other_last: Index) -> Index:
-    line: Index = np.int64(NOWHERE)
+def _first_line(
+    strips: NDArray[np.int32], row: Integer, row_last: Integer, other: Integer, other_last: Integer
+) -> Integer:
+    line: Integer = np.int64(NOWHERE)
     if row <= row_last:
         line = np.int64(strips[row, 0])
     if other <= other_last:
@@ -135,7 +137,7 @@ def _first_line(strips: NDArray[np.int32], row: Index, row_last: Index, other: I
 
 
 @kernel
-def _run_ends(strips: NDArray[np.int32], here: Index, first: Index, last: Index) -> Index:
+def _run_ends(strips: NDArray[np.int32], here: Integer, first: Integer, last: Integer) -> Integer:
     """Return an upper bound for the number of ends of the strip ``here`` and the one after it."""
     if first > last:
         return 0
@@ -147,16 +149,16 @@ def _run_ends(strips: NDArray[np.int32], here: Index, first: Index, last: Index)
 def _either_row(
     strips: NDArray[np.int32],
     ends: NDArray[np.int32],
-    here: Index,
-    first: Index,
-    last: Index,
-    beyond: Index,
+    here: Integer,
+    first: Integer,
+    last: Integer,
+    beyond: Integer,
     target: NDArray[np.int32],
-) -> Index:
+) -> Integer:
     """Write the union of the runs of the strip ``here`` and the one after it, below the line ``beyond``."""
-    start: Index = 0
-    middle: Index = 0
-    stop: Index = 0
+    start: Integer = 0
+    middle: Integer = 0
+    stop: Integer = 0
     if first <= here <= last:
         start, middle = np.int64(strips[here, 1]), np.int64(strips[here + 1, 1])
         stop = middle
@@ -170,13 +172,13 @@ def _either_row(
 @kernel
 def _either(
     one: NDArray[np.int32],
-    first: Index,
-    last: Index,
+    first: Integer,
+    last: Integer,
     two: NDArray[np.int32],
-    start: Index,
-    stop: Index,
+    start: Integer,
+    stop: Integer,
     target: NDArray[np.int32],
-) -> Index:
+) -> Integer:
     """Write the union of two sorted lists of runs to ``target``; return the number of ends."""
     count = 0
     while first < last or start < stop:
@@ -202,7 +204,7 @@ def bundles_overlap(
     two: SectionArrays,
     shift: Shift,
     found: NDArray[np.int64],
-) -> Index:
+) -> Integer:
     """Return whether the interiors of two solids meet when the second is moved by ``shift``.
 
     Compares bundles first, then the sections that they were made of, and writes a box of the overlap to ``found``.
@@ -223,7 +225,7 @@ def bundles_overlap(
             compared += 1
             plane = max(coarse_slabs[slab, 0], other_coarse_slabs[other, 0] + shift_0)
             beyond = min(coarse_slabs[slab + 1, 0], other_coarse_slabs[other + 1, 0] + shift_0)
-            line: Index = np.int64(-FAR)
+            line: Integer = np.int64(-FAR)
             while sections_overlap(slab, bundles, other, other_bundles, shift, 0, (line, FAR), found):
                 line = found[4]
                 if slabs_overlap(one, two, shift, 0, (plane, beyond), (found[1], line), found):

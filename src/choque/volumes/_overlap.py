@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.volumes._sections import SectionArrays
 
-Shift: TypeAlias = tuple[Index, Index, Index]
+Shift: TypeAlias = tuple[Integer, Integer, Integer]
 """Translation of the second solid, in the order of the keys."""
 
-Range: TypeAlias = tuple[Index, Index]
+Range: TypeAlias = tuple[Integer, Integer]
 """Lower and upper coordinate along one axis."""
 
 FOUND_SIZE = 8
 """Lower and upper corner of the overlap (0 to 5), runs compared (6), pairs of sections compared (7)."""
 
-FAR: Index = np.int64(1 << 40)
+FAR: Integer = np.int64(1 << 40)
 """Greater than every coordinate."""
 
 EVERYWHERE: Range = (-FAR, FAR)
@@ -36,7 +36,7 @@ NO_PROBES = PROBES[:0]
 
 
 @helper
-def row_at(rows: NDArray[np.int32], first: Index, last: Index, value: Index) -> Index:
+def row_at(rows: NDArray[np.int32], first: Integer, last: Integer, value: Integer) -> Integer:
     """Return the last of ``rows[first:last]`` whose coordinate is at most ``value``, or ``first``."""
     while last - first > 1:
         middle = (first + last) // 2
@@ -52,7 +52,7 @@ def find_overlap(
     one: SectionArrays,
     two: SectionArrays,
     shift: Shift,
-    slack: Index,
+    slack: Integer,
     probes: NDArray[np.int64],
     only_probes: bool,
     found: NDArray[np.int64],
@@ -83,7 +83,7 @@ def slabs_overlap(
     one: SectionArrays,
     two: SectionArrays,
     shift: Shift,
-    slack: Index,
+    slack: Integer,
     planes: Range,
     lines: Range,
     found: NDArray[np.int64],
@@ -110,12 +110,12 @@ def slabs_overlap(
 
 @helper
 def sections_overlap(
-    slab: Index,
+    slab: Integer,
     one: SectionArrays,
-    other_slab: Index,
+    other_slab: Integer,
     two: SectionArrays,
     shift: Shift,
-    slack: Index,
+    slack: Integer,
     lines: Range,
     found: NDArray[np.int64],
 ) -> bool:

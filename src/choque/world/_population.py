@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.ids import Identities
-from choque._core.rotation import orthonormalised
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Rows
+from choque._core.vector import orthonormalised
 from choque.dynamics import Response
-from choque.dynamics.mechanics import capsule_inertia, limit_speeds, sphere_inertia
+from choque.dynamics.mechanics import capsule_inertia, sphere_inertia
+from choque.dynamics.response import limit_speeds
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.world.bodies import Bodies

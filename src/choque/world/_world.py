@@ -21,7 +21,7 @@ from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.errors import InvalidInput
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 from choque.world._population import Population
 from choque.world.bodies import Bodies, state_hash
 from choque.world.bounds import kept_bounds

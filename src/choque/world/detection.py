@@ -16,7 +16,7 @@ from choque._core.counters import Counters
 from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import Shapes
 from choque.world.bodies import Bodies

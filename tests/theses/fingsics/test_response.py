@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from choque.dynamics import create_response
 from choque.errors import InvalidInput
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses.fingsics.integration import integrate
 from choque.theses.fingsics.response import STATIC_MASS

@@ -18,8 +18,7 @@ from choque._core.sort import radix_sort, to_places
 from choque._core.types import Floats, Keys, Rows
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
-from choque.broad.sweep_line import Line
-from choque.broad.sweep_order import Order, boxes_in_order, order_of, widest_axis
+from choque.broad.sweep_order import Line, Order, boxes_in_order, order_of, widest_axis
 from choque.broad.sweep_tiles import (
     LISTED_PER_BOX,
     ROW_BIT,

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.pair_keys import pack_pairs
 from choque._core.threads import ranges, run
-from choque._core.types import Floats, Index, Pairs
+from choque._core.types import Floats, Integer, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, cores_of_shapes, support
 from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
-from choque.narrow.manifold import ContactArrays
+from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import PLANE, Shapes
 
 
@@ -90,8 +90,8 @@ def _plane_contacts(
     plane_first: NDArray[np.bool_],
     rotation: Floats,
     found: ContactArrays,
-    first: Index,
-    last: Index,
+    first: Integer,
+    last: Integer,
 ) -> None:
     """Write the contacts of pairs first … last − 1 of a body and a plane: how far the lowest vertex is below it.
 

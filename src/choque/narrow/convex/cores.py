@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.threads import over_ranges
-from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.hulls import Hulls, Posed
@@ -123,7 +123,13 @@ def _empty_cores(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
 
 @helper
 def turn_points(
-    points: Floats, first: Index, last: Index, rotation: Floats, scale: Floats, target: NDArray[np.float64], at: Index
+    points: Floats,
+    first: Integer,
+    last: Integer,
+    rotation: Floats,
+    scale: Floats,
+    target: NDArray[np.float64],
+    at: Integer,
 ) -> None:
     """Write ``rotation @ (scale * p)`` of the points first … last − 1 into rows of ``target`` from row ``at`` on."""
     xx, xy, xz = rotation[0, 0] * scale[0], rotation[0, 1] * scale[1], rotation[0, 2] * scale[2]
@@ -139,7 +145,7 @@ def turn_points(
 
 @kernel
 def _fill_hulls(
-    first: Index, last: Index, hull: Rows, poses: PoseArrays, hull_points: Floats, hull_first: Rows, cores: Cores
+    first: Integer, last: Integer, hull: Rows, poses: PoseArrays, hull_points: Floats, hull_first: Rows, cores: Cores
 ) -> None:
     """Rotate and place the bodies first … last − 1, which are all hulls, as many points as their spans have."""
     position, rotation, scale = poses
@@ -154,7 +160,7 @@ def _fill_hulls(
 
 
 @kernel
-def _fill_shapes(first: Index, last: Index, bodies: Rows, solids: Solids, cores: Cores) -> None:
+def _fill_shapes(first: Integer, last: Integer, bodies: Rows, solids: Solids, cores: Cores) -> None:
     """Rotate and place the cores of ``bodies`` first … last − 1."""
     kind, position, rotation, size, hull, hull_points, hull_first = solids
     points, spans, place, _ = cores
@@ -188,7 +194,7 @@ def _fill_shapes(first: Index, last: Index, bodies: Rows, solids: Solids, cores:
 
 
 @helper
-def support(points: Floats, spans: Rows, graph: Rows, body: Index, direction: Vector, start: Index) -> Index:
+def support(points: Floats, spans: Rows, graph: Rows, body: Integer, direction: Vector, start: Integer) -> Integer:
     """The row of the point of ``body`` that lies farthest along ``direction``; the arrays are those of `Cores`.
 
     Small clouds are scanned, and of equal points the first is taken. On large ones with known neighbours the climb
@@ -202,7 +208,7 @@ def support(points: Floats, spans: Rows, graph: Rows, body: Index, direction: Ve
 
 
 @helper
-def scan(points: Floats, first: Index, last: Index, direction: Vector) -> Index:
+def scan(points: Floats, first: Integer, last: Integer, direction: Vector) -> Integer:
     """The first of the rows first … last − 1 that lies farthest along ``direction``."""
     x, y, z = direction
     best, highest = first, -np.inf
@@ -214,7 +220,7 @@ def scan(points: Floats, first: Index, last: Index, direction: Vector) -> Index:
 
 
 @helper
-def climb(points: Floats, first: Index, base: Index, graph: Rows, direction: Vector, start: Index) -> Index:
+def climb(points: Floats, first: Integer, base: Integer, graph: Rows, direction: Vector, start: Integer) -> Integer:
     """The row of a farthest point of the hull whose points start at row ``first``, by way of its edges."""
     x, y, z = direction
     best = start

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper
-from choque._core.types import Floats, Index, Rows
+from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, add, cross, dot, length, point_of, scaled, store, subtract, unit
 from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.gjk import Simplex, start_axis
@@ -83,7 +83,7 @@ def new_polytope(corner_count: int = 96) -> Polytope:
 
 @helper
 def epa_pair(
-    cores: Cores, one: Index, other: Index, simplex: Simplex, count: Index, polytope: Polytope
+    cores: Cores, one: Integer, other: Integer, simplex: Simplex, count: Integer, polytope: Polytope
 ) -> tuple[int, int, Vector, float]:
     """The outcome, the iterations, the normal from ``one`` to ``other`` and the depth of two cores that meet.
 
@@ -139,7 +139,9 @@ def epa_pair(
 
 
 @helper
-def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index, nearest: Index, slack: float) -> Index:
+def _face_below(
+    corners: Floats, planes: Floats, faces: Rows, face_count: Integer, nearest: Integer, slack: float
+) -> Integer:
     """Of the faces in the plane of the ``nearest`` one, that which the origin lies below: it has the deepest points."""
     normal, least = point_of(planes, nearest), planes[nearest, 3]
     point = scaled(normal, least)
@@ -160,7 +162,7 @@ def _face_below(corners: Floats, planes: Floats, faces: Rows, face_count: Index,
 
 @forceinline
 def _farthest(
-    cores: Cores, one: Index, other: Index, offset: Vector, direction: Vector, start: tuple[int, int]
+    cores: Cores, one: Integer, other: Integer, offset: Vector, direction: Vector, start: tuple[int, int]
 ) -> tuple[Vector, int, int]:
     """Return the corner of the difference farthest along ``direction``, and the points of the two bodies that make it.
 
@@ -173,7 +175,9 @@ def _farthest(
 
 
 @helper
-def _fill_simplex(cores: Cores, one: Index, other: Index, offset: Vector, simplex: Simplex, count: Index) -> Index:
+def _fill_simplex(
+    cores: Cores, one: Integer, other: Integer, offset: Vector, simplex: Simplex, count: Integer
+) -> Integer:
     """Add corners until the simplex has four that are not in one plane; how many it has, fewer only on a flat body.
 
     GJK may hold the origin with less than a tetrahedron, or with one that repeats a corner or is flat. The corner to
@@ -205,7 +209,7 @@ def _fill_simplex(cores: Cores, one: Index, other: Index, offset: Vector, simple
 
 
 @helper
-def _way_out(corners: Floats, count: Index, attempt: Index) -> Vector:
+def _way_out(corners: Floats, count: Integer, attempt: Integer) -> Vector:
     """One of six directions away from what the first ``count`` corners span."""
     sign = 1.0 if attempt % 2 == 0 else -1.0
     if count == 1:
@@ -228,7 +232,7 @@ def _way_out(corners: Floats, count: Index, attempt: Index) -> Vector:
 
 
 @helper
-def _stands_out(corners: Floats, corner: Index) -> bool:
+def _stands_out(corners: Floats, corner: Integer) -> bool:
     """Whether a corner lies clearly off what the corners before it span."""
     a = point_of(corners, 0)
     offset = subtract(point_of(corners, corner), a)
@@ -244,7 +248,7 @@ def _stands_out(corners: Floats, corner: Index) -> bool:
 
 
 @helper
-def _flat_normal(simplex: Simplex, count: Index, offset: Vector) -> Vector:
+def _flat_normal(simplex: Simplex, count: Integer, offset: Vector) -> Vector:
     """A direction in which two bodies of one plane, or of less, do not overlap at all."""
     normal = _way_out(simplex.corners, count, 0) if count > 0 else (0.0, 1.0, 0.0)
     return normal if dot(normal, offset) <= 0 else scaled(normal, -1.0)
@@ -273,7 +277,7 @@ def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, fac
 
 
 @helper
-def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least: float) -> bool:
+def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Integer, least: float) -> bool:
     """Write the plane of a face; False if its area is not above the ``least``, so that it has no normal."""
     a, b = point_of(corners, faces[face, 0]), point_of(corners, faces[face, 1])
     normal = cross(subtract(b, a), subtract(point_of(corners, faces[face, 2]), a))
@@ -286,7 +290,7 @@ def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Index, least:
 
 
 @forceinline
-def _look(polytope: Polytope, nearest: Index, corner: Vector, iteration: Index, slack: float) -> tuple[int, int]:
+def _look(polytope: Polytope, nearest: Integer, corner: Vector, iteration: Integer, slack: float) -> tuple[int, int]:
     """List the faces seen from ``corner`` and the edges around them, starting at the ``nearest`` face."""
     _, _, planes, faces, seen, rim, waiting = polytope
     faces[nearest, MARK] = iteration
@@ -316,7 +320,7 @@ def _look(polytope: Polytope, nearest: Index, corner: Vector, iteration: Index, 
 
 @forceinline
 def _grow(
-    polytope: Polytope, corner: Index, seen_count: Index, rim_count: Index, face_count: Index, least: float
+    polytope: Polytope, corner: Integer, seen_count: Integer, rim_count: Integer, face_count: Integer, least: float
 ) -> bool:
     """Put faces between the rim and ``corner`` in place of those that were seen; False if roundings forbid it.
 

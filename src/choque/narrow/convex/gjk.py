@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.types import Floats, Index, Rows
+from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, add, along, cross, dot, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, support
 
@@ -58,7 +58,7 @@ def new_simplex() -> Simplex:
 
 @helper
 def gjk_pair(
-    cores: Cores, one: Index, other: Index, axis: Vector, gap: float, simplex: Simplex
+    cores: Cores, one: Integer, other: Integer, axis: Vector, gap: float, simplex: Simplex
 ) -> tuple[int, int, Vector, int]:
     """The verdict on two cores, the iterations, the axis from ``other`` to ``one``, and the corners of ``simplex``.
 
@@ -141,7 +141,7 @@ def gjk_pair(
 
 
 @helper
-def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
+def weights_of(simplex: Simplex, count: Integer, point: Vector) -> Vector:
     """How much each of up to three corners counts in ``point``, which lies on their hull."""
     if count == 1:
         return 1.0, 0.0, 0.0
@@ -164,7 +164,7 @@ def weights_of(simplex: Simplex, count: Index, point: Vector) -> Vector:
 
 
 @helper
-def witnesses(cores: Cores, one: Index, other: Index, simplex: Simplex, weights: Vector) -> tuple[Vector, Vector]:
+def witnesses(cores: Cores, one: Integer, other: Integer, simplex: Simplex, weights: Vector) -> tuple[Vector, Vector]:
     """The points of the two cores, in the world, that the ``weights`` of three corners name."""
     points, _, place, _ = cores
     rows = simplex.rows
@@ -177,13 +177,13 @@ def witnesses(cores: Cores, one: Index, other: Index, simplex: Simplex, weights:
 
 
 @helper
-def start_axis(place: Floats, one: Index, other: Index) -> Vector:
+def start_axis(place: Floats, one: Integer, other: Integer) -> Vector:
     """Where a query starts that nothing is remembered of: from the position of ``other`` to that of ``one``."""
     return subtract(point_of(place, one), point_of(place, other))
 
 
 @helper
-def common_point(cores: Cores, one: Index, other: Index, simplex: Simplex) -> Vector:
+def common_point(cores: Cores, one: Integer, other: Integer, simplex: Simplex) -> Vector:
     """A point that both cores have, from a tetrahedron around the origin."""
     a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
     c, d = point_of(simplex.corners, 2), point_of(simplex.corners, 3)

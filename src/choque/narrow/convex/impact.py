@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, run
-from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
 from choque.errors import InvalidInput
 from choque.narrow.convex.cores import Cores
@@ -149,8 +149,8 @@ def _advance(
     motion: NDArray[np.float64],
     tolerance: float,
     found: _Impacts,
-    first: Index,
-    last: Index,
+    first: Integer,
+    last: Integer,
 ) -> None:
     """Advance pairs first … last − 1 until they touch, separate for good, or the time is over."""
     outcome, time, normal, point, steps = found
@@ -195,7 +195,7 @@ def _advance(
 
 
 @helper
-def _extent(cores: Cores, body: Index) -> float:
+def _extent(cores: Cores, body: Integer) -> float:
     """How far a body reaches from its position."""
     farthest = 0.0
     for row in range(cores.spans[body, 0], cores.spans[body, 1]):
@@ -205,7 +205,7 @@ def _extent(cores: Cores, body: Index) -> float:
 
 @helper
 def _pose(
-    cores: Cores, body: Index, move: Vector, spin: Vector, now: float, moving: Cores, place: Index, at: Index
+    cores: Cores, body: Integer, move: Vector, spin: Vector, now: float, moving: Cores, place: Integer, at: Integer
 ) -> None:
     """Write body ``body``, moved and turned as far as it is at the time ``now``, as body ``place`` of ``moving``."""
     first, last = cores.spans[body, 0], cores.spans[body, 1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from choque._core.kernel import helper
-from choque._core.types import Floats, Index, Rows
+from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, along, cross, dot, length, point_of, subtract, unit
 from choque.narrow.convex.cores import Cores
 
@@ -25,7 +25,9 @@ PARALLEL = 1e-6
 
 
 @helper
-def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, middle: Vector, scratch: Floats) -> Vector:
+def middle_of_patch(
+    cores: Cores, one: Integer, other: Integer, normal: Vector, middle: Vector, scratch: Floats
+) -> Vector:
     """The middle of the common region of the flat parts that face each other, or ``middle`` where one has no extent.
 
     ``scratch`` is working memory, (64, 8): columns 0 and 1 hold the flat part of ``one`` in the plane across the
@@ -56,7 +58,7 @@ def middle_of_patch(cores: Cores, one: Index, other: Index, normal: Vector, midd
 
 
 @helper
-def _flat_part(points: Floats, spans: Rows, body: Index, normal: Vector) -> tuple[int, int, int, float]:
+def _flat_part(points: Floats, spans: Rows, body: Integer, normal: Vector) -> tuple[int, int, int, float]:
     """How many corners of a body reach farthest along ``normal``, the first and the last of them, and their level."""
     begin, end = spans[body, 0], spans[body, 1]
     farthest, highest = begin, -math.inf
@@ -75,7 +77,7 @@ def _flat_part(points: Floats, spans: Rows, body: Index, normal: Vector) -> tupl
 
 
 @helper
-def _cross(points: Floats, start: Index, end: Index, other_start: Index, other_end: Index) -> bool:
+def _cross(points: Floats, start: Integer, end: Integer, other_start: Integer, other_end: Integer) -> bool:
     """Whether two edges, named by their ends, cross: then they have no stretch in common, only the point known."""
     edge = subtract(point_of(points, end), point_of(points, start))
     other_edge = subtract(point_of(points, other_end), point_of(points, other_start))
@@ -86,12 +88,12 @@ def _cross(points: Floats, start: Index, end: Index, other_start: Index, other_e
 @helper
 def _lay_flat_part(
     cores: Cores,
-    body: Index,
+    body: Integer,
     normal: Vector,
     level: float,
     frame: tuple[Vector, Vector, Vector],
     scratch: Floats,
-    column: Index,
+    column: Integer,
 ) -> None:
     """Write the corners of a body that reach the ``level`` in counter-clockwise order around their mean.
 
@@ -142,7 +144,7 @@ def _middle_of_edges(scratch: Floats) -> tuple[float, float]:
 
 @helper
 def _middle_of_clipped(
-    scratch: Floats, column: Index, count: Index, clip_column: Index, clip_count: Index
+    scratch: Floats, column: Integer, count: Integer, clip_column: Integer, clip_count: Integer
 ) -> tuple[float, float]:
     """The centre of the part of a polygon, or of an edge, that lies inside another polygon; 0, 0 if there is none."""
     source, target = column, 4

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, run
-from choque._core.types import Floats, Index, Pairs, Rows
+from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import FULL, Polytope, epa_pair, new_polytope
@@ -119,7 +119,7 @@ def probe_pairs(
 
 
 @helper
-def _separates(cores: Cores, one: Index, other: Index, axis: Floats, row: Index, gap: float) -> bool:
+def _separates(cores: Cores, one: Integer, other: Integer, axis: Floats, row: Integer, gap: float) -> bool:
     """Whether a remembered axis clearly separates the bodies by more than ``gap``."""
     direction = point_of(axis, row)
     size = dot(direction, direction)
@@ -149,7 +149,7 @@ class Block(NamedTuple):
 
 @kernel
 def _probe(
-    cores: Cores, rows: Pairs, wanted: Index, found: Probe, polytope: Polytope, first: Index, last: Index
+    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, polytope: Polytope, first: Integer, last: Integer
 ) -> None:
     """Fill the rows of pairs first … last − 1, a block at a time: first GJK, then EPA, then the middles of patches."""
     block = Block(
@@ -171,7 +171,9 @@ def _probe(
 
 
 @helper
-def _judge(cores: Cores, rows: Pairs, wanted: Index, found: Probe, block: Block, start: Index, stop: Index) -> None:
+def _judge(
+    cores: Cores, rows: Pairs, wanted: Integer, found: Probe, block: Block, start: Integer, stop: Integer
+) -> None:
     """Decide by GJK whether the pairs start … stop − 1 intersect."""
     place = cores.place
     meets, iterations, axis = found.meets, found.iterations, found.axis
@@ -201,7 +203,14 @@ def _judge(cores: Cores, rows: Pairs, wanted: Index, found: Probe, block: Block,
 
 @helper
 def _measure(
-    cores: Cores, rows: Pairs, wanted: Index, found: Probe, polytope: Polytope, block: Block, start: Index, stop: Index
+    cores: Cores,
+    rows: Pairs,
+    wanted: Integer,
+    found: Probe,
+    polytope: Polytope,
+    block: Block,
+    start: Integer,
+    stop: Integer,
 ) -> None:
     """Measure how far apart the pairs start … stop − 1 are, or how deep they overlap, and where."""
     place = cores.place
@@ -243,7 +252,7 @@ def _measure(
 
 
 @helper
-def _find_middles(cores: Cores, rows: Pairs, found: Probe, scratch: Floats, start: Index, stop: Index) -> None:
+def _find_middles(cores: Cores, rows: Pairs, found: Probe, scratch: Floats, start: Integer, stop: Integer) -> None:
     """Find the middles of the regions in which overlapping pairs of start … stop − 1 face each other."""
     for pair in range(start, stop):
         if found.overlaps[pair]:

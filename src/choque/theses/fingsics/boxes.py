@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.errors import InvalidInput
 from choque.narrow.pair import read_pose
 from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
@@ -88,7 +88,7 @@ def _fill_half_lengths(kind: Any, size: Any, half: NDArray[np.float32]) -> None:
 
 
 @kernel
-def _edge(axes: Any, row: Index, which: Index) -> Vector:
+def _edge(axes: Any, row: Integer, which: Integer) -> Vector:
     """The direction of edge ``which`` of an oriented box."""
     return axes[row, which, 0], axes[row, which, 1], axes[row, which, 2]
 
@@ -98,8 +98,8 @@ def oriented_boxes_meet(
     center: NDArray[np.float32],
     half: NDArray[np.float32],
     axes: NDArray[np.float32],
-    i: Index,
-    j: Index,
+    i: Integer,
+    j: Integer,
     turn: NDArray[np.float32],
 ) -> bool:
     """Whether none of 15 directions separates two oriented boxes, touching included.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from choque._core.kernel import kernel
-from choque._core.types import Index, Pairs
+from choque._core.types import Integer, Pairs
 from choque.narrow.shapes import CAPSULE, SPHERE
 from choque.theses.fingsics.vectors import ONE, Vector, axis
 
@@ -44,7 +44,7 @@ def invert_inertia(
 
 
 @kernel
-def _moments(kind: Any, size: Any, mass: Any, inertia: Any, body: Index) -> Vector:
+def _moments(kind: Any, size: Any, mass: Any, inertia: Any, body: Integer) -> Vector:
     """The principal moments of a body; those of kinds that the engine lacks are the world's."""
     radius, weight = np.float32(size[body, 0]), np.float64(mass[body])
     if kind[body] == SPHERE:

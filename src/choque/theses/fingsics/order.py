@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Index, Pairs, Rows
+from choque._core.types import Integer, Pairs, Rows
 
 
 @kernel
-def text_key(number: Index) -> Any:
+def text_key(number: Integer) -> Any:
     """A whole number whose order is that of the decimal text of ``number`` (0 to 2³¹ − 1).
 
     The digits moved to the left, then how many there are: a text comes after its beginnings.

@@ -18,7 +18,7 @@ from choque._core.kernel import kernel
 from choque._core.types import Floats, Keys, Pairs
 from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
-from choque.narrow.manifold import Contacts
+from choque.narrow.pair import Contacts
 from choque.theses.fingsics.inertia import invert_inertia
 from choque.theses.fingsics.integration import integrate, limited, put
 from choque.theses.fingsics.order import in_text_order

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 
 
 @kernel
@@ -27,7 +27,7 @@ def euler(x: Any, y: Any, z: Any, matrix: Any) -> None:
 
 
 @kernel
-def turn(rotation: Any, row: Index, by: Any, result: Any) -> None:
+def turn(rotation: Any, row: Integer, by: Any, result: Any) -> None:
     """Put ``by``·``rotation[row]`` in the place of ``rotation[row]``; ``result`` (3, 3) is room to work in."""
     for i in range(3):
         for j in range(3):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.pair_keys import unpack_pairs
 from choque._core.pair_sets import ENDED
-from choque._core.types import Index, Keys, Pairs
+from choque._core.types import Integer, Keys, Pairs
 from choque.errors import InvalidInput
 
 _ROOM = 1 << 14
@@ -126,12 +126,12 @@ def _after(keys: Keys, log: Keys) -> Keys:
 
 
 @kernel
-def _pack(i: Index, j: Index) -> np.uint64:
+def _pack(i: Integer, j: Integer) -> np.uint64:
     return (np.uint64(min(i, j)) << np.uint64(32)) | np.uint64(max(i, j))
 
 
 @kernel
-def _overlap_elsewhere(places: NDArray[np.int32], axis: Index, i: Index, j: Index) -> bool:
+def _overlap_elsewhere(places: NDArray[np.int32], axis: Integer, i: Integer, j: Integer) -> bool:
     """Whether two bodies overlap on the two other axes, by the places of their end points."""
     for k in range(3):
         if k != axis and (places[k, 2 * i] > places[k, 2 * j + 1] or places[k, 2 * j] > places[k, 2 * i + 1]):
@@ -168,8 +168,8 @@ def _seed(points: NDArray[np.int32], places: NDArray[np.int32], static: NDArray[
 
 @kernel
 def _move_bodies(
-    first: Index,
-    last: Index,
+    first: Integer,
+    last: Integer,
     ends: NDArray[np.float32],
     static: NDArray[np.bool_],
     values: NDArray[np.float32],
@@ -202,10 +202,10 @@ def _move_bodies(
 
 @kernel
 def _settle(
-    point: Index,
-    start: Index,
+    point: Integer,
+    start: Integer,
     value: np.float32,
-    axis: Index,
+    axis: Integer,
     static: NDArray[np.bool_],
     values: NDArray[np.float32],
     points: NDArray[np.int32],

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from choque._core.kernel import kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.narrow.pair import Manifold
 
 Vector: TypeAlias = tuple[Any, Any, Any]
@@ -28,7 +28,7 @@ NEARLY_PARALLEL = np.float64(1e-5)
 
 
 @kernel
-def vector(rows: Any, row: Index) -> Vector:
+def vector(rows: Any, row: Integer) -> Vector:
     """Row ``row`` of (n, 3)."""
     return np.float32(rows[row, 0]), np.float32(rows[row, 1]), np.float32(rows[row, 2])
 
@@ -40,7 +40,7 @@ def single(a: Any) -> Vector:
 
 
 @kernel
-def axis(rotation: Any, row: Index, which: Index) -> Vector:
+def axis(rotation: Any, row: Integer, which: Integer) -> Vector:
     """Where the local axis ``which`` of body ``row`` points: a column of its rotation."""
     return np.float32(rotation[row, 0, which]), np.float32(rotation[row, 1, which]), np.float32(rotation[row, 2, which])
 

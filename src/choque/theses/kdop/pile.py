@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Index
+from choque._core.types import Integer
 from choque.broad import BroadPhase
 from choque.broad.sap_kdop import SapKdop
 from choque.dynamics.particles import Matching, match_shape, rest_shapes
@@ -70,7 +70,7 @@ def _go(cores: Cores, bodies: NDArray[np.int64], pressed: Points, rest: Points, 
     matching = Matching(rest, mean, turn, state, version)
     work, moment, counts = np.empty((5, 3, 3)), np.empty((3, 3)), np.zeros(5, np.int64)
     for at in range(len(bodies)):
-        body: Index = bodies[at]
+        body: Integer = bodies[at]
         for row in range(cores.spans[body, 0], cores.spans[body, 1]):
             for axis in range(3):
                 cores.points[row, axis] = pressed[row, axis]
