@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
-from choque._core.types import Index, Pairs, Rows
+from choque._core.types import Integer, Pairs, Rows
 from choque.interest._bodies import Bodies, BodyArrays, half_edge, touches
 from choque.interest._body_index import BodyIndex, gather_from_cells, gather_from_leaves
 
@@ -173,8 +173,8 @@ def _keys_around(
     leaves = np.empty((rows.size + 15) // 16, np.int64)
     found = np.empty(rows.size, np.int64)
     box = np.empty(6)
-    count: Index = 0
-    tests: Index = 0
+    count: Integer = 0
+    tests: Integer = 0
     for k in range(chosen.size):
         i = chosen[k]
         far = max(reaches[i], spheres[i, 3] + largest) + margin
