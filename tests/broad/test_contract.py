@@ -183,7 +183,7 @@ def test_a_change_that_is_interrupted_leaves_the_set_as_it_was(
         "remove": lambda: made.remove([3, 7]),
     }
     kind = type(made.index)
-    for name in ("build", "update", "move") if kind.move is not Index.move else ("build", "update"):
+    for name in ("build", "update", "remove", "move") if kind.move is not Index.move else ("build", "update", "remove"):
         monkeypatch.setattr(kind, name, interrupted_after(getattr(kind, name)))
     with pytest.raises(Interrupted):
         calls[change]()
@@ -272,3 +272,73 @@ def test_boxes_parked_at_infinity_are_answered_by_every_method(
     made.move(few, Boxes(np.zeros((len(few), 3)), np.ones((len(few), 3))))
     made.move(few, boxes.take(few))
     np.testing.assert_array_equal(made.pairs(), expected)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("method", [name for name in broad.names() if name != "all"])
+def test_removing_few_bodies_of_many_agrees_with_a_new_set_in_every_answer(method: str, filtered: bool) -> None:
+    """Removed bodies stay in the index for a while: no answer may show them."""
+    random = np.random.default_rng(8)
+    count = 800 if method == "auto" else 150
+    lower = random.uniform(0, 1.2 * count ** (1 / 3), (count, 3))
+    upper = lower + random.uniform(0.2, 1.4, (count, 3))
+    upper[7] = np.inf
+    lower[7] = -np.inf
+    if method == "interest":
+        lower[7], upper[7] = 0, 1
+    options = {"groups": 1 << random.integers(0, 3, count), "masks": random.integers(1, 8, count)} if filtered else {}
+    made = create(method, Boxes(lower, upper), **options)
+    living = np.arange(count)
+    points = random.uniform(0, 5, (20, 3))
+    for turn in range(60):
+        before = {*map(tuple, made.pairs().tolist())}
+        gone = random.choice(living, 1 + turn % 3, replace=False)
+        made.remove(gone)
+        living = np.setdiff1d(living, gone)
+        if turn % 4 == 1:  # what moves is followed by an index that still holds the removed bodies
+            moving = random.choice(living, 2, replace=False)
+            lower[moving] += 0.5
+            upper[moving] += 0.5
+            made.move(moving, Boxes(lower[moving], upper[moving]))
+        boxes = Boxes(lower[living], upper[living])
+        chosen = {name: column[living] for name, column in options.items()}
+        fresh = create("brute", boxes, **chosen)
+        expected = living[fresh.pairs()]
+        assert len(made) == len(living)
+        assert made.ids.tolist() == living.tolist()
+        if turn % 2:
+            assert made.count() == len(expected)
+        now = {*map(tuple, expected.tolist())}
+        if turn % 4 == 0:
+            assert {*map(tuple, made.ended.tolist())} == before - now
+            assert not len(made.began)
+        np.testing.assert_array_equal(made.pairs(), expected)
+        with pytest.raises(InvalidInput, match=f"No living body has the id {gone[0]}"):
+            made.move([gone[0]], Boxes(lower[:1], upper[:1]))
+        if turn % 10 == 5:
+            near, exact = made.nearest(points, count=3), fresh.nearest(points, count=3)
+            np.testing.assert_array_equal(near.ids, living[exact.ids])
+            found, query = made.query_points(points), fresh.query_points(points)
+            np.testing.assert_array_equal(found, np.stack((query[:, 0], living[query[:, 1]]), axis=1))
+            rays, direct = (one.cast_rays(points, points - 2.5) for one in (made, fresh))
+            np.testing.assert_array_equal(rays.ids, np.where(direct.ids < 0, -1, living[direct.ids]))
+        if turn % 20 == 17:
+            lower[living] += 0.1
+            upper[living] += 0.1
+            made.update(Boxes(lower[living], upper[living]))
+        if turn % 20 == 19:
+            assert made.add(Boxes(lower[:1], upper[:1])).tolist() == [made.ids[-1]]
+            made.remove(made.ids[-1:])
+    assert len(made.index) == len(living)
+
+
+@pytest.mark.parametrize("method", ["auto", "bvh", "grid", "sap-direct", "sap-incremental"])
+def test_removing_one_body_does_not_build_the_index_again(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lower = np.random.default_rng(3).uniform(0, 30, (5000, 3))
+    made = create(method, Boxes(lower, lower + 1))
+    kinds = {type(made.index), *(broad.find(name) for name in ("bvh", "grid", "sap-direct", "sap-incremental"))}
+    for kind in kinds:
+        monkeypatch.setattr(kind, "build", lambda _: pytest.fail("an index was built"))
+    for row in range(0, 2000, 20):
+        made.remove([row])
+    assert len(made) == 4900

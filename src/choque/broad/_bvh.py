@@ -17,7 +17,8 @@ from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.overlap import boxes_meet, lanes_meet
-from choque._core.pair_sets import Change, change_from_log
+from choque._core.pair_keys import pack_pairs
+from choque._core.pair_sets import ENDED, Change, change_from_log
 from choque._core.tree import WIDTH, Tree, make_tree, surface_of
 from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
 from choque._core.types import Floats, Integer, Keys, Rows
@@ -54,8 +55,11 @@ class Bvh(Index):
         thread_count = self.thread_count()
         self._hierarchy = make_tree(self.records, morton_order(self.records, thread_count), thread_count)
         self._surface = surface_of(self._hierarchy)
+        self._shares_order = False
         self._places: NDArray[np.int32] | None = None
         self._moved_count = 0
+        if self.table.removed.size:
+            self._clear(self.table.removed)
 
     def emit(self, sink: Sink) -> None:
         tree = self._hierarchy
@@ -63,6 +67,7 @@ class Bvh(Index):
 
     def update(self, previous: Floats) -> Change | None:  # noqa: ARG002
         self._hierarchy = make_tree(self.records, self._hierarchy.rows, self.thread_count())
+        self._shares_order = True  # with the past
         self._moved_count = 0
         if not surface_of(self._hierarchy) <= REBUILD_AT * self._surface:
             self.build()
@@ -80,6 +85,25 @@ class Bvh(Index):
         if self._moved_count > len(self):
             self.build()  # moves never shrink blocks: build from scratch once in a while
         return change_from_log(sink.chunks, self.table.pair_filter)
+
+    def remove(self, rows: Rows) -> Change:
+        """Clear the lanes of the removed boxes, at the cost of what they touched; blocks keep their bounds."""
+        from choque._core.tree_query import query_boxes
+
+        found = query_boxes(self._hierarchy, self.records[rows], self.thread_count(len(rows)))
+        first, second = rows[found[:, 0]], found[:, 1].astype(np.int64)
+        is_other = first != second
+        pairs = np.stack((np.minimum(first, second), np.maximum(first, second)), axis=1)[is_other]
+        self._clear(rows)
+        return change_from_log([pack_pairs(pairs) | ENDED], self.table.pair_filter)
+
+    def _clear(self, rows: Rows) -> None:
+        if self._shares_order:
+            self._hierarchy = self._hierarchy._replace(rows=self._hierarchy.rows.copy())
+            self._shares_order = False
+        tree = self._hierarchy
+        places, _ = self._movement_arrays()
+        _clear_lanes(rows, places, tree.lanes, tree.rows)
 
     def structure(self) -> Structure:
         """Return the blocks of the tree, and the order of the curve through them."""
@@ -193,6 +217,22 @@ def _enter_movers(
             if not grew:
                 break
             child //= WIDTH
+
+
+@kernel
+def _clear_lanes(removed: Rows, places: Places, lanes: Any, rows: NDArray[np.uint32]) -> None:
+    """Take boxes out of their blocks: the last box of the block takes the place, and its own lane becomes NaN."""
+    for m in range(removed.size):
+        place = np.int64(places[removed[m]])
+        block = place // WIDTH
+        last = block * WIDTH + WIDTH - 1
+        while last >= rows.size or (last > place and np.isnan(lanes[block, 0, last % WIDTH])):
+            last -= 1
+        for bound in range(6):
+            lanes[block, bound, place % WIDTH] = lanes[block, bound, last % WIDTH]
+            lanes[block, bound, last % WIDTH] = np.nan
+        rows[place], rows[last] = rows[last], rows[place]
+        places[rows[place]], places[rows[last]] = place, last
 
 
 @kernel

@@ -138,6 +138,12 @@ class Auto(Index):
             self._chosen.table = self.table
         return self._chosen.move(rows, previous)
 
+    def remove(self, rows: Rows) -> Change | None:
+        """Follow with the method chosen."""
+        self._chosen = copy.copy(self._chosen)
+        self._chosen.table = self.table
+        return self._chosen.remove(rows)
+
     def emit(self, sink: Sink) -> None:
         """Write the pairs of the method chosen."""
         self._chosen.emit(sink)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
+MIN_REMOVED, REMOVED_PER_ROOT = 64, 2
+"""Removed bodies stay in the index until they are more than 64 + 2 √n: marking one costs as little as it then adds."""
+
 MAX_PENDING = 64
 """Changes that `pairs` has yet to follow are merged into one when they are more than this."""
 
@@ -40,6 +43,7 @@ class _State:
     identities: Identities
     pairs: Pairs | None = None  # of ids, once they were requested
     pending: list[Change] = field(default_factory=list)  # changes that `pairs` has yet to follow, the oldest first
+    stale: Rows | None = None  # rows removed since `pairs` was found, which still has their pairs
     change: Change | None = None  # what the latest change did to the pairs, once known
     previous: _State | None = None  # the state before the latest change; None if there is `change`, or no bodies
     lookup: Tree | None = None
@@ -107,7 +111,7 @@ class BroadPhase:
         self._state = _State(built, Identities.first(len(bounds)))
 
     def __len__(self) -> int:
-        return len(self._state.identities.ids)
+        return len(self._state.identities.ids) - len(self._state.index.table.removed)
 
     def __bool__(self) -> bool:
         return True
@@ -124,12 +128,12 @@ class BroadPhase:
     @property
     def index(self) -> Index:
         """The method with its structure over the present bodies, to be read: ``index.choice`` of ``auto``, say."""
-        return self._valid().index
+        return self._compact().index
 
     @property
     def ids(self) -> NDArray[np.int32]:
         """(n,) int32: the ids of the living bodies, ascending; read-only."""
-        return _frozen(self._state.identities.ids)
+        return _frozen(_living_ids(self._state))
 
     @property
     def dimension(self) -> int:
@@ -157,7 +161,7 @@ class BroadPhase:
         """Return the number of pairs now, without storing them."""
         state = self._valid()
         index = state.index
-        if state.pairs is not None or index.repeats_pairs or index.keeps_bounds:
+        if state.pairs is not None or index.repeats_pairs or index.keeps_bounds or index.table.removed.size:
             return len(_pairs_of(state))
         sink = index.make_sink(keep=False)
         index.emit(sink)
@@ -192,13 +196,19 @@ class BroadPhase:
         old = index.table
         records = index.pack(bounds, self._closed, old.thread_count())
         kept = bounds if index.keeps_bounds else None
-        self._follow(BoxTable(records, self._dimension, self._closed, self._threads, old.pair_filter, kept))
+        table = BoxTable(records, self._dimension, self._closed, self._threads, old.pair_filter, kept)
+        if not old.removed.size:
+            self._follow(table)
+            return
+        living = _living_rows(old)
+        table.pair_filter = None if old.pair_filter is None else old.pair_filter.take(living)
+        self._rebuild(table, state.identities.kept(living))
 
     @one_thread
     def move(self, ids: ArrayLike, bounds: Bounds) -> None:
         """Give the bodies ``ids``, each named once, new volumes; the others stay."""
         state = self._valid()
-        rows = state.identities.rows_of(ids)
+        rows = _living_rows_of(state, ids)
         self._check(bounds)
         if len(bounds) != len(rows):
             raise InvalidInput(
@@ -228,37 +238,52 @@ class BroadPhase:
         """Add bodies and return their new ids; an id is never used again."""
         self._check(bounds)
         state = self._valid()
-        table = state.index.table
+        table, present = state.index.table, state.identities
+        if table.removed.size:
+            living = _living_rows(table)
+            table, present = _taken(table, living), present.kept(living)
         pair_filter, arriving_filter = table.pair_filter, PairFilter.make(len(bounds), groups, masks, static)
         if pair_filter is not None or arriving_filter is not None:
-            present = pair_filter or PairFilter.open_to_all(len(self))
-            pair_filter = present.join(arriving_filter or PairFilter.open_to_all(len(bounds)))
+            present_filter = pair_filter or PairFilter.open_to_all(len(self))
+            pair_filter = present_filter.join(arriving_filter or PairFilter.open_to_all(len(bounds)))
         kept = None if table.bounds is None else table.bounds.join(bounds)
         arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
         records = np.concatenate((self._widened(table.records, arriving.dtype), arriving))
-        identities, new = state.identities.joined(len(bounds))
+        identities, new = present.joined(len(bounds))
         self._rebuild(replace(table, records=records, pair_filter=pair_filter, bounds=kept), identities)
         return new
 
     @one_thread
     def remove(self, ids: ArrayLike) -> None:
-        """Take the bodies ``ids`` out."""
+        """Take the bodies ``ids`` out, at the cost of what is removed: a set is put together again now and then.
+
+        The pairs that ended cost what the bodies touched for methods that remove in place, such as ``bvh``, and one
+        pass over all pairs for others, when they are requested.
+        """
         state = self._valid()
-        rows = state.identities.rows_of(ids)
-        staying: Rows = np.delete(np.arange(len(self)), rows)
+        rows = np.sort(_living_rows_of(state, ids))
         table = state.index.table
-        remaining = replace(
-            table,
-            records=np.ascontiguousarray(table.records[staying]),
-            pair_filter=None if table.pair_filter is None else table.pair_filter.take(staying),
-            bounds=None if table.bounds is None else table.bounds.take(staying),
-        )
-        self._rebuild(remaining, state.identities.kept(staying))
+        marked = replace(table, removed=np.union1d(table.removed, rows))
+        if len(marked.removed) > MIN_REMOVED + REMOVED_PER_ROOT * len(table) ** 0.5:
+            staying = _living_rows(marked)
+            self._rebuild(_taken(marked, staying), state.identities.kept(staying))
+            return
+        index = copy.copy(state.index)
+        index.table = marked
+        state.is_valid = False  # an index that removes in place changes its arrays
+        change = index.remove(rows)
+        if change is not None:
+            self._finish(index, state, change)
+            return
+        stale = rows if state.stale is None else np.concatenate((state.stale, rows))
+        previous, lookup = _without_past(state), state.lookup
+        known = (state.pairs, state.pending, None if state.pairs is None else stale)
+        self._state = _State(index, state.identities, *known, previous=previous, lookup=lookup)
 
     @one_thread
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue from what ``index.state()`` returned for the same bodies."""
-        index = copy.copy(self._valid().index)
+        index = copy.copy(self._compact().index)
         index.restore(state)
         self._state = _State(index, self._state.identities)
 
@@ -306,7 +331,7 @@ class BroadPhase:
         """Return the first box that each ray (k, d) meets: ids (k,), −1 for none, and distances in directions (k,)."""
         from choque._core.tree_query import RayHits, cast_rays
 
-        hits = cast_rays(self._tree(), origin, direction, longest, self._dimension, self._thread_count())
+        hits = cast_rays(self._tree(exact=True), origin, direction, longest, self._dimension, self._thread_count())
         return RayHits(self._ids_or_none(hits.ids), hits.distance)
 
     @one_thread
@@ -318,13 +343,13 @@ class BroadPhase:
         """
         from choque._core.tree_query import RayHits, nearest_boxes
 
-        hits = nearest_boxes(self._tree(), points, count, self._dimension, self._thread_count())
+        hits = nearest_boxes(self._tree(exact=True), points, count, self._dimension, self._thread_count())
         return RayHits(self._ids_or_none(hits.ids), hits.distance)
 
     @one_thread
     def structure(self) -> Structure:
         """Return a view of what the method has built over the present bodies, for drawing and tests."""
-        state = self._valid()
+        state = self._compact()
         ids, found = state.identities.ids, state.index.structure()
         return replace(found, members=ids[found.members], order=None if found.order is None else ids[found.order])
 
@@ -358,6 +383,8 @@ class BroadPhase:
         if change is None:
             self._state = _State(index, state.identities, previous=_without_past(state))
             return
+        if index.table.removed.size:
+            change = _of_living(change, state.index.table.removed)
         change = Change(state.identities.name(change.began), state.identities.name(change.ended))
         known, pending = state.pairs, []
         if known is not None:
@@ -366,7 +393,7 @@ class BroadPhase:
                 pending = [merge_changes(pending)]
                 if 2 * len(pending[0]) > len(known):
                     known, pending = apply_change(known, pending[0]), []
-        self._state = _State(index, state.identities, known, pending, change)
+        self._state = _State(index, state.identities, known, pending, state.stale, change)
 
     def _rebuild(self, table: BoxTable, identities: Identities) -> None:
         """Go on to other bodies."""
@@ -385,6 +412,18 @@ class BroadPhase:
             rebuilt = state.index.over(state.index.table, self.counters)
             rebuilt.restore(state.index.state())
             state.index, state.undo, state.is_valid = rebuilt, None, True
+        return state
+
+    def _compact(self) -> _State:
+        """Return the present state, its index built over the living bodies alone; the answers stay the same."""
+        state = self._valid()
+        table = state.index.table
+        if table.removed.size:
+            living = _living_rows(table)
+            index = state.index.over(_taken(table, living), self.counters)
+            pairs = None if state.pairs is None else _pairs_of(state)
+            change, previous = state.change, state.previous
+            state = self._state = _State(index, state.identities.kept(living), pairs, change=change, previous=previous)
         return state
 
     def _latest_change(self) -> Change:
@@ -412,8 +451,11 @@ class BroadPhase:
     def _thread_count(self) -> int:
         return self._state.index.thread_count()
 
-    def _tree(self, dtype: Any = None) -> Tree:
-        """Return a tree over the present records, at least as wide as ``dtype``: the index's own, or one kept here."""
+    def _tree(self, dtype: Any = None, exact: bool = False) -> Tree:
+        """Return a tree over the present records, at least as wide as ``dtype``: the index's own, or one kept here.
+
+        It may hold boxes of removed bodies, unless ``exact``.
+        """
         from choque._core.morton import morton_order
         from choque._core.tree import make_tree
 
@@ -423,6 +465,9 @@ class BroadPhase:
         own = None if is_wider else state.index.tree()
         if own is not None:
             return own
+        if exact and state.index.table.removed.size:
+            state = self._compact()
+            records = state.index.records
         if state.lookup is None or (is_wider and state.lookup.lanes.dtype.itemsize < dtype.itemsize):
             records = self._widened(records, dtype) if is_wider else records
             state.lookup = make_tree(records, morton_order(records, thread_count), thread_count)
@@ -430,6 +475,9 @@ class BroadPhase:
 
     def _with_ids(self, found: Pairs) -> Pairs:
         """Turn answers (question, row) into (question, id), in place."""
+        removed = self._state.index.table.removed
+        if removed.size:
+            found = found[~np.isin(found[:, 1], removed)]
         found[:, 1] = self._state.identities.ids[found[:, 1]]
         return found
 
@@ -466,16 +514,61 @@ def check_bounds(bounds: object) -> None:
 
 def _pairs_of(state: _State) -> Pairs:
     """Return the pairs of ids of a state, found when first needed and followed by changes from then on."""
-    found = state.identities.name(state.index.pairs()) if state.pairs is None else state.pairs
+    found, stale = state.pairs, state.stale
+    if found is None:
+        found, stale = state.identities.name(state.index.pairs()), state.index.table.removed
     if state.pending:
         found = apply_change(found, merge_changes(state.pending))
-    state.pairs, state.pending = found, []
+    if stale is not None and stale.size:
+        is_stale = np.zeros(state.identities.following, np.bool_)
+        is_stale[state.identities.ids[stale]] = True
+        found = found[~(is_stale[found[:, 0]] | is_stale[found[:, 1]])]
+    state.pairs, state.pending, state.stale = found, [], None
     return found
+
+
+def _living_rows(table: BoxTable) -> Rows:
+    return np.delete(np.arange(len(table)), table.removed)
+
+
+def _living_ids(state: _State) -> NDArray[np.int32]:
+    removed = state.index.table.removed
+    return np.delete(state.identities.ids, removed) if removed.size else state.identities.ids
+
+
+def _living_rows_of(state: _State, ids: ArrayLike) -> Rows:
+    """Return the row of each of ``ids``; raise `InvalidInput` for one that is dead, unknown or given twice."""
+    rows, removed = state.identities.rows_of(ids), state.index.table.removed
+    if removed.size:
+        is_dead = np.isin(rows, removed)
+        if is_dead.any():
+            raise InvalidInput(
+                f"No living body has the id {state.identities.ids[rows[is_dead][0]]}; ids come from create and add, "
+                "and end with remove."
+            )
+    return rows
+
+
+def _taken(table: BoxTable, rows: Rows) -> BoxTable:
+    """Return the table of these ``rows`` alone."""
+    return replace(
+        table,
+        records=np.ascontiguousarray(table.records[rows]),
+        pair_filter=None if table.pair_filter is None else table.pair_filter.take(rows),
+        bounds=None if table.bounds is None else table.bounds.take(rows),
+        removed=np.empty(0, np.int64),
+    )
+
+
+def _of_living(change: Change, removed: Rows) -> Change:
+    """Return ``change``, in rows, without the pairs of bodies that had been removed before."""
+    began, ended = (side[~np.isin(side, removed).any(axis=1)] for side in (change.began, change.ended))
+    return Change(began, ended)
 
 
 def _without_past(state: _State) -> _State:
     """Return a state to remember: one step back is enough, so that no chain of states is kept."""
-    return _State(state.index, state.identities, state.pairs, state.pending)
+    return _State(state.index, state.identities, state.pairs, state.pending, state.stale)
 
 
 def _frozen(array: Frozen) -> Frozen:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -63,6 +63,9 @@ class BoxTable:
         Which bodies may be a pair; None if all may.
     bounds
         The bounds that the records are the boxes of, for an index with ``keeps_bounds``; otherwise None.
+    removed
+        (k,) ascending: rows of bodies that were removed and are still in the records. The set drops their pairs, so an
+        index may ignore it; they are few.
     """
 
     records: Floats
@@ -71,6 +74,7 @@ class BoxTable:
     threads: int | None = None
     pair_filter: PairFilter | None = None
     bounds: Bounds | None = None
+    removed: Rows = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.records)
@@ -133,6 +137,14 @@ class Index(ABC):
         copy of all records; one that does makes the cost of a move that of what moved.
         """
         raise NotImplementedError
+
+    def remove(self, rows: Rows) -> Change | None:  # noqa: ARG002
+        """Follow the removal of the bodies in these ``rows`` (k,), ascending; ``table.removed`` has them already.
+
+        Return the pairs that ended, in rows, if they come for free; then arrays may be changed in place. Otherwise
+        leave everything as it is and return None: the set drops the pairs of removed bodies.
+        """
+        return None
 
     def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:
         """Return new records (n, 6) of ``bounds``; called before `build` and `update`, on the index they start from.
