@@ -59,3 +59,8 @@ def test_arrays_are_like_those_of_numpy(shape: int | tuple[int, ...]) -> None:
     assert given_array.flags.c_contiguous
     assert given_array.flags.writeable
     assert given_array.flags.aligned
+
+
+def test_an_owner_whose_making_was_interrupted_is_dropped_in_silence() -> None:
+    owner = object.__new__(memory._Lease)
+    owner.__del__()

@@ -169,3 +169,35 @@ def test_an_end_of_file_inside_a_verb_is_not_taken_for_an_interruption(
     monkeypatch.setattr("choque.broad.names", ends)
     with pytest.raises(EOFError, match="Ran out of input"):
         command("methods")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+def test_a_terminated_command_leaves_no_unfinished_file(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys, choque.files\n"
+        "def slow(path, *_):\n"
+        "    from choque.files.atomic import replacing\n"
+        "    with replacing(path) as handle:\n"
+        "        handle.write(b'some')\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "choque.files.write_boxes = slow\n"
+        "from choque.cli import main; sys.exit(main())\n"
+    )
+    arguments = in_shell("bake", "uniform", "--n", "10", "--output", str(tmp_path / "boxes.npy"), code=code)
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.returncode == 143, done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_control_characters_do_not_reach_the_terminal(command: Command) -> None:
+    line = command.fails("pairs", "\x1b]0;owned\x07.npy")
+    assert "\x1b" not in line
+    assert "\x07" not in line
+
+
+def test_a_name_of_a_file_is_printed_with_its_control_characters_written_out() -> None:
+    from choque.cli._terminal import plain
+
+    assert plain("\x1b]0;owned\x07\tä\n") == "\\x1b]0;owned\\x07\tä\n"
+    assert plain({"\x1b": ["\x9b", 3, None]}) == {"\\x1b": ["\\x9b", 3, None]}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,20 @@ def test_what_is_half_written_is_not_found_by_its_suffix(tmp_path: Path) -> None
         assert partial.suffix == ".gif"
         partial.touch()
     assert {path.name for path in tmp_path.iterdir()} == {"cell.json", "film.gif"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are looked up by signals")
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    code = "import os, sys\nfrom choque.files.atomic import replacing\nwith replacing(sys.argv[1]): os._exit(9)\n"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.bin")], env=os.environ)
+    (left,) = tmp_path.iterdir()
+    fresh = left.with_name(left.name[:-20] + "0" * 12 + ".partial")
+    foreign = tmp_path / f".choque-00000000-{left.name.split('-')[2]}-{'1' * 12}.partial"
+    own = tmp_path / left.name.replace(f"-{left.name.split('-')[2]}-", f"-{os.getpid()}-")
+    for path in (fresh, foreign, own):
+        path.touch()
+    for path in (left, foreign, own):
+        os.utime(path, (0, 0))
+    with replacing(tmp_path / "b.bin") as handle:
+        handle.write(b"b")
+    assert {path.name for path in tmp_path.iterdir()} == {"b.bin", fresh.name, foreign.name, own.name}

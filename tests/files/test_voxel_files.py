@@ -105,3 +105,18 @@ def test_a_wrong_file_is_one_sentence(name: str, text: str, words: str, tmp_path
     (tmp_path / name).write_text(text)
     with pytest.raises(UnreadableFile, match=words):
         Volume.read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "change", [("0.000000 1.0", "1e999 1.0"), ("0.000000 1.0", "nan 1.0"), ("spacing: 0.5", "spacing: 0")]
+)
+def test_an_evm_file_with_numbers_that_are_not_finite_is_refused(change: tuple[str, str], tmp_path: Path) -> None:
+    text = "#EV: 8 Order: XYZ\n\n" + "".join(
+        f"{x}.000000 {y}.000000 {z}.000000\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)
+    )
+    text += "# spacing: 0.5 0.5 0.5\n# origin: 0 0 0\n"
+    assert change[0] in text
+    path = tmp_path / "solid.evm"
+    path.write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(UnreadableFile, match="must be finite, and the spacing above 0"):
+        read_evm(path)

@@ -226,3 +226,9 @@ def test_speeds_are_limited_from_the_start() -> None:
     world.add_spheres([0, 0, 0], velocity=[300, 400, 0], angular_velocity=[0, 0, 3])
     np.testing.assert_allclose(world.bodies.velocity, [[30, 40, 0]])
     np.testing.assert_allclose(world.bodies.angular_velocity, [[0, 0, 3]])
+
+
+@pytest.mark.parametrize("radius", [1e300, 1e160, 1e-300])
+def test_an_inertia_beyond_the_floats_is_one_sentence_without_a_warning(radius: float) -> None:
+    with pytest.raises(InvalidInput, match="inertia is outside"):
+        World().add_spheres(position=[[0.0, 0.0, 0.0]], radius=[radius])

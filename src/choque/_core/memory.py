@@ -36,12 +36,17 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 class _Lease:
     """Owner of a block, which NumPy keeps as the base of every view; gives the block back with the last of them."""
 
+    _block: NDArray[np.uint8] | None = None
+    """None if the constructor was interrupted."""
+
     def __init__(self, block: NDArray[np.uint8]) -> None:
         self._block = block
         self.__array_interface__ = block.__array_interface__
 
     def __del__(self) -> None:
-        if _give_back is not None:  # at interpreter shutdown, globals may be gone before objects
+        if (
+            self._block is not None and _give_back is not None
+        ):  # at interpreter shutdown, globals may be gone before objects
             _give_back(self._block)
 
 

@@ -7,7 +7,9 @@ docstring is its help, and the lines under ``Try:`` are printed unchanged.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -56,7 +58,7 @@ FAMILIES: dict[Verb, dict[str, Verb]] = {
 }
 """Verbs that have verbs of their own: ``choque lab run``."""
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, SIGNALLED, INTERRUPTED = 2, 128, 130
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What the parser raises on unknown verbs and options and on bad values; typer exports no name for it."""
@@ -73,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     command = typer.main.get_command(build())
     try:
-        with _plain_notes():
+        with _plain_notes(), _ending_in_order():
             code = command.main(args=given or ["--help"], prog_name="choque", standalone_mode=False)
         sys.stdout.flush()
     except UsageError as problem:
@@ -198,8 +200,29 @@ def _help(verb: Verb) -> str:
 
 
 def _complain(sentence: str, code: int) -> int:
-    typer.echo(f"choque: {' '.join(sentence.split())}", err=True)
+    from choque.cli._terminal import plain
+
+    typer.echo(f"choque: {plain(' '.join(sentence.split()))}", err=True)
     return code
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let SIGTERM end the block by an exception, so that unfinished files are removed."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(SIGNALLED + number)
+
+    is_ours = threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    )
+    if is_ours:
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

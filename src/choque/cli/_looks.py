@@ -58,7 +58,9 @@ class Looks:
         if self.as_json:
             print_json({"file": output, "shows": description})
         else:
-            typer.echo(f"{output}: {description}")
+            from choque.cli._terminal import plain
+
+            typer.echo(f"{output}: {plain(description)}")
 
     def _look(self) -> Look:
         from choque.studio.film import Look

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,6 +77,18 @@ def waiting(words: str) -> Iterator[None]:
         return
     with errors.status(words):
         yield
+
+
+def plain(value: Any) -> Any:
+    """Return text with its control characters written out; also the text in lists and dictionaries.
+
+    Names in files of strangers could otherwise change the title or the colours of a terminal, or hide what is printed.
+    """
+    if isinstance(value, str):
+        return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in value)
+    if isinstance(value, dict):
+        return {plain(name): plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list) else value
 
 
 def size(byte_count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,7 +220,8 @@ def _kinds_table(totals: Totals) -> Table:
 
 def _energy_sentence(before: float, after: float) -> str:
     """Return a sentence on the change of energy."""
-    drift = f" ({(after - before) / abs(before):+.2e} of it)" if before else ""
+    share = (after - before) / abs(before) if before else math.nan
+    drift = f" ({share:+.2e} of it)" if math.isfinite(share) else ""
     return f"Energy: {before:.6g} at the start, {after:.6g} at the end{drift}."
 
 

@@ -272,7 +272,7 @@ def show_result(result: Result, as_json: bool) -> None:
 def _print_result(result: Result, wrong: Records, late: int) -> None:
     from rich.text import Text
 
-    from choque.cli._terminal import console, plain_table
+    from choque.cli._terminal import console, plain, plain_table
     from choque.lab.design import words_of
 
     colours = {"confirmed": "green", "refuted": "red", "not testable here": "dim"}
@@ -280,20 +280,23 @@ def _print_result(result: Result, wrong: Records, late: int) -> None:
         table = plain_table("claim", "verdict", "measured", "note")
         for claim in result.claims:
             verdict = claim.verdict or ""
-            table.add_row(claim.id, Text(verdict, style=colours[verdict]), Text(claim.measured or ""), Text(claim.note))
+            words = [Text(plain(each)) for each in (claim.id, claim.measured or "", claim.note)]
+            table.add_row(words[0], Text(verdict, style=colours[verdict]), *words[1:])
         console().print(table)
     for row in wrong:
         levels = words_of({factor.name: row.get(factor.name) for factor in result.study.factors})
-        typer.echo(f"{row['verdict']}: {levels}: {row['note']}")
+        typer.echo(plain(f"{row['verdict']}: {levels}: {row['note']}"))
     typer.echo(f"{len(result.cells)} cells, {len(wrong)} wrong or failed, {late} cut off by their time limit")
     if result.took:
-        typer.echo(f"took    {result.took}")
+        typer.echo(f"took    {plain(result.took)}")
     typer.echo(f"report  {result.folder / 'report.html'}")
 
 
 def show_comparison(comparison: RunComparison, as_json: bool) -> None:
     """Print which figures changed, regressions first."""
-    from choque.cli._terminal import console, plain_table
+    from rich.text import Text
+
+    from choque.cli._terminal import console, plain, plain_table
 
     if as_json:
         print_json({**vars(comparison), "regressions": len(comparison.regressions)})
@@ -304,7 +307,10 @@ def show_comparison(comparison: RunComparison, as_json: bool) -> None:
         for change in shown[:MAX_SHOWN]:
             ratio = "" if change.ratio is None else f"{change.ratio:.3f}"
             mark = "[red]regression[/]" if change.is_regression else ""
-            table.add_row(change.cell, change.figure, _figure(change.before), _figure(change.after), ratio, mark)
+            words = [
+                Text(plain(each)) for each in (change.cell, change.figure, *map(_figure, (change.before, change.after)))
+            ]
+            table.add_row(*words, ratio, mark)
         console().print(table)
         if len(shown) > MAX_SHOWN:
             typer.echo(f"… and {len(shown) - MAX_SHOWN} more")

@@ -93,8 +93,9 @@ def _about(frames: FrameFile) -> dict[str, Any]:
 
 
 def _print(told: dict[str, Any]) -> None:
-    from choque.cli._terminal import size
+    from choque.cli._terminal import plain, size
 
+    told = plain(told)
     seconds = told["frames"] / told["frames_per_second"]
     typer.echo(
         f"{told['file']}: {told['scene']}, {told['bodies']:,} bodies, {told['frames']:,} frames at "

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
+import re
 import secrets
+import time
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
@@ -25,7 +29,9 @@ def beside(path: str | os.PathLike[str], suffix: str | None = None) -> Iterator[
     """
     target = writable_target(path)
     # In the folder of the target, because a rename is atomic only within one file system.
-    partial = target.with_name(f".choque-{secrets.token_hex(6)}{target.suffix if suffix is None else suffix}")
+    _remove_abandoned(target.parent)
+    name = f"{_PREFIX}{_machine()}-{os.getpid()}-{secrets.token_hex(6)}"
+    partial = target.with_name(f"{name}{target.suffix if suffix is None else suffix}")
     try:
         yield partial
         partial.replace(target)
@@ -36,6 +42,43 @@ def beside(path: str | os.PathLike[str], suffix: str | None = None) -> Iterator[
         ) from problem
     finally:
         partial.unlink(missing_ok=True)
+
+
+_PREFIX = ".choque-"
+_ABANDONED = re.compile(r"\.choque-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}(\..+)?")
+"""The name of an unfinished file: the machine and the process that write it."""
+
+_MINIMUM_AGE = 60.0
+"""Seconds since the last change after which an unfinished file of an ended process is removed."""
+
+_looked_at: set[Path] = set()
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove unfinished files of processes of this machine that have been killed; once a folder and process."""
+    if folder in _looked_at or os.name != "posix":
+        return
+    _looked_at.add(folder)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            found = _ABANDONED.fullmatch(entry.name)
+            is_ended = found and found[1] == _machine() and not _is_alive(int(found[2]))
+            if is_ended and time.time() - entry.stat().st_mtime > _MINIMUM_AGE:
+                os.unlink(entry.path)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # of another user, or no number of a process
+        return True
+    return True
 
 
 @contextmanager

@@ -63,6 +63,10 @@ def read_evm(path: str | os.PathLike[str]) -> VertexFile:
                 x, y, z = (float(word) for word in value.split())
                 known[key] = (x, y, z)
         places = np.array([[float(word) for word in row] for row in rows], np.float64).reshape(-1, 3)
+        if not np.isfinite(places).all() or not np.isfinite([*known.values()]).all() or min(known["spacing"]) <= 0:
+            raise UnreadableFile(
+                f"The file {path} is damaged: coordinates, origin and spacing must be finite, and the spacing above 0."
+            )
         exact = (places - known["origin"]) / known["spacing"]
         points = np.rint(exact)
         # The format has six decimals; a larger distance from the lattice is an error.

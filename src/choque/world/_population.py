@@ -307,7 +307,8 @@ class _Columns:
         given = self._options
         mass = self.positive(given["mass"], "mass")
         still = self.flags(given["static"], "static") | static
-        moments = inertia(mass).astype(dtype)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below, with a sentence
+            moments = inertia(mass).astype(dtype)
         weight = mass.astype(dtype)
         with np.errstate(divide="ignore", over="ignore"):
             inverse_mass = np.where(still, 0, 1 / weight).astype(dtype)
