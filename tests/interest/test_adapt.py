@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interest_oracles import arena, members, rows, squared
 
+from choque.errors import InvalidInput
 from choque.interest import Areas
 
 
@@ -78,3 +79,21 @@ def test_owners_in_motion_are_kept_at_the_target(thorough: bool) -> None:
         held = (held - set(rows(areas.left))) | set(rows(areas.entered))
         assert (counts(areas) == 12).all()
         assert sorted(held) == rows(areas.pairs())
+
+
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_limits_may_differ_from_body_to_body(shape: Any) -> None:
+    """F-004-40: no area below k = 2 bodies of its own size, whatever the sizes."""
+    random = np.random.default_rng(3)
+    size = random.uniform(0.001, 0.1, 200)
+    areas = Areas(random.random((200, 2)), radius=0.2, body_radius=size, shape=shape)
+    areas.adapt(5)
+    free = areas.radius
+    areas.adapt(5, smallest=2 * size, largest=np.full(200, 0.3))
+    np.testing.assert_array_equal(areas.radius, np.minimum(np.maximum(free, 2 * size), 0.3))
+    assert (areas.radius >= 2 * size).all()
+    assert (areas.radius > free).any()
+    with pytest.raises(InvalidInput, match=r"smallest has the shape \(3,\)"):
+        areas.adapt(5, smallest=[1, 2, 3])
+    with pytest.raises(InvalidInput, match=r"smallest is 0.4 and largest is 0.3"):
+        areas.adapt(5, smallest=0.4, largest=0.3)

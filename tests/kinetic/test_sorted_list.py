@@ -102,13 +102,13 @@ def test_both_tests_of_multiple_meetings_agree_on_planted_ones_and_give_no_false
     planted = SortedList(*_meeting_in_groups(random))
     sizes = []
     for meeting in _one_by_one(planted, 10):
-        assert planted._lists.coordinate_run(meeting, 1e-12) == (meeting.first, meeting.last)
+        assert planted.coinciding(meeting, tolerance=1e-12) == (meeting.first, meeting.last)
         sizes.append(len(meeting.after))
     assert sizes.count(5) >= 3
     free = SortedList(random.random(60), random.normal(size=60))
     for meeting in _one_by_one(free, 1):
         assert not meeting.is_multiple
-        assert free._lists.coordinate_run(meeting, 1e-15) == (meeting.first, meeting.last)
+        assert free.coinciding(meeting, tolerance=1e-15) == (meeting.first, meeting.last)
 
 
 def _one_by_one(points: SortedList, until: float) -> Iterator[Meeting]:

@@ -343,7 +343,10 @@ def test_copies_and_pickles_go_their_own_way() -> None:
 def test_memory_is_linear_and_small() -> None:
     for dimension in (2, 3):
         lower, upper, velocity = random_scene(0, count=4000, dimension=dimension, grid=False)
-        assert Sweep(lower, upper, velocity).byte_count < 400 * 4000
+        sweep = Sweep(lower, upper, velocity)
+        assert sweep.byte_count == sum(sweep.byte_counts.values()) < 400 * 4000
+        assert sweep.byte_counts["paths"] == pytest.approx(8000 * dimension * 32, rel=0.01)
+        assert sweep.byte_counts["queue"] == 8000 * dimension * 16
 
 
 def _gathering(count: int, seed: int, kind: str, closed: bool) -> Sweep:

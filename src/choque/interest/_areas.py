@@ -17,7 +17,7 @@ from choque._core.ids import Identities
 from choque._core.pair_sets import Change, difference, no_pairs
 from choque._core.types import Pairs, Rows
 from choque.errors import InvalidInput
-from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, make_bodies
+from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, each_value, make_bodies
 from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
 from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, change_of, open_patch, pairs_of
 from choque.interest._search import fitting_reach
@@ -226,21 +226,20 @@ class Areas:
         self._bodies.reach[rows] = wanted
         self._changed(patch, rows, before)
 
-    def adapt(self, target: int, *, smallest: float = 0.0, largest: float = math.inf) -> None:
+    def adapt(self, target: int, *, smallest: ArrayLike = 0.0, largest: ArrayLike = math.inf) -> None:
         """Choose radii so that every area holds ``target`` bodies, as far as the limits and geometry allow.
 
         An area in a crowd shrinks, but not below ``smallest``; one with few bodies around it grows, but not above
-        ``largest``. If bodies are equally far away, an area holds fewer bodies than the target rather than more. Areas
-        that shrink and grow with the crowd are the idea of VELVET (Oliveira and Georganas, 2003); here the radius is
-        found by a search, not by feedback over several frames.
+        ``largest``; both are one number for all or (n,), in ascending id: with ``smallest=k * areas.body_radius`` no
+        area is smaller than k bodies. If bodies are equally far away, an area holds fewer bodies than the target rather
+        than more. Areas that shrink and grow with the crowd are the idea of VELVET (Oliveira and Georganas, 2003); here
+        the radius is found by a search, not by feedback over several frames.
         """
         wanted = min(check.whole_number(target, "target", 1), len(self))
-        limits = (
-            check.number(smallest, "smallest", 0, infinite=True),
-            check.number(largest, "largest", 0, infinite=True),
-        )
-        if limits[0] > limits[1]:
-            raise InvalidInput(f"smallest is {smallest} and largest is {largest}; smallest must not be the larger.")
+        limits = (each_value(smallest, "smallest", len(self)), each_value(largest, "largest", len(self)))
+        if (wrong := limits[0] > limits[1]).any():
+            low, high = (limit[wrong][0] for limit in limits)
+            raise InvalidInput(f"smallest is {low} and largest is {high}; smallest must not be the larger.")
         self._current_lists()
         self._set_reach(fitting_reach(self._bodies, wanted, *limits, self._is_box, self._thread_count()))
 

@@ -81,7 +81,7 @@ def make_bodies(position: NDArray[np.float64], radius: Any, body_radius: ArrayLi
     count, dimension = position.shape
     spheres = np.zeros((count, 4))
     spheres[:, :dimension] = position
-    spheres[:, 3] = 0.0 if body_radius is None else _each(body_radius, "body_radius", count)
+    spheres[:, 3] = 0.0 if body_radius is None else each_value(body_radius, "body_radius", count)
     return Bodies(spheres, checked_reach(radius, count))
 
 
@@ -101,20 +101,20 @@ def checked_reach(radius: Any, count: int) -> NDArray[np.float64]:
     if radius is None:
         return np.full(count, NO_AREA)
     if isinstance(radius, np.ma.MaskedArray):
-        reach = _each(radius.filled(0), "radius", count)
+        reach = each_value(radius.filled(0), "radius", count)
         reach[np.broadcast_to(np.ma.getmaskarray(radius), (count,))] = NO_AREA
         return reach
     if isinstance(radius, np.ndarray) and radius.dtype == object:
         radius = radius.tolist()
     if isinstance(radius, Sequence) and any(value is None for value in radius):
         without = np.array([value is None for value in radius])
-        reach = _each([0.0 if value is None else value for value in radius], "radius", count)
+        reach = each_value([0.0 if value is None else value for value in radius], "radius", count)
         reach[without] = NO_AREA
         return reach
-    return _each(radius, "radius", count)
+    return each_value(radius, "radius", count)
 
 
-def _each(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
+def each_value(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
     """Return (count,) float64 from one number for all, or one for each."""
     values = check.floats(given, name)
     if values.shape not in ((), (count,)):

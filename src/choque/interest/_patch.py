@@ -29,6 +29,10 @@ MIN_LOOSE = 64
 class PatchArrays(NamedTuple):
     """What a local search reads beside the bodies, as kernels take it."""
 
+    found: NDArray[np.int64]
+    """(places,) scratch"""
+    leaves: NDArray[np.int64]
+    """(places / 16,) scratch"""
     loose: NDArray[np.int64]
     """(k,) the rows of the bodies that have changed."""
     is_loose: NDArray[np.uint8]
@@ -69,7 +73,7 @@ class Patch:
     @property
     def arrays(self) -> PatchArrays:
         """The arrays, as kernels take them."""
-        return PatchArrays(self.loose, self.is_loose, self.margin, self.largest, self.is_box)
+        return PatchArrays(self.found, self.leaves, self.loose, self.is_loose, self.margin, self.largest, self.is_box)
 
     def has_space(self, count: int, total: int) -> bool:
         """Return whether ``count`` more bodies of ``total`` may become loose."""
@@ -112,8 +116,10 @@ class Patch:
                 return found if len(rows) == 1 else np.unique(found)
             size = count
 
-    tests: int = 0
-    """The tests of the latest search."""
+    def __post_init__(self) -> None:
+        self.tests = 0  # those of the latest search
+        places = len(self.index.rows)
+        self.found, self.leaves = np.empty(places, np.int64), np.empty(places // 16 + 1, np.int64)
 
 
 def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) -> Patch:
@@ -127,9 +133,9 @@ def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) ->
 
 def change_of(before: NDArray[np.int64], after: NDArray[np.int64]) -> Change:
     """Return what entered and left between two sorted arrays of keys."""
-    entered = np.setdiff1d(after, before, assume_unique=True)
-    left = np.setdiff1d(before, after, assume_unique=True)
-    return Change(pairs_of(entered), pairs_of(left))
+    entered, left = np.empty((len(after), 2), np.int32), np.empty((len(before), 2), np.int32)
+    entered_count, left_count = _differences(before, after, entered, left)
+    return Change(entered[:entered_count], left[:left_count])
 
 
 def pairs_of(keys: NDArray[np.int64]) -> Pairs:
@@ -137,6 +143,28 @@ def pairs_of(keys: NDArray[np.int64]) -> Pairs:
     pairs = np.empty((len(keys), 2), np.int32)
     pairs[:, 0], pairs[:, 1] = keys >> 32, keys & 0xFFFFFFFF
     return pairs
+
+
+@kernel
+def _differences(before: NDArray[np.int64], after: NDArray[np.int64], entered: Pairs, left: Pairs) -> tuple[int, int]:
+    """Merge two sorted arrays of keys; write the pairs that only one of them has."""
+    old: Index = 0
+    new: Index = 0
+    entered_count: Index = 0
+    left_count: Index = 0
+    while old < before.size or new < after.size:
+        if new == after.size or (old < before.size and before[old] < after[new]):
+            left[left_count, 0], left[left_count, 1] = before[old] >> 32, before[old] & 0xFFFFFFFF
+            left_count += 1
+            old += 1
+        elif old == before.size or after[new] < before[old]:
+            entered[entered_count, 0], entered[entered_count, 1] = after[new] >> 32, after[new] & 0xFFFFFFFF
+            entered_count += 1
+            new += 1
+        else:
+            old += 1
+            new += 1
+    return entered_count, left_count
 
 
 @kernel
@@ -166,12 +194,10 @@ def _keys_around(
 ) -> tuple[int, int]:
     """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests."""
     spheres, reaches = bodies
-    loose, is_loose, margin, largest, is_box = patch
+    found, leaves, loose, is_loose, margin, largest, is_box = patch
     rows, level_first = index.rows, index.level_first
     stack = np.empty(16 * level_first.size, np.int64)
     mask = np.empty(16, np.uint8)
-    leaves = np.empty((rows.size + 15) // 16, np.int64)
-    found = np.empty(rows.size, np.int64)
     box = np.empty(6)
     count: Integer = 0
     tests: Integer = 0

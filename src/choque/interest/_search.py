@@ -155,15 +155,22 @@ class Fit(NamedTuple):
     """The number of bodies wanted in each area, and the limits of its radius."""
 
     target: int
-    smallest: float
-    largest: float
+    smallest: NDArray[np.float64]
+    """(n,)"""
+    largest: NDArray[np.float64]
+    """(n,)"""
     blur: float
     """Gaps closer than this count as equal."""
     is_box: bool
 
 
 def fitting_reach(
-    bodies: Bodies, target: int, smallest: float, largest: float, is_box: bool, thread_count: int
+    bodies: Bodies,
+    target: int,
+    smallest: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    is_box: bool,
+    thread_count: int,
 ) -> NDArray[np.float64]:
     """Return the reach (n,) with which every area holds ``target`` bodies, between the two limits.
 
@@ -193,13 +200,14 @@ def _fit(
     index: BodyIndex,
     reach: NDArray[np.float64],
 ) -> None:
-    target, largest, is_box = fit.target, fit.largest, fit.is_box
+    target, smallest, is_box = fit.target, fit.smallest, fit.is_box
     placed, rows, lanes, level_first = index.placed, index.rows, index.lanes, index.level_first
     gaps = np.empty(target + 1)
     stack = np.empty(16 * level_first.size, np.int64)
     keys = np.empty(16 * level_first.size)
     for unit in range(first, last):
         i = np.int64(owners[unit])
+        largest = fit.largest[i]
         gaps[:] = np.inf
         stack[0] = entry_of(level_first.size - 2, 0)
         keys[0] = 0.0
@@ -222,7 +230,7 @@ def _fit(
             for place in range(block * 16, min(block * 16 + 16, rows.size)):
                 if rows[place] != i:
                     _insert(gaps, _gap(spheres[i], placed[place], is_box))
-        reach[i] = min(max(_between(gaps, fit.blur), fit.smallest), largest)
+        reach[i] = min(max(_between(gaps, fit.blur), smallest[i]), largest)
 
 
 @kernel

@@ -328,9 +328,21 @@ class Lists:
     @property
     def byte_count(self) -> int:
         """The size of all arrays [bytes]."""
+        return sum(self.byte_counts.values())
+
+    @property
+    def byte_counts(self) -> dict[str, int]:
+        """The size of each structure [bytes]."""
         crowd = () if self.crowd is None else self.crowd[0][:2]
-        arrays = (*vars(self).values(), *self.queue, *crowd)
-        return sum(value.nbytes for value in arrays if isinstance(value, np.ndarray))
+        structures = {
+            "paths": (self.paths, self.common),
+            "order": (self.order,),
+            "ranks": (self.rank,),
+            "queue": tuple(self.queue),
+            "walls": (self.walls, self.pressed),
+            "instant": (self.instant, self.picks, self.clock, self.totals, *crowd),
+        }
+        return {name: sum(each.nbytes for each in arrays) for name, arrays in structures.items()}
 
     def audit(self) -> Audit:
         """Examine the lists at the present time. O(n)."""

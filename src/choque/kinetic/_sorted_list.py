@@ -16,7 +16,7 @@ from choque._core.counters import Counters
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._lists import Audit, Lists, as_time
-from choque.kinetic._results import Meetings
+from choque.kinetic._results import Meeting, Meetings
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,14 @@ class SortedList:
         if status == _events.REACHED:
             self._lists.totals[_events.ROWS] = 0
         return self._lists.latest_meetings
+
+    def coinciding(self, meeting: Meeting, *, tolerance: float = 0.0) -> tuple[int, int]:
+        """Return the slots (first, last) whose points are at the coordinate of a meeting of the latest instant.
+
+        A second test for multiple meetings, by coordinates instead of certificates. Both agree but for neighbours that
+        touch without passing, and for rounding, which ``tolerance`` covers.
+        """
+        return self._lists.coordinate_run(meeting, check.number(tolerance, "tolerance", 0))
 
     def set_motion(self, points: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike = 0.0) -> None:
         """Change the velocity and acceleration of ``points`` from now on. O(log n) each."""

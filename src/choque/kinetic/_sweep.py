@@ -18,7 +18,7 @@ from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._lists import Audit, Lists, as_time, positions_at, velocities_at
-from choque.kinetic._results import NO_EVENTS, Events, Meetings
+from choque.kinetic._results import NO_EVENTS, Events, Meeting, Meetings
 from choque.kinetic._sorted_list import Certificate, failing_certificates
 
 _FINDER = "sap-direct"
@@ -121,6 +121,11 @@ class Sweep:
         return self._lists.byte_count + self._identities.ids.nbytes
 
     @property
+    def byte_counts(self) -> dict[str, int]:
+        """The size of each structure [bytes]: paths, order, ranks, queue, walls, instant (the latest one), ids."""
+        return {**self._lists.byte_counts, "ids": self._identities.ids.nbytes}
+
+    @property
     def counters(self) -> Counters:
         """Totals so far; a copy.
 
@@ -196,6 +201,14 @@ class Sweep:
         if events is NO_EVENTS or self._identities.are_rows:
             return events
         return Events(events.times, events.began, self._identities.name(events.pairs))
+
+    def coinciding(self, meeting: Meeting, *, tolerance: float = 0.0) -> tuple[int, int]:
+        """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
+
+        A second test for multiple meetings, by coordinates instead of certificates. Both agree but for neighbours that
+        touch without passing, and for rounding, which ``tolerance`` covers.
+        """
+        return self._lists.coordinate_run(meeting, check.number(tolerance, "tolerance", 0))
 
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None) -> None:
         """Change the velocity of the bodies ``ids`` from now on, and the acceleration if it is given. O(log n) each."""

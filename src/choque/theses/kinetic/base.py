@@ -36,6 +36,8 @@ class Statistics:
     """The time of the whole run [s], writing included."""
     peak_bytes: int = 0
     """The maximum size of the structures [bytes]."""
+    bytes: dict[str, int] = field(default_factory=dict)
+    """The size of each structure at the end [bytes], for the kinetic method."""
     multiple: list[tuple[float, int, int, int]] = field(default_factory=list)
     """(time, axis, first slot, last slot) of each multiple event."""
     frames: list[tuple[float, NDArray[np.int32]]] = field(default_factory=list)
@@ -88,6 +90,7 @@ class Statistics:
         lines += [f"{key}: {value}" for key, value in {**self.header, **self.counts}.items()]
         lines += [f"seconds {name}: {value:.6f}" for name, value in self.seconds.items()]
         lines += [f"seconds total: {self.total:.6f}", f"peak bytes: {self.peak_bytes}"]
+        lines += [f"bytes {name}: {count}" for name, count in self.bytes.items()]
         lines += [f"multiple: t={time!r} axis={axis} slots={first}-{last}" for time, axis, first, last in self.multiple]
         lines.append("")
         for number, (time, pairs) in enumerate(self.frames):

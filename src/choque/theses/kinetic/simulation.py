@@ -323,6 +323,7 @@ class KineticSimulation(Simulation):
             }
         )
         statistics.peak_bytes = sweep.byte_count
+        statistics.bytes = sweep.byte_counts
 
 
 METHODS: dict[str, type[Simulation]] = {
