@@ -7,6 +7,7 @@ import pytest
 
 from choque.errors import InvalidInput, UnknownName
 from choque.lab.fit import FAMILIES, TERMS, Fit, choose, fit_all, fit_family, fit_power, relative
+from choque.lab.reporting import family_name
 
 PLACES = np.repeat([1.0, 2, 5, 10, 20, 50, 100, 200, 500, 1_000], 10)
 """The numbers of objects of the thesis, ten experiments each."""
@@ -128,3 +129,11 @@ def test_bad_input_is_refused_in_a_sentence(work: Any, message: str) -> None:
 def test_fits_print_as_formulas() -> None:
     fit = Fit("linear", FAMILIES["linear"], (2.0, -3.0, 1.5), ((0, 0),) * 3, 3, 0, 0, 1, 1, 0, 0)
     assert str(fit) == "2·x -3·ln x +1.5"
+
+
+def test_few_sizes_say_only_that_growth_is_not_slower() -> None:
+    """Three sizes allow no family beyond the linear one: quadratic times are called linear or faster."""
+    for count, name in ((3, "linear or faster"), (12, "quadratic")):
+        sizes = np.repeat(np.linspace(10, 200, count), 3)
+        tried = fit_all(sizes, sizes**2 * (1 + 1e-3 * np.tile([-1, 0, 1], count)))
+        assert family_name(choose(tried).family, tried) == name

@@ -148,10 +148,10 @@ def pairs_of(keys: NDArray[np.int64]) -> Pairs:
 @kernel
 def _differences(before: NDArray[np.int64], after: NDArray[np.int64], entered: Pairs, left: Pairs) -> tuple[int, int]:
     """Merge two sorted arrays of keys; write the pairs that only one of them has."""
-    old: Index = 0
-    new: Index = 0
-    entered_count: Index = 0
-    left_count: Index = 0
+    old: Integer = 0
+    new: Integer = 0
+    entered_count: Integer = 0
+    left_count: Integer = 0
     while old < before.size or new < after.size:
         if new == after.size or (old < before.size and before[old] < after[new]):
             left[left_count, 0], left[left_count, 1] = before[old] >> 32, before[old] & 0xFFFFFFFF

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile, require
 from choque.lab.claims import judged
 from choque.lab.design import words_of
+from choque.lab.fit import FAMILIES
 from choque.lab.head_to_head import REACH, head_to_heads
 from choque.lab.performance_map import Score, held_out, performance_map
 from choque.lab.records import Records, Row
@@ -161,7 +163,7 @@ def _fit_row(result: Result, method: Any, where: dict[str, Any]) -> Row:
         "exponent": f"{power.coefficients[1]:.2f} [{lower:.2f}, {upper:.2f}]",
         "power law": str(power),
         "R² of logarithms": f"{power.r2:.4f}",
-        "family": family.family,
+        "family": family_name(family.family, result.fits(method, **where)),
         "curve": str(family),
         "R²": f"{family.r2:.4f}",
         "adjusted R²": f"{family.adjusted_r2:.4f}",
@@ -170,6 +172,12 @@ def _fit_row(result: Result, method: Any, where: dict[str, Any]) -> Row:
         "RMSE": f"{family.rmse:.3g}",
         "AIC": f"{family.aic:.1f}",
     }
+
+
+def family_name(chosen: str, tried: Iterable[str]) -> str:
+    """Name the chosen family; the fastest of those that the sizes allow says only that growth is not slower."""
+    names = list(tried)
+    return f"{chosen} or faster" if chosen == names[-1] and len(names) < len(FAMILIES) else chosen
 
 
 def _mebibytes(value: Any) -> float | None:
