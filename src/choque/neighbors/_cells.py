@@ -130,23 +130,26 @@ def _complete(vectors: NDArray[np.float64], periodic: NDArray[np.bool_], count: 
 
     Only the repeating vectors enter the rule. With such a completion the heights are the largest possible ones.
     """
-    for flags in np.unique(periodic, axis=0):
-        systems = np.flatnonzero((periodic == flags).all(axis=1))
+    codes = periodic @ np.array([1, 2, 4])
+    for code in set(codes.tolist()):
+        flags = np.array([bool(code & bit) for bit in (1, 2, 4)])
+        systems = np.flatnonzero(codes == code)
         repeated = vectors[systems][:, flags]
-        if flags.any():
-            lengths = np.linalg.norm(repeated, axis=2)
-            _, spread, basis = np.linalg.svd(repeated / lengths[:, :, None])
-            for bad in np.flatnonzero(spread.prod(axis=1) <= MIN_VOLUME)[:1]:
-                raise InvalidInput(
-                    f"The periodic vectors of the cell{_of(int(systems[bad]), count)}, {repeated[bad].tolist()}, lie "
-                    "in a plane or on a line; a periodic cell needs a volume. Mark axes that do not repeat in periodic."
-                )
-            free = basis[:, int(flags.sum()) :]
-        else:
-            free = np.broadcast_to(np.eye(3), (len(systems), 3, 3))
-        whole = np.empty((len(systems), 3, 3))
-        whole[:, flags], whole[:, ~flags] = repeated, free
-        vectors[systems] = whole
+        unit = repeated / np.linalg.norm(repeated, axis=2, keepdims=True)
+        if flags.all():
+            volume, free = np.abs(np.linalg.det(unit)), None
+        else:  # the singular vectors without a singular value are orthogonal to all periodic ones
+            _, spread, basis = np.linalg.svd(unit) if flags.any() else (None, np.ones((1, 1)), np.eye(3)[None])
+            volume, free = spread.prod(axis=1), basis[:, int(flags.sum()) :]
+        for bad in np.flatnonzero(volume <= MIN_VOLUME)[:1]:
+            raise InvalidInput(
+                f"The periodic vectors of the cell{_of(int(systems[bad]), count)}, {repeated[bad].tolist()}, lie "
+                "in a plane or on a line; a periodic cell needs a volume. Mark axes that do not repeat in periodic."
+            )
+        if free is not None:
+            whole = np.empty((len(systems), 3, 3))
+            whole[:, flags], whole[:, ~flags] = repeated, free
+            vectors[systems] = whole
 
 
 def _of(system: int, count: int | None) -> str:
