@@ -158,6 +158,18 @@ def test_points_a_million_cells_away(search: Search) -> None:
     assert abs(len(i) - len(oracle(home, 1.9, cell))) <= 2  # positions this large are rounded
 
 
+@pytest.mark.parametrize("far", [1e2, 1e5, 1e9])
+def test_few_points_far_away(search: Search, far: float) -> None:
+    random = np.random.default_rng(15)
+    positions = random.uniform(0, 10, (400, 3))
+    positions[:3] = random.uniform(-far, far, (3, 3))
+    positions[3] = positions[0] + 0.25
+    positions[4] = -0.3, 5.0, 5.0
+    assert check(search, positions, 1.0) > 100
+    assert check(search, positions[:200], 1.0, other=positions[100:]) > 100
+    assert check(search, positions, 1.0, full=False) > 50
+
+
 # Properties
 
 seeds = st.integers(0, 2**32 - 1)

@@ -28,6 +28,8 @@ MAX_CELLS_ALONG = 1 << 20
 CELLS_PER_POINT = 2.0
 CELLS_PER_CUTOFF = 4
 """Cells along x in one cut-off: finer cells make runs fit more tightly."""
+MIN_CELLS_PER_REACH = 0.6
+"""With fewer cells along y in one cut-off, cells for most of the points are tried."""
 
 
 class Group(NamedTuple):
@@ -164,12 +166,7 @@ def _sort_points(
     place = images.place
     count = len(place)
     if like is None:
-        low, extent = np.zeros(3), np.zeros(3)
-        if count:
-            low = place.min(axis=0)
-            extent = place.max(axis=0) - low
-        shape, per_unit = _choose_cells(extent, reach, count)
-        frame = np.stack((low, per_unit))
+        frame, shape, extent = _choose_frame(place, reach)
         # Rounded coordinates must tell points apart by a small share of the reach, and squares must be in range.
         dtype: Any = np.float32 if extent.max() < 1e4 * reach and 1e-10 < reach < 1e12 else np.float64
     else:
@@ -195,9 +192,32 @@ def _sort_points(
 
 def _slack(points: Points, largest: float) -> float:
     """Return how wrong a distance between rounded coordinates can be; ``largest`` is the largest coordinate given."""
-    extent = float((points.shape / np.maximum(points.frame[1], 1e-300)).max()) + float(np.abs(points.frame[0]).max())
+    extent = max(float(np.abs(column[:-8]).max(initial=0)) for column in (points.x, points.y, points.z))
+    extent += float(np.abs(points.frame[0]).max())
     double = np.finfo(np.float64).eps
     return float(8 * (np.finfo(points.x.dtype).eps + double) * extent + 32 * double * largest)
+
+
+def _choose_frame(
+    place: NDArray[np.float64], reach: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return lowest corner and cells per unit of length, (2, 3), cells along each axis, and the extent of all points.
+
+    Where few points far away would make cells large, cells are made for the others: those outside belong to the
+    outermost cells, which searches respect because they clamp cells in the same way.
+    """
+    if not len(place):
+        return np.stack((np.zeros(3), np.ones(3))), np.ones(3, np.int64), np.zeros(3)
+    low = place.min(axis=0)
+    extent = place.max(axis=0) - low
+    shape, per_unit = _choose_cells(extent, reach, len(place))
+    if per_unit[1] * reach < MIN_CELLS_PER_REACH:
+        sample = place[:: max(1, len(place) // 10_000)]
+        start, end = np.quantile(sample, (0.01, 0.99), axis=0)
+        bulk_shape, bulk_per_unit = _choose_cells(end - start, reach, len(place))
+        if (bulk_per_unit > 2 * per_unit).any():
+            low, shape, per_unit = start, bulk_shape, bulk_per_unit
+    return np.stack((low, per_unit)), shape, extent
 
 
 def _choose_cells(
