@@ -29,8 +29,8 @@ from choque.neighbors._small import MAX_SMALL, prepare_small, visit_small
 
 LETTERS = "ijSdDP"
 
-MAX_SIZE_CLASSES = 8
-"""Maximum number of classes of radii; each but the last spans a factor of two."""
+MAX_SIZE_CLASSES = 6
+"""Maximum number of classes of radii; each but the last spans a factor of four."""
 
 MIN_LENGTH, MAX_LENGTH = 1e-150, 1e150
 """Cut-offs whose squares are finite."""
@@ -198,7 +198,7 @@ def size_passes(near: Group, far: Group, cell: Cells, cutoff: float, part: int, 
 
 def _size_classes(group: Group, largest: float) -> list[Group]:
     with np.errstate(divide="ignore", over="ignore"):
-        classes = np.minimum(np.log2(largest / group.radius), MAX_SIZE_CLASSES - 1).astype(np.int64)
+        classes = np.minimum(np.log2(largest / group.radius) / 2, MAX_SIZE_CLASSES - 1).astype(np.int64)
     return [group.take(np.flatnonzero(classes == each)) for each in np.unique(classes)]
 
 
