@@ -257,7 +257,7 @@ def write_film(
 ) -> None:
     """Send ``images`` (height, width, 3) to ffmpeg; the film replaces ``target`` once it is complete."""
     writer = require("imageio_ffmpeg", extra="video", purpose="to make films")
-    options: dict[str, Any] = {"codec": "libx264", "output_params": ["-crf", "18", "-preset", "medium"]}
+    options: dict[str, Any] = {"codec": "libx264", "output_params": ["-crf", "18", "-preset", "veryfast"]}
     if target.suffix.lower() == ".gif":
         palette = "[0:v]split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
         options = {"codec": "gif", "pix_fmt_out": "pal8", "output_params": ["-filter_complex", palette]}

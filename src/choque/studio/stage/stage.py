@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
@@ -185,7 +186,7 @@ class WorldStage:
         image = self._plotter.screenshot(None, return_img=True)
         if image is None:
             raise InvalidInput("OpenGL returned no picture; check the graphics drivers, or install libosmesa6.")
-        return self._framed(image[:, :, :3])
+        return self._framed(image)
 
     def close(self) -> None:
         """Release the renderer."""
@@ -205,11 +206,11 @@ class WorldStage:
         """
         (width, height), factor = self._size, self._smoothing
         left, top = ((square.shape[0] - side * factor) // 2 for side in (width, height))
-        cut = square[top : top + height * factor, left : left + width * factor]
+        cut = square[top : top + height * factor, left : left + width * factor, :3]
         if factor == 1:
             return np.ascontiguousarray(cut)
-        sums = cut.reshape(height, factor, width, factor, 3).astype(np.uint16).sum(axis=(1, 3), dtype=np.uint16)
-        picture: NDArray[np.uint8] = (sums // factor**2).astype(np.uint8)
+        picture: NDArray[np.uint8] = np.empty((height, width, 3), np.uint8)
+        _reduce(cut, factor, picture)
         return picture
 
     def _aim(self) -> None:
@@ -295,6 +296,19 @@ class WorldStage:
             end = np.zeros(3)
             end[axis] = AXES_LENGTH
             self._draw_lines(np.stack((np.zeros(3), end)), np.array([[0, 1]]), color)
+
+
+@kernel
+def _reduce(rendered: NDArray[np.uint8], factor: int, picture: NDArray[np.uint8]) -> None:
+    """Fill ``picture`` with means of ``factor`` × ``factor`` pixels."""
+    for y in range(picture.shape[0]):
+        for x in range(picture.shape[1]):
+            for channel in range(3):
+                total = 0
+                for row in range(y * factor, (y + 1) * factor):
+                    for column in range(x * factor, (x + 1) * factor):
+                        total += rendered[row, column, channel]
+                picture[y, x, channel] = total // (factor * factor)
 
 
 def _definition_for(count: int) -> int:
