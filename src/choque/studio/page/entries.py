@@ -59,6 +59,7 @@ ENTRIES: Registry[Entry] = Registry(
         "recording": "choque.studio.page.recordings:RECORDINGS",
         "kinetic": "choque.studio.motion.entry:KINETIC",
         "volumes": "choque.studio.volumes.entry:VOLUMES",
+        "boxes": "choque.studio.page.boxes:BOXES",
     },
     group="choque.studio",
     fits=lambda thing: isinstance(thing, Entry),
@@ -102,9 +103,14 @@ def view_of(*things: Any) -> View:
         return RecordingView(thing)
     if isinstance(thing, str | Path):
         return find_view([str(thing)])
+    from choque.studio.page.boxes import view_of_boxes
+
+    found = view_of_boxes(thing)
+    if found is not None:
+        return found
     raise InvalidInput(
-        f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording, two volumes "
-        "or a path."
+        f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording, bounds, a "
+        "kinetic sweep, areas of interest, two volumes or a path."
     )
 
 
@@ -124,7 +130,7 @@ def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
             return name
     for name, each in entries.items():
         if suffix in each.suffixes:
-            return name
+            return "volumes" if name == "boxes" and len(things) == 2 else name  # an array can hold either
     for name, each in entries.items():
         if first in each.things():
             return name

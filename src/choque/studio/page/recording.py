@@ -185,7 +185,7 @@ class RecordingView(BodiesView):
             self._status = page.html()
             self._play = page.button("Play", self.toggle, hint="P or Space")
             self.scrubber = page.slider("Frame", 0, max(replay.last_frame, 1), 1, 0, self.seek_to)
-            for by in (1, 60, 600):
+            for by in (step for step in (1, 60, 600) if step == 1 or step <= replay.last_frame):
                 page.buttons(f"By {by}", (f"−{by}", f"+{by}"), lambda word: self.seek(int(word.replace("−", "-"))))
             page.choice("Speed", SPEEDS, "1", self.set_speed, hint="Negative plays backward.")
             with page.folder("Methods of the overlays"):

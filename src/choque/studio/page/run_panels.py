@@ -42,6 +42,11 @@ class Recent:
         return statistics.median(self._values) if self._values else 0.0
 
 
+def counted(number: int, word: str) -> str:
+    """Return a number with its word: "1 contact", "2 contacts"."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 PLOTTED_FRAMES = 240
 """How many of the latest frames are plotted."""
 

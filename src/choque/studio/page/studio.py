@@ -66,7 +66,7 @@ def show(
     Parameters
     ----------
     things
-        One thing, or two volumes. Boxes can be `Boxes`, a broad phase, a `kinetic.Sweep` or `interest.Areas`: they are
+        One thing, or two volumes. Boxes can be any `choque.bounds`, a `kinetic.Sweep` or `interest.Areas`: they are
         shown as they are now. A world is not copied: running it on the page changes it.
     host, port
         As in `open_studio`.

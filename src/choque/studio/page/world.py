@@ -16,7 +16,7 @@ from choque.record import BodyTable, Poses
 from choque.scene import BodyScene, Camera
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
-from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html
+from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html, counted
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.theses.fingsics.totals import CostMeter
 from choque.world import Run, StepReport, World, bounds_names
@@ -360,7 +360,9 @@ class WorldView(BodiesView):
         state = "playing" if self.run.playing else "finished" if self.run.finished else "paused"
         rate = f"{1 / medians['picture']:.0f} pictures a second; " if medians["picture"] and self.run.playing else ""
         found = (
-            f"{len(world.pairs()):,} candidates, {len(world.contacts()):,} contacts" if world.frame else "not run yet"
+            f"{counted(len(world.pairs()), 'candidate')}, {counted(len(world.contacts()), 'contact')}"
+            if world.frame
+            else "not run yet"
         )
         times = f"{rate}step {medians['step'] * 1e3:.1f} ms, sending {medians['send'] * 1e3:.1f} ms"
         return (

@@ -1,0 +1,183 @@
+"""The view of boxes at one moment: which of them overlap; and its entry, for files and generators of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import choque
+from choque import broad, scene
+from choque._core.types import Pairs
+from choque.errors import InvalidInput
+from choque.files.boxes import FRAME_FORMATS, READERS
+from choque.record import BodyTable, Poses
+from choque.scene import Camera
+from choque.scene.files import DEFAULT_COUNT, read_boxes
+from choque.studio.page.entries import Entry
+from choque.studio.page.findings import Findings
+from choque.studio.page.page import Page
+from choque.studio.page.stage import BodiesView
+from choque.world import Bodies, World
+from choque.world.detection import Detection
+from choque.world.settings import Settings
+
+FLAT = 0.02
+"""Thickness of boxes of the plane, as a share of their mean side."""
+
+THIN = 1e-3
+"""Sides are drawn at least as long as this share of the mean side."""
+
+COLOR = (120, 146, 180)
+
+
+class BoxFindings(Findings):
+    """Findings whose pairs are given: those of the boxes themselves, not of the solids that are drawn for them."""
+
+    def __init__(self, bodies: Bodies, detection: Detection, pairs: Pairs) -> None:
+        super().__init__(bodies, detection)
+        self.given = pairs
+
+    @cached_property
+    def is_touching(self) -> NDArray[np.bool_]:
+        """(n,) whether a box overlaps another."""
+        found = np.zeros(len(self.bodies), np.bool_)
+        found[self.given.ravel()] = True
+        return found
+
+    @cached_property
+    def candidate_count(self) -> NDArray[np.int64]:
+        """(n,) number of boxes that each one overlaps."""
+        return np.bincount(self.given.ravel(), minlength=len(self.bodies)).astype(np.int64)
+
+
+class BoxesView(BodiesView):
+    """Boxes (n, 2) or (n, 3); those that overlap are orange.
+
+    Parameters
+    ----------
+    pairs
+        (m, 2) rows that overlap, or belong together in another way; None to find those that overlap.
+    """
+
+    picture_name = "choque-boxes.png"
+
+    def __init__(self, lower: ArrayLike, upper: ArrayLike, *, pairs: Pairs | None = None, title: str = "Boxes") -> None:
+        boxes = choque.bounds.Boxes(lower, upper)
+        if not len(boxes) or not (np.isfinite(boxes.lower).all() and np.isfinite(boxes.upper).all()):
+            raise InvalidInput(f"{len(boxes):,} boxes were given to show; give at least one, all of finite size.")
+        self.title = title
+        self._pairs = choque.pairs(boxes.lower, boxes.upper) if pairs is None else pairs
+        self._world = _solids(boxes.lower.astype(np.float64), boxes.upper.astype(np.float64))
+        self._dimension = boxes.lower.shape[1]
+        self._table = BodyTable.of(self._world.bodies)
+        self._method = "auto"
+
+    def open(self, page: Page) -> None:
+        """Build the page."""
+        self._findings: BoxFindings | None = None
+        self.set_up(page, Camera(30.0, -89.0, 0.0) if self._dimension == 2 else Camera(30.0, -25.0, 30.0))
+        with page.tab("Boxes"):
+            touching = int(self.look().is_touching.sum())
+            page.html(
+                f"<b>{len(self._table):,} boxes</b> in {self._dimension}D; {len(self._pairs):,} pairs, "
+                f"{touching:,} boxes in pairs"
+            )
+            page.choice("Broad phase", broad.names(), self._method, self.switch, hint="For the overlays.")
+            page.picture_button()
+            page.button("Back to the chooser", page.home)
+        self.add_show_tab()
+        self.add_body_tab()
+        self.set_coloring("contact")
+        self.color_choice.value = self.coloring
+        self.present()
+
+    def tick(self) -> float | None:
+        """Draw what changed."""
+        waits = self.cameras.let_go()
+        if self.is_stale:
+            self.present()
+            self.update_notes()
+        return waits
+
+    def cast(self) -> BodyTable:
+        """Return the boxes as bodies."""
+        return self._table
+
+    def poses(self) -> Poses:
+        """Return where they are."""
+        bodies = self._world.bodies
+        return Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+
+    def look(self) -> Findings:
+        """Return the pairs of the boxes, and what the chosen method finds for the overlays."""
+        if self._findings is None:
+            settings = Settings(broad=self._method).checked()
+            self._findings = BoxFindings(self._world.bodies, Detection(settings), self._pairs)
+        return self._findings
+
+    def switch(self, name: str) -> None:
+        """Show the structure of another broad phase."""
+        Settings(broad=name).checked()
+        self._method, self._findings = name, None
+        self.is_stale = True
+
+
+def _solids(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> World:
+    """Return a world with a solid for each box; the plane of 2D boxes is horizontal, y points away."""
+    center, size = (lower + upper) / 2, upper - lower
+    mean = float(size.mean()) or 1.0
+    if lower.shape[1] == 2:
+        flat = np.zeros(len(lower))
+        center = np.column_stack((center[:, 0], flat, -center[:, 1]))
+        size = np.column_stack((size[:, 0], np.full(len(lower), FLAT * mean), size[:, 1]))
+    world = World()
+    world.add_boxes(position=center, size=np.maximum(size, THIN * mean), color=COLOR)
+    return world
+
+
+def view_of_boxes(thing: Any) -> BoxesView | None:
+    """Return the view of bounds, a kinetic sweep or areas of interest as they are now; None for anything else."""
+    from choque.bounds import Bounds
+    from choque.interest import Areas
+    from choque.kinetic import Sweep
+
+    if isinstance(thing, Bounds):
+        boxes = thing.boxes()
+        return BoxesView(boxes.lower, boxes.upper)
+    if isinstance(thing, Sweep):
+        lower, upper = thing.boxes()
+        return BoxesView(lower, upper, title=f"A sweep at {thing.time:g} s")
+    if isinstance(thing, Areas):
+        rows = np.searchsorted(thing.ids, thing.pairs()).astype(np.int32)
+        own = np.maximum(thing.body_radius, 0.05 * np.nan_to_num(thing.radius))[:, np.newaxis]
+        return BoxesView(thing.position - own, thing.position + own, pairs=rows, title="Owners and members of areas")
+    return None
+
+
+def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> BoxesView:
+    if len(things) != 1:
+        raise InvalidInput(f"{len(things)} sets of boxes were given, {', '.join(things)}; the studio shows one.")
+    name, _, count = things[0].partition(":")
+    if name in scene.names("boxes"):
+        given = {"n": int(count) if count.isdigit() else DEFAULT_COUNT, **parameters}
+        lower, upper = scene.generate(name, given.pop("n"), **given).frame(0)
+        return BoxesView(lower, upper, title=things[0])
+    if set(parameters) - {"frame"}:
+        raise InvalidInput(f"{things[0]} takes no parameter but frame; {', '.join(parameters)} was given.")
+    lower, upper = read_boxes(things[0]).frame(int(parameters.get("frame", 0)))
+    return BoxesView(lower, upper, title=things[0])
+
+
+BOXES = Entry(
+    title="Boxes",
+    about="Boxes from a file or a generator; those that overlap are orange.",
+    things=lambda: {name: scene.describe(name) for name in scene.names("boxes")},
+    open=_open,
+    parameters=lambda name: {"n": DEFAULT_COUNT, "seed": 0, **scene.parameters(name)},
+    suffixes=tuple(sorted({*READERS, *FRAME_FORMATS})),
+    claims=lambda word: word.partition(":")[0] in scene.names("boxes"),
+)

@@ -1,0 +1,73 @@
+"""Boxes in the studio: from memory, files and generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+import choque
+from choque.errors import InvalidInput
+from choque.studio.drawing import kind_of_things
+from choque.studio.page.bodies import FREE, TOUCHING
+from choque.studio.page.boxes import BoxesView
+from choque.studio.page.entries import find_view, view_of
+from choque.studio.page.studio import Studio
+from choque.studio.volumes.view import VolumeView
+
+RANDOM = np.random.default_rng(3)
+
+
+def some_boxes(dimension: int) -> choque.bounds.Boxes:
+    lower = RANDOM.uniform(0, 10, (60, dimension))
+    return choque.bounds.Boxes(lower, lower + RANDOM.uniform(0, 1.5, (60, dimension)))
+
+
+def areas() -> Any:
+    return choque.interest.Areas(RANDOM.uniform(0, 10, (40, 2)), radius=1.5)
+
+
+def sweep() -> Any:
+    boxes = some_boxes(3)
+    return choque.kinetic.Sweep(boxes.lower, boxes.upper, velocity=RANDOM.normal(size=(60, 3)))
+
+
+@pytest.mark.parametrize("make", [lambda: some_boxes(2), lambda: some_boxes(3), areas, sweep])
+def test_everything_with_boxes_shows_itself(make: Callable[[], Any], shared_studio: Studio) -> None:
+    thing = make()
+    view = view_of(thing)
+    assert isinstance(view, BoxesView)
+    shared_studio.open(view)
+    shared_studio.ask(lambda: None)
+    assert shared_studio.view is view
+    colors = shared_studio.ask(lambda: view._colors(view.look()))
+    pairs = thing.pairs() if hasattr(thing, "pairs") else choque.pairs(thing.lower, thing.upper)
+    touching = np.isin(np.arange(len(colors)), pairs)
+    assert touching.any()
+    assert (colors[touching] == TOUCHING).all()
+    assert (colors[~touching] == FREE).all()
+
+
+def test_files_and_generators_of_boxes_can_be_viewed(tmp_path: Path) -> None:
+    boxes = some_boxes(3)
+    path = tmp_path / "boxes.npy"
+    np.save(path, np.column_stack((boxes.lower, boxes.upper)))
+    assert isinstance(find_view([str(path)]), BoxesView)
+    assert len(find_view(["uniform:100"]).cast()) == 100  # type: ignore[attr-defined]
+    assert kind_of_things([str(path)]) == "boxes"
+
+
+def test_two_volumes_are_shown_and_other_things_are_refused() -> None:
+    ball = choque.Volume.read("screw:16")
+    assert isinstance(view_of(ball, ball), VolumeView)
+    with pytest.raises(InvalidInput, match="A Volume was given to show; give a world"):
+        view_of(ball)
+    with pytest.raises(InvalidInput, match="3 things were given"):
+        view_of(1, 2, 3)
+    with pytest.raises(InvalidInput, match="all of finite size"):
+        view_of(choque.bounds.Boxes([[0.0, 0.0]], [[np.inf, 1.0]]))
