@@ -33,8 +33,7 @@ def _is_there(name: str) -> bool:
 
 def _is_module(name: str) -> bool:
     """Whether a dotted name is a module, a name that a module exports, or a group of entry points."""
-    group = f'[project.entry-points."{name}"]'
-    if group in (ROOT / "pyproject.toml").read_text(encoding="utf-8"):
+    if any(f'group="{name}"' in source.read_text(encoding="utf-8") for source in PACKAGE.rglob("*.py")):
         return True
     path = PACKAGE.parent.joinpath(*name.split("."))
     if path.is_dir() or path.with_suffix(".py").exists():

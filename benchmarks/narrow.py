@@ -21,7 +21,7 @@ from choque._core.kernel import kernel
 from choque.narrow import Hulls, collide, epa, gjk
 from choque.narrow.convex.cores import climb, scan
 from choque.narrow.solids import icosphere
-from choque.theses.kdop.iterations import random_rotations
+from choque.theses.kdop.trials import random_rotations
 
 TURNS = 5
 

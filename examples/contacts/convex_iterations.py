@@ -15,7 +15,7 @@ from choque.lab.style import COLOURS, SETTINGS
 # %%
 # Means and maxima of many pairs, the same for the same seed.
 for solid in ("cube", "rhombicuboctahedron"):
-    found = choque.theses.kdop.iterations.iteration_statistics(20_000, solid=solid, seed=1)
+    found = choque.theses.kdop.trials.iteration_statistics(20_000, solid=solid, seed=1)
     print(
         f"{solid}: {found.collisions} of {found.runs} collide; "
         f"GJK {found.gjk_mean:.2f} steps, at most {found.gjk_max}; "

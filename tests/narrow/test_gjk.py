@@ -14,7 +14,7 @@ from choque.errors import InvalidInput
 from choque.narrow import Hulls, collide, epa, gjk
 from choque.narrow.convex.cores import climb, scan
 from choque.narrow.solids import icosphere
-from choque.theses.kdop.iterations import iteration_statistics
+from choque.theses.kdop.trials import iteration_statistics
 
 CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 

@@ -10,8 +10,7 @@ from choque.bounds import Boxes, Spheres
 from choque.broad import create
 from choque.files.meshes import Mesh
 from choque.theses.interest.config import InterestConfig
-from choque.theses.interest.polygons import polygons_overlap, unit_facets
-from choque.theses.interest.trials import run_config
+from choque.theses.interest.trials import polygons_overlap, run_config, unit_facets
 from choque.volumes.triangles import colliding_triangles
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
-from choque.theses.kdop.iterations import random_rotations
 from choque.theses.kdop.pile import seconds_a_match
 from choque.theses.kdop.tower import Tower
-from choque.theses.kdop.trials import SORTS, ConvergenceTrial, FieldTrial, LandingTrial, SortTrial
+from choque.theses.kdop.trials import SORTS, ConvergenceTrial, FieldTrial, LandingTrial, SortTrial, random_rotations
 
 
 @pytest.mark.parametrize("preset", ["reproduce", "thesis-text"])

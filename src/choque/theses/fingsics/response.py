@@ -15,27 +15,133 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.types import Floats, Keys, Pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
 from choque.narrow.pair import Contacts
-from choque.theses.fingsics.inertia import invert_inertia
-from choque.theses.fingsics.integration import integrate, limited, put
+from choque.narrow.shapes import CAPSULE, SPHERE
 from choque.theses.fingsics.order import in_text_order
-from choque.theses.fingsics.rotation import radians, rotations
+from choque.theses.fingsics.rotation import euler, radians, rotations, turn
 from choque.theses.fingsics.vectors import (
     HALF,
     NEAR_ZERO,
     ONE,
     ZERO,
     Vector,
+    axis,
     cross,
     dot,
+    is_near_zero,
+    length,
+    length_squared,
     minus,
     over,
     plus,
+    square,
+    times,
     vector,
 )
+
+TWO_FIFTHS, ONE_HALF, TWELFTH = np.float64(2.0 / 5.0), np.float64(0.5), np.float64(1.0 / 12.0)
+TWO, THREE = np.float64(2.0), np.float64(3.0)
+TWO_THIRDS = np.float32(2.0 / 3.0)
+
+
+@kernel
+def invert_inertia(
+    pairs: Pairs, kind: Any, size: Any, mass: Any, inertia: Any, rotation: Any, static: Any, yielding: Any
+) -> None:
+    """Write (R·I·Rᵀ)⁻¹ of both bodies of each pair to ``yielding`` (m, 2, 3, 3); statics are left at what is there."""
+    tensor = np.empty((3, 3), np.float32)
+    for row in range(pairs.shape[0]):
+        for side in range(2):
+            body = np.int64(pairs[row, side])
+            if static[body]:
+                continue
+            moments = _moments(kind, size, mass, inertia, body)
+            if kind[body] == SPHERE:
+                for k in range(3):
+                    yielding[row, side, k, k] = ONE / moments[k]
+                continue
+            x, y, z = axis(rotation, body, 0), axis(rotation, body, 1), axis(rotation, body, 2)
+            for i in range(3):
+                for j in range(3):
+                    tensor[i, j] = x[i] * moments[0] * x[j] + y[i] * moments[1] * y[j] + z[i] * moments[2] * z[j]
+            _invert(tensor, yielding[row, side])
+
+
+@kernel
+def _moments(kind: Any, size: Any, mass: Any, inertia: Any, body: Integer) -> Vector:
+    """The principal moments of a body; those of kinds that the engine lacks are the world's."""
+    radius, weight = np.float32(size[body, 0]), np.float64(mass[body])
+    if kind[body] == SPHERE:
+        moment = np.float32(TWO_FIFTHS * weight * radius * radius)
+        return moment, moment, moment
+    if kind[body] == CAPSULE:
+        whole = np.float32(size[body, 1]) + np.float32((radius * TWO) * TWO_THIRDS)
+        across = np.float32(TWELFTH * weight * (THREE * radius * radius + whole * whole))
+        return across, across, np.float32(ONE_HALF * weight * radius * radius)
+    return np.float32(inertia[body, 0]), np.float32(inertia[body, 1]), np.float32(inertia[body, 2])
+
+
+@kernel
+def _invert(matrix: Any, inverse: Any) -> None:
+    """The inverse of a 3 by 3 matrix, by its cofactors."""
+    a, b, c = matrix[0, 0], matrix[0, 1], matrix[0, 2]
+    d, e, f = matrix[1, 0], matrix[1, 1], matrix[1, 2]
+    g, h, k = matrix[2, 0], matrix[2, 1], matrix[2, 2]
+    scale = ONE / (a * (e * k - h * f) - b * (d * k - f * g) + c * (d * h - e * g))
+    inverse[0, 0], inverse[0, 1], inverse[0, 2] = e * k - h * f, c * h - b * k, b * f - c * e
+    inverse[1, 0], inverse[1, 1], inverse[1, 2] = f * g - d * k, a * k - c * g, d * c - a * f
+    inverse[2, 0], inverse[2, 1], inverse[2, 2] = d * h - g * e, g * b - a * h, a * e - d * b
+    for i in range(3):
+        for j in range(3):
+            inverse[i, j] *= scale
+
+
+@kernel
+def limited(a: Vector, most: Any) -> Vector:
+    """``a``, or as much of it as is ``most`` long."""
+    if length_squared(a) > square(most):
+        return times(over(a, length(a)), most)
+    return a
+
+
+@kernel
+def put(rows: Any, row: int, a: Vector) -> None:
+    """Store a vector in a row of (n, 3)."""
+    rows[row, 0], rows[row, 1], rows[row, 2] = a[0], a[1], a[2]
+
+
+@kernel
+def _move(
+    position: Any, rotation: Any, velocity: Any, angular_velocity: Any, acceleration: Any, dt: Any, max_speed: Any
+) -> None:
+    by, room = np.empty((3, 3), np.float32), np.empty((3, 3), np.float32)
+    for row in range(position.shape[0]):
+        speed = vector(velocity, row)
+        if not is_near_zero(speed):
+            put(position, row, plus(vector(position, row), times(speed, dt)))
+        spin = vector(angular_velocity, row)
+        if not is_near_zero(spin):
+            angles = times(spin, dt)
+            euler(angles[0], angles[1], angles[2], by)
+            turn(rotation, row, by, room)
+        force = vector(acceleration, row)
+        if not is_near_zero(force):
+            put(velocity, row, limited(plus(speed, times(force, dt)), max_speed))
+
+
+def integrate(bodies: State, dt: float, max_speed: float | None = None) -> None:
+    """Move ``bodies`` by ``dt`` seconds in place: p += v·dt, R = Euler(ω·dt)·R, then v += a·dt up to ``max_speed``.
+
+    Guarantees: a motion whose every component is below 0.0001 is left out; rotations are not made orthonormal again;
+    static bodies move like all others; single precision; O(n), one thread.
+    """
+    limit = np.float32(np.inf if max_speed is None else max_speed)
+    state = (bodies.position, bodies.rotation, bodies.velocity, bodies.angular_velocity, bodies.acceleration)
+    _move(*state, np.float32(dt), limit)
+
 
 STATIC_MASS = np.float32(999999999999.0)
 MAX_SPEED = np.float32(50.0)
@@ -120,7 +226,7 @@ class Fingsics(FingsicsImpulse):
         max_spin: float | None = None,  # noqa: ARG002
         threads: int | None = None,  # noqa: ARG002
     ) -> None:
-        """Move ``bodies`` by ``dt`` seconds, in place, by `choque.theses.fingsics.integration.integrate`."""
+        """Move ``bodies`` by ``dt`` seconds, in place, by `choque.theses.fingsics.response.integrate`."""
         integrate(bodies, dt, max_speed)
 
     def rotations(self, angles: Floats) -> Floats:
