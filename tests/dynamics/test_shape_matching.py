@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from choque import World
 from choque.dynamics.particles import MATCHES, SKIPPED, Candidates, Matching, relax
 from choque.dynamics.polar import is_rotation, matrix_square_root, rotation_in
 from choque.dynamics.shape_matching import ShapeMatching
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, UnknownName
 from choque.narrow import Hulls, epa
 from choque.narrow.convex.cores import cores_of_hulls
 from choque.narrow.convex.epa import new_polytope
@@ -43,7 +45,9 @@ def bodies_at(
         position=np.ascontiguousarray(places),
         rotation=np.ascontiguousarray(turns),
         velocity=np.zeros((count, 3)),
+        angular_velocity=np.zeros((count, 3)),
         acceleration=np.zeros((count, 3)),
+        inertia=np.ones((count, 3)),
         static=np.array(still, np.bool_),
         size=np.full((count, 3), 0.5),
         hull=np.where(kind == CONVEX, 0, -1).astype(np.int32),
@@ -309,6 +313,56 @@ def test_bad_input_is_refused() -> None:
     bodies = bodies_at([(0, 0, 0), (0.5, 0, 0)])
     bodies.kind[1] = SPHERE
     with pytest.raises(InvalidInput, match="is a sphere"):
-        ShapeMatching().respond(bodies, every_pair(2), 0.1)
+        ShapeMatching().check(bodies)
     with pytest.raises(InvalidInput, match="do not fit"):
         ShapeMatching().restore({"keys": np.zeros(3), "axis": np.zeros((2, 3))})
+
+
+@pytest.mark.parametrize("boxes", [1, 3])
+def test_what_is_shown_is_parted(boxes: int) -> None:
+    """A step moves first and parts then: a body at rest lies on the ground, not as deep in it as it falls in a step."""
+    world = World("sap-kdop", response="shape-matching")
+    world.add_ground()
+    world.add_boxes([[0, 0.6 + 1.1 * row, 0] for row in range(boxes)], acceleration=(0, -9.8, 0))
+    for _ in range(200):
+        world.step()
+    np.testing.assert_allclose(world.bodies.position[1:, 1], 0.5 + np.arange(boxes), atol=0.08 * boxes)
+    assert world.bodies.position[1, 1] > 0.5 - 0.01 * (boxes - 1) - 1e-3
+
+
+def test_spin_and_limits_have_effect() -> None:
+    world = World(response="shape-matching", max_speed=2.0, max_spin=1.0)
+    world.add_boxes([0, 0, 0], angular_velocity=[0, 0, 9], acceleration=[0, -9.8, 0])
+    for _ in range(60):
+        world.step()
+        assert np.linalg.norm(world.bodies.velocity) <= 2
+        assert np.linalg.norm(world.bodies.angular_velocity) <= 1
+    assert world.bodies.rotation[0, 1, 0] > 0.2
+
+
+def test_options_are_those_of_a_world(tmp_path: Path) -> None:
+    world = World(response="shape-matching", response_options={"iterations": 20, "damping": 1.0})
+    assert world.response.iterations == 20
+    world.write(tmp_path / "saved")
+    assert World.read(tmp_path / "saved").response.iterations == 20
+    world.switch("grid")
+    assert world.response.iterations == 20
+    world.switch(response_options={})
+    assert world.response.iterations == 10
+    world.switch(response="impulse")
+    with pytest.raises(UnknownName, match="option of the response 'shape-matching' called 'iteration'"):
+        World(response="shape-matching", response_options={"iteration": 20})
+    with pytest.raises(InvalidInput, match="iterations is 0"):
+        World(response="shape-matching", response_options={"iterations": 0})
+
+
+def test_bodies_without_vertices_are_refused_before_the_first_step() -> None:
+    world = World(response="shape-matching")
+    with pytest.raises(InvalidInput, match="The body 0 is a sphere"):
+        world.add_spheres([0, 0, 0])
+    assert len(world) == 0
+    world = World()
+    world.add_spheres([0, 0, 0])
+    with pytest.raises(InvalidInput, match="The body 0 is a sphere"):
+        world.switch(response="shape-matching")
+    assert world.settings.response == world.response.name == "impulse"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+import numpy as np
 import pytest
 
 import choque
@@ -49,10 +50,11 @@ def test_a_run_after_a_warm_up_loads_no_kernel_and_has_the_same_states(scene: st
 
 
 def test_errors_are_left_to_the_run() -> None:
-    world = World(response="shape-matching")
+    world = World()
     world.add_spheres([[0, 0, 0], [1, 0, 0]])
+    world.bodies.position[1, 0] = np.nan
     warm_up(world)
-    with pytest.raises(choque.errors.InvalidInput, match="shape matching"):
+    with pytest.raises(choque.errors.InvalidInput, match="The body 1 is at"):
         world.step()
 
 

@@ -17,13 +17,12 @@ def sphere_inertia(mass: Floats, radius: Floats) -> NDArray[np.float64]:
 
 
 def capsule_inertia(mass: Floats, radius: Floats, length: Floats) -> NDArray[np.float64]:
-    """Return the principal moments (n, 3) of capsules along local z, approximated by a solid cylinder.
-
-    The cylinder has the radius of the capsule and its volume, so it is ``length`` + 4 r / 3 long.
-    """
-    whole = length + 4 * radius / 3
-    across = mass * (3 * radius**2 + whole**2) / 12
-    return np.stack((across, across, mass * radius**2 / 2), axis=1)
+    """Return the principal moments (n, 3) of solid capsules along local z: a cylinder and two half balls."""
+    caps = 4 * radius / 3  # the length of a cylinder that has the volume of both
+    cylinder, balls = mass * length / (length + caps), mass * caps / (length + caps)
+    across = cylinder * (3 * radius**2 + length**2) / 12
+    across += balls * (0.4 * radius**2 + 0.25 * length**2 + 0.375 * length * radius)
+    return np.stack((across, across, (0.5 * cylinder + 0.4 * balls) * radius**2), axis=1)
 
 
 # Conserved quantities

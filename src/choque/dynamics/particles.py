@@ -410,17 +410,3 @@ def _orthonormalise(matrix: Floats) -> None:
     matrix[2, 0] = first[1] * second[2] - first[2] * second[1]
     matrix[2, 1] = first[2] * second[0] - first[0] * second[2]
     matrix[2, 2] = first[0] * second[1] - first[1] * second[0]
-
-
-@kernel
-def verlet(
-    position: Floats, velocity: Floats, acceleration: Floats, static: NDArray[np.bool_], dt: float, damping: float
-) -> None:
-    """Velocity Verlet with damping: x += v dt + ½ a dt², v = (v + a dt) damping; static bodies keep their velocity."""
-    for row in range(len(position)):
-        for axis in range(3):
-            if static[row]:
-                position[row, axis] += velocity[row, axis] * dt
-            else:
-                position[row, axis] += (velocity[row, axis] + 0.5 * acceleration[row, axis] * dt) * dt
-                velocity[row, axis] = (velocity[row, axis] + acceleration[row, axis] * dt) * damping

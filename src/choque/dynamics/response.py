@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import helper, inline, kernel
 from choque._core.registry import Registry
 from choque._core.threads import over_ranges, resolve_count
-from choque._core.types import Floats
-from choque._core.vector import turn
-from choque.errors import InvalidInput
+from choque._core.types import Floats, Integer
+from choque._core.vector import Vector, add, dot, point_of, scaled, store, turn
+from choque.errors import InvalidInput, UnknownName
 
 State: TypeAlias = Any
 """Bodies as arrays, one row each: `choque.world.Bodies`, or any object with the columns that a rule uses."""
@@ -36,6 +37,18 @@ class Response(ABC):
 
     normalises_rotations: ClassVar[bool] = True
     """False if the rotations of added bodies must be kept bit for bit instead of being made orthonormal."""
+
+    moves_first: ClassVar[bool] = False
+    """True if a step moves the bodies first and then resolves the contacts that it finds.
+
+    What a step leaves behind, to be shown and recorded, is then resolved. Otherwise a step begins with detection.
+    """
+
+    def check(self, bodies: State) -> None:  # noqa: B027
+        """Raise `InvalidInput` if ``bodies`` has one that this response cannot handle; by default it handles all.
+
+        Called before bodies are added and before a world takes up this response.
+        """
 
     @abstractmethod
     def respond(self, bodies: State, contacts: Any, dt: float) -> int:
@@ -79,13 +92,15 @@ class Response(ABC):
 
 
 class _Motion(NamedTuple):
-    """The columns of bodies that a step changes, and the acceleration (n, 3)."""
+    """The columns of bodies that motion depends on or changes."""
 
     position: Floats
     rotation: Floats
     velocity: Floats
     angular_velocity: Floats
     acceleration: Floats
+    inertia: Floats
+    static: NDArray[np.bool_]
 
 
 def integrate(
@@ -96,16 +111,26 @@ def integrate(
     max_spin: float | None = None,
     threads: int | None = None,
 ) -> None:
-    """Move all bodies by ``dt`` seconds, in place, by explicit Euler.
+    """Move all bodies by ``dt`` seconds, in place.
 
-    ``p += v dt``, ``R = rotation(ω dt) R``, ``v += a dt``, in this order. The rotation is exact for the constant
-    angular velocity of the step, and stays orthonormal to the last bits over any number of steps. There is no
-    gyroscopic term: only impulses change the angular velocity. Speeds above ``max_speed`` (units/s) and
-    ``max_spin`` (radians/s) are scaled down to these limits before and after the motion. O(n); the result does not
-    depend on ``threads``.
+    ``p += v dt + a dt²/2`` and ``v += a dt``, exact for a constant acceleration. A body turns without torque: its
+    angular momentum is kept to the last bits. The turn is exact if the moments about local x and y are equal, as for
+    spheres and capsules, and of second order with bounded error of the energy otherwise (symplectic splitting;
+    Dullweber, Leimkuhler, McLachlan, "Symplectic splitting methods for rigid body molecular dynamics", 1997).
+    Rotations stay orthonormal to the last bits over any number of steps. A static body keeps its angular velocity.
+    Speeds above ``max_speed`` [unit/s] and ``max_spin`` [rad/s] are scaled down to these limits before and after the
+    motion. O(n); the result does not depend on ``threads``.
     """
     limits = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
-    motion = _Motion(bodies.position, bodies.rotation, bodies.velocity, bodies.angular_velocity, bodies.acceleration)
+    motion = _Motion(
+        bodies.position,
+        bodies.rotation,
+        bodies.velocity,
+        bodies.angular_velocity,
+        bodies.acceleration,
+        bodies.inertia,
+        bodies.static,
+    )
     count = len(bodies.position)
     over_ranges(_integrate, count, resolve_count(threads, count), motion, float(dt), *limits)
 
@@ -117,18 +142,69 @@ def limit_speeds(bodies: State, max_speed: float | None, max_spin: float | None)
 
 @kernel
 def _integrate(first: int, last: int, motion: _Motion, dt: float, max_speed: float, max_spin: float) -> None:
-    position, rotation, velocity, angular_velocity, acceleration = motion
+    position, rotation, velocity, angular_velocity, acceleration, inertia, static = motion
     for row in range(first, last):
         _limit(velocity, row, max_speed)
         _limit(angular_velocity, row, max_spin)
-        for axis in range(3):
-            position[row, axis] += velocity[row, axis] * dt
-        x, y, z = angular_velocity[row, 0] * dt, angular_velocity[row, 1] * dt, angular_velocity[row, 2] * dt
-        if x != 0 or y != 0 or z != 0:
-            turn(rotation, row, x, y, z)
+        before = point_of(velocity, row)
         for axis in range(3):
             velocity[row, axis] += acceleration[row, axis] * dt
         _limit(velocity, row, max_speed)
+        for axis in range(3):  # the mean speed keeps to the limit, and is exact where none is exceeded
+            position[row, axis] += (0.5 * before[axis] + 0.5 * velocity[row, axis]) * dt
+        spin = point_of(angular_velocity, row)
+        if dt == 0 or (spin[0] == 0 and spin[1] == 0 and spin[2] == 0):
+            continue
+        moments = point_of(inertia, row)
+        if static[row] or (moments[0] == moments[1] and moments[1] == moments[2]):
+            _turn(rotation, row, scaled(spin, dt))
+        else:
+            store(angular_velocity, row, _turn_freely(rotation, row, spin, moments, dt))
+            _limit(angular_velocity, row, max_spin)
+
+
+@helper
+def _turn(rotation: Any, row: Integer, by: Vector) -> None:
+    turn(rotation, row, by[0], by[1], by[2])
+
+
+@helper
+def _axis(rotation: Any, row: Integer, axis: Integer) -> Vector:
+    """Return where a local axis points in the world."""
+    return (
+        np.float64(rotation[row, 0, axis]),
+        np.float64(rotation[row, 1, axis]),
+        np.float64(rotation[row, 2, axis]),
+    )
+
+
+@helper
+def _turn_freely(rotation: Any, row: Integer, spin: Vector, moments: Vector, dt: float) -> Vector:
+    """Turn a body without torque for ``dt`` seconds, and return its new angular velocity.
+
+    The motion of a body whose first moment equals its second is a turn about the angular momentum and one about its
+    local z axis; what the first moment adds is a turn about the local x axis, half of it before and half after.
+    """
+    one, two, three = moments
+    momentum = (0.0, 0.0, 0.0)
+    for axis in range(3):
+        direction = _axis(rotation, row, axis)
+        momentum = add(momentum, scaled(direction, moments[axis] * dot(direction, spin)))
+    rest = 0.5 * dt * (1.0 / one - 1.0 / two)
+    if rest != 0:
+        direction = _axis(rotation, row, 0)
+        _turn(rotation, row, scaled(direction, rest * dot(direction, momentum)))
+    direction = _axis(rotation, row, 2)
+    _turn(rotation, row, scaled(direction, dt * (1.0 / three - 1.0 / two) * dot(direction, momentum)))
+    _turn(rotation, row, scaled(momentum, dt / two))
+    if rest != 0:
+        direction = _axis(rotation, row, 0)
+        _turn(rotation, row, scaled(direction, rest * dot(direction, momentum)))
+    after = (0.0, 0.0, 0.0)
+    for axis in range(3):
+        direction = _axis(rotation, row, axis)
+        after = add(after, scaled(direction, dot(direction, momentum) / moments[axis]))
+    return after
 
 
 @inline
@@ -163,6 +239,11 @@ def register_response(kind: type[Response]) -> type[Response]:
     return RESPONSES.register(kind.name, kind)
 
 
-def create_response(name: str) -> Response:
-    """Return a new response of that name, with default options and no memory."""
-    return RESPONSES.find(name)()
+def create_response(name: str, **options: Any) -> Response:
+    """Return a new response of that name without memory; ``options`` are the arguments of its class."""
+    kind = RESPONSES.find(name)
+    known = [] if kind.__init__ is object.__init__ else list(signature(kind).parameters)
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of the response {name!r}", option, known)
+    return kind(**options)

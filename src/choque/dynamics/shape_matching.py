@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Pairs
-from choque.dynamics.particles import Candidates, Matching, commit, relax, verlet
-from choque.dynamics.response import Response, State
+from choque.dynamics.particles import Candidates, Matching, commit, relax
+from choque.dynamics.response import Response, State, integrate
 from choque.errors import InvalidInput
 from choque.narrow.convex.contacts import Axes
 from choque.narrow.convex.cores import cores_of_shapes
@@ -27,8 +27,9 @@ class ShapeMatching(Response):
 
     Where two bodies collide, by GJK on their present vertices, EPA gives the direction; the vertices of either that lie
     beyond the deepest point of the other move back to its level; then either gets the rigid motion that fits its moved
-    vertices best, by polar decomposition. Velocities are left alone; `integrate` damps them. Bodies meet the ground by
-    their lowest vertices.
+    vertices best, by polar decomposition. Velocities are left alone, so a body at rest has the speed that it would
+    fall with; `integrate` damps them. There is no restitution: elasticities have no effect. Bodies meet the ground by
+    their lowest vertices. A step moves bodies first, so that its results are shown parted.
 
     Guarantees: rigid shapes; no NaN, whatever overlaps; a shape whose vertices allow no rotation (collapsed, mirrored,
     or distorted by more than a hundredth) keeps the one it had and is only moved; a function of the state and of the
@@ -38,14 +39,15 @@ class ShapeMatching(Response):
     Parameters
     ----------
     iterations
-        How often all pairs are gone over.
+        The maximum number of passes over all pairs.
     damping
-        What is left of a velocity after each step, from 0 to 1.
+        The share of each velocity and angular velocity that a step leaves, from 0 to 1.
     """
 
     name: ClassVar[str] = "shape-matching"
     needs_candidates: ClassVar[bool] = True
-    """It does its own exact tests, on the pairs of the broad phase."""
+    """It makes exact tests of its own, on the pairs of the broad phase."""
+    moves_first: ClassVar[bool] = True
 
     def __init__(self, iterations: int = 10, damping: float = 0.95) -> None:
         if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
@@ -59,11 +61,20 @@ class ShapeMatching(Response):
         self._axes: Axes = Axes()
         self._polytope: Polytope = new_polytope(POLYTOPE_ROOM)
 
+    def check(self, bodies: State) -> None:
+        """Refuse bodies that have no vertices to move."""
+        is_fine = (bodies.kind == CONVEX) | (bodies.kind == PLANE) | ((bodies.kind == TILE) & bodies.static)
+        if not is_fine.all():
+            row = int(np.argmin(is_fine))
+            raise InvalidInput(
+                f"The body {bodies.ids[row]} is a {KIND_NAMES[bodies.kind[row]]}; shape matching moves convex bodies "
+                "only. Use hulls, or the response 'impulse'."
+            )
+
     def respond(self, bodies: State, candidates: Pairs, dt: float) -> int:  # noqa: ARG002
         """Part the bodies of ``candidates`` (m, 2), rows of ``bodies``, in place; how many collisions were answered."""
         self.counts[:] = 0
         shapes = Shapes(bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, bodies.hulls)
-        _check_kinds(shapes, bodies.static, candidates)
         if len(candidates) == 0:
             self._axes = Axes()
             return 0
@@ -89,12 +100,15 @@ class ShapeMatching(Response):
         bodies: State,
         dt: float,
         *,
-        max_speed: float | None = None,  # noqa: ARG002
-        max_spin: float | None = None,  # noqa: ARG002
-        threads: int | None = None,  # noqa: ARG002
+        max_speed: float | None = None,
+        max_spin: float | None = None,
+        threads: int | None = None,
     ) -> None:
-        """Move all bodies by ``dt``, in place: velocity Verlet, damped; turning is what matching shapes does."""
-        verlet(bodies.position, bodies.velocity, bodies.acceleration, bodies.static, float(dt), self.damping)
+        """Move all bodies by ``dt`` seconds, in place, as every response does; then damp what is not static."""
+        integrate(bodies, dt, max_speed=max_speed, max_spin=max_spin, threads=threads)
+        kept = np.where(bodies.static, 1.0, self.damping)[:, np.newaxis].astype(bodies.velocity.dtype)
+        for speeds in (bodies.velocity, bodies.angular_velocity):
+            np.multiply(speeds, kept, out=speeds)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The remembered axes, by pair of ids."""
@@ -109,15 +123,3 @@ class ShapeMatching(Response):
             )
         self._axes.keys = keys.astype(np.int64)
         self._axes.axis = np.ascontiguousarray(axis, np.float64)
-
-
-def _check_kinds(shapes: Shapes, static: NDArray[np.bool_], candidates: Pairs) -> None:
-    """Refuse bodies that have no vertices to move."""
-    kind = shapes.kind[candidates]
-    is_fine = (kind == CONVEX) | (kind == PLANE) | ((kind == TILE) & static[candidates])
-    if not is_fine.all():
-        place = tuple(np.argwhere(~is_fine)[0])
-        raise InvalidInput(
-            f"The body in row {candidates[place]} is a {KIND_NAMES[kind[place]]}; shape matching moves convex bodies "
-            "only. Use hulls, or the response 'impulse'."
-        )

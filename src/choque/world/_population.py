@@ -210,6 +210,7 @@ class Population:
         bodies = columns.bodies(
             ids, kind, size, inertia, self._bodies.dtype, orthonormalise=orthonormalise, hulls=hulls, **further
         )
+        self._response.check(bodies)
         limit_speeds(bodies, self.settings.max_speed, self.settings.max_spin)
         self._bodies, self._identities = replace(self._bodies.joined(bodies), hulls=bodies.hulls), identities
         return ids

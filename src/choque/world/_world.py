@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -45,6 +46,8 @@ class World(Population):
         The contact rules: ``"exact"``, or another name in `choque.narrow.rules.RULES`.
     response
         How contacts are resolved: any name of `choque.dynamics.response_names`.
+    response_options
+        Options of the response, by name: ``{"iterations": 20}`` for ``"shape-matching"``.
     dtype
         ``"float64"`` or ``"float32"``, or NumPy's type of that name.
     threads
@@ -61,9 +64,10 @@ class World(Population):
 
     Notes
     -----
-    A step has five stages: bounds, broad phase, narrow phase, response, integration. Its length does not depend on the
-    time that it takes, so runs repeat exactly. There is no friction, no resting contact and no correction of positions;
-    bodies that move further than their size in one step may pass through each other.
+    A step has five stages: bounds, broad phase, narrow phase, response, integration; with shape matching, integration
+    is the first. Its length does not depend on the time that it takes, so runs repeat exactly. There is no friction, no
+    resting contact and no correction of positions; bodies that move further than their size in one step may pass
+    through each other.
 
     Examples
     --------
@@ -89,6 +93,7 @@ class World(Population):
         bounds: str | None = None,
         narrow: str = "exact",
         response: str = "impulse",
+        response_options: Mapping[str, Any] | None = None,
         dtype: str | type[np.floating] | np.dtype[np.floating] = "float64",
         threads: int | None = None,
         device: str | None = None,
@@ -107,6 +112,7 @@ class World(Population):
             max_speed=max_speed,
             max_spin=max_spin,
             broad_options=broad_options,
+            response_options=dict(response_options or {}),
         )
         self._gate, self._before = Gate(), _Before()
         self._engage(settings.on_device().checked())
@@ -199,19 +205,21 @@ class World(Population):
         bodies, settings = self._bodies, self.settings
         began = perf_counter()
         response = self._response
+        if response.moves_first:
+            self._move(bodies, dt)
+        moved = perf_counter()
         found = self._detection.find(bodies, exact=not response.needs_candidates)
         detected = perf_counter()
         impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
         answered = perf_counter()
-        response.integrate(
-            bodies, dt, max_speed=settings.max_speed, max_spin=settings.max_spin, threads=settings.threads
-        )
+        if not response.moves_first:
+            self._move(bodies, dt)
         self._frame += 1
         self._time += dt
         self._dt = dt
         self._latest, self._latest_ids = found, self._identities
         ended = perf_counter()
-        spans = (*found.seconds, answered - detected, ended - answered)
+        spans = (*found.seconds, answered - detected, moved - began + ended - answered)
         return StepReport(
             frame=self._frame,
             dt=dt,
@@ -229,6 +237,18 @@ class World(Population):
             detected=found,
         )
 
+    def bodies_ahead(self, dt: float) -> Bodies:
+        """Return the bodies in the poses in which the next step of ``dt`` seconds detects contacts.
+
+        These are the bodies themselves, or copies if the response moves bodies first.
+        """
+        if not self._response.moves_first:
+            return self._bodies
+        names = ("position", "rotation", "velocity", "angular_velocity")
+        ahead = replace(self._bodies, **{name: getattr(self._bodies, name).copy() for name in names})
+        self._move(ahead, dt)
+        return ahead
+
     @one_thread
     def switch(
         self,
@@ -237,18 +257,24 @@ class World(Population):
         bounds: str | None = None,
         narrow: str | None = None,
         response: str | None = None,
+        response_options: Mapping[str, Any] | None = None,
         **broad_options: Any,
     ) -> None:
         """Continue from the same state with other methods; what is None stays as it was.
 
         A new broad phase gets the bounds that suit it, unless ``bounds`` are given, and none of the options of the
-        former one. A call that raises changes nothing.
+        former one; a new response gets none of the former one's. A call that raises changes nothing.
         """
-        self._engage(self._changed(broad, bounds, narrow, response, broad_options))
+        settings = self._changed(broad, bounds, narrow, broad_options)
+        if response is not None:
+            settings = replace(settings, response=response, response_options={})
+        if response_options is not None:
+            settings = replace(settings, response_options=dict(response_options))
+        self._engage(settings.checked())
 
     def shadow(self, broad: str, *, bounds: str | None = None, **broad_options: Any) -> Detection:
         """Return a second detection with other methods, for the same bodies; it does not affect this world."""
-        return Detection(self._changed(broad, bounds, None, None, broad_options))
+        return Detection(self._changed(broad, bounds, None, broad_options))
 
     @one_thread
     def copy(self) -> Self:
@@ -277,6 +303,13 @@ class World(Population):
 
     # Internals
 
+    def _move(self, bodies: Bodies, dt: float) -> None:
+        """Move ``bodies`` by the equations of motion of the response."""
+        settings = self.settings
+        self._response.integrate(
+            bodies, dt, max_speed=settings.max_speed, max_spin=settings.max_spin, threads=settings.threads
+        )
+
     def _resume(self, bodies: Bodies, identities: Identities, frame: int, time: float) -> None:
         """Continue from this state; nothing has been detected in it yet."""
         self._bodies, self._identities = bodies, identities
@@ -286,8 +319,13 @@ class World(Population):
     def _engage(self, settings: Settings) -> None:
         """Take up ``settings``, checked ones; the response remembers if it stays the same."""
         before = getattr(self, "settings", None)
-        keeps = before is not None and before.response == settings.response
-        response = self._response if keeps else create_response(settings.response)
+        wanted = (settings.response, settings.response_options)
+        if before is not None and (before.response, before.response_options) == wanted:
+            response = self._response
+        else:
+            response = create_response(settings.response, **settings.response_options)
+            if before is not None:
+                response.check(self._bodies)
         self._response, self._detection, self.settings = response, Detection(settings), settings
 
     def _changed(
@@ -295,7 +333,6 @@ class World(Population):
         broad: str | None,
         bounds: str | None,
         narrow: str | None,
-        response: str | None,
         broad_options: dict[str, Any],
     ) -> Settings:
         """The settings with what is not None in the place of what is there."""
@@ -305,7 +342,6 @@ class World(Population):
             broad=now.broad if broad is None else broad,
             bounds=bounds or (now.bounds if broad is None else kept_bounds(now.bounds)),
             narrow=now.narrow if narrow is None else narrow,
-            response=now.response if response is None else response,
             broad_options=broad_options if broad is not None else {**now.broad_options, **broad_options},
         ).checked()
 

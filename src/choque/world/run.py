@@ -213,8 +213,9 @@ class Run:
         world = self.world
         frame = world.frame
         exact = not world.response.needs_candidates  # both skip the tests that the response makes itself
-        second = None if self._shadow is None else self._shadow.find(world.bodies, exact=exact)
-        report = world.step(self.dt / SLOW_MOTION if self.slow_motion else self.dt)
+        dt = self.dt / SLOW_MOTION if self.slow_motion else self.dt
+        second = None if self._shadow is None else self._shadow.find(world.bodies_ahead(dt), exact=exact)
+        report = world.step(dt)
         if self._shadow is not None and second is not None:
             methods = (world.settings.broad, self._shadow.settings.broad)
             self.comparison = Comparison.of(frame, methods, report.detected, second)

@@ -12,7 +12,7 @@ from choque import broad
 from choque._core import check, threads
 from choque._core.registry import Registry
 from choque.broad.devices import on_device
-from choque.dynamics.response import RESPONSES
+from choque.dynamics.response import create_response
 from choque.errors import UnknownName
 from choque.narrow.rules import RULES
 from choque.world.bounds import find_bounds
@@ -54,6 +54,7 @@ class Settings:
     max_speed: float | None = None
     max_spin: float | None = None
     broad_options: dict[str, Any] = field(default_factory=dict)
+    response_options: dict[str, Any] = field(default_factory=dict)
 
     def checked(self) -> Self:
         """Return the settings if all are valid; the error names what is unknown or out of range."""
@@ -65,7 +66,7 @@ class Settings:
                 check.positive(getattr(self, name), name, otherwise="None for no limit")
         find_bounds(self.bounds, self.broad)
         RULES.find(self.narrow)
-        RESPONSES.find(self.response)
+        create_response(self.response, **self.response_options)
         broad.find(self.broad).with_options(self.method_options())
         return self
 

@@ -125,10 +125,10 @@ def boxes_overlap(a: Body, b: Body) -> bool:
 
 
 def half_lengths(body: Body) -> np.ndarray:
-    """Return those of the oriented box; the engine takes the whole sides of a tile, exchanged."""
+    """Return those of the oriented box; the engine takes the whole sides of a tile."""
     r = body.radius
     if body.kind == "tile":
-        return np.array([body.width, 1e-4, body.length], F)
+        return np.array([body.length, 1e-4, body.width], F)
     return np.array([r, r, r if body.kind == "sphere" else body.length / F(2) + r], F)
 
 

@@ -188,7 +188,7 @@ def test_bounds_are_those_of_the_original() -> None:
     assert isinstance(bounds, BodyBoxes)
     assert bounds.lower.dtype == np.float32
     tile = int(np.flatnonzero(world.bodies.kind == TILE)[0])
-    np.testing.assert_array_equal(bounds.half[tile], np.array([8, 1e-4, 12], np.float32))
+    np.testing.assert_array_equal(bounds.half[tile], np.array([12, 1e-4, 8], np.float32))
     np.testing.assert_allclose(bounds.lower[tile], [-6, -0.6 * 4, -0.8 * 4], rtol=1e-6)
     for kind in (SPHERE, CAPSULE):
         rows = np.flatnonzero(world.bodies.kind == kind)

@@ -24,7 +24,7 @@ THICKNESS = np.float32(NEAR_ZERO)
 def body_boxes(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG001
     """The box and the oriented box of each body, float32, nothing rounded outward. O(n), one thread.
 
-    A tile's oriented box has the tile's whole sides for its half-lengths, and those exchanged.
+    The half-lengths of a tile's oriented box are the whole sides of the tile, as in the engine.
     """
     strange = np.flatnonzero(bodies.kind > TILE)
     if len(strange):
@@ -84,7 +84,7 @@ def _fill_half_lengths(kind: Any, size: Any, half: NDArray[np.float32]) -> None:
             half[row, 0] = half[row, 1] = size[row, 0]
             half[row, 2] = np.float32(size[row, 1]) * HALF + np.float32(size[row, 0])
         else:
-            half[row, 0], half[row, 1], half[row, 2] = size[row, 1], THICKNESS, size[row, 0]
+            half[row, 0], half[row, 1], half[row, 2] = size[row, 0], THICKNESS, size[row, 1]
 
 
 @kernel

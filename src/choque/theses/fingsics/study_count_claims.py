@@ -163,7 +163,7 @@ def same_collisions(result: Result) -> Finding:
     if not len(cells):
         return not_testable("no run was finished")
     words = f"{len(cells) - len(wrong)} of {len(cells)} runs with the contacts and the end of all-pairs tests"
-    return found(not len(wrong), words, "by exact rules; oriented boxes of the engine lose a few contacts")
+    return found(not len(wrong), words, "by exact rules")
 
 
 @STUDY.claim("oracle", source=RECOVERED, printed="Tests and collisions of 299 steps of each test scene, row by row.")
