@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from choque.bounds import Boxes
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.narrow.polygons import contact
 from choque.theses.kinetic import Model, scenes, shapes
@@ -142,3 +143,18 @@ def test_random_scene_is_the_same_for_a_seed_and_keeps_its_ranges() -> None:
         scenes.make("aleatorio", ocupancy=0.1)
     with pytest.raises(UnknownName, match="tres-objetos"):
         scenes.make("tres-objects")
+
+
+def test_primitives_of_the_thesis() -> None:
+    """F-000-01: the length of edges, and the union and the intersection of boxes."""
+    assert shapes.edge_lengths([[0, 0], [3, 0], [3, 4]]).tolist() == [3.0, 4.0, 5.0]
+    assert shapes.edge_lengths(shapes.regular(6)) == pytest.approx(np.ones(6))
+    two = Boxes([[0, 0], [2, -1]], [[3, 1], [5, 4]])
+    assert [corner.tolist() for corner in shapes.box_union(two)] == [[0, -1], [5, 4]]
+    common = shapes.box_intersection(two)
+    assert common is not None
+    assert [corner.tolist() for corner in common] == [[2, 0], [3, 1]]
+    touching = shapes.box_intersection(Boxes([[0, 0], [1, 0]], [[1, 1], [2, 1]]))
+    assert touching is not None
+    assert touching[0][0] == touching[1][0] == 1
+    assert shapes.box_intersection(Boxes([[0, 0], [2, 0]], [[1, 1], [3, 1]])) is None

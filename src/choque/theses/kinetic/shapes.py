@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque.bounds import Boxes
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.polygons import as_polygon
 
@@ -98,6 +99,24 @@ def area(polygon: ArrayLike) -> float:
     following = np.empty_like(shifted)
     following[:-1], following[-1] = shifted[1:], shifted[0]
     return float((shifted[:, 0] * following[:, 1] - shifted[:, 1] * following[:, 0]).sum() / 2.0)
+
+
+def edge_lengths(polygon: ArrayLike) -> NDArray[np.float64]:
+    """Return the length (m,) of each edge, the last one back to the first vertex."""
+    vertices = as_polygon(polygon)
+    lengths: NDArray[np.float64] = np.hypot(*(np.roll(vertices, -1, axis=0) - vertices).T)
+    return lengths
+
+
+def box_union(boxes: Boxes) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return (lower, upper), each (d,), of the smallest box that holds all ``boxes``; empty without boxes."""
+    return boxes.lower.min(axis=0, initial=np.inf), boxes.upper.max(axis=0, initial=-np.inf)
+
+
+def box_intersection(boxes: Boxes) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
+    """Return (lower, upper), each (d,), of what all closed ``boxes`` have in common; None if that is nothing."""
+    lower, upper = boxes.lower.max(axis=0, initial=-np.inf), boxes.upper.min(axis=0, initial=np.inf)
+    return (lower, upper) if (lower <= upper).all() else None
 
 
 def _on_circle(radii: NDArray[np.float64]) -> Polygon:
