@@ -1,7 +1,8 @@
 """Install the oldest versions of the dependencies that ``pyproject.toml`` allows, and use Choque with them.
 
 ``python .ci/floors.py [EXTRA...]``: the core, and the extras given; those of `EXTRAS` unless any is. Each version is
-the floor itself, so that a floor that was never installed cannot stay in the file.
+the floor itself. What worked is written to ``.ci/floors.txt``, which a test compares with ``pyproject.toml``: a floor
+that was never installed cannot stay there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+
+TRIED = ROOT / ".ci" / "floors.txt"
 
 EXTRAS = ("lab", "mesh", "images", "volumes")
 """Extras whose floors are tried together, without the large ones: devices, films, the studio and other libraries."""
@@ -43,8 +46,7 @@ print(len(expected), "pairs by every method, numpy", numpy.__version__)
 """
 
 FILES = """
-import warnings, choque, numpy
-warnings.simplefilter("error", DeprecationWarning)
+import choque, numpy
 ball = choque.volumes.phantoms.make("ball", 8)
 for name in ("ball.nii.gz", "ball.nrrd", "ball.tif"):
     ball.write(name)
@@ -113,6 +115,7 @@ def main() -> None:
             for command in LAB_COMMANDS:
                 run(programs / "choque", *command.split(), folder=folder, quiet=True)
             print(f"{len(LAB_COMMANDS)} commands of the extras work with their floors", flush=True)
+            TRIED.write_text("\n".join([*core, *more]) + "\n", encoding="utf-8")
 
 
 def run(*command: object, folder: str, quiet: bool = False) -> None:
