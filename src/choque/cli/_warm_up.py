@@ -191,7 +191,8 @@ def use_volumes() -> None:
             one.collides(other, closed=closed)
     one.separation(two), one.slide(far, [1, 0, 0]), one.clearance(far), one.nearest_points(far)
     one.turned("x"), one.mirrored("y"), one.scaled(2), one.dilated(), one.eroded(), one.skeleton()
-    one.rotated(np.eye(3)), one.resampled(spacing=(2.0, 2.0, 2.0)), one.components(), one.boxes(), one.voxels()
+    one.rotated(np.eye(3)), one.resampled(spacing=(2.0, 2.0, 2.0), conservative=True)
+    one.components(), one.boxes(), one.voxels()
     assert one.volume < one.surface_area * 12
     mesh = one.surface()
     for fill in ("solid", "surface"):
