@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,14 @@ def test_nothing_in_a_file_is_ever_run(tmp_path: Path) -> None:
         archive.writestr("response.memory.npy", buffer.getvalue())
     with pytest.raises(UnreadableFile, match="damaged"):
         World.read(path)
+
+
+@pytest.mark.parametrize("bounds", ["box", "oriented", "sphere", "6-dop", "14-dop", "18-dop", "26-dop"])
+def test_worlds_with_any_bounds_can_be_pickled(bounds: str) -> None:
+    world = World(bounds=bounds)
+    world.add_boxes([[0, 0, 0], [0.5, 0, 0]])
+    world.step()
+    copied = pickle.loads(pickle.dumps(world))
+    world.step()
+    copied.step()
+    assert copied.hash() == world.hash()

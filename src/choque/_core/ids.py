@@ -65,7 +65,7 @@ class Identities:
         rows, alive = self._located(wanted)
         if not alive.all():
             raise InvalidInput(
-                f"No living body has the id {wanted[~alive][0]}; ids come from create and add, and end with remove."
+                f"No living body has the id {wanted[~alive][0]}; ids come from adding bodies and end with remove."
             )
         seen = np.sort(rows)
         twice = seen[1:][seen[1:] == seen[:-1]]

@@ -543,8 +543,8 @@ def _living_rows_of(state: _State, ids: ArrayLike) -> Rows:
         is_dead = np.isin(rows, removed)
         if is_dead.any():
             raise InvalidInput(
-                f"No living body has the id {state.identities.ids[rows[is_dead][0]]}; ids come from create and add, "
-                "and end with remove."
+                f"No living body has the id {state.identities.ids[rows[is_dead][0]]}; ids come from adding "
+                "bodies and end with remove."
             )
     return rows
 

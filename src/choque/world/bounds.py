@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,14 +69,13 @@ def sphere_bounds(bodies: Bodies, thread_count: int) -> Spheres:
 
 def slab_bounds(k: int) -> Maker:
     """Return a maker of the k-DOP of each body."""
-    along = directions(k).astype(np.float64)
+    return partial(_slab_bounds, directions(k).astype(np.float64))  # not a closure, which could not be pickled
 
-    def bounds(bodies: Bodies, thread_count: int) -> KDops:
-        lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
-        _run(bound_slabs, bodies, thread_count, along, lower, upper)
-        return KDops.unchecked(lower, upper)
 
-    return bounds
+def _slab_bounds(along: NDArray[np.float64], bodies: Bodies, thread_count: int) -> KDops:
+    lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
+    _run(bound_slabs, bodies, thread_count, along, lower, upper)
+    return KDops.unchecked(lower, upper)
 
 
 _SLABS = {f"{k}-dop": k for k in (6, 14, 18, 26)}
