@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test floors clean
+.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test floors attack clean
 
 demo: .venv/demo.stamp  ## everything in a minute, with pictures and a report
 	$(BIN)/choque demo
@@ -52,6 +52,10 @@ wheel-test: .venv/build.stamp  ## a wheel and an sdist, each installed and tried
 
 floors: .venv/pip.stamp  ## the oldest dependencies that are allowed, installed and used, in minutes
 	$(BIN)/python .ci/floors.py
+
+ATTACK ?= --seconds 120
+attack: .venv/test.stamp  ## adversarial boxes, mutated files, interruptions, kills, full disks, threads; seeds are printed
+	$(BIN)/python .ci/attack.py $(ATTACK)
 
 clean:
 	rm -rf .venv output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
