@@ -224,3 +224,13 @@ def test_auto_is_the_sweep_that_a_device_has_kernels_for() -> None:
         World("grid", device="warp-cpu")
     with pytest.raises(UnknownName, match="device called 'nonsense'"):
         World(device="nonsense")
+
+
+@pytest.mark.parametrize("elasticity", [0.0, 0.3, 0.6])
+def test_a_ball_comes_to_rest_on_a_tile(elasticity: float) -> None:
+    world = World()
+    world.add_spheres([0, 2, 0], 0.5, acceleration=(0, -9.8, 0), elasticity=elasticity)
+    world.add_tiles([0, 0, 0], elasticity=elasticity)
+    for _ in range(900):
+        world.step()
+    assert 0.3 < world.bodies.position[0, 1] < 0.55
