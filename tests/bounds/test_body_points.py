@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.bounds import BodyPoints, Boxes, KDops, directions
-from choque.bounds._support_map import SupportMap
+from choque.bounds._body_points import SupportMap
 from choque.errors import InvalidInput, UnknownName
 
 SPACE = (6, 14, 18, 26)

@@ -28,7 +28,7 @@ from choque.studio.page.bodies import (
 from choque.studio.page.cameras import around_moving
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, Options, area_members, structure_of, sweep_axis_of
-from choque.studio.page.picking import about_body, body_on_ray
+from choque.studio.page.stage import about_body, body_on_ray
 from choque.studio.page.wires import box_wires, oriented_wires, slab_wires, sphere_wires
 from choque.studio.stage.camera import framing
 from choque.world import World

@@ -14,8 +14,7 @@ from choque.dynamics import create_response
 from choque.errors import InvalidInput
 from choque.narrow.pair import Contacts
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
-from choque.theses.fingsics.response import STATIC_MASS, integrate
-from choque.theses.fingsics.rotation import radians, rotations
+from choque.theses.fingsics.response import STATIC_MASS, integrate, radians, rotations
 
 
 def bodies(kind: list[int], position: Any, velocity: Any, **columns: Any) -> Any:

@@ -16,8 +16,7 @@ from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 from choque.theses import fingsics
 from choque.theses.fingsics.boxes import body_boxes, oriented_boxes_meet
-from choque.theses.fingsics.indices import FingsicsBruteObb, FingsicsSap, FingsicsSapObb
-from choque.theses.fingsics.sweep import FingsicsSweep
+from choque.theses.fingsics.indices import FingsicsBruteObb, FingsicsSap, FingsicsSapObb, FingsicsSweep
 from choque.theses.fingsics.totals import cost_of
 from choque.world import World
 from choque.world.bounds import BodyBoxes
