@@ -43,6 +43,7 @@ PLUG_INS = (
     "narrow/capsule.py",
     "scene/*/*.py",  # generators and formats
     "testing/_checks_*.py",
+    "theses/evm/_warp_kernels.py",  # Warp reads annotations when it imports them: a module of its own
 )
 """Modules that are found by name or listed in one table: verbs, formats, shape pairs, generators, checks."""
 
