@@ -98,7 +98,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def one_thread(method: Method) -> Method:
     """Make a method raise `BusyObject` while another thread is in a method of the same object, by its ``_gate``.
 
-    Kernels run without the GIL, so that two threads in one object would corrupt memory. Takes 0.1 µs.
+    Kernels run without the GIL, so that two threads in one object would corrupt memory.
     """
 
     @wraps(method)

@@ -21,8 +21,8 @@ class Impulse(Response):
     Restitution is the mean of both elasticities. The velocity of a static body counts, and is not changed.
 
     Guarantees: each impulse conserves momentum and angular momentum and, at restitution 1, energy, up to rounding;
-    at restitution 0 it leaves no speed along the normal. Where accelerations push bodies together, they leave with at
-    least the speed that the accelerations take away in half a step.
+    at restitution 0 it leaves no speed along the normal. The exception are bodies that accelerations push together:
+    they leave with at least the speed that the accelerations take away in half a step, which may add that energy.
     O(m) for m contacts, no memory, one thread; the result is a function of the state and the contacts.
     After Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems",
     1996, without friction.
