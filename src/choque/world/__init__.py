@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from choque.world._world import World
     from choque.world.bodies import Bodies
     from choque.world.bounds import bounds_names
-    from choque.world.report import Comparison, StepReport
+    from choque.world.detection import Comparison, StepReport
     from choque.world.run import Clock, Run, WallClock
 
 __all__ = ["Bodies", "Clock", "Comparison", "Run", "StepReport", "WallClock", "World", "bounds_names"]
@@ -18,9 +18,9 @@ __all__ = ["Bodies", "Clock", "Comparison", "Run", "StepReport", "WallClock", "W
 _HOMES = {
     "Bodies": "choque.world.bodies",
     "Clock": "choque.world.run",
-    "Comparison": "choque.world.report",
+    "Comparison": "choque.world.detection",
     "Run": "choque.world.run",
-    "StepReport": "choque.world.report",
+    "StepReport": "choque.world.detection",
     "WallClock": "choque.world.run",
     "World": "choque.world._world",
     "bounds_names": "choque.world.bounds",
