@@ -50,7 +50,7 @@ with warnings.catch_warnings(record=True):
     broad = choque.broad.create(
         "sap-kdop", points.kdops(groups, position, rotation, scale), device="cuda"
     )
-print(f"served by {broad.device}")
+print(f"served by {broad.index.device}")
 
 # %%
 # Pairs that do not touch.

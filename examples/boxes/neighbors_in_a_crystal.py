@@ -25,6 +25,8 @@ cells = np.stack(np.meshgrid(*[np.arange(6)] * 3), axis=-1).reshape(-1, 1, 3)
 positions = (cells + np.array(basis) / 4).reshape(-1, 3) * edge
 cell = np.eye(3) * 6 * edge
 
+# %%
+# Bonds, also across the faces of the cell.
 i, j, shift, distance = choque.neighbors(positions, 1.6, cell=cell, quantities="ijSd")
 print(f"{len(positions):,} atoms, {len(i) // 2:,} bonds of {distance.mean():.3f} Å")
 print(f"{np.count_nonzero(shift.any(axis=1)) // 2} of them cross a face of the cell")

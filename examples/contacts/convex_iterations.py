@@ -9,7 +9,7 @@ a limit has to be: few steps nearly always, with a long but finite tail.
 import matplotlib.pyplot as plt
 import numpy as np
 
-import choque
+import choque.theses.kdop.trials
 from choque.lab.style import COLOURS, SETTINGS
 
 # %%

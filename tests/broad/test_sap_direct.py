@@ -258,5 +258,5 @@ def test_the_widest_axis_is_that_of_greatest_variance():
         lower[:, axis] *= 3
         records = np.concatenate((lower, lower + 1), axis=1)
         records[:5, (axis + 1) % 3], records[:5, (axis + 1) % 3 + 3] = -np.inf, np.inf
-        assert widest_axis(records) == axis
-    assert widest_axis(np.empty((0, 6))) == 0
+        assert widest_axis(records, 3) == axis
+    assert widest_axis(np.empty((0, 6)), 3) == 0
