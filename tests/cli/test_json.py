@@ -50,6 +50,7 @@ CALLS = {
     "interest run": "interest run --config interest.txt",
     "interest config": "interest config new.txt",
     "lab list": "lab list",
+    "neighbors": "neighbors atoms.xyz --cutoff 2",
 }
 """One call of each that takes little time. Studies are in tests/lab, films in tests/studio, the demo in test_demo."""
 
@@ -71,6 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ball.write(folder / "ball.evm")
     ball.translated([20, 0, 0]).write(folder / "far.evm")
     write_config(folder / "interest.txt", InterestConfig(steps=2, objects=20))
+    (folder / "atoms.xyz").write_text('2\nLattice="3 0 0 0 3 0 0 0 3"\nC 0 0 0\nC 1 1 1\n')
     (folder / "scenes" / "scenes").mkdir(parents=True)
     scene = '<config><objects><sphere pos="0,3,0"/></objects></config>'
     (folder / "scenes" / "scenes" / "drop.xml").write_text(scene)
