@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from choque.studio.stage.quaternions import angle_and_axis
-from choque.studio.volumes.panel import YES, CollisionLog, answer_html, log_html, part_html
-from choque.studio.volumes.view import QUARTER_TURNS
+from choque.studio.volumes.view import QUARTER_TURNS, YES, CollisionLog, answer_html, log_html, part_html
 from choque.volumes import Volume, phantoms
 from choque.volumes.pair import VolumePair
 from choque.volumes.source import VolumeSource
