@@ -41,7 +41,7 @@ def test_no_folder_without_kernels() -> None:
 
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 def test_a_kernel_is_on_disk_once_it_was_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "planted_kernels"
+    package = tmp_path / "kernels_on_disk"
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "kernels.py").write_text(
@@ -53,13 +53,13 @@ def test_a_kernel_is_on_disk_once_it_was_called(tmp_path: Path, monkeypatch: pyt
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
     try:
-        kernels = {each.py_func.__name__: each for each in kernels_of("planted_kernels")}
+        kernels = {each.py_func.__name__: each for each in kernels_of("kernels_on_disk")}
         assert set(kernels) == {"first", "second"}, "inlined parts do not count"
-        assert outlook("planted_kernels") == (0, 2)
+        assert outlook("kernels_on_disk") == (0, 2)
         before = announcement.seconds
         kernels["first"](np.ones(1))
         assert announcement.seconds > before
-        assert outlook("planted_kernels") == (1, 2)
+        assert outlook("kernels_on_disk") == (1, 2)
         assert is_on_disk(kernels["first"])
         folder = cache_folder(kernels.values())
         assert folder is not None
@@ -67,5 +67,5 @@ def test_a_kernel_is_on_disk_once_it_was_called(tmp_path: Path, monkeypatch: pyt
         shutil.rmtree(folder)
         assert not is_on_disk(kernels["first"])
     finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "planted_kernels"]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "kernels_on_disk"]:
             del sys.modules[name]
