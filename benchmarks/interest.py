@@ -119,7 +119,7 @@ def thousand() -> None:
             sizes = {} if radius is None else {"smallest": radius, "largest": radius}
             scene = choque.scene.generate("arena", 1_000, start=start, frames=501, **sizes)
             boxes = [Boxes(*scene.frame(frame)) for frame in range(1, 501, 10)]
-            candidates = [choque.broad.create("sap-direct", boxes[0], axes=3), create("interest", boxes[0])]
+            candidates = [choque.broad.create("sap-direct", boxes[0]), create("interest", boxes[0])]
             candidates += [create("interest", boxes[0], k=k) for k in (2, 3)]
             turn = [0] * len(candidates)
             pair_counts: list[list[int]] = [[] for _ in candidates]

@@ -29,10 +29,12 @@ BUILT_IN = (
     "kd-tree",
     "multi-sap",
     "octree",
+    "sap-axes",
     "sap-direct",
     "sap-incremental",
     "sap-kdop",
     "sap-obb",
+    "sap-recompute",
 )
 SUPERSETS = {"all"}
 FULL = os.environ.get("CHOQUE_FULL") == "1"

@@ -20,7 +20,7 @@ def test_every_method_is_listed_with_its_guarantees(command: Command) -> None:
         assert each["summary"].endswith("."), each
         assert each["guarantees"].endswith("."), each
         assert each["error"] is None
-    assert listed["sap-direct"]["options"][:2] == ["axes", "sort"]
+    assert listed["sap-axes"]["options"] == ["axes", "sort", "tiles"]
     assert listed["brute"]["options"] == []
 
 

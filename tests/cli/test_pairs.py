@@ -57,7 +57,7 @@ def test_a_method_by_name(command: Command, boxes_file: Path, method: str) -> No
 
 def test_options_reach_the_method(command: Command, tmp_path: Path) -> None:
     path = saved(tmp_path, [[0, 0, 1, 1], [0.5, 4, 2, 5.0]])
-    swept = command.succeeds("pairs", path, "--json", "--method", "sap-direct", "--option", "axes=[0]")
+    swept = command.succeeds("pairs", path, "--json", "--method", "sap-axes", "--option", "axes=[0]")
     assert json.loads(swept)["pairs"] == [[0, 1]]
     grouped = command.succeeds("pairs", path, "--json", "--option", "groups=1", "--option", "masks=2")
     assert json.loads(grouped)["pairs"] == []

@@ -38,7 +38,7 @@ def test_the_first_step() -> None:
     everyone = 60 * 59 // 2
     assert len(create("interest", boxes).pairs()) == everyone
     for axes in (1, 2, 3):
-        assert len(choque.broad.create("sap-direct", boxes, axes=axes).pairs()) == everyone
+        assert len(choque.broad.create("sap-axes", boxes, axes=axes).pairs()) == everyone
     eight = grid(boxes, (2, 2, 2))
     assert (len(eight.pairs()), raw_count(eight)) == (everyone, 8 * everyone)
     for depth in (2, 3, 5):
@@ -59,7 +59,7 @@ def test_fewer_axes_see_more() -> None:
     motion = arena(150, start="sparse")
     for frame in range(0, 100, 20):
         boxes = Boxes(*motion.frame(frame))
-        one, two, three = (set(rows(choque.broad.create("sap-direct", boxes, axes=axes).pairs())) for axes in (1, 2, 3))
+        one, two, three = (set(rows(choque.broad.create("sap-axes", boxes, axes=axes).pairs())) for axes in (1, 2, 3))
         assert three <= two <= one
         assert three == set(rows(create("interest", boxes).pairs()))
 
@@ -67,7 +67,7 @@ def test_fewer_axes_see_more() -> None:
 def test_a_kept_sweep_stays_sorted_and_exchanges_little() -> None:
     """F-004-16: the order is kept between steps and repaired by insertion; far fewer exchanges than from scratch."""
     motion = arena(200, start="sparse")
-    kept = choque.broad.create("sap-direct", Boxes(*motion.frame(0)), axes=3, sort="insertion")
+    kept = choque.broad.create("sap-axes", Boxes(*motion.frame(0)))
     for frame in range(1, 40):
         boxes = Boxes(*motion.frame(frame))
         before = kept.counters.exchanges
@@ -84,7 +84,7 @@ def test_aligned_objects_are_a_stress_for_a_kept_sweep() -> None:
     for count in (60, 120):
         place = np.linspace(0.0, 30.0, count)
         line = np.stack((place, np.zeros(count), np.zeros(count)), axis=1)
-        kept = choque.broad.create("sap-direct", Boxes(line - 0.4, line + 0.4), sort="insertion")
+        kept = choque.broad.create("sap-axes", Boxes(line - 0.4, line + 0.4))
         turned = line[::-1].copy()
         kept.update(Boxes(turned - 0.4, turned + 0.4))
         exchanged.append(kept.counters.exchanges)

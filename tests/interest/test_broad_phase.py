@@ -79,7 +79,7 @@ def test_nesting_and_zero_missed_over_the_arena(start: str, thorough: bool) -> N
     kept = {
         (shape, k): create("interest", Boxes(*motion.frame(0)), k=k, shape=shape) for shape in SHAPES for k in (1, 2, 3)
     }  # type: ignore[arg-type]
-    sweep = choque.broad.create("sap-direct", Boxes(*motion.frame(0)), axes=3)
+    sweep = choque.broad.create("sap-direct", Boxes(*motion.frame(0)))
     for frame in range(1, frame_count + 1, stride):
         center, radius = motion.spheres(frame)
         boxes = Boxes(*motion.frame(frame))

@@ -48,7 +48,8 @@ def test_the_design_covers_all_methods_but_those_of_a_thesis() -> None:
     levels = study.levels()
     assert set(levels["scene"]) == {"uniform", "clustered", "mixed", "aligned", "brownian", "free-fall"}
     assert (min(levels["n"]), max(levels["n"])) == (100, 1_000_000)  # type: ignore[type-var]
-    others = {"all", "fingsics-sap", "fingsics-sap-obb", "fingsics-brute-obb"}
+    theses = {"fingsics-sap", "fingsics-sap-obb", "fingsics-brute-obb", "sap-axes", "sap-kdop-origin", "sap-recompute"}
+    others = {"all", *theses}
     assert set(levels["method"]) == set(choque.broad.names()) - others
     quick = study.design(study.levels(quick=True), quick=True, plan=study.quick_plan).cells()
     assert len(quick) < 200

@@ -48,7 +48,7 @@ def impulse() -> Figure:
 
 
 @drawn()
-def legacy_response() -> Figure:
+def fingsics_response() -> Figure:
     """A ball that strikes two at once, and a box of bodies without loss, by both responses."""
     figure, (break_shot, energy) = panels(9, 3.4, 2)
     scene = choque.scene.find_bodies("mixed-box-100")

@@ -35,8 +35,6 @@ class SweepAxis:
     ----------
     period
         Updates after which it is looked for again, sooner if the centres spread little along it; None for never.
-    centred
-        Whether the spread is measured about the mean of the centres; False for about the origin.
 
     Attributes
     ----------
@@ -46,8 +44,8 @@ class SweepAxis:
         (number of the update, axis as whole numbers) for each change of the axis.
     """
 
-    def __init__(self, period: int | None = AXIS_PERIOD, centred: bool = True) -> None:
-        self.period, self.centred = period, centred
+    def __init__(self, period: int | None = AXIS_PERIOD) -> None:
+        self.period = period
         self.slab = 0
         self.changes: tuple[tuple[int, tuple[int, ...]], ...] = ()
         self._chosen_at = self._chosen_among = 0
@@ -67,12 +65,15 @@ class SweepAxis:
         if self._chosen_among != len(along):
             self.slab = 0
         self._chosen_at, self._chosen_among = update, len(along)
-        vector = principal_direction(records, dimension, self.centred)
+        vector = self._principal_direction(records, dimension)
         if vector is not None:
             self.slab = nearest_direction(vector, along)
         axis = tuple(along[self.slab].tolist())
         if not self.changes or axis != self.direction:
             self.changes = (*self.changes, (update, axis))
+
+    def _principal_direction(self, records: Floats, dimension: int) -> NDArray[np.float64] | None:
+        return principal_direction(records, dimension)
 
     def _is_time(self, records: Floats, along: NDArray[np.int64], update: int) -> bool:
         if self.period is None or update == self._chosen_at:
@@ -81,7 +82,7 @@ class SweepAxis:
         return is_old or spread_share(records, self.slab, along) < MIN_SPREAD
 
 
-def principal_direction(records: Floats, dimension: int, centred: bool) -> NDArray[np.float64] | None:
+def principal_direction(records: Floats, dimension: int, *, centred: bool = True) -> NDArray[np.float64] | None:
     """Return the unit vector (3,) along which the centres of ``records`` (n, 6) spread most, by principal components.
 
     None if there is no such vector: no centre is finite, all are at one point, or their squares overflow. Without

@@ -17,9 +17,6 @@ from choque.broad.index import Index
 from choque.broad.structure import Structure, order_of_sweep
 from choque.broad.sweep_order import Order, boxes_in_order, order_of, widest_axis
 from choque.broad.sweep_tiles import tiled_sweep
-from choque.errors import UnknownName
-
-_VARIANTS = ("delta", "recompute")
 
 ALL_FROM_SHARE = 8
 """If more than one body in this number moves, one pass over all end points is cheaper than moving each."""
@@ -28,18 +25,13 @@ ALL_FROM_SHARE = 8
 class SapIncremental(Index):
     """Keeps the ends of all boxes sorted on every axis and repairs the order by exchanges of neighbours.
 
-    Parameters
-    ----------
-    variant
-        ``"delta"``: each exchange of a lower and an upper end changes the pairs, so began and ended cost nothing more.
-        ``"recompute"``: when an update has changed the order anywhere, all pairs are found again by a sweep, as some
-        programs do; `collision_runs` counts how often. `move` follows exchanges in both.
+    Each exchange of a lower and an upper end begins or ends a pair, so began and ended cost nothing more.
 
     Notes
     -----
-    Guarantees: exact, both topologies; 16 bytes per box and axis in float32 and 24 in float64, whatever the pairs. An
-    update costs O(n) and the exchanges (``counters.exchanges``): few when frames differ little, up to 2n² on each axis
-    when everything changes place; a method that starts from scratch is then the better one. A move touches only the end
+    Guarantees: exact in both topologies; 16 bytes per box and axis in float32 and 24 in float64, for any number of
+    pairs. An update costs O(n) and the exchanges (``counters.exchanges``): few when frames differ little, up to 2n² on
+    each axis when the order is reversed; a method that starts from scratch is then faster. A move touches only the end
     points of the bodies that move and costs the ranks that they pass. The first list of all pairs costs a direct sweep
     of the sorted lists.
 
@@ -48,12 +40,6 @@ class SapIncremental(Index):
     """
 
     name: ClassVar[str] = "sap-incremental"
-
-    def __init__(self, *, variant: str = "delta") -> None:
-        if variant not in _VARIANTS:
-            raise UnknownName("variant of 'sap-incremental'", str(variant), _VARIANTS)
-        self.variant = variant
-        self.collision_runs = 0
 
     def build(self) -> None:
         """Sort the end points of each axis."""
@@ -84,16 +70,8 @@ class SapIncremental(Index):
         self.counters.duplicates += sweep.emit(sink)
 
     def update(self, previous: Floats) -> Change | None:
-        """Sort again by exchanges, which tell the change."""
-        if self.variant == "delta":
-            return self.sort_again(previous)
-        self._values, self.ends = self._values.copy(), self.ends.copy()  # the past keeps its own
-        exchanges = self.counters.exchanges
-        unchanged = self.sort_again(previous, judging=False)
-        if self.counters.exchanges == exchanges:
-            return unchanged
-        self.collision_runs += 1
-        return None
+        """Sort again by exchanges, which give the change of the pairs."""
+        return self.sort_again(previous)
 
     def move(self, rows: Rows, previous: Floats) -> Change:
         """Move the end points of the movers, or sort all again if they are many."""
@@ -105,9 +83,9 @@ class SapIncremental(Index):
         return self._concluded([run_logged(move_end_points, len(rows), *lists, self.records, previous, rows)])
 
     def sort_again(self, previous: Floats, judging: bool = True, met: Sequence[Logs] = ()) -> Change:
-        """Sort every axis by exchanges, and return the net change that they and the logs ``met`` tell.
+        """Sort every axis by exchanges, and return the net change of the pairs from them and from the logs ``met``.
 
-        Without ``judging`` exchanges are counted and change nothing.
+        Without ``judging`` exchanges are counted, and no pair begins or ends.
         """
         records = self.records
         if self._values.dtype != records.dtype:
@@ -128,7 +106,7 @@ class SapIncremental(Index):
         return self._concluded(results)
 
     def _concluded(self, results: list[Logs]) -> Change:
-        """Return the net change that the logs tell, and add to the counters."""
+        """Return the net change of the pairs from the logs, and add to the counters."""
         logs: list[Keys] = []
         for log, exchanges, tests in results:
             logs += log

@@ -49,8 +49,6 @@ class SapKdop(Index):
     axis_period
         Updates after which the principal axis of the centres is computed again; it also is when the spread along the
         present one has fallen below half of the largest. None to keep the first.
-    centred
-        Whether the principal axis is that of the centres about their mean; False for about the origin.
     tiles
         Whether the sweep is split into tiles on two further directions; None if that is faster.
     device
@@ -80,22 +78,19 @@ class SapKdop(Index):
         self,
         *,
         axis_period: int | None = AXIS_PERIOD,
-        centred: bool = True,
         tiles: bool | None = None,
         device: str | None = None,
     ) -> None:
         if axis_period is not None:
             axis_period = check.whole_number(axis_period, "axis_period", 1, otherwise="None for never")
-        for value, name in ((centred, "centred"), (tiles, "tiles")):
-            if not isinstance(value, bool) and not (value is None and name == "tiles"):
-                raise InvalidInput(f"{name} is {value!r}; it must be True or False.")
+        if tiles is not None and not isinstance(tiles, bool):
+            raise InvalidInput(f"tiles is {tiles!r}; it must be True, False, or None for where tiles are faster.")
         self.axis_period = axis_period
         self._device = resolve(device)
-        self.centred = centred
         self.tiles = tiles
         self.stage_seconds = {"axis": 0.0, "projection": 0.0, "sort": 0.0}  # of the latest build on the CPU
         self._update_count = 0
-        self._axis = SweepAxis(self.axis_period, centred)
+        self._axis = SweepAxis(self.axis_period)
         self._sweep: Line | TileSweep | None = None
         self._packed: tuple[KDops, Floats] | None = None  # bounds, and the slabs packed from them
 

@@ -63,7 +63,7 @@ def pairs(
     Try:
       choque pairs boxes.npy
       choque pairs boxes.csv --output pairs.csv
-      choque pairs scene.aabbs --frame 3 --method sap-direct --option axes=2 --json
+      choque pairs scene.aabbs --frame 3 --method sap-direct --option tiles=true --json
       choque pairs million.npy --device cuda
     """
     import choque

@@ -30,7 +30,7 @@ from choque.world.bodies import Bodies
 from choque.world.bounds import Maker, box_bounds, find_bounds, refuse_lost, slabs_of
 from choque.world.settings import Settings
 
-OPTIONS = frozenset(("threads", "device", "axis_period", "centred", "tiles"))
+OPTIONS = frozenset(("threads", "device", "axis_period", "tiles"))
 """Options of ``sap-kdop`` with which bodies can stay on a device; others affect the pairs."""
 
 
@@ -82,8 +82,8 @@ class ResidentSweep(Index):
     name: ClassVar[str] = "sap-kdop"
     keeps_bounds: ClassVar[bool] = True
 
-    def __init__(self, *, device: Device, k: int, axis_period: int | None = AXIS_PERIOD, centred: bool = True) -> None:
-        self._resident = _Resident(device, k, axis_period, centred)
+    def __init__(self, *, device: Device, k: int, axis_period: int | None = AXIS_PERIOD) -> None:
+        self._resident = _Resident(device, k, axis_period)
 
     @classmethod
     def for_settings(cls, settings: Settings) -> ResidentSweep | None:
@@ -95,8 +95,7 @@ class ResidentSweep(Index):
         device = resolve(options.pop("device", None))
         if device.is_cpu:
             return None
-        own = {name: options[name] for name in ("axis_period", "centred") if name in options}
-        return cls(device=device, k=k, **own)
+        return cls(device=device, k=k, axis_period=options.get("axis_period", AXIS_PERIOD))
 
     @property
     def device(self) -> str:
@@ -144,16 +143,16 @@ class ResidentSweep(Index):
 class _Resident:
     """The bodies on a device and the axis of their sweep; a copy is empty, since arrays on a device are not copied."""
 
-    def __init__(self, device: Device, k: int, axis_period: int | None, centred: bool) -> None:
+    def __init__(self, device: Device, k: int, axis_period: int | None) -> None:
         self.device = device
         self.held: BodySweep | None = None
-        self.axis = SweepAxis(axis_period, centred)
+        self.axis = SweepAxis(axis_period)
         self._k = k
         self._update_count = -1
         self._bodies: Bodies | None = None  # those that were sent, with a copy of their shapes
 
-    def __reduce__(self) -> tuple[type[_Resident], tuple[Device, int, int | None, bool]]:
-        return type(self), (self.device, self._k, self.axis.period, self.axis.centred)
+    def __reduce__(self) -> tuple[type[_Resident], tuple[Device, int, int | None]]:
+        return type(self), (self.device, self._k, self.axis.period)
 
     def choose_axis(self, records: Floats) -> None:
         """Look for the axis of the bodies at ``records`` if it is due."""

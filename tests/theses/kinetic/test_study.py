@@ -6,9 +6,9 @@ import pytest
 
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
-from choque.theses.kinetic.study import OPTIONS, STUDY, beside_the_matrix, instance
+from choque.theses.kinetic.study import FRAME_METHODS, STUDY, beside_the_matrix, instance
 
-METHODS = ("kinetic", *OPTIONS)
+METHODS = ("kinetic", *FRAME_METHODS)
 
 
 def _parameters(**changed: object) -> dict[str, object]:

@@ -82,7 +82,7 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
     if name.startswith("BSP"):
         return choque.broad.create("bsp", boxes, depth=int(name[3:]), planes="random", test=False)
     if name.startswith("SaP"):
-        return choque.broad.create("sap-direct", boxes, axes=int(name[3:]), sort="insertion")
+        return choque.broad.create("sap-axes", boxes, axes=int(name[3:]))
     if configuration.endswith(LEGACY):
         from choque.theses.interest.repeated_pairs import ScannedInterest
 

@@ -225,7 +225,7 @@ class Pipeline:
             row = int(np.flatnonzero(~turn.any(axis=1))[0])
             raise InvalidInput(f"Row {row} of rotation is the quaternion 0, which turns nothing; give unit ones.")
         if self._axis is None or self.frame % self.axis_period == 0:
-            found = principal_direction(np.concatenate((where, where), axis=1), 3, self.centred)
+            found = principal_direction(np.concatenate((where, where), axis=1), 3, centred=self.centred)
             self._axis = found if found is not None else self._axis
         self._position = self._session.upload(where)
         matrices = self._session.upload(turn.reshape(count, 4 if turn.ndim == 2 else 9))

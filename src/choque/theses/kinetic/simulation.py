@@ -6,7 +6,7 @@ import inspect
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,9 @@ from choque.theses.kinetic.base import Simulation, Statistics
 from choque.theses.kinetic.model import Model
 from choque.theses.kinetic.selector import recommend
 from choque.theses.kinetic.trace import trace_initial, trace_instant
+
+if TYPE_CHECKING:
+    from choque.theses.kinetic.recomputing import SapRecompute
 
 
 class FrameSimulation(Simulation):
@@ -76,10 +79,9 @@ class BroadSimulation(FrameSimulation):
     """A frame method of `choque.broad`."""
 
     broad_name: ClassVar[str]
-    options: ClassVar[dict[str, Any]] = {}
 
     def _start(self, boxes: Boxes) -> None:
-        self._broad: BroadPhase = create(self.broad_name, boxes, threads=1, **self.options)
+        self._broad: BroadPhase = create(self.broad_name, boxes, threads=1)
 
     def _sort(self, number: int, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         if number:
@@ -106,19 +108,17 @@ class IncrementalSimulation(BroadSimulation):
 
     method: ClassVar[str] = "incremental"
     broad_name: ClassVar[str] = "sap-incremental"
-    options: ClassVar[dict[str, Any]] = {"variant": "delta"}
 
 
 class RecomputeSimulation(BroadSimulation):
     """Incremental as the thesis wrote it: all pairs are searched again whenever the order changed anywhere."""
 
     method: ClassVar[str] = "incremental-recompute"
-    broad_name: ClassVar[str] = "sap-incremental"
-    options: ClassVar[dict[str, Any]] = {"variant": "recompute"}
+    broad_name: ClassVar[str] = "sap-recompute"
 
     def _conclude(self, statistics: Statistics) -> None:
         super()._conclude(statistics)
-        statistics.counts["recomputations"] = getattr(self._broad.index, "collision_runs", 0)
+        statistics.counts["recomputations"] = cast("SapRecompute", self._broad.index).recomputations
 
 
 Pair: TypeAlias = tuple[int, int]
