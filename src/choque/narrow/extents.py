@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import helper, inline, kernel
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Integer
 from choque._core.vector import Vector
@@ -57,11 +57,10 @@ def bound_slabs(
 ) -> int:
     """The extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
     kind, position, rotation, size, hull, points, starts = solids
-    lost = -1
+    lost = _first_unsound(solids, first, last)
+    if lost >= 0:
+        return lost
     for row in range(first, last):
-        if not _is_sound(solids, row):
-            lost = row if lost < 0 else lost
-            continue
         for slab in range(directions.shape[0]):
             x, y, z = directions[slab, 0], directions[slab, 1], directions[slab, 2]
             middle = x * position[row, 0] + y * position[row, 1] + z * position[row, 2]
@@ -78,7 +77,7 @@ def bound_slabs(
                 far += high
             lower[row, slab] = middle + low - slack * far
             upper[row, slab] = middle + high + slack * far
-    return lost
+    return -1
 
 
 @kernel
@@ -92,11 +91,10 @@ def bound_boxes(
 ) -> int:
     """The box around each body, (n, 3) each: `bound_slabs` along the axes, where most of its products are zero."""
     kind, position, rotation, size, hull, points, starts = solids
-    lost = -1
+    lost = _first_unsound(solids, first, last)
+    if lost >= 0:
+        return lost
     for row in range(first, last):
-        if not _is_sound(solids, row):
-            lost = row if lost < 0 else lost
-            continue
         for axis in range(3):
             middle = np.float64(position[row, axis])
             low = high = far = 0.0
@@ -120,7 +118,7 @@ def bound_boxes(
             far += abs(middle)
             lower[row, axis] = middle + low - slack * far
             upper[row, axis] = middle + high + slack * far
-    return lost
+    return -1
 
 
 @kernel
@@ -138,11 +136,10 @@ def bound_oriented(
     ``center`` and ``half`` are (n, 3), ``axes`` (n, 3, 3) with an axis in each row. A plane is endless every way.
     """
     kind, position, rotation, size, hull, points, starts = solids
-    lost = -1
+    lost = _first_unsound(solids, first, last)
+    if lost >= 0:
+        return lost
     for row in range(first, last):
-        if not _is_sound(solids, row):
-            lost = row if lost < 0 else lost
-            continue
         shape = kind[row]
         for axis in range(3):
             center[row, axis] = position[row, axis]
@@ -174,7 +171,7 @@ def bound_oriented(
             far += abs(position[row, axis]) + half[row, axis]
         for axis in range(3):
             half[row, axis] += slack * far
-    return lost
+    return -1
 
 
 @kernel
@@ -188,11 +185,10 @@ def bound_spheres(
 ) -> int:
     """The sphere around each body and its own centre: (n, 3) and (n,). A plane has an infinite one."""
     kind, position, _, size, hull, points, starts = solids
-    lost = -1
+    lost = _first_unsound(solids, first, last)
+    if lost >= 0:
+        return lost
     for row in range(first, last):
-        if not _is_sound(solids, row):
-            lost = row if lost < 0 else lost
-            continue
         reach = 0.0
         if kind[row] == SPHERE:
             reach = np.float64(size[row, 0])
@@ -213,19 +209,22 @@ def bound_spheres(
             center[row, axis] = position[row, axis]
             far += abs(position[row, axis])
         radius[row] = reach + slack * far
-    return lost
+    return -1
 
 
-@inline
-def _is_sound(solids: Solids, row: Integer) -> Any:
-    """Return whether a body has a finite pose, a known kind and, if it is convex, one of the hulls."""
+@helper
+def _first_unsound(solids: Solids, first: Integer, last: Integer) -> int:
+    """Return the first body that lacks a finite pose, a known kind or, if it is convex, one of the hulls; or −1."""
     kind, position, rotation, _, hull, _, starts = solids
-    if not 0 <= kind[row] < KIND_COUNT or (kind[row] == CONVEX and not 0 <= hull[row] < starts.size - 1):
-        return False
-    total = np.float64(position[row, 0]) + position[row, 1] + position[row, 2]
-    for axis in range(3):
-        total += rotation[row, axis, 0] + rotation[row, axis, 1] + rotation[row, axis, 2]
-    return np.isfinite(total)
+    for row in range(first, last):
+        if not 0 <= kind[row] < KIND_COUNT or (kind[row] == CONVEX and not 0 <= hull[row] < starts.size - 1):
+            return row
+        total = np.float64(position[row, 0]) + position[row, 1] + position[row, 2]
+        for axis in range(3):
+            total += rotation[row, axis, 0] + rotation[row, axis, 1] + rotation[row, axis, 2]
+        if not np.isfinite(total):
+            return row
+    return -1
 
 
 @inline
