@@ -1,4 +1,4 @@
-"""The rotation in a matrix: polar decomposition by the square root of a symmetric matrix."""
+"""Polar decomposition: the rotation closest to a matrix, by the square root of a symmetric matrix."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from choque._core.kernel import helper, kernel
 from choque.errors import InvalidInput
 
 SINGULAR = 1e-10
-"""A symmetric matrix whose smallest eigenvalue is below this share of its largest one has no usable inverse."""
+"""A symmetric matrix whose smallest eigenvalue is below this fraction of its largest counts as singular."""
 
 DISTORTION = 0.01
-"""How far from a rotation a recovered matrix R may be: the largest entry of RᵀR − I."""
+"""Maximum deviation of a recovered matrix R from a rotation: the largest entry of RᵀR − I."""
 
 WELL_CONDITIONED = 1e-2
-"""A matrix whose volume is above this share of its size cubed is left to Newton's iteration."""
+"""A matrix whose determinant is above this fraction of its norm cubed is left to Newton's iteration."""
 
 NEWTON_LIMIT = 12
 NEWTON_TOLERANCE = 1e-8
@@ -35,8 +35,9 @@ def square_root(
 ) -> bool:
     """Write the ``root`` S of a symmetric matrix, S S = matrix, and its ``inverse``, all (3, 3).
 
-    By Jacobi's eigenvectors: M = V D Vᵀ, S = V √D Vᵀ. False, and nothing written, when the iteration does not converge
-    or the matrix is singular or has a negative eigenvalue. ``values`` (3,) and ``vectors`` (3, 3) are working memory.
+    By Jacobi's eigenvectors: M = V D Vᵀ, S = V √D Vᵀ. Return False, and write nothing, if the iteration does not
+    converge or the matrix is singular or has a negative eigenvalue. ``values`` (3,) and ``vectors`` (3, 3) are
+    working memory.
     """
     if not jacobi(matrix, values, vectors):
         return False
@@ -58,11 +59,11 @@ def square_root(
 
 @helper
 def rotation_in(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation: NDArray[np.float64]) -> bool:
-    """Write the rotation R of ``matrix`` = R S, S symmetric and positive; False, and nothing written, if there is none.
+    """Write the rotation R of ``matrix`` = R S, S symmetric and positive; return False, and write nothing, if it fails.
 
-    Newton's iteration finds it where the matrix is far from singular, four times faster than the square root, which
-    decides everywhere else. There is none when neither comes to an end, when the matrix is singular or mirrors, and
-    when R is distorted by more than a hundredth. ``work`` is working memory, (5, 3, 3).
+    If the matrix is far from singular, Newton's iteration finds R four times faster than the square root, which is used
+    otherwise. It fails if neither converges, if the matrix is singular or a reflection, and if R deviates from a
+    rotation by more than 0.01. ``work`` is working memory, (5, 3, 3).
     """
     found = work[0]
     if not (_by_newton(matrix, found) or _by_root(matrix, work, found)) or not is_rotation(found):
@@ -75,7 +76,7 @@ def rotation_in(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation
 
 @helper
 def _by_newton(matrix: NDArray[np.float64], rotation: NDArray[np.float64]) -> bool:
-    """R ← (R + R^−ᵀ) / 2, from the matrix at unit size (Higham, "Computing the polar decomposition", 1986)."""
+    """Iterate R ← (R + R^−ᵀ) / 2 from the matrix at unit norm (Higham, "Computing the polar decomposition", 1986)."""
     a, b, c = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     d, e, f = matrix[1, 0], matrix[1, 1], matrix[1, 2]
     g, h, i = matrix[2, 0], matrix[2, 1], matrix[2, 2]
@@ -110,7 +111,7 @@ def _by_newton(matrix: NDArray[np.float64], rotation: NDArray[np.float64]) -> bo
 
 @helper
 def _by_root(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation: NDArray[np.float64]) -> bool:
-    """R = A (AᵀA)^−½, by the square root of a symmetric matrix; ``rotation`` may be the first of ``work``."""
+    """Write R = A (AᵀA)^−½, by the square root of a symmetric matrix; ``rotation`` may be the first of ``work``."""
     square, root, inverse, vectors = work[1], work[2], work[3], work[4]
     for row in range(3):
         for column in range(row, 3):
@@ -131,7 +132,7 @@ def _by_root(matrix: NDArray[np.float64], work: NDArray[np.float64], rotation: N
 
 @helper
 def is_rotation(matrix: NDArray[np.float64]) -> bool:
-    """Whether ``matrix`` (3, 3) is a rotation, give or take a hundredth: the rule on residual scale."""
+    """Return whether ``matrix`` (3, 3) is a rotation within 0.01, so that no scale is left in it."""
     for row in range(3):
         for column in range(row, 3):
             total = -1.0 if row == column else 0.0
@@ -148,7 +149,7 @@ def is_rotation(matrix: NDArray[np.float64]) -> bool:
 
 
 def matrix_square_root(matrix: ArrayLike) -> NDArray[np.float64]:
-    """The positive root S of a symmetric positive matrix (3, 3): S S = matrix.
+    """Return the positive root S of a symmetric positive matrix (3, 3): S S = matrix.
 
     Examples
     --------

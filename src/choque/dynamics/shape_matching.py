@@ -1,4 +1,4 @@
-"""The response of convex bodies as clouds of particles that keep their shape."""
+"""Shape matching: a response that treats convex bodies as clouds of particles with a fixed shape."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from choque.narrow.convex.epa import Polytope, new_polytope
 from choque.narrow.shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes
 
 POLYTOPE_ROOM = 512
-"""Corners of the polytope of EPA; a pair that needs more is left for the next iteration."""
+"""Maximum number of corners of the polytope of EPA; a pair that needs more is left for the next iteration."""
 
 
 class ShapeMatching(Response):
-    """Parts bodies by moving their vertices, ten times over all candidate pairs, and keeps them rigid.
+    """Separates bodies by moving their vertices, in up to ten passes over all candidate pairs, and keeps them rigid.
 
-    Where two bodies collide, by GJK on their present vertices, EPA gives the direction; the vertices of either that lie
-    beyond the deepest point of the other move back to its level; then either gets the rigid motion that fits its moved
-    vertices best, by polar decomposition. Velocities are left alone, so a body at rest has the speed that it would
-    fall with; `integrate` damps them. There is no restitution: elasticities have no effect. Bodies meet the ground by
-    their lowest vertices. A step moves bodies first, so that its results are shown parted.
+    If two bodies collide, by GJK on their present vertices, EPA gives the direction. The vertices of each that lie
+    beyond the deepest point of the other move back to its level. Then each body gets the rigid motion that fits its
+    moved vertices best, by polar decomposition. Velocities do not change, so a body at rest keeps the speed that
+    gravity gives it; `integrate` damps them. There is no restitution: elasticities have no effect. Bodies collide with
+    the ground by their lowest vertices. A step moves bodies first, so that its result shows them separated.
 
-    Guarantees: rigid shapes; no NaN, whatever overlaps; a shape whose vertices allow no rotation (collapsed, mirrored,
-    or distorted by more than a hundredth) keeps the one it had and is only moved; a function of the state and of the
-    axes it remembers, which are part of `state`. O(iterations · pairs), one thread. After Müller, Heidelberger,
+    Guarantees: rigid shapes; no NaN for any overlap; a shape whose vertices allow no rotation (collapsed, mirrored, or
+    distorted by more than 0.01) keeps its own and is only translated; a function of the state and of the remembered
+    axes, which are part of `state`. O(iterations · pairs), one thread. After Müller, Heidelberger,
     Teschner, Gross, "Meshless deformations based on shape matching", 2005.
 
     Parameters
@@ -41,12 +41,12 @@ class ShapeMatching(Response):
     iterations
         The maximum number of passes over all pairs.
     damping
-        The share of each velocity and angular velocity that a step leaves, from 0 to 1.
+        The fraction of each velocity and angular velocity that a step keeps, from 0 to 1.
     """
 
     name: ClassVar[str] = "shape-matching"
     needs_candidates: ClassVar[bool] = True
-    """It makes exact tests of its own, on the pairs of the broad phase."""
+    """Its exact tests are its own; it takes the pairs of the broad phase."""
     moves_first: ClassVar[bool] = True
 
     def __init__(self, iterations: int = 10, damping: float = 0.95) -> None:
@@ -57,7 +57,7 @@ class ShapeMatching(Response):
         self.iterations: int = int(iterations)
         self.damping: float = float(damping)
         self.counts: NDArray[np.int64] = np.zeros(5, np.int64)
-        """(5,) tests, collisions, shapes matched, matches skipped and tests by GJK of the latest answer."""
+        """(5,) tests, collisions, shapes matched, matches skipped and tests by GJK of the latest `respond`."""
         self._axes: Axes = Axes()
         self._polytope: Polytope = new_polytope(POLYTOPE_ROOM)
 
@@ -72,7 +72,7 @@ class ShapeMatching(Response):
             )
 
     def respond(self, bodies: State, candidates: Pairs, dt: float) -> int:  # noqa: ARG002
-        """Part the bodies of ``candidates`` (m, 2), rows of ``bodies``, in place; how many collisions were answered."""
+        """Separate the bodies of ``candidates`` (m, 2), rows of ``bodies``, in place; return the collision count."""
         self.counts[:] = 0
         shapes = Shapes(bodies.kind, bodies.position, bodies.rotation, bodies.size, bodies.hull, bodies.hulls)
         if len(candidates) == 0:
@@ -104,18 +104,18 @@ class ShapeMatching(Response):
         max_spin: float | None = None,
         threads: int | None = None,
     ) -> None:
-        """Move all bodies by ``dt`` seconds, in place, as every response does; then damp what is not static."""
+        """Move all bodies by ``dt`` seconds, in place, as every response does; then damp those that are not static."""
         integrate(bodies, dt, max_speed=max_speed, max_spin=max_spin, threads=threads)
         kept = np.where(bodies.static, 1.0, self.damping)[:, np.newaxis].astype(bodies.velocity.dtype)
         for speeds in (bodies.velocity, bodies.angular_velocity):
             np.multiply(speeds, kept, out=speeds)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The remembered axes, by pair of ids."""
+        """Return the remembered axes, by pair of ids."""
         return {"keys": self._axes.keys, "axis": self._axes.axis}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what `state` gave."""
+        """Continue with the axes that `state` returned."""
         keys, axis = (np.asarray(state.get(name, np.empty(0))) for name in ("keys", "axis"))
         if keys.ndim != 1 or axis.shape != (len(keys), 3):
             raise InvalidInput(

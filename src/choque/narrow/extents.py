@@ -1,8 +1,8 @@
-"""The extent of shapes, computed from poses and sizes straight into the arrays of bounding volumes.
+"""The extent of shapes, computed from poses and sizes directly into the arrays of bounding volumes.
 
 Every kernel handles the rows ``first … last − 1`` and returns the first of them whose pose is not finite, whose kind is
-unknown or whose hull is not there, or −1. An extent is widened by ``slack``, a relative rounding error, so that shapes
-which touch have bounds that overlap.
+unknown or whose hull is missing, or −1. An extent is widened by ``slack``, a relative rounding error, so that shapes
+that touch have bounds that overlap.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ SLACK = 8
 
 
 def slack_of(dtype: np.dtype[np.floating[Any]]) -> float:
-    """Return the share of position and extent by which bounds of this float type are wider than computed."""
+    """Return the fraction of position and extent by which bounds of this float type are wider than computed."""
     return SLACK * float(np.finfo(dtype).eps)
 
 
 def bound(kernel: Callable[..., int], shapes: Shapes, thread_count: int, *outputs: Any) -> int:
     """Run one of the kernels below over all ``shapes``; return the first row whose pose is not finite, or −1.
 
-    Raise `InvalidInput` for a row whose kind is unknown or whose hull is not there: users may write to these arrays.
-    ``outputs`` are what follows ``slack`` in its signature, arrays in the float type of the shapes.
+    Raise `InvalidInput` for a row whose kind is unknown or whose hull is missing: users may write to these arrays.
+    ``outputs`` are the parameters after ``slack`` in its signature, arrays in the float type of the shapes.
     """
     slack = slack_of(shapes.position.dtype)
     found = over_ranges(kernel, len(shapes), thread_count, shapes.solids(), slack, *outputs)
@@ -55,7 +55,7 @@ def bound_slabs(
     lower: Floats,
     upper: Floats,
 ) -> int:
-    """The extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
+    """Write the extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
     kind, position, rotation, size, hull, points, starts = solids
     lost = _first_unsound(solids, first, last)
     if lost >= 0:
@@ -89,7 +89,7 @@ def bound_boxes(
     lower: Floats,
     upper: Floats,
 ) -> int:
-    """The box around each body, (n, 3) each: `bound_slabs` along the axes, where most of its products are zero."""
+    """Write the box around each body, (n, 3) each: `bound_slabs` along the axes, without the products with zero."""
     kind, position, rotation, size, hull, points, starts = solids
     lost = _first_unsound(solids, first, last)
     if lost >= 0:
@@ -131,9 +131,9 @@ def bound_oriented(
     half: Floats,
     axes: Floats,
 ) -> int:
-    """The box around each body along its own axes; along those of the world for a sphere.
+    """Write the box around each body along its own axes; along those of the world for a sphere.
 
-    ``center`` and ``half`` are (n, 3), ``axes`` (n, 3, 3) with an axis in each row. A plane is endless every way.
+    ``center`` and ``half`` are (n, 3), ``axes`` (n, 3, 3) with an axis in each row. The box of a plane is infinite.
     """
     kind, position, rotation, size, hull, points, starts = solids
     lost = _first_unsound(solids, first, last)
@@ -183,7 +183,7 @@ def bound_spheres(
     center: Floats,
     radius: Floats,
 ) -> int:
-    """The sphere around each body and its own centre: (n, 3) and (n,). A plane has an infinite one."""
+    """Write the sphere around each body, at its centre: (n, 3) and (n,). That of a plane is infinite."""
     kind, position, _, size, hull, points, starts = solids
     lost = _first_unsound(solids, first, last)
     if lost >= 0:
@@ -229,7 +229,7 @@ def _first_unsound(solids: Solids, first: Integer, last: Integer) -> int:
 
 @inline
 def _reach(kind: Any, rotation: Any, size: Any, row: Integer, x: float, y: float, z: float) -> Any:
-    """How far a sphere, capsule or tile reaches from its centre along (x, y, z), times the length of that."""
+    """Return the extent of a sphere, capsule or tile from its centre along (x, y, z), times the length of (x, y, z)."""
     r = rotation[row]
     along_z = abs(x * r[0, 2] + y * r[1, 2] + z * r[2, 2])
     if kind == TILE:
@@ -259,7 +259,7 @@ def _hull_extent(
 
 @inline
 def _half_space(rotation: Any, row: Integer, x: float, y: float, z: float) -> Any:
-    """From where to where a half-space reaches along (x, y, z): endless unless that is its normal exactly."""
+    """Return the interval of a half-space along (x, y, z): infinite unless that is exactly its normal."""
     u, v, w = rotation[row, 0, 1], rotation[row, 1, 1], rotation[row, 2, 1]
     low, high = -np.inf, np.inf
     if y * w == z * v and z * u == x * w and x * v == y * u:

@@ -23,7 +23,7 @@ from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces,
 TRIMESH_SUFFIXES = (".glb", ".gltf")
 
 PRINCIPAL = 1e-9
-"""Axes are principal when the mixed moments are below this share of the largest one."""
+"""Axes are principal if the mixed moments are below this fraction of the largest moment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +38,18 @@ class Hull:
     spread: NDArray[np.float64]
     """(3,) the mean of x², y² and z² over the solid."""
     center: NDArray[np.float64]
-    """(3,) where the centre of mass was in the vertices that were given."""
+    """(3,) the centre of mass in the coordinates of the given vertices."""
     frame: NDArray[np.float64]
     """(3, 3) a point p of the hull was given as ``frame @ p + center``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """Hulls of a library in their poses: what `choque.narrow.gjk` and its like take."""
+    """Hulls of a library in their poses, as `choque.narrow.gjk` and the other queries take them."""
 
     hulls: Hulls
     row: Rows
-    """(n,) which hull each body has."""
+    """(n,) the hull of each body."""
     position: NDArray[np.float64]
     """(n, 3)."""
     rotation: NDArray[np.float64]
@@ -57,13 +57,13 @@ class Posed:
     scale: NDArray[np.float64]
     """(n, 3) along the axes of the hull."""
     is_single: bool = False
-    """Whether it was made from one pose, so that answers about it are no arrays."""
+    """Whether it was made from one pose, so that results are numbers instead of arrays."""
 
     def __len__(self) -> int:
         return len(self.row)
 
     def part(self, first: int, last: int) -> Self:
-        """The bodies first … last − 1."""
+        """Return the bodies first … last − 1."""
         rows = slice(first, last)
         return type(self)(self.hulls, self.row[rows], self.position[rows], self.rotation[rows], self.scale[rows])
 
@@ -71,8 +71,8 @@ class Posed:
 class Hulls:
     """Convex hulls, each around its centre of mass and along its principal axes.
 
-    A solid whose axes are principal already, as those of a box are, is only moved; others are turned as well, and
-    ``frame`` says how. Hulls are values: joining libraries makes a new one.
+    A solid whose axes are principal already, such as a box, is only translated; others are also rotated, by ``frame``.
+    Hulls are immutable: joining libraries makes a new one.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Hulls:
     spread
         (h, 3) the mean of x², y², z² over each solid.
     radius
-        (h,) how far its farthest vertex lies from its centre.
+        (h,) the distance of its farthest vertex from its centre.
     center, frame
         (h, 3), (h, 3, 3): a point p of a hull was given as ``frame @ p + center``.
 
@@ -127,16 +127,16 @@ class Hulls:
 
     @classmethod
     def from_points(cls, *clouds: ArrayLike) -> Self:
-        """The convex hull of each cloud of points (v, 3).
+        """Return the convex hull of each cloud of points (v, 3).
 
-        More than 32 points need the extra ``mesh``. A cloud in one plane, on one line or in one point encloses nothing
+        More than 32 points need the extra ``mesh``. A cloud in one plane, on one line or in one point has no volume
         and is refused.
         """
         return cls(_centred(hull_faces(cloud, _named("cloud", row, clouds))) for row, cloud in enumerate(clouds))
 
     @classmethod
     def from_meshes(cls, *paths: str | os.PathLike[str]) -> Self:
-        """The convex hull of the mesh in each file: OFF, OBJ, STL, PLY, or glTF with the extra ``mesh``.
+        """Return the convex hull of the mesh in each file: OFF, OBJ, STL, PLY, or glTF with the extra ``mesh``.
 
         Only the vertices count: a mesh with holes, open or inside out, has the hull that its vertices have.
         """
@@ -144,12 +144,12 @@ class Hulls:
 
     @classmethod
     def solids(cls, *names: str) -> Self:
-        """Built-in solids inside the cube from −1 to 1, by name: `choque.narrow.solid_names` lists them."""
+        """Return built-in solids inside the cube from −1 to 1, by name: `choque.narrow.solid_names` lists them."""
         return cls(_centred(solid(name)) for name in names)
 
     @classmethod
     def boxes(cls, size: ArrayLike = (1.0, 1.0, 1.0)) -> Self:
-        """Boxes with the full edge lengths ``size`` (3,) or (n, 3)."""
+        """Return boxes with the full edge lengths ``size`` (3,) or (n, 3)."""
         edges = np.atleast_2d(as_cloud(np.atleast_2d(np.asarray(size, object)).tolist(), "The size of a box"))
         wrong = np.flatnonzero(~(edges >= SMALLEST).all(axis=1))
         if len(wrong):
@@ -162,15 +162,15 @@ class Hulls:
 
     @classmethod
     def join(cls, *libraries: Hulls) -> Self:
-        """One library of all hulls of several, in that order."""
+        """Return one library of all hulls of several, in that order."""
         return cls(hull for library in libraries for hull in library._hulls)
 
     def take(self, rows: ArrayLike) -> Self:
-        """A library of the hulls in these rows."""
+        """Return a library of the hulls in these rows."""
         return type(self)(self._hulls[row] for row in check.rows(rows, "rows", len(self)).tolist())
 
     def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> NDArray[np.float64]:
-        """(n, 3) principal moments of inertia of bodies with the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
+        """Return (n, 3) principal moments of inertia for the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
 
         Scaling along principal axes leaves them principal.
         """
@@ -181,14 +181,14 @@ class Hulls:
     def at(
         self, position: ArrayLike, rotation: ArrayLike | None = None, scale: ArrayLike = 1.0, *, row: ArrayLike = 0
     ) -> Posed:
-        """Bodies with these hulls in their poses.
+        """Return bodies with these hulls in their poses.
 
         Parameters
         ----------
         position
             (3,) for one body, (n, 3) for several.
         rotation
-            (3, 3), or (n, 3, 3); not turned when None.
+            (3, 3) or (n, 3, 3); None for no rotation.
         scale
             A number, (3,) along the axes of the hull, or (n, 3); positive.
         row
@@ -222,7 +222,7 @@ class Hulls:
 
 
 def _centred(faces: Faces) -> Hull:
-    """The hull moved to its centre of mass, and turned to its principal axes unless it has them."""
+    """Return the hull moved to its centre of mass and rotated to its principal axes."""
     mass = mass_of(faces)
     moments = mass.moments
     frame = np.eye(3)
@@ -235,7 +235,7 @@ def _centred(faces: Faces) -> Hull:
 
 
 def _least_turn(axes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rotation whose columns are these ``axes`` (rows), in the order and with the signs that turn least."""
+    """Return the smallest rotation whose columns are these ``axes`` (rows), in some order and with some signs."""
     order = max(permutations(range(3)), key=lambda rows: float(np.abs(np.diag(axes[list(rows)])).sum()))
     frame = axes[list(order)].T
     frame = frame * np.where(np.diag(frame) < 0, -1.0, 1.0)
@@ -249,7 +249,7 @@ def _stacked(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]], tail: t
 
 
 def _pack_graph(hulls: tuple[Hull, ...]) -> Rows:
-    """The neighbours of every vertex of every hull in one array."""
+    """Return the neighbours of every vertex of every hull in one array."""
     total = sum(len(hull.points) for hull in hulls)
     starts, lists, at = [], [], total + 1
     for hull in hulls:

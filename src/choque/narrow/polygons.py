@@ -1,7 +1,7 @@
-"""Polygons against polygons: which edges touch, and who lies inside whom. Exact.
+"""Polygons against polygons: which edges touch, and which polygon lies inside the other. Exact.
 
 Signs of areas are computed in float64 with a bound on the error; the few that the bound cannot decide are computed in
-rationals. So an edge that ends on another one touches it, however the numbers are rounded.
+rationals. So an edge that ends on another one touches it for any coordinates.
 """
 
 from __future__ import annotations
@@ -17,24 +17,27 @@ from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 
 _ERROR_BOUND = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
-"""Of a signed area, in terms of its two products (Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997)."""
+"""Bound on the error of a signed area, relative to its two products.
+
+Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997.
+"""
 
 
 @dataclass(frozen=True)
 class Contact:
-    """How two polygons meet."""
+    """The contact of two polygons."""
 
     edges: NDArray[np.int64]
     """(k, 2) the edges that touch, (of the first, of the second), sorted; edge i runs from vertex i to the next."""
     inside: Literal["", "first", "second"]
-    """Which polygon lies inside the other without touching its outline, if one does."""
+    """Which polygon lies inside the other without touching its outline, if any."""
 
     def __bool__(self) -> bool:
         return bool(len(self.edges)) or self.inside != ""
 
 
 def as_polygon(vertices: ArrayLike, name: str = "The polygon") -> NDArray[np.float64]:
-    """``vertices`` as (k, 2) finite float64 with k ≥ 3."""
+    """Return ``vertices`` as (k, 2) finite float64 with k ≥ 3."""
     try:
         points = np.array(vertices, np.float64)
     except (TypeError, ValueError) as problem:
@@ -50,9 +53,9 @@ def as_polygon(vertices: ArrayLike, name: str = "The polygon") -> NDArray[np.flo
 
 
 def contact(first: ArrayLike, second: ArrayLike) -> Contact:
-    """How two polygons, (k, 2) and (m, 2) vertices in order, convex or not, meet.
+    """Return the contact of two polygons, (k, 2) and (m, 2) vertices in order, convex or not.
 
-    Guarantees: exact; O(log k) a pair of touching edges for outlines that meet in few places, by a tree of boxes over
+    Guarantees: exact; O(log k) for each pair of touching edges if outlines touch in few places, by a tree of boxes over
     the edges.
 
     Examples
@@ -77,7 +80,7 @@ def contact(first: ArrayLike, second: ArrayLike) -> Contact:
 
 
 def contains(polygon: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
-    """Whether a point that is not on the outline lies inside ``polygon``, by the edges to its right. Exact."""
+    """Return whether a point off the outline lies inside ``polygon``, by counting edges to its right. Exact."""
     start, end = polygon, np.roll(polygon, -1, axis=0)
     below, above = start[:, 1] <= point[1], end[:, 1] <= point[1]
     crossed = below != above
@@ -86,7 +89,7 @@ def contains(polygon: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
 
 
 def turns(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.int8]:
-    """(n,) the sign of the area of each triangle: 1 if a, b, c turn left, −1 right, 0 on one line. Exact."""
+    """Return (n,) the sign of the area of each triangle: 1 if a, b, c turn left, −1 right, 0 on one line. Exact."""
     first = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
     second = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     area = first - second
@@ -134,7 +137,7 @@ class EdgeTree:
 
 
 def close_edges(first: EdgeTree, second: EdgeTree) -> NDArray[np.int64]:
-    """(k, 2) the pairs of edges whose boxes meet, touching included, sorted."""
+    """Return (k, 2) the pairs of edges whose boxes overlap, touching included, sorted."""
     room = 4 * (first.count + second.count)
     while True:
         found = np.empty((room, 2), np.int64)
@@ -154,7 +157,7 @@ def _descend(
     second_order: NDArray[np.int64],
     found: NDArray[np.int64],
 ) -> int:
-    """Write the pairs of leaves whose boxes meet; how many there are, also when they do not fit."""
+    """Write the pairs of leaves whose boxes overlap; return their number, also if they do not fit."""
     stack = np.empty((256, 6), np.int64)  # node, first and last place, of both trees: a path is at most 2 × 64 deep
     stack[0, 0], stack[0, 1], stack[0, 2] = 1, 0, first_order.size
     stack[0, 3], stack[0, 4], stack[0, 5] = 1, 0, second_order.size

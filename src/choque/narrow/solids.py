@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from choque.errors import InvalidInput, UnknownName, require
 
 FEW_POINTS = 32
-"""Up to so many points every triple is tried as a face, which needs no other library."""
+"""Up to this many points every triple is tried as a face, which needs no other library."""
 
 FLATNESS = 1e-10
-"""Points that deviate from a plane by less than this share of their extent lie on it."""
+"""Points that deviate from a plane by less than this fraction of their extent lie on it."""
 
 
 LARGEST, SMALLEST = 1e50, 1e-50
-"""How far from 0 a coordinate may be, and how small a solid: products of five of them are still ordinary numbers."""
+"""The largest coordinate and the smallest solid: products of five such lengths neither overflow nor underflow."""
 
 
 class Faces(NamedTuple):
@@ -42,7 +42,7 @@ class Mass(NamedTuple):
 
 
 def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
-    """The ``points`` as (v, 3) float64 up to `LARGEST`, v ≥ 1, or `InvalidInput` about ``what``."""
+    """Return ``points`` as (v, 3) float64 up to `LARGEST`, v ≥ 1, or raise `InvalidInput` about ``what``."""
     try:
         cloud = np.ascontiguousarray(points, np.float64)
     except (TypeError, ValueError) as problem:
@@ -61,9 +61,9 @@ def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
 
 
 def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
-    """The convex hull of a cloud of points (v, 3) that are not all in one plane.
+    """Return the convex hull of a cloud of points (v, 3) that are not all in one plane.
 
-    Of up to 32 different points every triple is tried; more go to Qhull (Barber, Dobkin, Huhdanpaa, 1996).
+    For up to 32 different points every triple is tried; more go to Qhull (Barber, Dobkin, Huhdanpaa, 1996).
     """
     cloud = np.unique(as_cloud(points, what), axis=0)
     extent = float(np.ptp(cloud, axis=0).max())
@@ -77,7 +77,7 @@ def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
         shape = "line" if spread[1] < FLATNESS else "plane"
         raise InvalidInput(f"{what} is flat: its {len(cloud)} points lie on one {shape} and enclose no volume.")
     if len(cloud) <= FEW_POINTS:
-        # As round as it gets, so that the ends of a needle count as much as its sides; faces stay faces.
+        # Scaled to be as round as possible, so that the ends of a needle count as much as its sides; faces stay faces.
         rounded = (centred @ axes.T / spread) @ axes
         triangles = _try_triples(rounded, max(FLATNESS, 2.0**-49 * float(spread[0] / spread[2])))
     else:
@@ -87,7 +87,7 @@ def hull_faces(points: ArrayLike, what: str = "The hull") -> Faces:
 
 
 def neighbours(triangles: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The vertices beside each of ``count`` vertices: where they start, (count + 1,), and all of them, ascending."""
+    """Return the neighbours of ``count`` vertices: where those of each start, (count + 1,), and all, ascending."""
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     edges = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
     starts = np.searchsorted(edges[:, 0], np.arange(count + 1))
@@ -95,7 +95,7 @@ def neighbours(triangles: NDArray[np.int64], count: int) -> tuple[NDArray[np.int
 
 
 def mass_of(faces: Faces) -> Mass:
-    """Volume, centre and second moments of the solid, from the tetrahedra between its faces and one inner point."""
+    """Return volume, centre and second moments, from the tetrahedra between the faces and an inner point."""
     inner = faces.points.mean(axis=0)
     corners = faces.points[faces.triangles] - inner
     volumes = np.linalg.det(corners) / 6
@@ -108,7 +108,7 @@ def mass_of(faces: Faces) -> Mass:
 
 
 def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
-    """The hull of few points: triples that have all points on one side, as fans where a face has more corners.
+    """Return the hull of few points: triples with all points on one side, as fans if a face has more corners.
 
     Points within ``slack`` of a plane lie on it; the cloud is about as wide as 1 along every direction.
     """
@@ -131,10 +131,10 @@ def _try_triples(cloud: NDArray[np.float64], slack: float) -> NDArray[np.int64]:
 
 
 def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The triangles of one face: its corners in order around the ``normal``, without what lies within it or on an edge.
+    """Return the triangles of one face, its corners in order around the ``normal``, without points inside or on edges.
 
-    The face is wrapped (Jarvis, 1973): from a corner, the next is the farthest of those that have no point on the
-    right of the way to them.
+    By gift wrapping (Jarvis, 1973): after a corner comes the farthest of the points that have no point to the right of
+    the line to them.
     """
     points = cloud[members]
     first = int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))
@@ -153,7 +153,7 @@ def _fan(cloud: NDArray[np.float64], members: NDArray[np.int64], normal: NDArray
 
 
 def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The triangles of Qhull, turned outward."""
+    """Return the triangles of Qhull, oriented outward."""
     spatial = require("scipy.spatial", extra="mesh", purpose="to take the convex hull of more than 32 points")
     try:
         hull = spatial.ConvexHull(cloud)
@@ -175,19 +175,19 @@ THESIS_CORNER = 0.179303
 
 
 def solid_names() -> list[str]:
-    """The names of all built-in solids."""
+    """List the names of all built-in solids."""
     return sorted(_SOLIDS)
 
 
 def solid(name: str) -> Faces:
-    """The vertices and faces of the solid called ``name``."""
+    """Return the vertices and faces of the solid called ``name``."""
     if name not in _SOLIDS:
         raise UnknownName("solid", str(name), _SOLIDS)
     return _SOLIDS[name]()
 
 
 def icosphere(splits: int = 1) -> Faces:
-    """The sphere of radius 1 by an icosahedron whose triangles are split in four ``splits`` times."""
+    """Return a sphere of radius 1: an icosahedron whose triangles are split into four ``splits`` times."""
     golden = (1 + 5**0.5) / 2
     start = [np.roll((0.0, one, other * golden), turn) for turn in range(3) for one in (-1, 1) for other in (-1, 1)]
     points, triangles = hull_faces(np.array(start) / np.hypot(1, golden))
@@ -204,7 +204,7 @@ def icosphere(splits: int = 1) -> Faces:
 
 
 def _permuted(*corner: float) -> Faces:
-    """The hull of all permutations and signs of one corner."""
+    """Return the hull of all permutations and signs of one corner."""
     signs = product((-1.0, 1.0), repeat=3)
     return hull_faces(
         sorted({tuple(np.multiply(order, sign) + 0.0) for sign in signs for order in permutations(corner)})

@@ -93,9 +93,9 @@ def _plane_contacts(
     first: Integer,
     last: Integer,
 ) -> None:
-    """Write the contacts of pairs first … last − 1 of a body and a plane: how far the lowest vertex is below it.
+    """Write the contacts of pairs first … last − 1 of a body and a plane; the depth is that of the lowest vertex.
 
-    The point is the middle of the vertices that are equally low, half the depth above them.
+    The point is the mean of the vertices that are equally low, half the depth above them.
     """
     rows, normal, points, separations, features, point_count = found
     for pair in range(first, last):

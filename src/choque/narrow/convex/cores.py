@@ -1,4 +1,4 @@
-"""Convex bodies as cores: the convex hull of points, with a radius around it; and their support functions."""
+"""Convex bodies as cores, the convex hull of points with a radius around it, and their support functions."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from choque.narrow.pair import PoseArrays
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes, Solids
 
 SCAN_LIMIT = 40
-"""Up to so many points all are looked at; a climb along edges looks at fewer of more (benchmarks/narrow.py)."""
+"""Up to this many points a scan of all is faster than a climb along edges (benchmarks/narrow.py)."""
 
 
 class Cores(NamedTuple):
-    """Convex bodies: the hull of some points around a position, made thicker all around by a radius.
+    """Convex bodies: the hull of some points around a position, expanded by a radius.
 
-    A sphere is one point, a capsule two, a tile four, a hull its vertices. Points are turned as the body is but
-    lie relative to its position, so that far from the origin nothing is lost. Kernels unpack it at once and pass its
-    arrays on: each access to a member of a tuple counts references, which is slower than the arithmetic around it.
+    A sphere is one point, a capsule two, a tile four, a hull its vertices. Points are rotated with the body and stored
+    relative to its position, so that no precision is lost far from the origin. Kernels unpack the tuple first and pass
+    its arrays on, as each access to a member counts references, which is slower than the arithmetic around it.
     """
 
     points: NDArray[np.float64]
     """(P, 3) the points of all bodies, one body after the other."""
     spans: Rows
     """(n, 3) the first row of each body's points, the row after its last, and where its neighbours start in
-    ``graph``, -1 where they are not known."""
+    ``graph``, -1 if they are not known."""
     place: NDArray[np.float64]
     """(n, 4) position, radius."""
     graph: Rows
@@ -41,11 +41,11 @@ class Cores(NamedTuple):
 
 
 POINT_COUNTS = np.array([1, 2, 4, 0, 0], np.int64)
-"""How many points the core of each kind has; a hull has its vertices, a plane none."""
+"""Number of points in the core of each kind; 0 for hulls, which have their vertices, and for planes."""
 
 
 def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Cores, Pairs]:
-    """The cores of the shapes that occur in ``pairs`` (k, 2), and the same pairs as rows of these cores."""
+    """Return the cores of the shapes that occur in ``pairs`` (k, 2), and the pairs as rows of these cores."""
     is_used = np.zeros(len(shapes), np.bool_)
     is_used[pairs.reshape(-1)] = True
     bodies = np.flatnonzero(is_used)
@@ -64,7 +64,7 @@ def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Co
 
 
 def cores_of_hulls(posed: Posed, thread_count: int = 1, pairs: Pairs | None = None) -> Cores:
-    """The cores of hulls in their poses; those that ``pairs`` (k, 2) do not name, if given, have no points."""
+    """Return the cores of hulls in their poses; given ``pairs`` (k, 2), those in no pair have no points."""
     hulls = posed.hulls
     counts = np.diff(hulls.first)[posed.row]
     if pairs is not None:
@@ -78,7 +78,7 @@ def cores_of_hulls(posed: Posed, thread_count: int = 1, pairs: Pairs | None = No
 
 
 def joined(one: Cores, other: Cores) -> Cores:
-    """The bodies of both, those of ``one`` first."""
+    """Return the bodies of both, those of ``one`` first."""
     spans = other.spans.copy()
     spans[:, :2] += len(one.points)
     graph = one.graph
@@ -86,7 +86,7 @@ def joined(one: Cores, other: Cores) -> Cores:
         has_links = spans[:, 2] >= 0
         spans[has_links, 2] += len(graph)
         graph = np.concatenate([one.graph, other.graph])
-        # Starts are places in the array, neighbours are not: only the starts of the second half move.
+        # Starts are places in the array and move with it; neighbours are numbered within their hull.
         start_count = int(other.graph[0]) if len(other.graph) else 0
         graph[len(one.graph) : len(one.graph) + start_count] += len(one.graph)
     return Cores(
@@ -195,11 +195,11 @@ def _fill_shapes(first: Integer, last: Integer, bodies: Rows, solids: Solids, co
 
 @helper
 def support(points: Floats, spans: Rows, graph: Rows, body: Integer, direction: Vector, start: Integer) -> Integer:
-    """The row of the point of ``body`` that lies farthest along ``direction``; the arrays are those of `Cores`.
+    """Return the row of the point of ``body`` that lies farthest along ``direction``; the arrays are those of `Cores`.
 
-    Small clouds are scanned, and of equal points the first is taken. On large ones with known neighbours the climb
-    goes from the row ``start`` along edges to ever farther points (Cameron, "Enhancing GJK", 1997); on a convex body
-    it can only end at a farthest one.
+    Few points are scanned, and the first of equal ones is taken. If there are many and their neighbours are known, a
+    climb goes from the row ``start`` along edges to farther points (Cameron, "Enhancing GJK", 1997); on a convex body
+    it ends at a farthest one.
     """
     first, last, base = spans[body, 0], spans[body, 1], spans[body, 2]
     if last - first <= SCAN_LIMIT or base < 0:
@@ -209,7 +209,7 @@ def support(points: Floats, spans: Rows, graph: Rows, body: Integer, direction: 
 
 @helper
 def scan(points: Floats, first: Integer, last: Integer, direction: Vector) -> Integer:
-    """The first of the rows first … last − 1 that lies farthest along ``direction``."""
+    """Return the first of the rows first … last − 1 that lies farthest along ``direction``."""
     x, y, z = direction
     best, highest = first, -np.inf
     for row in range(first, last):
@@ -221,7 +221,7 @@ def scan(points: Floats, first: Integer, last: Integer, direction: Vector) -> In
 
 @helper
 def climb(points: Floats, first: Integer, base: Integer, graph: Rows, direction: Vector, start: Integer) -> Integer:
-    """The row of a farthest point of the hull whose points start at row ``first``, by way of its edges."""
+    """Return the row of a farthest point of the hull whose points start at row ``first``, by climbing along edges."""
     x, y, z = direction
     best = start
     highest = points[best, 0] * x + points[best, 1] * y + points[best, 2] * z

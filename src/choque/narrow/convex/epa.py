@@ -1,14 +1,13 @@
-"""How deep two convex bodies overlap, by the expanding polytope algorithm.
+"""The penetration depth of two convex bodies, by the expanding polytope algorithm (EPA).
 
 Van den Bergen, "Proximity queries and penetration depth computation on 3D game objects", 2001. A polytope inside the
 difference A − B and around the origin grows where its surface is nearest to the origin, until the nearest face lies on
-the surface of the difference: its normal and distance are the shortest way out.
+the surface of the difference: its normal and distance are the shortest translation that separates the bodies.
 
-What is seen from a new corner is found by going from face to face, so the surface stays closed whatever is rounded.
-Faces in the plane of the new corner count as seen; that is what keeps new faces from having no area. An edge is named
-by its side of a face, 4 · face + place, and knows its twin, the same edge as a side of the face behind it; the seen
-faces are left in the order of a walk around them, so their rim comes as a chain and new faces join their neighbours at
-once.
+The faces visible from a new corner are found by walking from face to face, so the surface stays closed for any
+rounding. Faces in the plane of the new corner count as visible, which keeps new faces from having no area. A half-edge
+is numbered 4 · face + place and stores its twin, the same edge in the adjacent face. The walk leaves the visible region
+in order around it, so its rim is a chain of edges and new faces are linked to their neighbours at once.
 """
 
 from __future__ import annotations
@@ -26,49 +25,49 @@ from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.gjk import Simplex, start_axis
 
 CONVERGED = 1e-11
-"""Stop when the surface may lie at most this share of the size of the difference beyond the nearest face."""
+"""Stop when the surface is at most this fraction of the size of the difference beyond the nearest face."""
 
 SEEN = 1e-12
-"""A face is seen from a point that lies at most this share of the size of the difference behind it."""
+"""A face is visible from points up to this fraction of the size of the difference behind it."""
 
 NO_AREA = 1e-13
-"""Twice the area of a face, as a share of the squared size of the difference, that gives no normal."""
+"""A face has no normal if twice its area is below this fraction of the squared size of the difference."""
 
 COPLANAR = 1 - 1e-10
-"""The cosine between the normals of faces in one plane, at least."""
+"""Faces are in one plane if the cosine between their normals is above this."""
 
 TETRAHEDRON = ((0, 1, 2, 10, 14, 4), (0, 2, 3, 2, 13, 8), (0, 3, 1, 6, 12, 0), (1, 3, 2, 9, 5, 1))
 """The corners of the first four faces, and the twins of their edges."""
 
 CORNERS, TWINS, MARK = 0, 3, 6
 """The columns of a face: three corners, counter-clockwise from outside; the twins of the edges from each of them to the
-next; the iteration in which it was seen."""
+next; the iteration in which it was visible."""
 
 SOLVED, FULL, STUCK = range(3)
-"""Outcomes: the depth is exact; the room was too small; roundings left no way on, and the depth is a lower bound."""
+"""Outcomes: the depth is exact; the polytope needs more corners; rounding stopped it, the depth is a lower bound."""
 
 
 class Polytope(NamedTuple):
-    """Room for a growing polytope of V corners and F = 2 V faces; a face at an infinite distance is none."""
+    """A growing polytope of up to V corners and F = 2 V faces; a face at an infinite distance is unused."""
 
     corners: NDArray[np.float64]
     """(V, 3)."""
     sources: Rows
-    """(V, 2) the point of either body that a corner comes from."""
+    """(V, 2) the rows of the points of both bodies whose difference each corner is."""
     planes: NDArray[np.float64]
     """(F, 4) unit normal outward, distance from the origin."""
     faces: Rows
     """(F, 8) corners, twins and mark; the last column is empty and lets a face fill a cache line."""
     seen: Rows
-    """(F,) the faces that the newest corner sees."""
+    """(F,) the faces visible from the newest corner."""
     rim: Rows
-    """(3 F,) the sides of hidden faces around them, in the order in which they bound them."""
+    """(3 F,) the half-edges of hidden faces around the visible ones, in order."""
     waiting: Rows
-    """(3 F,) the sides of seen faces still to be looked over."""
+    """(3 F,) the half-edges across which the walk has still to go."""
 
 
 def new_polytope(corner_count: int = 96) -> Polytope:
-    """Room for ``corner_count`` corners."""
+    """Return an empty polytope for up to ``corner_count`` corners."""
     face_count = 2 * corner_count
     return Polytope(
         np.zeros((corner_count, 3)),
@@ -85,10 +84,10 @@ def new_polytope(corner_count: int = 96) -> Polytope:
 def epa_pair(
     cores: Cores, one: Integer, other: Integer, simplex: Simplex, count: Integer, polytope: Polytope
 ) -> tuple[int, int, Vector, float]:
-    """The outcome, the iterations, the normal from ``one`` to ``other`` and the depth of two cores that meet.
+    """Return the outcome, the iterations, the normal from ``one`` to ``other`` and the depth of intersecting cores.
 
-    Takes the ``simplex`` of ``count`` corners that GJK ended with, and leaves in it the corners of the nearest face,
-    which name the deepest points. Cores that lie in one plane have the depth 0.
+    Starts from the ``simplex`` of ``count`` corners that GJK ended with, and writes the corners of the nearest face to
+    it, which give the deepest points. Cores that lie in one plane have the depth 0.
     """
     offset = start_axis(cores.place, one, other)
     count = _fill_simplex(cores, one, other, offset, simplex, count)
@@ -142,7 +141,10 @@ def epa_pair(
 def _face_below(
     corners: Floats, planes: Floats, faces: Rows, face_count: Integer, nearest: Integer, slack: float
 ) -> Integer:
-    """Of the faces in the plane of the ``nearest`` one, that which the origin lies below: it has the deepest points."""
+    """Return the face, of those in the plane of the ``nearest`` one, that contains the projection of the origin.
+
+    Its corners give the deepest points.
+    """
     normal, least = point_of(planes, nearest), planes[nearest, 3]
     point = scaled(normal, least)
     best, most = nearest, -math.inf
@@ -178,10 +180,10 @@ def _farthest(
 def _fill_simplex(
     cores: Cores, one: Integer, other: Integer, offset: Vector, simplex: Simplex, count: Integer
 ) -> Integer:
-    """Add corners until the simplex has four that are not in one plane; how many it has, fewer only on a flat body.
+    """Add corners until four are not in one plane; return their number, which is below four only for flat bodies.
 
-    GJK may hold the origin with less than a tetrahedron, or with one that repeats a corner or is flat. The corner to
-    replace is looked for on both sides of what the others span.
+    GJK may end with fewer corners than a tetrahedron has, or with a flat one. The next corner is searched for on both
+    sides of the span of the others.
     """
     corners, rows = simplex
     if count == 4:
@@ -210,7 +212,7 @@ def _fill_simplex(
 
 @helper
 def _way_out(corners: Floats, count: Integer, attempt: Integer) -> Vector:
-    """One of six directions away from what the first ``count`` corners span."""
+    """Return one of six directions away from the span of the first ``count`` corners."""
     sign = 1.0 if attempt % 2 == 0 else -1.0
     if count == 1:
         axis = attempt // 2
@@ -233,7 +235,7 @@ def _way_out(corners: Floats, count: Integer, attempt: Integer) -> Vector:
 
 @helper
 def _stands_out(corners: Floats, corner: Integer) -> bool:
-    """Whether a corner lies clearly off what the corners before it span."""
+    """Return whether a corner lies clearly outside the span of the corners before it."""
     a = point_of(corners, 0)
     offset = subtract(point_of(corners, corner), a)
     if corner == 1:
@@ -249,14 +251,14 @@ def _stands_out(corners: Floats, corner: Integer) -> bool:
 
 @helper
 def _flat_normal(simplex: Simplex, count: Integer, offset: Vector) -> Vector:
-    """A direction in which two bodies of one plane, or of less, do not overlap at all."""
+    """Return a direction along which two bodies in one plane, or on one line, do not overlap."""
     normal = _way_out(simplex.corners, count, 0) if count > 0 else (0.0, 1.0, 0.0)
     return normal if dot(normal, offset) <= 0 else scaled(normal, -1.0)
 
 
 @helper
 def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, faces: Rows) -> float:
-    """Make the first four faces from a tetrahedron around the origin; the distance of its farthest corner."""
+    """Make the first four faces from a tetrahedron around the origin; return the distance of its farthest corner."""
     simplex_corners, rows = simplex
     a, b = point_of(simplex_corners, 0), point_of(simplex_corners, 1)
     c, d = point_of(simplex_corners, 2), point_of(simplex_corners, 3)
@@ -278,7 +280,7 @@ def _start(simplex: Simplex, corners: Floats, sources: Rows, planes: Floats, fac
 
 @helper
 def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Integer, least: float) -> bool:
-    """Write the plane of a face; False if its area is not above the ``least``, so that it has no normal."""
+    """Write the plane of a face; return False if twice its area is at most ``least``, so that it has no normal."""
     a, b = point_of(corners, faces[face, 0]), point_of(corners, faces[face, 1])
     normal = cross(subtract(b, a), subtract(point_of(corners, faces[face, 2]), a))
     size = length(normal)
@@ -291,7 +293,7 @@ def _set_plane(corners: Floats, planes: Floats, faces: Rows, face: Integer, leas
 
 @forceinline
 def _look(polytope: Polytope, nearest: Integer, corner: Vector, iteration: Integer, slack: float) -> tuple[int, int]:
-    """List the faces seen from ``corner`` and the edges around them, starting at the ``nearest`` face."""
+    """List the faces visible from ``corner`` and the half-edges around them; return how many there are of each."""
     _, _, planes, faces, seen, rim, waiting = polytope
     faces[nearest, MARK] = iteration
     seen[0] = nearest
@@ -322,9 +324,9 @@ def _look(polytope: Polytope, nearest: Integer, corner: Vector, iteration: Integ
 def _grow(
     polytope: Polytope, corner: Integer, seen_count: Integer, rim_count: Integer, face_count: Integer, least: float
 ) -> bool:
-    """Put faces between the rim and ``corner`` in place of those that were seen; False if roundings forbid it.
+    """Replace the visible faces by faces between the rim and ``corner``; return False if rounding prevents it.
 
-    There may be fewer new faces than old ones, where a corner was in the middle of an edge or of a face.
+    There may be fewer new faces than old ones, if a corner was in the middle of an edge or of a face.
     """
     corners, _, planes, faces, seen, rim, _ = polytope
     last = rim_count - 1
@@ -335,7 +337,7 @@ def _grow(
         face = seen[edge] if edge < seen_count else face_count + edge - seen_count
         start, end = faces[hidden, place + 1 if place < 2 else 0], faces[hidden, place]
         if start != joint:
-            return False  # the rim is no chain
+            return False  # the rim is not a chain
         joint = end
         faces[face, 0], faces[face, 1], faces[face, 2] = start, end, corner
         faces[face, TWINS], faces[hidden, TWINS + place] = 4 * hidden + place, 4 * face

@@ -1,11 +1,11 @@
-"""Whether and how far apart two convex bodies are, by the algorithm of Gilbert, Johnson and Keerthi.
+"""The distance between two convex bodies, by the algorithm of Gilbert, Johnson and Keerthi (GJK).
 
 "A fast procedure for computing the distance between complex objects in three-dimensional space", 1988. The difference
-A − B = {a − b} is convex, and the bodies meet exactly when it holds the origin. Simplices with corners on its surface
-come ever nearer to the origin until they hold it, or until a corner proves that nothing comes nearer.
+A − B = {a − b} is convex, and the bodies intersect exactly if it contains the origin. Simplices with corners on its
+surface approach the origin until one contains it, or until a corner shows that no point of A − B is nearer.
 
-Bodies that touch meet: their distance is 0. Distances below `TOUCHING` times the size of the difference are taken for
-touching, because roundings are of that order; on whole numbers below 10⁵ no other distance is that small.
+Bodies that touch intersect, with distance 0. Distances below `TOUCHING` times the size of A − B count as touching, as
+rounding errors are of that order; for integer coordinates below 10⁵ no positive distance is that small.
 """
 
 from __future__ import annotations
@@ -21,38 +21,37 @@ from choque._core.vector import Vector, add, along, cross, dot, point_of, scaled
 from choque.narrow.convex.cores import Cores, support
 
 BEYOND, APART, MEETING, INSIDE = range(4)
-"""Verdicts: a gap that is wider than was asked for; a gap, and how wide it is; a simplex of fewer than four corners
-holds the origin; a tetrahedron holds it."""
+"""Verdicts: a gap wider than the limit; a gap whose width is known; a simplex of fewer than four corners contains the
+origin; a tetrahedron contains it."""
 
 TOUCHING = 1e-13
-"""A distance below this share of the farthest corner of the simplex counts as none."""
+"""A distance below this fraction of that of the farthest corner of the simplex counts as 0."""
 
 CONVERGED = 1e-13
-"""Stop when the squared distance can shrink by no more than this share."""
+"""Stop when the squared distance can decrease by at most this fraction."""
 
 ITERATION_LIMIT = 256
-"""Never reached by bodies of a few thousand vertices; it bounds the work on numbers that are no numbers."""
-
+"""Never reached by bodies of a few thousand vertices; it bounds the work if coordinates are NaN."""
 
 FLAT = 1e-26
-"""A tetrahedron whose squared volume is below this share of its squared edges is a triangle with a corner too many."""
+"""A tetrahedron is flat if its squared volume is below this fraction of the product of three squared edges."""
 
 Nearest: TypeAlias = tuple[Vector, int]
-"""The nearest point, and as bits which of the corners a = 1, b = 2, c = 4, d = 8 span the part it lies on."""
+"""The nearest point, and the corners that span the feature it lies on, as bits: a = 1, b = 2, c = 4, d = 8."""
 
 
 class Simplex(NamedTuple):
-    """Room for the simplex that a query ends with."""
+    """The simplex that a query ends with."""
 
     corners: NDArray[np.float64]
     """(4, 3) points of the difference of the bodies."""
     rows: Rows
-    """(4, 2) the point of either body that each corner comes from."""
+    """(4, 2) the rows of the points of both bodies whose difference each corner is."""
 
 
 @kernel
 def new_simplex() -> Simplex:
-    """Room for one simplex."""
+    """Return a simplex, all zeros."""
     return Simplex(np.zeros((4, 3)), np.zeros((4, 2), np.int64))
 
 
@@ -60,10 +59,10 @@ def new_simplex() -> Simplex:
 def gjk_pair(
     cores: Cores, one: Integer, other: Integer, axis: Vector, gap: float, simplex: Simplex
 ) -> tuple[int, int, Vector, int]:
-    """The verdict on two cores, the iterations, the axis from ``other`` to ``one``, and the corners of ``simplex``.
+    """Return the verdict on two cores, the iterations, the axis from ``other`` to ``one``, and the number of corners.
 
-    Starts along ``axis``. As soon as an axis proves that the cores are more than ``gap`` apart, that is the answer,
-    with the axis that proved it; with an infinite gap the answer is the exact distance, the length of the axis.
+    The search starts along ``axis`` and stops at the first axis that separates the cores by more than ``gap``, which
+    is the axis returned. With an infinite gap the length of the axis is the exact distance.
     """
     points, spans, place, graph = cores
     corners, rows = simplex
@@ -142,7 +141,7 @@ def gjk_pair(
 
 @helper
 def weights_of(simplex: Simplex, count: Integer, point: Vector) -> Vector:
-    """How much each of up to three corners counts in ``point``, which lies on their hull."""
+    """Return the barycentric coordinates of ``point``, which lies on the hull of up to three corners."""
     if count == 1:
         return 1.0, 0.0, 0.0
     corners = simplex.corners
@@ -165,7 +164,7 @@ def weights_of(simplex: Simplex, count: Integer, point: Vector) -> Vector:
 
 @helper
 def witnesses(cores: Cores, one: Integer, other: Integer, simplex: Simplex, weights: Vector) -> tuple[Vector, Vector]:
-    """The points of the two cores, in the world, that the ``weights`` of three corners name."""
+    """Return the points of the two cores, in world coordinates, at these barycentric ``weights`` of three corners."""
     points, _, place, _ = cores
     rows = simplex.rows
     first, second = point_of(place, one), point_of(place, other)
@@ -178,13 +177,13 @@ def witnesses(cores: Cores, one: Integer, other: Integer, simplex: Simplex, weig
 
 @helper
 def start_axis(place: Floats, one: Integer, other: Integer) -> Vector:
-    """Where a query starts that nothing is remembered of: from the position of ``other`` to that of ``one``."""
+    """Return the first axis of a query without a remembered one: from the position of ``other`` to that of ``one``."""
     return subtract(point_of(place, one), point_of(place, other))
 
 
 @helper
 def common_point(cores: Cores, one: Integer, other: Integer, simplex: Simplex) -> Vector:
-    """A point that both cores have, from a tetrahedron around the origin."""
+    """Return a point that lies in both cores, from a tetrahedron around the origin."""
     a, b = point_of(simplex.corners, 0), point_of(simplex.corners, 1)
     c, d = point_of(simplex.corners, 2), point_of(simplex.corners, 3)
     volume = dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))
@@ -200,10 +199,10 @@ def common_point(cores: Cores, one: Integer, other: Integer, simplex: Simplex) -
 
 @helper
 def nearest_on_segment(a: Vector, b: Vector) -> Nearest:
-    """On any segment.
+    """Return the point of the segment a b nearest to the origin.
 
-    Its inner point is written as (e × a) × e / e², which is square to the edge e whatever is rounded: a + t e would err
-    by roundings of a, too much where the bodies almost touch.
+    An inner point is computed as (e × a) × e / e², which is perpendicular to the edge e up to its own rounding. The
+    error of a + t e would be relative to a, too large if the bodies almost touch.
     """
     edge = subtract(b, a)
     reach = -dot(a, edge)
@@ -217,7 +216,7 @@ def nearest_on_segment(a: Vector, b: Vector) -> Nearest:
 
 @helper
 def nearest_on_triangle(a: Vector, b: Vector, c: Vector) -> Nearest:
-    """On any triangle: in its inside, or on one of the edges that the origin lies beyond."""
+    """Return the point of a triangle nearest to the origin: inside it, or on an edge that faces the origin."""
     ab, ac = subtract(b, a), subtract(c, a)
     normal = cross(ab, ac)
     beyond_ab = dot(a, cross(ab, normal)) <= 0
@@ -244,9 +243,9 @@ def nearest_on_triangle(a: Vector, b: Vector, c: Vector) -> Nearest:
 
 @helper
 def nearest_on_tetrahedron(a: Vector, b: Vector, c: Vector, d: Vector) -> Nearest:
-    """On the tetrahedron whose newest corner is a; all four corners when the origin lies in it.
+    """Return the point nearest to the origin of a tetrahedron whose newest corner is a; all bits if it contains it.
 
-    A flat tetrahedron has no inside: its faces answer, which drops the corner too many.
+    For a flat tetrahedron it is the nearest point of the faces, which drops a corner.
     """
     ab, ac, ad = subtract(b, a), subtract(c, a), subtract(d, a)
     abc, acd, adb = cross(ab, ac), cross(ac, ad), cross(ad, ab)

@@ -1,8 +1,8 @@
-"""When moving convex bodies first touch, by conservative advancement.
+"""The time of impact of moving convex bodies, by conservative advancement.
 
-Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems", 1996. The distance of two bodies, divided by the most
-that it can shrink in a unit of time, is a time in which they cannot meet. Bodies move on by that time and are measured
-again. No step can jump over a meeting, however thin a body is and however fast.
+Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems", 1996. The distance of two bodies, divided by a
+bound on the rate at which it can shrink, is a time within which they cannot touch. The bodies advance by that time, and
+the distance is computed again. No step can skip a collision, however thin and fast the bodies are.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from choque.narrow.convex.gjk import APART, gjk_pair, new_simplex, start_axis, w
 from choque.narrow.convex.queries import Convex, as_query
 
 STEP_LIMIT = 512
-"""A few steps are usual; where bodies turn and slide along each other, dozens."""
+"""A few steps are usual; dozens if bodies rotate and slide along each other."""
 
 PARTED, MET, UNDECIDED = range(3)
 
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """When and where moving bodies first touch. For one pair numbers and (3,) vectors, for n pairs arrays."""
+    """When and where moving bodies first touch: numbers and (3,) vectors for one pair, arrays for n pairs."""
 
     hit: Any
-    """Whether they come within the tolerance of each other by the end, or might: after 512 steps without a decision the
-    time reached so far is given, which is not after the meeting."""
+    """Whether they come within the tolerance of each other by the end. Also True if 512 steps did not decide; then the
+    time is the one reached, which is not after the first touch."""
     time: Any
-    """From 0 to 1: the first moment at which they do, and never a later one; 1 where they do not."""
+    """From 0 to 1: the first moment at which they do, and never a later one; 1 if they do not."""
     normal: NDArray[np.float64]
-    """Unit vectors from the first body toward the second at that moment, 0 where there is none: bodies that overlap
-    from the beginning, and those that do not meet."""
+    """Unit vectors from the first body toward the second at that moment; 0 for bodies that overlap from the beginning
+    and for those that do not touch."""
     point: NDArray[np.float64]
-    """In the middle between the nearest points at that moment; not a number where they do not meet."""
+    """Midway between the nearest points at that moment; NaN if they do not touch."""
     steps: Any
-    """How often the distance was measured."""
+    """Number of distance queries."""
 
 
 def time_of_impact(
@@ -59,24 +59,24 @@ def time_of_impact(
     tolerance: float = 1e-6,
     threads: int | None = None,
 ) -> Impact:
-    """When convex bodies first touch while they move and turn evenly.
+    """Return when convex bodies that move and rotate at constant rates first touch.
 
     Guarantees: the time is never after the true first touch, and at it the bodies are at most ``tolerance`` times the
-    size of the smaller one apart; a body never passes through another unnoticed.
+    size of the smaller one apart; no collision is missed, however fast the bodies are.
 
     Parameters
     ----------
     a, b
         Bodies at the beginning, as for `choque.narrow.gjk`: one, or n, or one against n.
     motion_a, motion_b
-        How far they move until the end, (3,) or (n, 3).
+        Their translation until the end, (3,) or (n, 3).
     spin_a, spin_b
-        How far they turn meanwhile: rotation vectors, radians about the axes of the world through the position of a
+        Their rotation until the end: rotation vectors, radians about the axes of the world through the position of a
         posed hull, or through the mean of given vertices. (3,) or (n, 3).
     tolerance
-        The distance at which bodies touch, as a share of the smaller one's extent.
+        The distance at which bodies touch, as a fraction of the smaller one's extent.
     threads
-        How many threads to use, None for all.
+        Number of threads, None for all.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def time_of_impact(
 
 
 def _vectors(value: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
-    """A vector for all pairs, or one for each."""
+    """Return ``given`` as one vector for all pairs, or one for each."""
     try:
         given = np.asarray(value, np.float64)
         vectors = np.broadcast_to(given, (count, 3))
@@ -124,7 +124,7 @@ def _vectors(value: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
 
 
 def _center(cores: Cores) -> None:
-    """Let bodies of plain vertices lie around the mean of these, in place; posed hulls lie around theirs already."""
+    """Move the position of bodies given by vertices to their mean, in place; posed hulls have theirs already."""
     for body in np.flatnonzero(cores.spans[:, 2] < 0).tolist():
         first, last = cores.spans[body, :2].tolist()
         mean = cores.points[first:last].mean(axis=0)
@@ -196,7 +196,7 @@ def _advance(
 
 @helper
 def _extent(cores: Cores, body: Integer) -> float:
-    """How far a body reaches from its position."""
+    """Return the distance of the farthest point of a body from its position."""
     farthest = 0.0
     for row in range(cores.spans[body, 0], cores.spans[body, 1]):
         farthest = max(farthest, length(point_of(cores.points, row)))
@@ -207,7 +207,7 @@ def _extent(cores: Cores, body: Integer) -> float:
 def _pose(
     cores: Cores, body: Integer, move: Vector, spin: Vector, now: float, moving: Cores, place: Integer, at: Integer
 ) -> None:
-    """Write body ``body``, moved and turned as far as it is at the time ``now``, as body ``place`` of ``moving``."""
+    """Write ``body`` in its pose at the time ``now`` as body ``place`` of ``moving``."""
     first, last = cores.spans[body, 0], cores.spans[body, 1]
     moving.spans[place, 0], moving.spans[place, 1] = at, at + last - first
     moving.spans[place, 2] = cores.spans[body, 2]

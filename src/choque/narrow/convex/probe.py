@@ -37,10 +37,10 @@ CAPACITIES = (96, 1_024, 16_384)
 """Maximum numbers of corners of a polytope: the first is nearly always enough, the others are tried in turn."""
 
 SHALLOW = 1e-12
-"""Overlaps below this share of the bodies' offset and extent count as touching, which is not a contact."""
+"""Overlaps below this fraction of the bodies' offset and extent count as touching, which is not a contact."""
 
 SAFE_GAP = 1e-9
-"""Margin, as a share of offset and extent, by which a remembered axis must separate two bodies to be accepted."""
+"""Margin, as a fraction of offset and extent, by which a remembered axis must separate two bodies to be accepted."""
 
 
 class Probe(NamedTuple):
@@ -59,7 +59,7 @@ class Probe(NamedTuple):
     iterations: Rows
     """(k, 2) of GJK and of EPA."""
     axis: NDArray[np.float64]
-    """(k, 3) the axis that separates the bodies, from the second to the first; 0 where they intersect."""
+    """(k, 3) the axis that separates the bodies, from the second to the first; 0 if they intersect."""
     overlaps: NDArray[np.uint8]
     """(k,) whether they do more than touch; under CONTACT."""
     middle: NDArray[np.float64]
@@ -261,20 +261,20 @@ def _find_middles(cores: Cores, rows: Pairs, found: Probe, scratch: Floats, star
 
 
 MAX_PATCH = 64
-"""Corners of a flat part, at most; bodies with larger ones keep the point that EPA named."""
+"""Maximum number of corners of a flat part; bodies with more keep the point that EPA found."""
 
 LEVEL = 1e-7
-"""Points that are at most this share of the distance to the body's deepest point higher than it are as deep."""
+"""Points within this fraction of the distance to the deepest point, along the normal, count as equally deep."""
 
 PARALLEL = 1e-6
-"""The sine of the angle between two edges that run along each other, at most."""
+"""Two edges are parallel if the sine of the angle between them is below this."""
 
 
 @helper
 def middle_of_patch(
     cores: Cores, one: Integer, other: Integer, normal: Vector, middle: Vector, scratch: Floats
 ) -> Vector:
-    """The middle of the common region of the flat parts that face each other, or ``middle`` where one has no extent.
+    """Return the middle of the common region of the flat parts that face each other; ``middle`` if one has no extent.
 
     ``scratch`` is working memory, (64, 8): columns 0 and 1 hold the flat part of ``one`` in the plane across the
     ``normal``, 2 and 3 that of ``other``, 4 to 7 serve clipping.
@@ -305,7 +305,7 @@ def middle_of_patch(
 
 @helper
 def _flat_part(points: Floats, spans: Rows, body: Integer, normal: Vector) -> tuple[int, int, int, float]:
-    """How many corners of a body reach farthest along ``normal``, the first and the last of them, and their level."""
+    """Return the number of corners that are farthest along ``normal``, the first and last of them, and their level."""
     begin, end = spans[body, 0], spans[body, 1]
     farthest, highest = begin, -math.inf
     for row in range(begin, end):
@@ -324,7 +324,7 @@ def _flat_part(points: Floats, spans: Rows, body: Integer, normal: Vector) -> tu
 
 @helper
 def _cross(points: Floats, start: Integer, end: Integer, other_start: Integer, other_end: Integer) -> bool:
-    """Whether two edges, named by their ends, cross: then they have no stretch in common, only the point known."""
+    """Return whether two edges, given by their ends, cross in a point instead of overlapping along a segment."""
     edge = subtract(point_of(points, end), point_of(points, start))
     other_edge = subtract(point_of(points, other_end), point_of(points, other_start))
     across = cross(edge, other_edge)
@@ -359,7 +359,7 @@ def _lay_flat_part(
             mean_x, mean_y = mean_x + x, mean_y + y
             count += 1
     if count == 2:
-        return  # either order is one
+        return  # either order will do
     mean_x, mean_y = mean_x / count, mean_y / count
     for turn in range(1, count):
         x, y = scratch[turn, column], scratch[turn, column + 1]
@@ -373,7 +373,7 @@ def _lay_flat_part(
 
 @helper
 def _middle_of_edges(scratch: Floats) -> tuple[float, float]:
-    """The middle of the common stretch of two parallel edges; of edges that cross, the point that is known: 0, 0."""
+    """Return the middle of the common segment of two parallel edges; 0, 0, the known point, if they cross."""
     x, y = scratch[1, 0] - scratch[0, 0], scratch[1, 1] - scratch[0, 1]
     other_x, other_y = scratch[1, 2] - scratch[0, 2], scratch[1, 3] - scratch[0, 3]
     size = math.sqrt(x * x + y * y)
@@ -392,7 +392,7 @@ def _middle_of_edges(scratch: Floats) -> tuple[float, float]:
 def _middle_of_clipped(
     scratch: Floats, column: Integer, count: Integer, clip_column: Integer, clip_count: Integer
 ) -> tuple[float, float]:
-    """The centre of the part of a polygon, or of an edge, that lies inside another polygon; 0, 0 if there is none."""
+    """Return the centre of the part of a polygon or edge that lies inside another polygon; 0, 0 if there is none."""
     source, target = column, 4
     for clip in range(clip_count):
         following = clip + 1 if clip + 1 < clip_count else 0

@@ -1,4 +1,4 @@
-"""Queries about convex bodies, one pair or many: do they collide, how far apart are they, how deep do they overlap."""
+"""Queries about convex bodies, one pair or many: collision, distance, penetration depth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from choque.narrow.hulls import Hulls, Posed
 from choque.narrow.solids import LARGEST
 
 BLOCK = 2_048
-"""Pairs of posed hulls that are turned and asked about at a time, so that their vertices stay in the cache."""
+"""Number of pairs of posed hulls that are rotated and queried at a time, so that their vertices stay in the cache."""
 
 Convex: TypeAlias = "Posed | ArrayLike"
 """A convex body, or many: `Hulls.at`, or the vertices of one (v, 3) or of n bodies (n, v, 3), in any order."""
@@ -34,27 +34,27 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Closest:
-    """How near convex bodies are. For one pair numbers and (3,) points, for n pairs arrays (n,) and (n, 3)."""
+    """The distance of convex bodies: numbers and (3,) points for one pair, arrays (n,) and (n, 3) for n pairs."""
 
     collide: Any
-    """Whether they have a point in common; touching counts."""
+    """Whether they have a point in common, touching included."""
     distance: Any
-    """0 where they collide."""
+    """0 if they collide."""
     first: NDArray[np.float64]
-    """The point of the first body nearest to the second; a common point where they collide."""
+    """The point of the first body nearest to the second; a common point if they collide."""
     second: NDArray[np.float64]
     """The point of the second body nearest to the first."""
     iterations: Any
-    """How many simplices GJK looked at."""
+    """Number of iterations of GJK."""
 
 
 @dataclass(frozen=True, eq=False)
 class Penetration:
-    """How deep convex bodies overlap. For one pair numbers and (3,) vectors, for n pairs arrays (n,) and (n, 3)."""
+    """The overlap of convex bodies: numbers and (3,) vectors for one pair, arrays (n,) and (n, 3) for n pairs."""
 
     depth: Any
-    """How far to move the second body along the normal until they only touch: 0 where they touch; where they do not,
-    their distance, negative."""
+    """How far to move the second body along the normal until they only touch: 0 if they touch, minus their distance if
+    they are apart."""
     normal: NDArray[np.float64]
     """Unit vectors from the first body toward the second."""
     first: NDArray[np.float64]
@@ -62,22 +62,22 @@ class Penetration:
     second: NDArray[np.float64]
     """The point of the second body that lies deepest in the first, or nearest to it."""
     iterations: Any
-    """How many faces EPA looked at; 0 where it was not needed."""
+    """Number of iterations of EPA; 0 if it was not needed."""
 
 
 def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None) -> Closest:
-    """Whether convex bodies collide, how far apart they are, and where they are nearest.
+    """Return whether convex bodies collide, their distance, and their nearest points.
 
-    Exact up to roundings: a distance below 10⁻¹³ of the bodies' extent counts as touching, and touching is colliding at
-    distance 0. Vertices are scanned, or climbed to along edges where hulls are large. Lengths go from 10⁻⁵⁰ to 10⁵⁰;
-    larger coordinates are refused, smaller lengths may count as 0.
+    Exact up to rounding: a distance below 10⁻¹³ of the bodies' extent counts as touching, which is a collision at
+    distance 0. Vertices of large hulls are found by climbing along edges. Lengths may be from 10⁻⁵⁰ to 10⁵⁰; larger
+    coordinates are refused, smaller lengths may count as 0.
 
     Parameters
     ----------
     a, b
         Bodies as `Hulls.at` gives them, or vertices: (v, 3) for one body, (n, v, 3) for n. One against n is fine.
     pairs
-        (k, 2) rows of ``a`` and of ``b``, to ask about some of all combinations; None for row by row.
+        (k, 2) rows of ``a`` and of ``b``, to query some of all combinations; None for row by row.
     threads
         How many threads to use, None for all; the answer is the same for any number.
 
@@ -99,16 +99,16 @@ def gjk(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
 def collide(
     a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None
 ) -> NDArray[np.bool_] | bool:
-    """Whether convex bodies have a point in common, touching included: `gjk` without distances, twice as fast."""
+    """Return whether convex bodies have a point in common, touching included; twice as fast as `gjk`."""
     found, is_single = ask(a, b, pairs, VERDICT, threads)
     return bool(found.meets[0]) if is_single else found.meets.astype(np.bool_)
 
 
 def epa(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | None = None) -> Penetration:
-    """How deep convex bodies overlap, along which direction, and at which points.
+    """Return the penetration depth of convex bodies, its direction, and the deepest points.
 
-    Exact for polyhedra up to roundings, about 10⁻¹¹ of their extent: no shorter move parts them. Arguments as for
-    `gjk`.
+    Exact for polyhedra up to rounding, about 10⁻¹¹ of their extent: no shorter translation separates them. Arguments as
+    for `gjk`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def epa(a: Convex, b: Convex, pairs: ArrayLike | None = None, *, threads: int | 
 
 
 def ask(a: Convex, b: Convex, pairs: ArrayLike | None, wanted: int, threads: int | None) -> tuple[Probe, bool]:
-    """What is ``wanted`` about bodies, and whether it is about a single pair."""
+    """Return what is ``wanted`` about bodies, and whether it is about a single pair."""
     if pairs is None and isinstance(a, Posed) and isinstance(b, Posed) and max(len(a), len(b)) > BLOCK:
         return _ask_in_blocks(a, b, wanted, threads), False
     query = as_query(a, b, pairs, threads)
@@ -153,7 +153,7 @@ def _ask_in_blocks(a: Posed, b: Posed, wanted: int, threads: int | None) -> Prob
 
 
 def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None) -> Query:
-    """The bodies and pairs that a call is about, or `InvalidInput`."""
+    """Return the bodies and pairs that a call is about, or raise `InvalidInput`."""
     thread_count = resolve_count(threads, max(_count(a), _count(b)))
     if isinstance(a, Posed) and isinstance(b, Posed):
         is_single = pairs is None and a.is_single and b.is_single
@@ -169,7 +169,7 @@ def as_query(a: Convex, b: Convex, pairs: ArrayLike | None, threads: int | None)
 
 
 def _as_rows(pairs: ArrayLike | None, count: int, other_count: int, are_same: bool) -> Pairs:
-    """(k, 2) rows of the bodies of both sets, one after the other, or of the one if they are the same."""
+    """Return (k, 2) rows of the bodies of both sets, one after the other, or of the one if they are the same."""
     if pairs is None:
         length = _row_count(count, other_count)
         rows = np.empty((length, 2), np.int32)
@@ -183,7 +183,7 @@ def _as_rows(pairs: ArrayLike | None, count: int, other_count: int, are_same: bo
 
 
 def _row_count(count: int, other_count: int) -> int:
-    """How many pairs there are, row by row, of so many bodies and so many others."""
+    """Return the number of pairs, row by row, of two sets with these numbers of bodies."""
     if count != other_count and 1 not in (count, other_count):
         raise InvalidInput(
             f"a has {count} bodies and b has {other_count}; give as many of both, one of either, or pairs."
@@ -192,7 +192,7 @@ def _row_count(count: int, other_count: int) -> int:
 
 
 def _beside(a: Posed, b: Posed) -> Posed:
-    """The bodies of both, those of ``a`` first."""
+    """Return the bodies of both, those of ``a`` first."""
     hulls, shift = (a.hulls, 0) if a.hulls is b.hulls else (Hulls.join(a.hulls, b.hulls), len(a.hulls))
     return Posed(
         hulls,
@@ -204,7 +204,7 @@ def _beside(a: Posed, b: Posed) -> Posed:
 
 
 def _as_combinations(pairs: ArrayLike, count: int, other_count: int) -> Pairs:
-    """(k, 2) rows of two sets of bodies."""
+    """Return (k, 2) rows of two sets of bodies."""
     try:
         given = np.asarray(pairs)
     except (TypeError, ValueError) as problem:
