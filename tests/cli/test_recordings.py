@@ -52,10 +52,10 @@ def test_what_is_there_is_told_verified_and_converted_before_the_complaint(comma
 
 def test_from_python_it_stays_readable(cut: Path, tmp_path: Path) -> None:
     with Recording(cut) as recording:
-        assert "cut off after frame 119" in recording.truncated
+        assert "cut off after frame 119" in recording.remark
         assert len(recording.frame(119)) == 2
     with Recording(tmp_path / "whole.choque") as recording:
-        assert recording.truncated == ""
+        assert recording.remark == ""
 
 
 def test_a_picture_is_drawn_of_what_is_there(command: Command, cut: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,3 +92,12 @@ def test_what_is_no_recording(command: Command, cut: Path, whole: bytes, damage:
     sentence = command.fails(verb, cut, *(["a.gif"] if verb == "video" else []))
     assert words in sentence
     assert str(cut) in sentence
+
+
+def test_bytes_after_the_end_are_a_note(command: Command, cut: Path) -> None:
+    whole = cut.with_name("whole.choque")
+    with whole.open("ab") as handle:
+        handle.write(b"other bytes")
+    outcome = command("replay", whole, "--json")
+    assert (outcome.code, json.loads(outcome.out)["complete"]) == (0, True)
+    assert outcome.err.splitlines()[-1].endswith("is complete; 11 bytes after its end are ignored.")

@@ -7,16 +7,20 @@ import gzip
 import os
 import struct
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files import read_boxes
 from choque.files.budget import DEFAULT_LIMIT, VARIABLE, limited, read_limit
-from choque.files.meshes import read_mesh
+from choque.files.meshes import fans, read_mesh
 from choque.files.scans import Scan, read_scan, write_scan
+from choque.files.voxel_text import read_evm, read_vox
+from choque.files.xyz import read_atoms
 
 nibabel = pytest.importorskip("nibabel")
 tifffile = pytest.importorskip("tifffile")
@@ -181,3 +185,93 @@ def test_a_wrong_limit_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "much")
     with pytest.raises(InvalidInput, match="such as 16G"):
         read_limit()
+
+
+def rows_of_digits(count: int) -> dict[str, str]:
+    """Text files of every kind whose numbers are as short as they can be, with ``count`` rows."""
+    points = "0 0 0\n" * count
+    return {
+        "a.off": f"OFF\n{count} {count} 0\n" + points + "3 0 0 0\n" * count,
+        "b.off": f"OFF\n{count} 1 0\n" + points + f"{count} " + "0 " * count + "\n",
+        "a.obj": "v 0 0 0\n" * count + "f 1 1 1\n" * count,
+        "a.stl": "solid a\n" + "facet outer loop\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\n" * count + "endsolid\n",
+        "a.ply": f"ply\nformat ascii 1.0\nelement vertex {count}\n"
+        + XYZ.decode()
+        + f"element face {count}\nproperty list uchar int vertex_index\nend_header\n"
+        + points
+        + "3 0 0 0\n" * count,
+        "a.evm": f"#EV: {count} Order: XYZ\n" + points,
+        "a.vox": f"MIN 0 0 0\nMAX {count - 1} 0 0\n" + "0\n" * count,
+        "a.csv": "0,0,0,0\n" * count,
+        "a.xyz": f"{count}\n\n" + "H 0 0 0\n" * count,
+    }
+
+
+READ = {".evm": read_evm, ".vox": read_vox, ".csv": read_boxes, ".xyz": read_atoms}
+
+
+@pytest.mark.parametrize("name", rows_of_digits(1))
+def test_text_takes_at_most_the_memory_that_was_checked(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(rows_of_digits(200_000 if name == "a.vox" else 20_000)[name])
+    read = READ.get(path.suffix, read_mesh)
+    read(path)  # so that modules are imported
+    tracemalloc.start()
+    try:
+        with limited(DEFAULT_LIMIT):
+            read(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        with limited(peak // 4), pytest.raises(UnreadableFile, match="CHOQUE_READ_LIMIT"):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] <= peak
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_parquet_file_of_many_equal_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    column = np.zeros(1_000_000)
+    table = arrow.table(dict.fromkeys(("x_lower", "y_lower", "x_upper", "y_upper"), column))
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 100_000
+    with limited(1 << 20), pytest.raises(UnreadableFile, match="CHOQUE_READ_LIMIT"):
+        read_boxes(tmp_path / "a.parquet")
+
+
+def test_a_long_word_in_xyz_does_not_widen_every_number(tmp_path: Path) -> None:
+    rows = "H 0 0 0\n" * 10_000
+    for word, reason in (("H " + "0" * 500_000 + " 0 0\n", None), ("H" * 500_000 + " 0 0 0\n", "names an atom")):
+        (tmp_path / "a.xyz").write_text("10001\n\n" + rows + word)
+        if reason is None:
+            assert len(read_atoms(tmp_path / "a.xyz").positions) == 10_001
+        else:
+            with pytest.raises(UnreadableFile, match=reason):
+                read_atoms(tmp_path / "a.xyz")
+
+
+def test_lines_without_end_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.obj").write_text("v " + "1 " * (1 << 20))
+    with pytest.raises(UnreadableFile, match="line 1: the line has more than"):
+        read_mesh(tmp_path / "a.obj")
+
+
+@pytest.mark.parametrize("key", ["a." * 100_000 + "a", '"a".' * 20_000 + "a", "a . " * 5_000 + "a"])
+@pytest.mark.parametrize("place", ["{} = 1", "[{}]", "b = {{{} = 1}}"])
+def test_toml_keys_of_many_parts_are_refused_at_once(key: str, place: str, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("choque = 1\n" + place.format(key))
+    start = time.perf_counter()
+    with pytest.raises(UnreadableFile, match="line 2: a key has more than 100 parts"):
+        scene.read(tmp_path / "a.toml")
+    assert time.perf_counter() - start < 1.0
+
+
+def test_polygons_are_split_into_fans() -> None:
+    rng = np.random.default_rng(4)
+    polygons = [rng.integers(0, 50, rng.integers(0, 8)).tolist() for _ in range(200)]
+    wanted = [[face[0], face[at], face[at + 1]] for face in polygons for at in range(1, len(face) - 1)]
+    corners = np.array([corner for face in polygons for corner in face], np.int64)
+    found = fans(corners, np.array([len(face) for face in polygons], np.int64))
+    assert found.tolist() == wanted
+    assert fans(np.empty(0, np.int64), np.empty(0, np.int64)).shape == (0, 3)

@@ -9,6 +9,7 @@ import pytest
 import choque
 from choque.errors import InvalidInput, UnreadableFile
 from choque.record import Recorder, Recording, Replay, verify
+from choque.record.recorder import versions
 from choque.theses.fingsics import engine
 from choque.world import Run, World
 
@@ -118,3 +119,19 @@ def test_a_state_that_cannot_be_opened_is_a_sentence(
 ) -> None:
     with pytest.raises(UnreadableFile, match="cannot be simulated again"):
         verify(Recording(write(frames(3, 2))))
+
+
+def test_a_difference_names_the_versions_that_recorded(
+    tmp_path: Path, make_world: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present = versions()
+    then = {**present, "choque": "0.0.7", "choque sources": "00000000"}
+    monkeypatch.setattr("choque.record.recorder.versions", lambda: then)
+    world = make_world()
+    with Recorder(tmp_path / "a.choque", world) as recorder:
+        world.step()
+        world.bodies.position[0, 0] += 1.0
+        recorder.record()
+    words = str(verify(tmp_path / "a.choque"))
+    assert ". It was recorded with choque 0.0.7, python " in words
+    assert f"; choque was 0.0.7 and is {present['choque']}, choque sources was 00000000 and is " in words

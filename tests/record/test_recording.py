@@ -188,3 +188,20 @@ def test_large_frames_are_never_all_in_memory() -> None:
     frame_count = _chunks.frames_per_chunk(100_000)
     assert 10 <= frame_count * 100_000 * 48 / 2**20 <= 64
     assert _chunks.frames_per_chunk(10**8) == 1
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 5000), st.booleans(), st.integers(0, 2**31))
+def test_bytes_after_the_end_are_counted_and_ignored(
+    write: Write, frames: Frames, count: int, zeros: bool, seed: int
+) -> None:
+    given_frames = frames(130, 3)
+    path = write(given_frames, f"{count}-{zeros}-{seed}.choque")
+    surplus = bytes(count) if zeros else np.random.default_rng(seed).bytes(count)
+    with path.open("ab") as handle:
+        handle.write(surplus)
+    with Recording(path) as recording:
+        assert recording.complete
+        assert recording.remark.endswith(f"is complete; {count:,} bytes after its end are ignored.")
+        assert equal(recording, given_frames)
+    path.unlink()

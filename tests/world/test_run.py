@@ -245,3 +245,27 @@ def test_bad_input_changes_nothing(call: Any, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         call(run)
     assert (run.world.hash(), run.speed, run.stop_at, run.playing) == before
+
+
+class LateClock:
+    """A clock whose waits end late by a thousandth of a second."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def now(self) -> float:
+        return self.time
+
+    def wait_until(self, moment: float) -> None:
+        self.time = max(self.time, moment) + 0.001
+
+
+def test_waits_that_end_late_do_not_add_up() -> None:
+    clock = LateClock()
+    run = Run(World(), dt=0.01, clock=clock, stop_at=301)
+    run.play_to_end()
+    assert clock.time == pytest.approx(3.0, abs=0.002)
+    clock.time += 5.0  # a pause: the run does not catch up
+    for _ in range(10):
+        run.tick()
+    assert clock.time == pytest.approx(8.1, abs=0.003)

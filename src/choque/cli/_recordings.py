@@ -1,4 +1,4 @@
-"""Opening recordings for verbs: a truncated one is used as far as it goes, and then reported."""
+"""Opening recordings for verbs: one that is cut off is used as far as it goes, and then reported."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ def opened(path: Path) -> Iterator[FrameFile]:
     from choque.record import open as open_frames
 
     frames = open_frames(path)
-    truncated = frames.truncated if isinstance(frames, Recording) else ""
-    if truncated and not frames.frame_count:
-        raise UnreadableFile(truncated)
+    remark = frames.remark if isinstance(frames, Recording) else ""
+    is_cut_off = bool(remark) and isinstance(frames, Recording) and not frames.complete
+    if is_cut_off and not frames.frame_count:
+        raise UnreadableFile(remark)
     yield frames
-    if truncated:
-        raise UnreadableFile(truncated)
+    if is_cut_off:
+        raise UnreadableFile(remark)
+    if remark:
+        typer.echo(remark, err=True)
 
 
 @contextmanager

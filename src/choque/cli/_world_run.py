@@ -75,7 +75,8 @@ def run_once(plan: Plan, as_json: bool) -> None:
     world, totals = plan.make_world(), Totals()
     with waiting(f"Preparing {plan.scene.name}: kernels are loaded, or compiled once …"):
         warm_up(world, plan.dt)
-    compiled, start = announcement.count, mechanical_energy(world)
+        start = mechanical_energy(world)
+    compiled = announcement.count
     folder = run_folder(plan.given, plan.output, plan.scene.name) if plan.record or plan.log else None
     interrupted = False
     with ExitStack() as stack:

@@ -36,7 +36,7 @@ from choque.files.box_arrays import (
     table_from_boxes,
 )
 from choque.files.budget import check_size
-from choque.files.source import lower_suffix, naming_damage, read_head, require_signature
+from choque.files.source import NUMBER_MEMORY, lower_suffix, naming_damage, read_head, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
 BoxesWriter: TypeAlias = Callable[[Path, FloatArray, FloatArray], None]
@@ -282,13 +282,15 @@ def _read_parquet(path: Path) -> BoxArrays:
             raise UnreadableFile(
                 f"The file {path} does not have exactly one column {missing[0]!r}; it needs {', '.join(wanted)}."
             )
+        for name in wanted:
+            kind = source.schema_arrow.field(name).type
+            if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
+                raise UnreadableFile(f"In {path}, the column {name!r} is of type {kind}; numbers are needed.")
+        check_size(source.metadata.num_rows * len(wanted) * NUMBER_MEMORY, path)
         table = source.read(columns=wanted)
     for name in wanted:
-        column = table.column(name)
-        if not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
-            raise UnreadableFile(f"In {path}, the column {name!r} is of type {column.type}; numbers are needed.")
-        if column.null_count:
-            raise UnreadableFile(f"In {path}, the column {name!r} has {column.null_count} missing values.")
+        if missing_count := table.column(name).null_count:
+            raise UnreadableFile(f"In {path}, the column {name!r} has {missing_count} missing values.")
     return boxes_from_table(np.column_stack([table.column(name).to_numpy() for name in wanted]), path)
 
 

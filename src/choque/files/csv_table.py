@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.box_arrays import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
-from choque.files.source import describe, is_text, read_head
+from choque.files.budget import check_size
+from choque.files.source import NUMBER_MEMORY, describe, is_text, read_head
 
 ENCODING = "utf-8-sig"
 ROWS_AT_ONCE = 65_536
@@ -89,6 +90,7 @@ def _read_table(path: Path) -> NDArray[np.float64]:
     columns, skipped = _columns(path, line_number, fields)
     if not _has_data(path, skipped):
         return np.empty((0, len(columns)))
+    check_size(NUMBER_MEMORY * len(fields) * _count_lines(path), path)
     # The parser counts the fields of each line only if it is not told which columns to read.
     chosen = None if len(columns) == len(fields) else columns
     try:
@@ -135,6 +137,12 @@ def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int]
 def _has_data(path: Path, skipped: int) -> bool:
     with path.open(encoding=ENCODING) as handle:
         return any(not _is_blank(line) for line in islice(handle, skipped, None))
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as handle:
+        blocks = iter(lambda: handle.read(1 << 20), b"")
+        return 1 + sum(max(block.count(b"\n"), block.count(b"\r")) for block in blocks)
 
 
 def _is_even(path: Path, skipped: int, width: int) -> bool:

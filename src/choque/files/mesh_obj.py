@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from choque.errors import UnreadableFile
 from choque.files.meshes import Mesh, check_mesh, fans
-from choque.files.source import describe, naming_damage, read_head
+from choque.files.source import Numbers, describe, naming_damage, read_head, text_lines
 
 
 def read(path: Path) -> Mesh:
@@ -17,16 +15,19 @@ def read(path: Path) -> Mesh:
     if b"\0" in head:
         raise UnreadableFile(f"The file {path} is not an OBJ mesh, which is text: it looks like {describe(head)}.")
     with naming_damage(path):
-        vertices: list[list[float]] = []
-        polygons: list[list[int]] = []
+        positions, corners, sizes = Numbers(path, "d"), Numbers(path, "q"), Numbers(path, "q")
         # Comments and names of materials come in any encoding; numbers are the same in all of them.
-        for line in path.read_text("utf-8", errors="replace").splitlines():
+        for line in text_lines(path, errors="replace"):
             kind, *words = line.partition("#")[0].split() or [""]
             if kind == "v":
-                vertices.append([float(word) for word in words[:3]])
+                x, y, z = (float(word) for word in words[:3])
+                positions.extend((x, y, z))
             elif kind == "f":
-                corners = [int(word.partition("/")[0]) for word in words]
-                polygons.append([corner - 1 if corner > 0 else len(vertices) + corner for corner in corners])
-        if not vertices:
+                known = len(positions) // 3
+                numbers = [int(word.partition("/")[0]) for word in words]
+                corners.extend([number - 1 if number > 0 else known + number for number in numbers])
+                sizes.extend([len(numbers)])
+        if not len(positions):
             raise UnreadableFile(f"The file {path} is not an OBJ mesh: no line of it gives a vertex (v x y z).")
-        return check_mesh(np.array(vertices), fans(polygons), UnreadableFile, f"The file {path}")
+        faces = fans(corners.array(), sizes.array())
+        return check_mesh(positions.array().reshape(-1, 3), faces, UnreadableFile, f"The file {path}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.meshes import Mesh, check_mesh, fans
-from choque.files.source import describe, is_text, naming_damage, read_head
+from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
 
 _KINDS = (b"OFF", b"COFF", b"NOFF", b"CNOFF")
 """First words of text files: positions, with colours (C) and normals (N) after them."""
@@ -28,21 +30,29 @@ def read(path: Path) -> Mesh:
             f"The file {path} is not an OFF mesh: it does not start with OFF but looks like {describe(head)}."
         )
     with naming_damage(path):
-        lines = (line.partition("#")[0].split() for line in path.read_text("utf-8").splitlines())
-        words = [line for line in lines if line]
-        words[0] = words[0][1:]  # the counts may follow OFF on its own line
-        rows = [line for line in words if line]
-        vertex_count, face_count = int(rows[0][0]), int(rows[0][1])
-        body = rows[1:]
-        if len(body) < vertex_count + face_count:
+        rows = _rows(path)
+        counts = next(rows)[1:] or next(rows)  # the counts may follow OFF on its own line
+        vertex_count, face_count = int(counts[0]), int(counts[1])
+        positions, corners, sizes = Numbers(path, "d"), Numbers(path, "q"), Numbers(path, "q")
+        for row in islice(rows, vertex_count):
+            positions.extend(_numbers(row, 3, float))
+        for row in islice(rows, face_count):
+            corners.extend(_numbers(row[1:], int(row[0]), int))
+            sizes.extend([int(row[0])])
+        found = len(positions) // 3 + len(sizes)
+        if found < vertex_count + face_count:
             raise UnreadableFile(
                 f"The file {path} is truncated: it announces {vertex_count} vertices and {face_count} faces and holds "
-                f"{len(body)} rows."
+                f"{found} rows."
             )
-        vertices = np.array([_numbers(row, 3, float) for row in body[:vertex_count]], np.float64).reshape(-1, 3)
-        faces = body[vertex_count : vertex_count + face_count]
-        polygons = [_numbers(row[1:], int(row[0]), int) for row in faces]
-        return check_mesh(vertices, fans(polygons), UnreadableFile, f"The file {path}")
+        faces = fans(corners.array(), sizes.array())
+        return check_mesh(positions.array().reshape(-1, 3), faces, UnreadableFile, f"The file {path}")
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    """Yield the words of each line, without comments and blank lines."""
+    rows = (line.partition("#")[0].split() for line in text_lines(path))
+    return filter(None, rows)
 
 
 def _numbers(words: list[str], count: int, kind: type[Number]) -> list[Number]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from io import BytesIO
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
+from choque.files.budget import check_size
 from choque.files.meshes import Mesh, check_mesh, fan_rows, fans
-from choque.files.source import naming_damage, require_signature
+from choque.files.source import MAX_LINE, NUMBER_MEMORY, Numbers, naming_damage, require_signature
 
 _TYPES = {
     **dict.fromkeys(("char", "int8"), "i1"),
@@ -33,30 +35,25 @@ Element = tuple[str, int, list[Property]]
 def read(path: Path) -> Mesh:
     """Read positions and faces of a PLY file, text or binary; all other properties are skipped."""
     require_signature(path, b"ply", "a PLY mesh")
-    with naming_damage(path):
-        stream = BytesIO(path.read_bytes())
+    with naming_damage(path), path.open("rb") as stream:
         encoding, elements = _header(stream, path)
         vertices, faces = np.empty((0, 3)), np.empty((0, 3), np.int64)
         for name, count, properties in elements:
-            columns = [item[0] for item in properties]
-            if name == "face" and columns[:1] in (["vertex_indices"], ["vertex_index"]):
-                equal = _equal_polygons(stream, encoding, count, properties)
-                if equal is not None:
-                    faces = fan_rows(equal)
-                    continue
-            rows = _rows(stream, encoding, count, properties)
+            _check_count(stream, encoding, count, properties)
+            element = _Element(path, stream, encoding, count, properties)
             if name == "vertex":
-                places = [columns.index(axis) for axis in "xyz"]
-                vertices = np.array([[row[place] for place in places] for row in rows], np.float64).reshape(-1, 3)
+                vertices = element.positions()
             elif name == "face":
-                place = next(at for at, column in enumerate(columns) if column in ("vertex_indices", "vertex_index"))
-                faces = fans([[int(corner) for corner in row[place]] for row in rows])
+                faces = element.triangles()
+            else:
+                for _ in element.rows():
+                    pass
         return check_mesh(vertices, faces, UnreadableFile, f"The file {path}")
 
 
 def _header(stream: BinaryIO, path: Path) -> tuple[str, list[Element]]:
     encoding, elements = "", list[Element]()
-    for line in iter(stream.readline, b""):
+    while line := stream.readline(MAX_LINE):
         words = line.decode("ascii").split()
         if words[:1] == ["format"]:
             encoding = words[1]
@@ -71,26 +68,81 @@ def _header(stream: BinaryIO, path: Path) -> tuple[str, list[Element]]:
     raise UnreadableFile(f"The file {path} is truncated: its header does not end.")
 
 
-def _rows(stream: BinaryIO, encoding: str, count: int, properties: list[Property]) -> list[list[Any]]:
-    """The values of one element, row by row; lists are nested."""
-    if not properties:
-        return []
-    _check_count(stream, encoding, count, properties)
-    if encoding == "ascii":
-        return [_text_row(stream.readline().split(), properties) for _ in range(count)]
-    mark = _ENDIAN[encoding]
-    if not any(length for _, _, length in properties):
-        record = np.dtype([(f"c{at}", mark + kind) for at, (_, kind, _) in enumerate(properties)])
-        return [list(row) for row in np.frombuffer(_take(stream, count * record.itemsize), record).tolist()]
-    rows = []
-    for _ in range(count):
-        row: list[Any] = []
-        for _, kind, length in properties:
-            size = int(_numbers(stream, mark + length, 1)[0]) if length else 1
-            values = _numbers(stream, mark + kind, size).tolist()
-            row.append(values if length else values[0])
-        rows.append(row)
-    return rows
+@dataclass(frozen=True)
+class _Element:
+    """The rows of one element, of which nothing is read yet."""
+
+    path: Path
+    stream: BinaryIO
+    encoding: str
+    count: int
+    properties: list[Property]
+
+    def positions(self) -> NDArray[np.float64]:
+        """Read x, y, z of each row (n, 3)."""
+        names = [item[0] for item in self.properties]
+        places = [names.index(axis) for axis in "xyz"]
+        if self.encoding != "ascii" and not any(length for _, _, length in self.properties):
+            mark = _ENDIAN[self.encoding]
+            record = np.dtype([(f"c{at}", mark + kind) for at, (_, kind, _) in enumerate(self.properties)])
+            check_size(self.count * (record.itemsize + 3 * NUMBER_MEMORY), self.path)
+            rows = np.frombuffer(_take(self.stream, self.count * record.itemsize), record)
+            return np.stack([rows[f"c{place}"].astype(np.float64) for place in places], axis=1)
+        numbers = Numbers(self.path, "d")
+        for row in self.rows():
+            numbers.extend(row[place] for place in places)
+        return numbers.array().reshape(-1, 3)
+
+    def triangles(self) -> NDArray[np.int64]:
+        """Read the lists of corners, and split them into triangles (m, 3)."""
+        names = [item[0] for item in self.properties]
+        place = next(at for at, name in enumerate(names) if name in ("vertex_indices", "vertex_index"))
+        equal = self._equal_polygons() if len(names) == 1 else None
+        if equal is not None:
+            return fan_rows(equal)
+        corners, sizes = Numbers(self.path, "q"), Numbers(self.path, "q")
+        for row in self.rows():
+            corners.extend(int(corner) for corner in row[place])
+            sizes.extend([len(row[place])])
+        return fans(corners.array(), sizes.array())
+
+    def rows(self) -> Iterator[list[Any]]:
+        """Yield the values of each row; lists are nested."""
+        stream, properties = self.stream, self.properties
+        if not properties:
+            return
+        if self.encoding == "ascii":
+            for _ in range(self.count):
+                yield _text_row(stream.readline(MAX_LINE).split(), properties)
+            return
+        mark = _ENDIAN[self.encoding]
+        for _ in range(self.count):
+            row: list[Any] = []
+            for _, kind, length in properties:
+                size = int(_numbers(stream, mark + length, 1)[0]) if length else 1
+                values = _numbers(stream, mark + kind, size).tolist()
+                row.append(values if length else values[0])
+            yield row
+
+    def _equal_polygons(self) -> NDArray[np.int64] | None:
+        """Return binary faces (count, k) at once if all lists have one length; None, without reading, if not."""
+        stream, (_, kind, length) = self.stream, self.properties[0]
+        if self.encoding == "ascii" or self.count == 0 or not length:
+            return None
+        start, mark = stream.tell(), _ENDIAN[self.encoding]
+        size = int(_numbers(stream, mark + length, 1)[0])
+        stream.seek(start)
+        if size < 3:
+            return None
+        record = np.dtype([("count", mark + length), ("corners", mark + kind, (size,))])
+        if self.count * record.itemsize > _bytes_left(stream):
+            return None
+        check_size(self.count * (record.itemsize + (3 * size - 6) * NUMBER_MEMORY), self.path)
+        rows = np.frombuffer(_take(stream, self.count * record.itemsize), record)
+        if (rows["count"] == size).all():
+            return np.asarray(rows["corners"], np.int64)
+        stream.seek(start)
+        return None
 
 
 def _check_count(stream: BinaryIO, encoding: str, count: int, properties: list[Property]) -> None:
@@ -99,32 +151,16 @@ def _check_count(stream: BinaryIO, encoding: str, count: int, properties: list[P
         shortest = 2 * len(properties)  # a digit and a blank or the end of the line
     else:
         shortest = sum(np.dtype(length or kind).itemsize for _, kind, length in properties)
-    start = stream.tell()
-    left = stream.seek(0, 2) - start
-    stream.seek(start)
+    left = _bytes_left(stream)
     if not 0 <= count * shortest <= left + 1:
         raise EOFError(f"it announces {count:,} rows, and {left:,} bytes are left for them")
 
 
-def _equal_polygons(
-    stream: BinaryIO, encoding: str, count: int, properties: list[Property]
-) -> NDArray[np.int64] | None:
-    """Return binary faces (count, k) at once if each is one list of equal length; None, without reading, if not."""
+def _bytes_left(stream: BinaryIO) -> int:
     start = stream.tell()
-    if encoding == "ascii" or count == 0 or len(properties) != 1 or not properties[0][2]:
-        return None
-    _check_count(stream, encoding, count, properties)
-    mark, (_, kind, length) = _ENDIAN[encoding], properties[0]
-    size = int(_numbers(stream, mark + length, 1)[0])
+    end = stream.seek(0, 2)
     stream.seek(start)
-    record = np.dtype([("count", mark + length), ("corners", mark + kind, (size,))])
-    data = stream.read(count * record.itemsize)
-    if size >= 3 and len(data) == count * record.itemsize:
-        rows = np.frombuffer(data, record)
-        if (rows["count"] == size).all():
-            return np.asarray(rows["corners"], np.int64)
-    stream.seek(start)
-    return None
+    return end - start
 
 
 def _text_row(words: list[bytes], properties: list[Property]) -> list[Any]:
@@ -134,7 +170,7 @@ def _text_row(words: list[bytes], properties: list[Property]) -> list[Any]:
         size = int(words[at]) if length else 1
         at += 1 if length else 0
         values = [float(word) if kind[0] == "f" else int(word) for word in words[at : at + size]]
-        if len(values) < size:
+        if not 0 <= size <= len(values):
             raise EOFError("a row ends too early")
         at += size
         row.append(values if length else values[0])
@@ -147,6 +183,9 @@ def _numbers(stream: BinaryIO, kind: str, count: int) -> NDArray[np.generic]:
 
 
 def _take(stream: BinaryIO, size: int) -> bytes:
+    # Negative sizes would read the whole file, and large ones are allocated before anything is read.
+    if size < 0 or (size > MAX_LINE and size > _bytes_left(stream)):
+        raise EOFError("the data end too early")
     data = stream.read(size)
     if len(data) < size:
         raise EOFError("the data end too early")

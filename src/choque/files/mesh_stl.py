@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
+from choque.files.budget import check_size
 from choque.files.meshes import Mesh, check_mesh, number_rows
-from choque.files.source import describe, is_text, naming_damage, read_head
+from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
 
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84
+TRIANGLE_MEMORY = 320
+"""Memory for a binary triangle: its record, its corners, and their order while equal ones are found [bytes]."""
+
 _MAX_TRAILING = 16
 """Number of bytes after the last triangle that are ignored: some writers pad their files."""
 
@@ -25,6 +29,7 @@ def read(path: Path) -> Mesh:
     count = int.from_bytes(head[80:_HEADER], "little") if len(head) >= _HEADER else -1
     is_whole = count >= 0 and 0 <= size - (_HEADER + count * _RECORD.itemsize) <= _MAX_TRAILING
     if is_whole and (count > 0 or not is_text(head)):
+        check_size(count * TRIANGLE_MEMORY, path)
         with naming_damage(path):
             corners = np.fromfile(path, _RECORD, count, offset=_HEADER)["corners"].astype(np.float64)
     elif is_text(head) and head.lstrip()[:5].lower() == b"solid":
@@ -41,12 +46,22 @@ def read(path: Path) -> Mesh:
 
 
 def _read_text(path: Path) -> NDArray[np.float64]:
+    corners = Numbers(path, "d")
+    is_ended = False
     with naming_damage(path):
-        words = path.read_text("utf-8").lower().split("vertex")[1:]
-        corners = np.array([[float(word) for word in part.split()[:3]] for part in words]).reshape(-1, 3)
-        if len(corners) % 3 or "endsolid" not in words[-1]:
+        for line in text_lines(path):
+            words = line.lower().split()
+            if words[:1] == ["solid"]:  # its name may be any text
+                continue
+            for place, word in enumerate(words):
+                if word == "vertex":
+                    x, y, z = (float(number) for number in words[place + 1 : place + 4])
+                    corners.extend((x, y, z))
+            if words:
+                is_ended = "endsolid" in words
+        if len(corners) % 9 or not is_ended:
             raise UnreadableFile(f"The file {path} is truncated: it ends inside a triangle or before 'endsolid'.")
-        return corners.reshape(-1, 3, 3)
+        return corners.array().reshape(-1, 3, 3)
 
 
 def write(path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> None:

@@ -92,10 +92,16 @@ def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput],
     return Mesh(points, np.ascontiguousarray(corners, np.int64))
 
 
-def fans(polygons: list[list[int]]) -> NDArray[np.int64]:
-    """Split polygons into triangles (m, 3), each polygon around its first corner."""
-    rows = [(face[0], face[at], face[at + 1]) for face in polygons for at in range(1, len(face) - 1)]
-    return np.array(rows, np.int64).reshape(-1, 3)
+def fans(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split polygons into triangles (m, 3), each polygon around its first corner.
+
+    ``corners`` has the corners of all polygons, one polygon after another; ``sizes`` the number of corners of each.
+    """
+    counts = np.maximum(sizes - 2, 0)
+    first_corner = np.repeat(np.cumsum(sizes) - sizes, counts)
+    place = np.arange(len(first_corner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    second = first_corner + place + 1
+    return np.stack([corners[first_corner], corners[second], corners[second + 1]], axis=1).reshape(-1, 3)
 
 
 def fan_rows(polygons: NDArray[np.int64]) -> NDArray[np.int64]:

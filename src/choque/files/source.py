@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from choque.errors import ChoqueError, UnreadableFile
+from choque.files.budget import check_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HEAD_LENGTH = 4096
+
+MAX_LINE = 1 << 20
+"""Longest line of a text file that is read line by line [characters]."""
+
+DOCUMENT_MEMORY = 40
+"""Memory of a parsed document for each byte of its text, at worst: nested tables of short values [bytes]."""
+
+NUMBER_MEMORY = 32
+"""Memory for each number gathered from text: eight bytes, while it grows and while it is checked and copied."""
 
 _SIGNATURES = (
     (b"\x93NUMPY", "a NumPy array"),
@@ -48,14 +63,63 @@ def read_head(path: Path) -> bytes:
 
 
 def read_text(path: Path, what: str) -> str:
-    """Return the text of ``path`` (UTF-8); ``what`` describes the content in errors, as in "TOML, which is text"."""
+    """Return the text of ``path`` (UTF-8); ``what`` describes the content in errors, as in "TOML, which is text".
+
+    The memory that a parser may take for the text is checked first; see `DOCUMENT_MEMORY`.
+    """
     head = read_head(path)
     if not is_text(head):
         raise UnreadableFile(f"The file {path} is not {what}: it looks like {describe(head)}.")
+    check_size(DOCUMENT_MEMORY * path.stat().st_size, path)
     try:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
+
+
+def text_lines(path: Path, *, errors: str = "strict") -> Iterator[str]:
+    """Yield the lines of ``path`` (UTF-8), so that text of any length takes the memory of a line."""
+    with path.open(encoding="utf-8-sig", errors=errors) as handle:
+        number = 1
+        while line := handle.readline(MAX_LINE):
+            if len(line) == MAX_LINE:
+                raise UnreadableFile(f"{path}, line {number}: the line has more than {MAX_LINE:,} characters.")
+            yield line
+            number += 1
+
+
+class Numbers:
+    """Numbers gathered from a text file, 8 bytes each; a file of too many is refused while it is read.
+
+    Parameters
+    ----------
+    path
+        The file, for errors.
+    kind
+        "d" for float64, "q" for int64.
+    """
+
+    def __init__(self, path: Path, kind: Literal["d", "q"]) -> None:
+        self._path = path
+        self._values: array[Any] = array(kind)
+        self._checked = 0
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def extend(self, values: Iterable[float]) -> None:
+        """Add ``values``."""
+        self._values.extend(values)
+        if len(self._values) > 2 * self._checked:
+            self._checked = len(self._values)
+            check_size(NUMBER_MEMORY * len(self._values), self._path)
+
+    def array(self) -> NDArray[Any]:
+        """Return the numbers (n,) as an array of their own; they cannot grow any more."""
+        import numpy as np
+
+        check_size(NUMBER_MEMORY * len(self._values), self._path)
+        return np.frombuffer(self._values or b"", self._values.typecode)
 
 
 def require_signature(path: Path, signature: bytes, kind: str) -> None:

@@ -12,6 +12,7 @@ highest y down by default.
 from __future__ import annotations
 
 import os
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.source import describe, is_text, naming_damage, read_head
+from choque.files.budget import check_size
+from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
 
 _UNIT = (1.0, 1.0, 1.0)
 _ZERO = (0.0, 0.0, 0.0)
@@ -48,21 +50,25 @@ def read_evm(path: str | os.PathLike[str]) -> VertexFile:
             f"The file {path} is not an .evm file: it does not start with #EV: but looks like {describe(head)}."
         )
     with naming_damage(path):
-        lines = path.read_text("utf-8").splitlines()
-        words = lines[0].split()
+        lines = text_lines(path)
+        words = next(lines).split()
         count, order = int(words[1]), words[3].lower()
-        rows = [line.split() for line in lines[1:] if line.strip() and not line.startswith("#")]
-        if len(rows) != count:
-            raise UnreadableFile(
-                f"The file {path} is truncated or damaged: it announces {count} vertices and holds {len(rows)}."
-            )
         known = {"spacing": _UNIT, "origin": _ZERO}
-        for line in lines[1:]:
-            key, _, value = line.lstrip("# ").partition(":")
-            if line.startswith("#") and key in known:
-                x, y, z = (float(word) for word in value.split())
-                known[key] = (x, y, z)
-        places = np.array([[float(word) for word in row] for row in rows], np.float64).reshape(-1, 3)
+        numbers = Numbers(path, "d")
+        for line in lines:
+            if line.startswith("#"):
+                key, _, value = line.lstrip("# ").partition(":")
+                if key in known:
+                    x, y, z = (float(word) for word in value.split())
+                    known[key] = (x, y, z)
+            elif line.strip():
+                x, y, z = (float(word) for word in line.split())
+                numbers.extend((x, y, z))
+        places = numbers.array().reshape(-1, 3)
+        if len(places) != count:
+            raise UnreadableFile(
+                f"The file {path} is truncated or damaged: it announces {count} vertices and holds {len(places)}."
+            )
         if not np.isfinite(places).all() or not np.isfinite([*known.values()]).all() or min(known["spacing"]) <= 0:
             raise UnreadableFile(
                 f"The file {path} is damaged: coordinates, origin and spacing must be finite, and the spacing above 0."
@@ -112,22 +118,33 @@ def read_vox(
             f"The file {path} is not a .vox volume: it does not start with MIN but looks like {describe(head)}."
         )
     with naming_damage(path):
-        words = path.read_text("utf-8").split()
+        words, values = _header_and_values(path)
         low = [int(word) for word in words[1:4]]
         if words[4] != "MAX":
             raise UnreadableFile(f"The file {path} is damaged: MIN x y z must be followed by MAX x y z.")
         shape = [int(word) - first + 1 for word, first in zip(words[5:8], low, strict=True)]
-        values = words[8:]
-        if min(shape) < 0 or len(values) != int(np.prod(shape)):
+        if min(shape) < 0 or len(values) != prod(shape):
             raise UnreadableFile(
                 f"The file {path} is truncated or damaged: a box of {' × '.join(map(str, shape))} voxels needs "
-                f"{int(np.prod(shape))} values, and it holds {len(values)}."
+                f"{prod(shape)} values, and it holds {len(values)}."
             )
-        wrong = set(values) - {"0", "1"}
-        if wrong:
-            raise UnreadableFile(f"The file {path} holds the value {min(wrong)!r}; voxels are 0 or 1.")
-        mask = (np.array(values, "U1") == "1").reshape(shape[::-1]).transpose()
+        mask = np.frombuffer(values, np.bool_).reshape(shape[::-1]).transpose()
     return (mask[:, ::-1] if rows == "descending" else mask), (low[0], low[1], low[2])
+
+
+def _header_and_values(path: Path) -> tuple[list[str], bytearray]:
+    """Return the eight words before the values, and a byte, 0 or 1, for each value."""
+    words, values = list[str](), bytearray()
+    for line in text_lines(path):
+        row = line.split()
+        missing = 8 - len(words)
+        words += row[:missing]
+        wrong = set(row[missing:]) - {"0", "1"}
+        if wrong:
+            raise UnreadableFile(f"The file {path} holds the value {min(wrong)[:80]!r}; voxels are 0 or 1.")
+        values += bytes(word == "1" for word in row[missing:])
+        check_size(2 * len(values), path)
+    return words, values
 
 
 def write_vox(

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput, UnreadableFile
-from choque.files.source import naming_damage, read_text
+from choque.files.source import Numbers, naming_damage, read_text
 
 KEY_AND_VALUE = re.compile(r"""([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|\{([^}]*)\}|(\S+))""")
 TRUE, FALSE = {"t", "true", "1"}, {"f", "false", "0"}
 MAX_COLUMNS = 1000
+MAX_SYMBOL = 64
+"""Longest name of an atom: an array of text gives every name the space of the longest."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,17 @@ def _read_frame(file: Path, lines: list[str], line: int, count: int) -> Atoms:
     cell = _cell(file, header.get("lattice"))
     periodic = _periodic(file, header.get("pbc"), cell is not None)
     symbols: list[str] = []
-    numbers: list[list[str]] = []
+    numbers = Numbers(file, "d")
     for row, text in enumerate(lines[line + 2 : line + 2 + count], line + 3):
         words = text.split()
         if len(words) < max(first + 3, kind_column + 1):
             raise UnreadableFile(f"Line {row} of {file} has {len(words)} columns; its atoms need {first + 3}.")
-        symbols.append(words[kind_column] if kind_column >= 0 else "")
-        numbers.append(words[first : first + 3])
-    positions = np.array(numbers, np.str_).astype(np.float64).reshape(count, 3)
+        symbol = words[kind_column] if kind_column >= 0 else ""
+        if len(symbol) > MAX_SYMBOL:
+            raise UnreadableFile(f"Line {row} of {file} names an atom {symbol[:40]!r}…; up to {MAX_SYMBOL} letters.")
+        symbols.append(symbol)
+        numbers.extend(float(word) for word in words[first : first + 3])
+    positions = numbers.array().reshape(count, 3)
     if not np.isfinite(positions).all():
         bad = int(np.argmax(~np.isfinite(positions).all(axis=1)))
         raise UnreadableFile(

@@ -104,6 +104,8 @@ class BlockFile:
         self._handle = self.path.open("rb")
         weakref.finalize(self, self._handle.close)  # closing is optional
         self._size = os.fstat(self._handle.fileno()).st_size
+        self.surplus = 0
+        """Bytes after the end of the recording; known once the index was looked for."""
 
     def close(self) -> None:
         """Close the file."""
@@ -128,10 +130,23 @@ class BlockFile:
         return Block(kind, place, length, checksum)
 
     def index_block(self) -> Block | None:
-        """Return the index block that the tail points to; None if the recording is not complete."""
-        if self._size < FIRST_BLOCK + _TAIL.size:
+        """Return the index block that the tail points to; None if the recording is not complete.
+
+        The tail is at the end of the file, or after the index if other bytes follow, which `surplus` then counts.
+        """
+        found = self._index_of_tail(self._size - _TAIL.size)
+        if found is None:
+            index = next((block for block in self.scan() if block.kind == INDEX), None)
+            if index is not None:
+                found = self._index_of_tail(index.end)
+                self.surplus = 0 if found is None else self._size - index.end - _TAIL.size
+        return found
+
+    def _index_of_tail(self, place: int) -> Block | None:
+        """Return the index block of the tail at ``place``; None if there is no tail."""
+        if not FIRST_BLOCK <= place <= self._size - _TAIL.size:
             return None
-        self._handle.seek(self._size - _TAIL.size)
+        self._handle.seek(place)
         mark, start = _TAIL.unpack(self._handle.read(_TAIL.size))
         block = self.block_at(start) if mark == END_MARK else None
         return block if block is not None and block.kind == INDEX else None

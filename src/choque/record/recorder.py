@@ -9,9 +9,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +28,9 @@ from choque.record.frames import BodyTable
 from choque.scene.body_scenes.scene import Camera
 from choque.world import StepReport, World
 from choque.world.saving import write_world
+
+SIMULATING = ("_core", "bounds", "broad", "narrow", "dynamics", "world")
+"""The packages that the state after a step depends on."""
 
 
 class Recorder:
@@ -147,7 +152,18 @@ def versions() -> dict[str, str]:
             found[library] = version(library)
         except PackageNotFoundError:
             continue
-    return {**found, "processor": platform.machine()}
+    return {**found, "choque sources": _source_digest(), "processor": platform.machine()}
+
+
+@cache
+def _source_digest() -> str:
+    """Return eight hexadecimal digits of the sources that a step depends on, for commits between two versions."""
+    package = Path(__file__).parents[1]
+    digest = crc32(b"")
+    for folder in SIMULATING:
+        for path in sorted((package / folder).rglob("*.py")):
+            digest = crc32(path.read_bytes(), crc32(path.relative_to(package).as_posix().encode(), digest))
+    return f"{digest:08x}"
 
 
 def _is_plain(value: object) -> bool:

@@ -34,7 +34,7 @@ class Recording:
     path
         A file that ends in ``.choque``, or a folder with one such file. A recording whose end is missing, because a
         run was interrupted or a disk was full, is read up to its last whole chunk; `complete` is then False, and
-        `truncated` describes what is left.
+        `remark` describes what is left.
 
     Attributes
     ----------
@@ -97,10 +97,15 @@ class Recording:
         return self._chunks[-1].first + self._chunks[-1].frame_count if self._chunks else 0
 
     @property
-    def truncated(self) -> str:
-        """A sentence on what is left of a recording whose end is missing; empty for a complete one."""
+    def remark(self) -> str:
+        """A sentence on a file whose end is missing or that goes on after its end; empty for one that is intact."""
         if self.complete:
-            return ""
+            surplus = self._file.surplus
+            return (
+                f"The recording {self.path} is complete; {surplus:,} bytes after its end are ignored."
+                if surplus
+                else ""
+            )
         if not self._chunks:
             return f"The recording {self.path} is cut off before its first frames: nothing of it can be shown."
         return (

@@ -30,13 +30,17 @@ class Verification:
     reason
         What differs there: the hash of the state, or the poses although the hash is right.
     other_versions
-        Libraries or processors that differ from those of the recording: name, recorded, present.
+        Libraries or processors that differ from those of the recording: name, recorded, present. The sources of Choque
+        count as one: "choque sources", a digest, tells two commits of one version apart.
+    recorded
+        The versions with which it was recorded, in words.
     """
 
     frame_count: int
     first_difference: int | None = None
     reason: str = ""
     other_versions: tuple[tuple[str, str, str], ...] = ()
+    recorded: str = ""
 
     @property
     def is_equal(self) -> bool:
@@ -47,8 +51,9 @@ class Verification:
         if self.is_equal:
             return f"All {self.frame_count:,} frames were simulated again and are equal to the last bit."
         others = ", ".join(f"{name} was {then} and is {now}" for name, then, now in self.other_versions)
-        cause = f" The recording was made with other versions: {others}." if others else ""
-        return f"Frame {self.first_difference} differs: {self.reason}.{cause}"
+        made = f" It was recorded with {self.recorded}" if self.recorded else ""
+        cause = f"; {others}." if others else "; all versions are the same here." if made else ""
+        return f"Frame {self.first_difference} differs: {self.reason}.{made}{cause}"
 
 
 def verify(
@@ -76,10 +81,10 @@ def verify(
                 world.step(float(steps[index]))
             reason = _difference(world, recording, index, int(hashes[index]))
             if reason:
-                return Verification(index + 1, index, reason, changed)
+                return Verification(index + 1, index, reason, changed, _words(recording))
             if progress is not None:
                 progress(index + 1, total, recording.name)
-    return Verification(total, other_versions=changed)
+    return Verification(total, other_versions=changed, recorded=_words(recording))
 
 
 def _difference(world: World, recording: Recording, index: int, expected: int) -> str:
@@ -102,6 +107,12 @@ def _world_of(recording: Recording, state: bytes, threads: int | None) -> World:
         return read_world(World, BytesIO(state), recording.path, threads)
     except ChoqueError as problem:
         raise UnreadableFile(f"The recording {recording.path} cannot be simulated again: {problem}") from problem
+
+
+def _words(recording: Recording) -> str:
+    """Return the versions with which it was recorded, as in "choque 0.2.0, numpy 2.4.6"."""
+    then = recording.header.get("versions")
+    return ", ".join(f"{name} {version}" for name, version in then.items()) if isinstance(then, dict) else ""
 
 
 def _other_versions(recording: Recording) -> tuple[tuple[str, str, str], ...]:

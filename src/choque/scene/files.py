@@ -107,9 +107,12 @@ def find_bodies(
             f"{', '.join(given)} was given with {word!r}, which is not a generator; these are "
             f"{', '.join(names('bodies'))}."
         )
+    known = " and ".join(body_suffixes())
+    suffix = lower_suffix(word)
+    if suffix.removeprefix(".") not in FORMATS and Path(word).is_file():
+        raise UnreadableFile(f"The file {word} ends in {suffix!r}; scenes of bodies are {known} files.")
     scene = read(word)
     if not isinstance(scene, BodyScene):
-        known = " and ".join(body_suffixes())
         raise UnreadableFile(f"The file {word} holds boxes, not bodies; scenes of bodies are {known} files.")
     return scene
 

@@ -110,6 +110,7 @@ class Run:
         """The comparison of the latest frame, while `compare` is on."""
         self._shadow: Detection | None = None
         self._speed = 1.0
+        self._due: float | None = None  # when the latest frame had to end, by the clock
         self._first_frame = self.world.frame
         self.stop_at = stop_at
 
@@ -173,11 +174,18 @@ class Run:
         return report
 
     def tick(self) -> StepReport | None:
-        """Make a step if the run is playing and not finished, then wait for the end of the frame."""
-        began = 0.0 if self.clock is None else self.clock.now()
+        """Make a step if the run is playing and not finished, then wait for the end of the frame.
+
+        Frames end at equal distances of the clock: a wait that ends late shortens the next one. A run that is behind by
+        a whole frame or more does not catch up.
+        """
+        now = 0.0 if self.clock is None else self.clock.now()
         report = self._step() if self.playing and not self.finished else None
         if self.clock is not None:
-            self.clock.wait_until(began + self.dt / self._speed)
+            length = self.dt / self._speed
+            began = self._due if self._due is not None and 0.0 <= now - self._due < length else now
+            self._due = began + length
+            self.clock.wait_until(self._due)
         return report
 
     def play_to_end(self) -> None:

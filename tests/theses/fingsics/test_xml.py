@@ -264,3 +264,16 @@ def test_values_of_the_original(fingsics: Path) -> None:
     assert bowling.size[4:, :2].tolist() == [[0.5, 1.7]] * 15
     assert bowling.acceleration[3:].tolist() == [[0, -9.8, 0]] * 16
     assert bowling.static.tolist() == [True] * 3 + [False] * 16
+
+
+def test_attributes_without_a_blank_between_them_are_read_and_noted(tmp_path: Path) -> None:
+    spheres = """<sphere pos="1,2,3"radius="2"mass='5'/>\n<sphere radius="1"vel="0,0,1"/>"""
+    text = f"<config><objects>\n{spheres}</objects></config>"
+    (tmp_path / "older.xml").write_text(text)
+    made = scene.read(tmp_path / "older.xml")
+    assert made.bodies.position.tolist() == [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]
+    assert (made.bodies.size[:, 0].tolist(), made.bodies.mass[0]) == ([2.0, 1.0], 5.0)
+    assert made.notes == ("Line 2: there is no blank between two attributes (3 times).",)
+    (tmp_path / "broken.xml").write_text(text.replace("</objects>", "<"))
+    with pytest.raises(UnreadableFile, match="line 3: this is not well-formed"):
+        scene.read(tmp_path / "broken.xml")

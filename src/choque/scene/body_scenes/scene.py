@@ -169,7 +169,8 @@ class BodyScene:
     def overlapping(self) -> Pairs:
         """Return the pairs of bodies that overlap at the start, except pairs of static bodies: (m, 2), sorted.
 
-        A world accepts them, and its response separates them, so they deserve a warning rather than an error.
+        A world accepts them. Whether they separate depends on its response: shape matching parts them, impulses act on
+        pairs that approach each other and leave overlapping bodies at rest where they are.
         """
         world = self.world(broad="auto", bounds=None, narrow="exact", response="impulse")
         world.step(self.dt)  # a step detects contacts before it moves anything

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import UnknownName, UnreadableFile
-from choque.files.source import describe, is_text, naming_damage, read_head
+from choque.files.source import naming_damage, read_text
 from choque.scene.body_scenes.columns import (
     BOX,
     CAPSULE,
@@ -76,24 +76,24 @@ _TEXTS = ("broad", "bounds", "narrow", "response", "dtype")
 _LIMITS = ("max_speed", "max_spin")
 
 
+MAX_KEY_PARTS = 100
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")
+"""A dotted key of more parts; the time of ``tomllib`` grows with the square of their number."""
+
+
 def read_toml(path: Path) -> BodyScene:
     """Return the scene in a file; errors name the line."""
     with naming_damage(path):
-        text = _text(path)
+        text = read_text(path, "TOML, which is text")
         return _scene(TomlTable(_parsed(path, text), path, TomlLines(text)), path)
 
 
-def _text(path: Path) -> str:
-    head = read_head(path)
-    if not is_text(head):
-        raise UnreadableFile(f"The file {path} is not TOML, which is text: it looks like {describe(head)}.")
-    try:
-        return path.read_text("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise UnreadableFile(f"The file {path} is not text in UTF-8.") from problem
-
-
 def _parsed(path: Path, text: str) -> dict[str, Any]:
+    deep = LONG_KEY.search(text)
+    if deep is not None:
+        line = text.count("\n", 0, deep.start()) + 1
+        raise UnreadableFile(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts; scenes need three.")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:

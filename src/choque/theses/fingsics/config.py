@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.files.source import describe, is_text, naming_damage, read_head
+from choque.files.source import naming_damage, read_text
 from choque.theses.fingsics.words import flag, whole
 
 METHOD_ALIASES = {
@@ -40,12 +40,14 @@ class Config:
         The scene in the folder ``scenes``, without its suffix.
     fps_cap
         Steps a simulated second, and frames shown a second at most.
-    fullscreen, windowed_width, windowed_height
-        The window.
+    windowed_width, windowed_height
+        The size of films.
+    fullscreen, show_fps
+        Of the engine's window, and without effect here: the studio is a page of the browser, which shows its rate.
     log, record_scene, record_video
         What a run in the mode DEFAULT writes.
-    draw_axes, object_definition, show_fps
-        How it is drawn; round bodies have ``object_definition`` latitudes and longitudes.
+    draw_axes, object_definition
+        How films are drawn; round bodies have ``object_definition`` latitudes and longitudes.
     broad_phase
         A key of `METHOD_ALIASES`; `method` is its name here.
     run_mode
@@ -158,11 +160,8 @@ READERS: dict[str, Callable[[str], Any]] = {
 def load_config(path: str | os.PathLike[str]) -> Config:
     """Read a configuration; keys that are not there keep the defaults, all others are errors that name the line."""
     path = Path(path)
-    head = read_head(path)
-    if not is_text(head):
-        raise UnreadableFile(f"The file {path} is not a configuration, which is text: it looks like {describe(head)}.")
     with naming_damage(path):
-        return _config(path, path.read_text("utf-8-sig"))
+        return _config(path, read_text(path, "a configuration, which is text"))
 
 
 def _config(path: Path, text: str) -> Config:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from xml.sax import SAXParseException
@@ -22,7 +24,8 @@ import numpy as np
 
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.source import naming_damage, read_head
+from choque.files.budget import check_size
+from choque.files.source import DOCUMENT_MEMORY, naming_damage, read_head
 from choque.scene import BodyScene, Camera
 from choque.scene.body_scenes.columns import DEFAULTS, KIND_WORDS, TILE, BodyColumns, first_fault
 from choque.scene.files import SceneFormat
@@ -65,12 +68,30 @@ _VECTORS = [column for column, read in ATTRIBUTES.values() if read is triplet]
 _FILE_NAMES = {column: name for name, (column, _) in ATTRIBUTES.items()}
 
 
+JOINED_ATTRIBUTES = re.compile(rb"""(=[ \t]*+(?:"[^"<>]*+"|'[^'<>]*+'))(?=[A-Za-z_])""")
+"""The value of an attribute, right before the name of the next one."""
+
+
 def read_xml(path: Path) -> BodyScene:
-    """Read a scene; 100,000 bodies take seconds, and no more memory than their columns and texts need."""
+    """Read a scene; 100,000 bodies take seconds, and no more memory than their columns and texts need.
+
+    Attributes without a blank between them (``radius="1"mass="2"``), which the engine takes, are read and noted.
+    """
     read_head(path)
+    check_size(DOCUMENT_MEMORY * path.stat().st_size, path)
     reader = _Reader(path)
     with naming_damage(path), path.open("rb") as handle:
-        _parse(reader, handle)
+        try:
+            _parse(reader, handle)
+        except UnreadableFile:
+            data = path.read_bytes()
+            first = JOINED_ATTRIBUTES.search(data)
+            if first is None:
+                raise
+            parted, count = JOINED_ATTRIBUTES.subn(rb"\1 ", data)
+            lines = [data.count(b"\n", 0, first.start()) + 1] * count
+            reader = _Reader(path, {"there is no blank between two attributes": lines})
+            _parse(reader, BytesIO(parted))
         return reader.scene()
 
 
@@ -108,7 +129,7 @@ class _Given:
 class _Reader(ContentHandler, LexicalHandler):
     """Collects the attributes of all elements; columns are made at the end of the document."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, remarks: dict[str, list[int]] | None = None) -> None:
         super().__init__()
         self._summary = ""
         self._path = path
@@ -118,7 +139,7 @@ class _Reader(ContentHandler, LexicalHandler):
         self._given = {name: _Given() for name in ATTRIBUTES}
         self._camera: Camera | None = None
         self._has_objects = False
-        self._remarks: dict[str, list[int]] = {}
+        self._remarks = remarks or {}
 
     def startElement(self, name: str, attributes: AttributesImpl) -> None:  # noqa: N802
         """Read a body or the camera; other elements only nest."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.source import describe, is_text, read_head
+from choque.files.source import read_text
 
 METHODS = ("FB", "GR", "BSP", "SaP", "AoIP")
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -100,13 +100,7 @@ class InterestConfig:
 def read_config(path: str | os.PathLike[str]) -> InterestConfig:
     """Read a configuration; the message about a bad line has its number."""
     file = Path(path)
-    head = read_head(file)
-    if not is_text(head):
-        raise UnreadableFile(f"The file {file} is not a configuration: it looks like {describe(head)}.")
-    try:
-        lines = file.read_text("utf-8-sig").splitlines()
-    except UnicodeDecodeError as problem:
-        raise UnreadableFile(f"The file {file} is not text in UTF-8.") from problem
+    lines = read_text(file, "a configuration").splitlines()
     given: dict[str, Any] = {}
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].strip()

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
+from choque.files.source import read_text
 from choque.kinetic import Sweep, labels
 from choque.narrow.polygons import as_polygon
 from choque.theses.kinetic.shapes import Polygon, area
@@ -156,12 +157,7 @@ class Model:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model file; a malformed line is named."""
-        try:
-            text = Path(path).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-            raise UnreadableFile(f"The model file {path} cannot be read: {_lowered(str(reason))}.") from None
-        return cls.parse(text, str(path))
+        return cls.parse(read_text(Path(path), "a model, which is text"), str(path))
 
     @classmethod
     def parse(cls, text: str, source: str = "model") -> Self:
