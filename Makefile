@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test floors attack clean
+.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test wheel floors attack clean
 
 demo: .venv/demo.stamp  ## everything in a minute, with pictures and a report
 	$(BIN)/choque demo
@@ -50,6 +50,9 @@ docs: .venv/docs.stamp  ## the documentation, into output/docs; a warning is an 
 wheel-test: .venv/build.stamp  ## a wheel and an sdist, each installed and tried in an environment of its own
 	$(BIN)/python .ci/wheel_test.py
 
+wheel: .venv/build.stamp .venv/core.stamp  ## a wheel with compiled kernels for this system and Python, tried in an empty environment
+	$(BIN)/python .ci/kernels_wheel.py
+
 floors: .venv/pip.stamp  ## the oldest dependencies that are allowed, installed and used, in minutes
 	$(BIN)/python .ci/floors.py
 
@@ -95,7 +98,7 @@ clean:
 	touch .venv/test.stamp .venv/lint.stamp .venv/docs.stamp $@
 
 .venv/build.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet 'build>=1.2'
+	$(BIN)/python -m pip install --quiet 'build>=1.2' 'wheel>=0.44'
 	touch $@
 
 .venv/bench.stamp: .venv/test.stamp pyproject.toml

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from choque._core.kernel import announcement
 from choque._core.kernel_cache import KernelCache, sources_of
+from choque._core.shipped_kernels import present_family
 from choque._core.types import Progress
 
 SECONDS_EACH = 0.5
@@ -65,9 +66,11 @@ def kernels_of(package: str) -> list[Any]:
 
 
 def is_on_disk(kernel: Any) -> bool:
-    """Return whether Numba's cache has an index of the kernel that is no older than its sources."""
+    """Return whether the cache has an index of the kernel that is no older than its sources, or the wheel has one."""
     if not isinstance(kernel._cache, KernelCache):
         return False
+    if present_family() is not None and kernel._cache.shipped.index.is_file():
+        return True
     index = kernel._cache.files.index
     newest = max(Path(each).stat().st_mtime for each in sources_of(kernel.py_func))
     return index.is_file() and index.stat().st_mtime >= newest

@@ -28,6 +28,8 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
+from choque._core import shipped_kernels
+
 _IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]+)", re.MULTILINE)
 
 
@@ -37,6 +39,10 @@ MARK = b"-choque-"
 DIGEST_BYTES = 16
 MINIMUM_AGE = 60.0
 """Seconds after which data that no index names are removed: another process may be about to write its index."""
+
+
+collecting = False
+"""Whether kernels are also kept in `shipped_kernels.FOLDER`: True while a wheel with kernels is built."""
 
 
 class Damaged(Exception):
@@ -94,16 +100,28 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        self.files = KernelFiles(Path(self.cache_path), self._impl.filename_base, Stamp(function))
+        stamp = Stamp(function)
+        self.files = KernelFiles(Path(self.cache_path), self._impl.filename_base, stamp)
+        self.shipped = KernelFiles(shipped_kernels.FOLDER, f"{function.__module__}.{self._impl.filename_base}", stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load the kernel for a signature; None if it has to be compiled."""
+        """Load the kernel for a signature from the user's cache or the wheel; None if it has to be compiled."""
         target_context.refresh()
+        key = self._key(sig, target_context.codegen())
         try:
-            data = self.files.load(self._key(sig, target_context.codegen()))
-            return None if data is None else self._impl.rebuild(target_context, data)
+            data = self.files.load(key)
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
         except Exception:  # whatever unpickling damaged bytes raises
             troubles.discard(self.files.index)
+            return None
+        family = shipped_kernels.present_family()
+        if family is None:
+            return None
+        try:
+            data = self.shipped.load(shipped_kernels.key_in_family(key, family))
+            return None if data is None else self._impl.rebuild(target_context, data)
+        except Exception:  # damaged, or of a Numba that keeps its kernels in another way: they are compiled
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -111,7 +129,11 @@ class KernelCache(FunctionCache):
         try:
             if self._impl.check_cachable(data):
                 self._impl.locator.ensure_cache_path()
-                self.files.save(self._key(sig, data.codegen), self._impl.reduce(data))
+                key, content = self._key(sig, data.codegen), self._impl.reduce(data)
+                self.files.save(key, content)
+                if collecting:
+                    self.shipped.folder.mkdir(parents=True, exist_ok=True)
+                    self.shipped.save(key, content)
         except OSError as problem:
             troubles.keep_nothing(f"{self.files.folder}: {(problem.strerror or str(problem)).lower()}")
 
