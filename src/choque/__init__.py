@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         interest,
         kinetic,
         lab,
+        meshes,
         narrow,
         neighbors,
         record,
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
         world,
     )
     from choque._pairs import explain, pairs
+    from choque.meshes import Mesh
     from choque.neighbors import Neighbors
     from choque.studio.page.studio import show
     from choque.volumes import Volume
     from choque.world import World
 
 __all__ = [
+    "Mesh",
     "Neighbors",
     "Volume",
     "World",
@@ -54,6 +57,7 @@ __all__ = [
     "interest",
     "kinetic",
     "lab",
+    "meshes",
     "narrow",
     "neighbors",
     "pairs",
@@ -67,6 +71,7 @@ __all__ = [
 ]
 
 _MEMBERS = {
+    "Mesh": "choque.meshes",
     "Neighbors": "choque.neighbors",
     "Volume": "choque.volumes",
     "World": "choque.world",

@@ -1,16 +1,16 @@
-"""Orientation predicates of the k-DOP thesis: the side of a line or of a face on which a point lies."""
+"""Orientation predicates of the k-DOP thesis: the side of a line or of a face on which a point lies. Exact."""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core.kernel import kernel
+from choque._core.predicates import line_side, plane_side
+from choque._core.vector import point_of
 from choque.errors import InvalidInput
-
-FLAT = 1e-12
-"""Signed areas and volumes below this fraction of the lengths that span them count as 0."""
 
 
 def orientation_2d(a: ArrayLike, b: ArrayLike, target: ArrayLike) -> NDArray[np.int8]:
@@ -23,10 +23,7 @@ def orientation_2d(a: ArrayLike, b: ArrayLike, target: ArrayLike) -> NDArray[np.
     >>> orientation_2d([0, 0], [2, 0], [[1, 1], [1, -1], [5, 0]]).tolist()
     [1, -1, 0]
     """
-    start, end, point = _points(2, a=a, b=b, target=target)
-    edge, offset = end - start, point - start
-    first, second = edge[..., 0] * offset[..., 1], edge[..., 1] * offset[..., 0]
-    return _sign(first - second, np.abs(first) + np.abs(second))
+    return _signs(_line_sides, _points(2, a=a, b=b, target=target))
 
 
 def orientation_3d(a: ArrayLike, b: ArrayLike, c: ArrayLike, target: ArrayLike) -> NDArray[np.int8]:
@@ -39,11 +36,7 @@ def orientation_3d(a: ArrayLike, b: ArrayLike, c: ArrayLike, target: ArrayLike) 
     >>> orientation_3d([0, 0, 0], [1, 0, 0], [0, 1, 0], [[0, 0, 2], [3, 3, -1], [7, 7, 0]]).tolist()
     [1, -1, 0]
     """
-    start, second, third, point = _points(3, a=a, b=b, c=c, target=target)
-    one, other, offset = second - start, third - start, point - start
-    volume = (np.cross(one, other) * offset).sum(axis=-1)
-    lengths = (np.linalg.norm(edge, axis=-1) for edge in (one, other, offset))
-    return _sign(volume, math.prod(lengths))
+    return _signs(_plane_sides, _points(3, a=a, b=b, c=c, target=target))
 
 
 def _points(dimension: int, **given: ArrayLike) -> list[NDArray[np.float64]]:
@@ -65,5 +58,22 @@ def _points(dimension: int, **given: ArrayLike) -> list[NDArray[np.float64]]:
     return arrays
 
 
-def _sign(value: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.int8]:
-    return np.where(np.abs(value) <= FLAT * size, 0, np.sign(value)).astype(np.int8)
+def _signs(kernel: Any, given: list[NDArray[np.float64]]) -> NDArray[np.int8]:
+    """Run a kernel over points that were broadcast to one shape; a single point gives a single sign."""
+    wide = np.broadcast_arrays(*given)
+    points = [np.array(array.reshape(-1, array.shape[-1])) for array in wide]
+    signs = np.empty(len(points[0]), np.int8)
+    kernel(*points, signs)
+    return signs.reshape(wide[0].shape[:-1])
+
+
+@kernel
+def _line_sides(a: Any, b: Any, target: Any, signs: NDArray[np.int8]) -> None:
+    for row in range(signs.size):
+        signs[row] = line_side((a[row, 0], a[row, 1]), (b[row, 0], b[row, 1]), (target[row, 0], target[row, 1]))
+
+
+@kernel
+def _plane_sides(a: Any, b: Any, c: Any, target: Any, signs: NDArray[np.int8]) -> None:
+    for row in range(signs.size):
+        signs[row] = plane_side(point_of(a, row), point_of(b, row), point_of(c, row), point_of(target, row))

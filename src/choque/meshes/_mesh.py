@@ -1,0 +1,230 @@
+"""`Mesh`: a surface of triangles, checked once, with a tree that is built once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core import check, threads
+from choque._core.predicates import LEAST
+from choque.errors import InvalidInput
+from choque.files.meshes import check_mesh, read_mesh, write_mesh
+from choque.meshes._search import meeting_pairs, own_pairs, shared_segments
+from choque.meshes.poses import as_poses
+from choque.meshes.surface import Surface, make_surface
+from choque.meshes.triangles import KINDS, TOUCHING
+
+GREATEST = 1e30
+"""Largest coordinate [world units]: boxes are held in 32-bit floats."""
+
+
+class Mesh:
+    """Triangles in space: closed or open, clean or not.
+
+    Parameters
+    ----------
+    vertices
+        (n, 3) positions; or an object that has ``vertices`` and ``faces`` (trimesh), ``points`` and ``regular_faces``
+        (pyvista), or ``points`` and ``cells_dict`` (meshio), and then ``faces`` is left out.
+    faces
+        (m, 3) rows of ``vertices``, counted from 0.
+
+    Notes
+    -----
+    A mesh does not change. Its tree is built at the first question: O(m log m) time, 42 bytes a triangle. Magnitudes
+    of coordinates are at most 10³⁰; those below 10⁻⁸⁵ count as 0, so that all signs are exact. A triangle whose corners
+    lie on a line is the segment or the point that it looks like.
+
+    Examples
+    --------
+    >>> tetrahedron = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> tetrahedron
+    Mesh(4 vertices, 4 faces, from (0, 0, 0) to (1, 1, 1))
+    >>> tetrahedron.self_intersections().tolist()
+    []
+    """
+
+    def __init__(self, vertices: Any, faces: ArrayLike | None = None) -> None:
+        if faces is None:
+            vertices, faces = _arrays_of(vertices)
+        given = check_mesh(vertices, faces, InvalidInput, "The mesh")
+        points = np.array(given.vertices)
+        if len(points) and (greatest := float(np.abs(points).max())) > GREATEST:
+            raise InvalidInput(f"The mesh has a coordinate of {greatest:g}; at most {GREATEST:g} is allowed. Scale it.")
+        if len(given.faces) >= 2**31:
+            raise InvalidInput(f"The mesh has {len(given.faces):,} faces; at most 2,147,483,647 are allowed.")
+        points[np.abs(points) < LEAST] = 0.0
+        self._vertices, self._faces = points, given.faces.astype(np.int32)
+        points.flags.writeable = self._faces.flags.writeable = False
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Mesh:
+        """Read the triangles of a file: STL, OBJ, PLY or OFF; faces with more corners are split into fans."""
+        found = read_mesh(path)
+        return cls(found.vertices, found.faces)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write STL, PLY or OFF, by the suffix of ``path``; STL holds 32-bit floats."""
+        write_mesh(path, self._vertices, self._faces)
+
+    @property
+    def vertices(self) -> NDArray[np.float64]:
+        """(n, 3) positions; not for writing."""
+        return self._vertices
+
+    @property
+    def faces(self) -> NDArray[np.int32]:
+        """(m, 3) rows of `vertices`; not for writing."""
+        return self._faces
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper corner of the box around the faces; NaN for a mesh without faces."""
+        if not len(self._faces):
+            return np.full(3, np.nan), np.full(3, np.nan)
+        lower, upper = self._box
+        return lower.copy(), upper.copy()
+
+    @cached_property
+    def _box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        used = self._vertices[np.unique(self._faces)]
+        return used.min(axis=0), used.max(axis=0)
+
+    @cached_property
+    def surface(self) -> Surface:
+        """The triangles in a tree, for kernels; built at the first use."""
+        vertices = np.array(self._vertices)  # writable, so that kernels are compiled once
+        return make_surface(vertices, np.array(self._faces), threads.resolve_count(None, len(self._faces)))
+
+    def __len__(self) -> int:
+        return len(self._faces)
+
+    def __repr__(self) -> str:
+        where = ""
+        if len(self):
+            corners = (", ".join(f"{x:.6g}" for x in corner) for corner in self._box)
+            where = ", from ({}) to ({})".format(*corners)
+        return f"Mesh({len(self._vertices):,} vertices, {len(self):,} faces{where})"
+
+    def self_intersections(self, *, closed: bool = True, threads: int | None = None) -> NDArray[np.int32]:
+        """Return the pairs of faces that meet anywhere but in the corners and edges that they share: (m, 2), sorted.
+
+        Corners at the same place are shared, whether or not they are one vertex. Faces without interior are left out;
+        see `report`.
+
+        Parameters
+        ----------
+        closed
+            Whether faces that only touch count; otherwise their interiors must meet.
+        threads
+            Number of threads; None for all.
+
+        Notes
+        -----
+        Guarantee: exact by the floats given. Time is proportional to the pairs whose boxes meet.
+        """
+        pairs, kinds = own_pairs(self.surface, _thread_count(threads, len(self)))
+        return pairs if check.boolean(closed, "closed") else pairs[kinds != TOUCHING]
+
+
+@dataclass(frozen=True)
+class Intersections:
+    """Where two meshes meet, one row for each pair of faces, sorted."""
+
+    pairs: NDArray[np.int32]
+    """(m, 2) faces: of the first mesh, of the second."""
+    kinds: NDArray[np.str_]
+    """(m,) how they meet: ``crossing`` if interiors meet, ``coplanar`` if they do in one plane, else ``touching``."""
+    segments: NDArray[np.float64]
+    """(m, 2, 3) ends of the segment that they share, in the frame of the first mesh; NaN for faces in one plane.
+
+    Ends of a touch in a point are equal. The segments of crossing pairs make the curve in which two surfaces meet.
+    """
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        names, counts = np.unique(self.kinds, return_counts=True)
+        parts = ", ".join(f"{count:,} {name}" for name, count in zip(names, counts, strict=True))
+        return f"Intersections({len(self):,} pairs of faces{': ' if parts else ''}{parts})"
+
+
+def intersections(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = None) -> Intersections:
+    """Return every pair of faces of two meshes that share a point, how they meet, and the curve of intersection.
+
+    Parameters
+    ----------
+    a, b
+        The meshes.
+    pose
+        Where ``b`` is, in the frame of ``a``: a rigid matrix (4, 4), or a rotation (3, 3) and a translation (3,).
+    threads
+        Number of threads; None for all.
+
+    Notes
+    -----
+    Guarantee: pairs and kinds are exact for the coordinates of ``a`` and those of ``b`` after the pose, as floats.
+    The ends of segments are rounded. The pairs are the same for any number of threads.
+
+    Examples
+    --------
+    >>> flat = Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+    >>> upright = Mesh([[1, 1, -1], [1, 1, 1], [1, 3, 1]], [[0, 1, 2]])
+    >>> found = intersections(flat, upright)
+    >>> found
+    Intersections(1 pairs of faces: 1 crossing)
+    >>> found.segments.tolist()
+    [[[1.0, 1.0, 0.0], [1.0, 2.0, 0.0]]]
+    """
+    one, two = surfaces_of(a, b)
+    where = as_poses(pose, "pose")
+    if len(where) != 1:
+        raise InvalidInput(f"pose has {len(where)} poses; give one, or call `collide` or `distance` with many.")
+    count = _thread_count(threads, len(a) + len(b))
+    pairs, kinds = meeting_pairs(one, two, where, count)
+    segments = shared_segments(one, two, where, pairs, count)
+    return Intersections(pairs, np.array(KINDS)[kinds], segments)
+
+
+def surfaces_of(a: Mesh, b: Mesh) -> tuple[Surface, Surface]:
+    """Return the trees of two meshes; anything else is refused."""
+    for name, mesh in (("a", a), ("b", b)):
+        if not isinstance(mesh, Mesh):
+            raise InvalidInput(f"{name} is a {type(mesh).__name__}; give a choque.Mesh, made with choque.Mesh({name}).")
+    return a.surface, b.surface
+
+
+def _thread_count(requested: int | None, work: int) -> int:
+    return threads.resolve_count(requested, work)
+
+
+def _arrays_of(given: Any) -> tuple[Any, Any]:
+    """Return vertices and triangles of an object of another library."""
+    if hasattr(given, "cells_dict") and hasattr(given, "points"):  # meshio
+        cells = given.cells_dict
+        found = [np.asarray(cells["triangle"])] if "triangle" in cells else []
+        if "quad" in cells:
+            quads = np.asarray(cells["quad"])
+            found += [quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]
+        if not found:
+            raise InvalidInput(f"The mesh has the cells {', '.join(cells) or 'none'}; triangles or quads are needed.")
+        return given.points, np.concatenate(found)
+    if hasattr(given, "regular_faces") and hasattr(given, "points"):  # pyvista
+        surface = given if getattr(given, "is_all_triangles", True) else given.triangulate()
+        return surface.points, surface.regular_faces
+    if hasattr(given, "vertices") and hasattr(given, "faces"):  # trimesh, and what looks like it
+        return given.vertices, given.faces
+    if hasattr(given, "vertices") and hasattr(given, "triangles"):  # Open3D
+        return np.asarray(given.vertices), np.asarray(given.triangles)
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return given[0], given[1]
+    raise InvalidInput(
+        f"A mesh cannot be made from a {type(given).__name__}; give vertices (n, 3) and faces (m, 3), or a mesh of "
+        "trimesh, pyvista, meshio or Open3D."
+    )

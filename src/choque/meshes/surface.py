@@ -1,0 +1,125 @@
+"""The triangles of a mesh in a wide tree: what kernels search.
+
+Faces are ordered along a Z-curve and lie sixteen to a block (`choque._core.tree`). Boxes are held in float32, relative
+to the middle of the mesh and rounded outward: 26 bytes a triangle, and a part that lies far from the origin loses
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import memory, threads
+from choque._core.kernel import helper, kernel
+from choque._core.morton import morton_order
+from choque._core.tree import make_tree
+from choque._core.types import Integer
+from choque._core.vector import Vector
+from choque.meshes.triangles import Triangle
+
+WIDTH = 16
+"""Triangles in a block."""
+
+
+class Surface(NamedTuple):
+    """A mesh and its tree, as kernels take it.
+
+    Attributes
+    ----------
+    vertices
+        (n, 3) float64.
+    corners
+        (m, 3) int32: the vertices of the triangle at each place of the tree.
+    rows
+        (m,) uint32: the face at each place.
+    lanes
+        (blocks · 96,) float32: the bounds of `choque._core.tree.Tree`, relative to ``middle``.
+    level_first
+        (levels + 1,) int64: the first block of each level.
+    middle
+        (3,) float64: the middle of the box around the mesh.
+    """
+
+    vertices: NDArray[np.float64]
+    corners: NDArray[np.int32]
+    rows: NDArray[np.uint32]
+    lanes: NDArray[np.float32]
+    level_first: NDArray[np.int64]
+    middle: NDArray[np.float64]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the tree, without the vertices."""
+        return self.corners.nbytes + self.rows.nbytes + self.lanes.nbytes + self.level_first.nbytes
+
+
+def make_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32], thread_count: int) -> Surface:
+    """Order the faces and build their tree. O(n log n) time; 42 bytes a triangle."""
+    middle = 0.5 * vertices.min(axis=0) + 0.5 * vertices.max(axis=0) if len(vertices) else np.zeros(3)
+    records: NDArray[np.float32] = memory.empty((len(faces), 6), np.float32)
+    threads.over_ranges(_fill_records, len(faces), thread_count, vertices, faces, middle, records)
+    tree = make_tree(records, morton_order(records, thread_count), thread_count)
+    corners = np.empty((len(faces), 3), np.int32)
+    threads.over_ranges(_reorder, len(faces), thread_count, faces, tree.rows, corners)
+    lanes = np.ascontiguousarray(tree.lanes, np.float32).reshape(-1)
+    return Surface(vertices, corners, tree.rows, lanes, tree.level_first, middle)
+
+
+@kernel
+def _fill_records(first: int, last: int, vertices: Any, faces: Any, middle: Any, records: Any) -> None:
+    for face in range(first, last):
+        a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
+        for axis in range(3):
+            x, y, z = vertices[a, axis], vertices[b, axis], vertices[c, axis]
+            # One subtraction for all boxes is monotone: what overlaps before it overlaps after it.
+            records[face, axis] = float_below(min(x, y, z) - middle[axis])
+            records[face, axis + 3] = float_above(max(x, y, z) - middle[axis])
+
+
+@kernel
+def _reorder(first: int, last: int, faces: Any, rows: Any, corners: Any) -> None:
+    for place in range(first, last):
+        for k in range(3):
+            corners[place, k] = faces[rows[place], k]
+
+
+@helper
+def float_below(value: float) -> Any:
+    """Return a float32 that is not greater than ``value``."""
+    return np.float32(value - abs(value) * 1.2e-7 - 1e-44)
+
+
+@helper
+def float_above(value: float) -> Any:
+    """Return a float32 that is not less than ``value``."""
+    return np.float32(value + abs(value) * 1.2e-7 + 1e-44)
+
+
+@helper
+def vertex(surface: Surface, place: Integer, corner: Integer) -> Vector:
+    """Return a corner of the triangle at a place of the tree."""
+    row = surface.corners[place, corner]
+    return surface.vertices[row, 0], surface.vertices[row, 1], surface.vertices[row, 2]
+
+
+@helper
+def triangle_at(surface: Surface, place: Integer) -> Triangle:
+    """Return the corners of the triangle at a place of the tree."""
+    return vertex(surface, place, 0), vertex(surface, place, 1), vertex(surface, place, 2)
+
+
+@helper
+def box_around(triangle: Triangle, middle: NDArray[np.float64]) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Return the bounds of a triangle as those of lanes: relative to ``middle``, in float32, rounded outward."""
+    a, b, c = triangle
+    return (
+        float_below(min(a[0], b[0], c[0]) - middle[0]),
+        float_below(min(a[1], b[1], c[1]) - middle[1]),
+        float_below(min(a[2], b[2], c[2]) - middle[2]),
+        float_above(max(a[0], b[0], c[0]) - middle[0]),
+        float_above(max(a[1], b[1], c[1]) - middle[1]),
+        float_above(max(a[2], b[2], c[2]) - middle[2]),
+    )

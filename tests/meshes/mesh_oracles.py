@@ -1,0 +1,106 @@
+"""Triangles in rational numbers: what two of them share, by clipping, without any sign test of the library."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Point = tuple[Fraction, ...]
+Points = list[Point]
+
+
+def rational(points: NDArray[np.float64]) -> Points:
+    return [tuple(Fraction(float(x)) for x in point) for point in points]
+
+
+def minus(a: Point, b: Point) -> Point:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def cross(a: Point, b: Point) -> Point:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def dot(a: Point, b: Point) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def normal(triangle: Points) -> Point:
+    return cross(minus(triangle[1], triangle[0]), minus(triangle[2], triangle[0]))
+
+
+def clip(polygon: Points, origin: Point, direction: Point) -> Points:
+    """The part of a convex polygon, segment or point on the side of ``direction``, the border included."""
+    kept: Points = []
+    for k, a in enumerate(polygon):
+        b = polygon[(k + 1) % len(polygon)]
+        first, second = dot(direction, minus(a, origin)), dot(direction, minus(b, origin))
+        if first >= 0:
+            kept.append(a)
+        if first * second < 0:
+            share = first / (first - second)
+            kept.append(tuple(x + share * (y - x) for x, y in zip(a, b, strict=True)))
+    return kept
+
+
+def half_spaces(triangle: Points) -> list[tuple[Point, Point]]:
+    """Half-spaces whose common part is the triangle, whatever its dimension."""
+    n = normal(triangle)
+    negative = lambda v: tuple(-x for x in v)  # noqa: E731
+    if any(n):
+        found = [(triangle[0], n), (triangle[0], negative(n))]
+        for k in range(3):
+            edge = minus(triangle[(k + 1) % 3], triangle[k])
+            found.append((triangle[k], cross(n, edge)))
+        return found
+    a, b = max(combinations(triangle, 2), key=lambda pair: dot(minus(*pair), minus(*pair)))
+    d = minus(b, a)
+    axes = [tuple(Fraction(int(i == k)) for i in range(3)) for k in range(3)]
+    across = axes if not any(d) else [cross(d, axis) for axis in axes]
+    found = [(a, v) for each in across for v in (each, negative(each))]
+    return [*found, (a, d), (b, negative(d))] if any(d) else found
+
+
+def shared(one: NDArray[np.float64], two: NDArray[np.float64]) -> Points:
+    """Corners of what two triangles share; none if they are apart. Repeated ones are left in."""
+    part = rational(one)
+    for origin, direction in half_spaces(rational(two)):
+        part = clip(part, origin, direction) if part else part
+    return part
+
+
+def is_interior(point: Point, triangle: Points) -> bool:
+    n = normal(triangle)
+    return any(n) and all(
+        dot(cross(n, minus(triangle[(k + 1) % 3], triangle[k])), minus(point, triangle[k])) > 0 for k in range(3)
+    )
+
+
+def kind(one: NDArray[np.float64], two: NDArray[np.float64]) -> str:
+    """Apart, touching, crossing or coplanar.
+
+    The middle of what two convex sets share lies in both interiors if any common point does.
+    """
+    part = shared(one, two)
+    if not part:
+        return "apart"
+    middle = tuple(sum(column, Fraction(0)) / len(part) for column in zip(*part, strict=True))
+    first, second = rational(one), rational(two)
+    if not (is_interior(middle, first) and is_interior(middle, second)):
+        return "touching"
+    return "crossing" if any(cross(normal(first), normal(second))) else "coplanar"
+
+
+def kind_beside_corners(one: NDArray[np.float64], two: NDArray[np.float64]) -> str:
+    """The kind, or apart if all that the triangles share is the hull of the corners that they have in common."""
+    found = kind(one, two)
+    first, second = rational(one), rational(two)
+    common = [point for point in first if point in second]
+    if found != "touching" or not common:
+        return found
+    inside = half_spaces([*common, *[common[-1]] * (3 - len(common))])
+    outside = any(dot(d, minus(p, o)) < 0 for p in shared(one, two) for o, d in inside)
+    return "touching" if outside else "apart"
