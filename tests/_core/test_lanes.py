@@ -53,8 +53,8 @@ def _hits(tree: Any, block: int, box: Any) -> int:
 
 
 @njit
-def _put(records: Any, at: int, lower: Any, upper: Any, row: int, word: Any) -> None:
-    lanes.put_record(records, at, lower, upper, row, word)
+def _put(target: Any, at: int, records: Any, row: int, word: Any) -> None:
+    lanes.put_record(target, at, records, row, word)
 
 
 @njit
@@ -63,8 +63,8 @@ def _columns(records: Any, order: Any, at: int, columns: Any, base: int, stride:
 
 
 @njit
-def _survey(lower: Any, upper: Any, first: int, blocks: int, out: Any) -> int:
-    return lanes.survey_lanes(lower, upper, first, blocks, out)
+def _survey(records: Any, first: int, blocks: int, out: Any) -> None:
+    lanes.survey_lanes(records, first, blocks, out)
 
 
 @njit
@@ -160,11 +160,11 @@ def test_blocks_of_the_tree_are_tested(dtype: type) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 def test_records_become_columns(dtype: type) -> None:
     random = np.random.default_rng(4)
-    lower, upper = random.random(60).astype(dtype), random.random(60).astype(dtype)
+    boxes = random.random(6 * 20).astype(dtype)
     records, wanted = np.zeros(19 * 8, dtype), np.zeros(19 * 8, dtype)
     for row in range(19):
-        _put(records, 18 - row, lower, upper, row, np.uint32(1000 + row))
-        plain(lanes.put_record)(wanted, 18 - row, lower, upper, row, 1000 + row)
+        _put(records, 18 - row, boxes, row, np.uint32(1000 + row))
+        plain(lanes.put_record)(wanted, 18 - row, boxes, row, 1000 + row)
     np.testing.assert_array_equal(records.view(np.uint8), wanted.view(np.uint8))
     order = random.integers(0, 19, 24).astype(np.uint32)
     columns, other = np.zeros(8 * 40, dtype), np.zeros(8 * 40, dtype)
@@ -177,22 +177,19 @@ def test_records_become_columns(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_corners_are_surveyed(dtype: type, dimension: int) -> None:
-    random = np.random.default_rng(5)
-    lower = random.normal(size=(120, dimension)).astype(dtype)
-    upper = lower + random.random((120, dimension)).astype(dtype)
-    for first, blocks in ((0, 0), (0, 1), (dimension * 3, 4), (0, 240 // 24)):
+def test_records_are_surveyed(dtype: type) -> None:
+    boxes = np.random.default_rng(5).normal(size=6 * 41).astype(dtype)
+    for first, blocks in ((0, 0), (0, 1), (18, 4), (0, 10)):
         out, wanted = np.zeros(72, dtype), np.zeros(72, dtype)
-        assert _survey(lower.ravel(), upper.ravel(), first, blocks, out) == 0
-        assert plain(lanes.survey_lanes)(lower.ravel(), upper.ravel(), first, blocks, wanted) == 0
+        _survey(boxes, first, blocks, out)
+        plain(lanes.survey_lanes)(boxes, first, blocks, wanted)
         np.testing.assert_array_equal(out, wanted)
-    for bad in (np.nan, upper.max() + 1):
-        broken = lower.ravel().copy()
-        broken[30] = bad
-        out = np.zeros(72, dtype)
-        assert _survey(broken, upper.ravel(), 24, 2, out) == 1
-        assert _survey(broken, upper.ravel(), 48, 2, out) == 0
+    table = boxes[:240].reshape(40, 6)
+    least, most = out[:24].reshape(4, 6).min(axis=0), out[24:48].reshape(4, 6).max(axis=0)
+    np.testing.assert_array_equal(least, table.min(axis=0))
+    np.testing.assert_array_equal(most, table.max(axis=0))
+    longest = np.maximum(table[:, 3:] - table[:, :3], 0).max(axis=0)
+    np.testing.assert_array_equal(out[48:].reshape(4, 6)[:, :3].max(axis=0), longest)
 
 
 def test_ranks_sort_runs_of_up_to_eight() -> None:

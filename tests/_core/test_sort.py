@@ -43,7 +43,7 @@ def test_sorted_pairs_are_those_of_lexsort(data: st.DataObject) -> None:
     drawn = data.draw(st.lists(st.tuples(row, st.integers(0, 2**31 - 1)), max_size=60))
     pairs = np.array(drawn, np.int32).reshape(-1, 2)
     places = data.draw(st.lists(st.integers(0, len(pairs)), max_size=4))
-    found = sorted_pairs(split(pairs, places), row_count, data.draw(st.integers(1, 4)), 2**31)
+    found = sorted_pairs(split(pairs, places), row_count, data.draw(st.integers(1, 4)), 2**31, repeats=True)
     assert np.array_equal(found, reference(pairs))
     assert found.dtype == np.int32
 
@@ -55,23 +55,38 @@ def test_rows_with_many_partners_and_repeats_are_sorted(length: int, thread_coun
     rows = np.repeat(np.array([0, 1, DIGIT - 1, DIGIT, 2 * DIGIT + 7]), length)
     pairs = np.stack((rows, random.integers(0, length, rows.size)), axis=1).astype(np.int32)
     random.shuffle(pairs)
-    found = sorted_pairs(split(pairs, [length, 2 * length]), 3 * DIGIT, thread_count)
+    found = sorted_pairs(split(pairs, [length, 2 * length]), 3 * DIGIT, thread_count, repeats=True)
     assert np.array_equal(found, reference(pairs))
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 63, 64, 65, 300])
+@pytest.mark.parametrize("row_count", [40, 1 << 10, (1 << 10) + 1, 5_000_000])
+def test_distinct_pairs_of_any_number_of_partners_are_sorted(length: int, row_count: int) -> None:
+    random = np.random.default_rng(length)
+    rows = random.integers(0, row_count, 30)
+    pairs = np.unique(
+        np.concatenate([np.stack((np.full(length, row), random.permutation(7000)[:length]), axis=1) for row in rows]),
+        axis=0,
+    ).astype(np.int32)
+    random.shuffle(pairs)
+    for thread_count in (1, 2):
+        found = sorted_pairs(split(pairs, [len(pairs) // 3]), row_count, thread_count, 7000)
+        assert np.array_equal(found, reference(pairs))
 
 
 @pytest.mark.parametrize("order", ["ascending", "descending", "equal"])
 def test_a_long_row_in_any_order_is_sorted(order: str) -> None:
     partners = {"ascending": np.arange(99), "descending": np.arange(99)[::-1], "equal": np.full(99, 4)}[order]
     pairs = np.stack((np.zeros(99), partners), axis=1).astype(np.int32)
-    assert np.array_equal(sorted_pairs([pack_pairs(pairs)], 200, 1), reference(pairs))
+    assert np.array_equal(sorted_pairs([pack_pairs(pairs)], 200, 1, repeats=True), reference(pairs))
 
 
 @given(st.integers(0, 3), st.integers(1, 4))
 def test_the_result_does_not_depend_on_threads(seed: int, thread_count: int) -> None:
     random = np.random.default_rng(seed)
     pairs = random.integers(0, 6 * DIGIT, (5000, 2)).astype(np.int32)
-    alone = sorted_pairs(split(pairs, [1, 700, 4000]), 6 * DIGIT, 1)
-    assert np.array_equal(sorted_pairs(split(pairs, [2500]), 6 * DIGIT, thread_count), alone)
+    alone = sorted_pairs(split(pairs, [1, 700, 4000]), 6 * DIGIT, 1, repeats=True)
+    assert np.array_equal(sorted_pairs(split(pairs, [2500]), 6 * DIGIT, thread_count, repeats=True), alone)
 
 
 def test_no_chunks_give_no_pairs() -> None:

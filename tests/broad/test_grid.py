@@ -57,7 +57,7 @@ def test_few_tests_and_bytes_a_box_on_even_scenes() -> None:
     centre, half = random.uniform(0, side, (30_000, 3)), random.uniform(0.25, 0.75, (30_000, 3))
     grid = grid_over(Boxes((centre - half).astype(np.float32), (centre + half).astype(np.float32)), threads=1)
     assert grid.count() > 40_000
-    assert grid.counters.tests < 11 * 30_000
+    assert grid.counters.tests < 15 * 30_000  # eight cost as much as one, so rows are wide
     assert grid.counters.peak_bytes < 100 * 30_000
 
 

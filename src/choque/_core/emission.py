@@ -62,12 +62,13 @@ class Sink:
         """The bytes of all chunks kept."""
         return sum(chunk.nbytes for chunk in self.chunks)
 
-    def run(self, kernel: EmissionKernel, unit_count: int, *arguments: object) -> None:
-        """Run ``kernel`` over all units; blocks of them go to whichever thread is free."""
+    def run(self, kernel: EmissionKernel, unit_count: int, *arguments: object, grain: int = 1) -> None:
+        """Run ``kernel`` over all units; blocks of a multiple of ``grain`` units go to the next thread that is free."""
         if unit_count <= 0:
             return
-        thread_count = min(self.thread_count, unit_count)
+        thread_count = min(self.thread_count, -(-unit_count // grain))
         block = unit_count if thread_count == 1 else max(1, unit_count // (thread_count * _BLOCKS_PER_THREAD))
+        block = -(-block // grain) * grain
         draw = threads.block_supply(unit_count, block)
         threads.run(lambda _: self._work(kernel, draw, arguments), thread_count)
 

@@ -23,7 +23,7 @@ LANES = 8
 
 Array: TypeAlias = Any
 """A contiguous array of one dimension."""
-Int: TypeAlias = int
+Int: TypeAlias = Any
 """A signed number of 64 bits."""
 Word: TypeAlias = Any
 """An unsigned number of 32 bits."""

@@ -17,7 +17,7 @@ from llvmlite import ir
 from choque._core.lane_code import I1, I8, I32, I64, LANES, V8I, Array, Code, Int, Real, Word, operation
 
 BLOCK = 24
-"""Numbers that `survey_lanes` takes at once: eight corners in 3D, twelve in 2D."""
+"""Numbers that `survey_lanes` takes at once: four records."""
 
 # Bits and memory
 
@@ -172,32 +172,27 @@ def block_hits(lanes: Array, block: Int, x0: Real, y0: Real, z0: Real, x1: Real,
 # Records of eight elements, and columns made of them
 
 
-def _put_record(code: Code, records: Any, at: Any, lower: Any, upper: Any, row: Any, word: Any) -> None:
-    four, width = ir.VectorType(records.element, 4), 32 if records.element == ir.FloatType() else 64
-    start = code.times(row, 3)
-    low, high = code.load(lower, start, four), code.load(upper, start, four)
-    number = ir.IntType(width)
-    for name in ("row", "word"):
-        value = row if name == "row" else word
-        value = code.builder.trunc(value, I32) if value.type == I64 else value
-        value = value if width == 32 else code.builder.zext(value, number)
-        value = code.builder.bitcast(value, records.element)
-        if name == "row":
-            low = code.builder.insert_element(low, value, I32(3))
-        else:
-            high = code.builder.insert_element(high, value, I32(3))
-    code.store(code.shuffle(low, high, list(range(8))), records, code.times(at, 8))
+def _put_record(code: Code, target: Any, at: Any, records: Any, row: Any, word: Any) -> None:
+    four, number = ir.VectorType(records.element, 4), ir.IntType(32 if records.element == ir.FloatType() else 64)
+    start = code.times(row, 6)
+    parts = []
+    for offset, value in ((0, row), (3, word)):
+        bounds = code.load(records, code.plus(start, offset), four)
+        bits = code.builder.trunc(value, I32) if value.type == I64 else value
+        bits = bits if number == I32 else code.builder.zext(bits, number)
+        parts.append(code.builder.insert_element(bounds, code.builder.bitcast(bits, records.element), I32(3)))
+    code.store(code.shuffle(parts[0], parts[1], list(range(8))), target, code.times(at, 8))
 
 
 @operation(_put_record)
-def put_record(records: Array, at: Int, lower: Array, upper: Array, row: Int, word: Word) -> None:
-    """Set record ``at`` to (x0, y0, z0, row, x1, y1, z1, word), row and word as bits, from flat (n, 3) corners.
+def put_record(target: Array, at: Int, records: Array, row: Int, word: Word) -> None:
+    """Set eight elements of ``target`` to (x0, y0, z0, row, x1, y1, z1, word) of flat (n, 6) records.
 
-    Reads one number past ``row``: not for the last row.
+    Row and word are written as bits. Reads one number past ``row``: not for the last row.
     """
-    words = records.view(np.uint32 if records.itemsize == 4 else np.uint64)
+    words = target.view(np.uint32 if target.itemsize == 4 else np.uint64)
     for axis in range(3):
-        records[8 * at + axis], records[8 * at + 4 + axis] = lower[3 * row + axis], upper[3 * row + axis]
+        target[8 * at + axis], target[8 * at + 4 + axis] = records[6 * row + axis], records[6 * row + 3 + axis]
     words[8 * at + 3], words[8 * at + 7] = row, word
 
 
@@ -235,29 +230,25 @@ def columns_of_eight(records: Array, order: Array, at: Int, columns: Array, base
 # Passes over flat arrays
 
 
-def _survey_lanes(code: Code, lower: Any, upper: Any, first: Any, blocks: Any, out: Any) -> Any:
-    builder, vector = code.builder, lower.vector
+def _survey_lanes(code: Code, records: Any, first: Any, blocks: Any, out: Any) -> None:
+    builder, vector = code.builder, records.vector
     before = builder.block
     body, done = builder.append_basic_block("body"), builder.append_basic_block("done")
     infinite = float("inf")
     start = [ir.Constant(vector, [value] * LANES) for value in (infinite,) * 3 + (-infinite,) * 3 + (0.0,) * 3]
-    start.append(ir.Constant(V8I, [0] * LANES))
     builder.cbranch(builder.icmp_signed(">", blocks, I64(0)), body, done)
 
     builder.position_at_end(body)
     step = builder.phi(I64)
-    held = [builder.phi(value.type) for value in start]
+    held = [builder.phi(vector) for _ in start]
     new: list[Any] = [None] * 9
-    wrong = held[9]
     at = code.plus(first, code.times(step, BLOCK))
     for part in range(3):
         here = code.plus(at, LANES * part)
-        low, high = code.eight(lower, here), code.eight(upper, here)
-        edge = builder.fsub(high, low)
-        for place, order, value in ((part, "<", low), (3 + part, ">", high), (6 + part, ">", edge)):
-            new[place] = builder.select(builder.fcmp_ordered(order, value, held[place]), value, held[place])
-        wrong = builder.or_(wrong, builder.sext(builder.fcmp_unordered(">", low, high), V8I))
-    new.append(wrong)
+        value = code.eight(records, here)
+        edge = builder.fsub(code.eight(records, code.plus(here, 3)), value)
+        for place, order, one in ((part, "<", value), (3 + part, ">", value), (6 + part, ">", edge)):
+            new[place] = builder.select(builder.fcmp_ordered(order, one, held[place]), one, held[place])
     following = code.plus(step, 1)
     builder.cbranch(builder.icmp_signed("<", following, blocks), body, done)
     for phi, begin, end in zip([step, *held], [I64(0), *start], [following, *new], strict=True):
@@ -265,32 +256,30 @@ def _survey_lanes(code: Code, lower: Any, upper: Any, first: Any, blocks: Any, o
         phi.add_incoming(end, body)
 
     builder.position_at_end(done)
-    last = [builder.phi(value.type) for value in start]
-    for phi, begin, end in zip(last, start, new, strict=True):
-        phi.add_incoming(begin, before)
-        phi.add_incoming(end, body)
     for place in range(9):
-        code.store(last[place], out, LANES * place)
-    every = ir.IntType(32 * LANES)
-    return builder.zext(builder.icmp_unsigned("!=", builder.bitcast(last[9], every), every(0)), I64)
+        last = builder.phi(vector)
+        last.add_incoming(start[place], before)
+        last.add_incoming(new[place], body)
+        held[place] = last
+    for place in range(9):
+        code.store(held[place], out, LANES * place)
 
 
 @operation(_survey_lanes)
-def survey_lanes(lower: Array, upper: Array, first: Int, blocks: Int, out: Array) -> int:
-    """Survey blocks of 24 numbers of flat corners (n, 2) or (n, 3) from element ``first`` on.
+def survey_lanes(records: Array, first: Int, blocks: Int, out: Array) -> None:
+    """Survey blocks of 24 numbers, four boxes, of flat (n, 6) records from element ``first`` on.
 
-    Writes to ``out`` (72,) the least lower, the greatest upper and the longest edge of each of 24 lanes; lane k belongs
-    to the axis k modulo the dimension. Returns 0 if lower <= upper throughout, else 1.
+    Writes to ``out`` (72,) the least and the greatest of each of 24 lanes, and the greatest difference between the
+    number three places on and its own: an edge where the lane belongs to a lower bound. Lane k belongs to column k
+    modulo 6. Reads three numbers past the last block.
     """
     out[:24], out[24:48], out[48:72] = np.inf, -np.inf, 0
-    wrong = 0
     for k in range(BLOCK * blocks):
-        lane, low, high = k % BLOCK, lower[first + k], upper[first + k]
-        out[lane] = low if low < out[lane] else out[lane]
-        out[24 + lane] = high if high > out[24 + lane] else out[24 + lane]
-        out[48 + lane] = high - low if high - low > out[48 + lane] else out[48 + lane]
-        wrong |= not low <= high
-    return int(wrong)
+        lane, value = k % BLOCK, records[first + k]
+        edge = records[first + k + 3] - value
+        out[lane] = value if value < out[lane] else out[lane]
+        out[24 + lane] = value if value > out[24 + lane] else out[24 + lane]
+        out[48 + lane] = edge if edge > out[48 + lane] else out[48 + lane]
 
 
 def _rank_of_eight(code: Code, values: Any, at: Any, own: Any, count: Any) -> Any:

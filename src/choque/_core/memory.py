@@ -15,8 +15,8 @@ from numpy.typing import DTypeLike, NDArray
 SMALLEST = 1 << 16
 """Smaller arrays come from the ordinary allocator, which reuses pages itself."""
 
-MAX_KEPT_BYTES = 1 << 26
-"""Limit of the unused blocks kept for later: 64 MiB."""
+MAX_KEPT_BYTES = 1 << 28
+"""Limit of the unused blocks kept for later: 256 MiB."""
 
 _kept: dict[int, list[NDArray[np.uint8]]] = {}
 _kept_bytes = 0
@@ -31,6 +31,14 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         return np.empty(dimensions, number)
     lease = _Lease(_take(_block_size(byte_count)))
     return np.asarray(lease)[:byte_count].view(number).reshape(dimensions)
+
+
+def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return a flat working array that begins on a cache line, so that a record of 32 bytes never straddles two."""
+    byte_count = count * np.dtype(dtype).itemsize
+    block = empty(byte_count + 64, np.uint8)
+    skip = -block.ctypes.data % 64
+    return block[skip : skip + byte_count].view(dtype)
 
 
 class _Lease:

@@ -158,7 +158,7 @@ class Index(ABC):
         sink = self.make_sink(keep=True)
         self.emit(sink)
         self.account(sink)
-        found = sorted_pairs(sink.chunks, len(self), self.thread_count())
+        found = sorted_pairs(sink.chunks, len(self), self.thread_count(), repeats=self.repeats_pairs)
         if self.repeats_pairs:
             written = len(found)
             found = without_duplicates(found)
