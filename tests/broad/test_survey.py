@@ -31,8 +31,10 @@ def test_it_foresees_what_a_grid_takes(scene: str) -> None:
 
 
 def test_it_sees_classes_of_sizes() -> None:
+    """As many as a grid has levels, or one more: classes are fourfold from the largest, levels at least fourfold."""
     boxes = Boxes(*choque.scene.generate("mixed", 20_000, seed=1).frame())
-    assert survey_boxes(records_of(boxes)).size_classes == create("grid", boxes).index.level_count
+    level_count = create("grid", boxes).index.level_count  # type: ignore[attr-defined]
+    assert 0 <= survey_boxes(records_of(boxes)).size_classes - level_count <= 1
 
 
 @pytest.mark.parametrize(("dimension", "step"), [(2, 0.05), (3, 0.01), (3, 0.3)])

@@ -30,15 +30,8 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.lanes import (
-    append_pairs,
-    columns_of_eight,
-    list_marked,
-    overlap_eight,
-    put_record,
-    survey_lanes,
-)
-from choque._core.types import Floats, Integer, Keys
+from choque._core.lanes import columns_of_eight, put_record, survey_lanes
+from choque._core.types import Floats, Integer
 
 CLASSES = 128
 """Classes of sizes, each fourfold, by which levels are chosen."""
@@ -64,9 +57,6 @@ UP, DEEP, BACK = np.uint32(1 << 28), np.uint32(1 << 29), np.uint32(1 << 30)
 """A box reaches the row after its own in y, the layer after its own in z; a partner may start in the row before."""
 CELL_BITS = np.uint32(14)
 CELL = np.uint32((1 << 14) - 1)
-
-SLICE = 256
-"""Boxes of a row that are emitted together."""
 
 
 class Rows(NamedTuple):
@@ -94,24 +84,6 @@ class Rows(NamedTuple):
     starts: NDArray[np.uint32]
     frame: Floats
     shape: NDArray[np.int64]
-
-
-class Slices(NamedTuple):
-    """Stretches of at most `SLICE` boxes of one row each: the units of emission.
-
-    Attributes
-    ----------
-    row
-        (slices,) int64.
-    first
-        (slices,) int64: the place in its row of the first box.
-    level
-        (slices,) int64: the level of the row; the number of levels for the giants.
-    """
-
-    row: NDArray[np.int64]
-    first: NDArray[np.int64]
-    level: NDArray[np.int64]
 
 
 class _Levels(NamedTuple):
@@ -266,46 +238,6 @@ def even_borders(starts: NDArray[Any], parts: int) -> list[int]:
     return [int(border) for border in borders]
 
 
-def slices_of(rows: Rows) -> Slices:
-    """Cut rows into slices."""
-    borders = rows.row_start.astype(np.int64)
-    counts = borders[1:] - borders[:-1]
-    pieces: NDArray[np.int64] = -(-counts // SLICE)
-    row = np.repeat(np.arange(len(counts)), pieces)
-    number = np.arange(len(row)) - np.repeat(pieces.cumsum() - pieces, pieces)
-    first_rows = np.append(rows.shape[:, 3], len(counts) - 1)
-    return Slices(row, number * SLICE, np.searchsorted(first_rows, row, side="right") - 1)
-
-
-def numbers_by_cell(
-    rows: Rows,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Return the cells in use: their level, their number in it, and where each begins among the boxes in order.
-
-    The last array holds the numbers of all boxes but giants, in the order of the cells.
-    """
-    level_of, number_of, borders, members = [], [], [0], []
-    total = 0
-    for level, (cells_x, cells_y, cells_z, first_row, first_start) in enumerate(rows.shape.tolist()):
-        for line in range(cells_y * cells_z):
-            base, stride = column_place(rows.row_start, first_row + line)
-            start = first_start + line * (cells_x + 1)
-            starts = rows.starts[start : start + cells_x + 1].astype(np.int64)
-            used = np.flatnonzero(np.diff(starts))
-            level_of.append(np.full(len(used), level))
-            number_of.append(line * cells_x + used)
-            borders += (total + starts[used + 1]).tolist()
-            members.append(rows.words[base + 6 * stride : base + 6 * stride + starts[-1]].astype(np.int32))
-            total += int(starts[-1])
-    empty = np.zeros(0, np.int64)
-    return (
-        np.concatenate([empty, *level_of]),
-        np.concatenate([empty, *number_of]),
-        np.array(borders, np.int64),
-        np.concatenate([empty.astype(np.int32), *members]),
-    )
-
-
 @kernel
 def _choose_cells(level: NDArray[np.float64], greatest: float, frame: Floats, shape: NDArray[np.int64]) -> None:
     """Fill the frame and the first three numbers of the shape of one level.
@@ -350,7 +282,7 @@ def _build_alone(flat: Floats, limit: float, records: _Records, rows: Rows) -> b
     count = flat.size // 6
     lanes = np.empty(72, flat.dtype)
     _survey(0, count, flat, lanes)
-    level = np.zeros(10)
+    level = np.empty(10)
     level[0] = count
     greatest = largest = 0.0
     for axis in range(3):
@@ -572,190 +504,3 @@ def _note_reach(rows: Any, row: Integer, level: Integer, count: Integer) -> None
         deep = np.uint32(np.int64(min(last_z, (columns[k + 5 * stride] - origin_z) * per_z)) > z)
         back = np.uint32(np.int64(max(zero, (columns[k + stride] - reach_y - origin_y) * per_y)) < y)
         words[k + 7 * stride] = from_x | (to_x << CELL_BITS) | (up * UP) | (deep * DEEP) | (back * BACK)
-
-
-# Emission
-
-
-@kernel
-def emit_slices(first: int, last: int, chunk: Keys, rows: Rows, slices: Slices) -> tuple[int, int, int]:
-    """Emission kernel: each box against the later ones of its level and all of coarser levels; giants against all.
-
-    Unit k is box k % `SLICE` of slice k // `SLICE`. A slice is emitted as a whole; if its pairs do not fit an empty
-    chunk, box by box.
-    """
-    listed = np.empty(SLICE + 16, np.uint32)
-    written: Integer = np.int64(0)
-    tests: Integer = np.int64(0)
-    unit: Integer = first
-    while unit < last:
-        piece, offset = unit // SLICE, unit % SLICE
-        count = _slice_count(rows, slices, piece)
-        whole = min(count, offset + last - unit)
-        if offset < whole:
-            now, tested = _emit_part(rows, slices, piece, (offset, whole), chunk, written, listed)
-            if now < 0 and written > 0:
-                return unit, written, tests
-            while now < 0:
-                now, tested = _emit_part(rows, slices, piece, (offset, offset + 1), chunk, written, listed)
-                if now < 0:
-                    return piece * SLICE + offset, written, tests
-                written, tests, offset = now, tests + tested, offset + 1
-                now = np.int64(-1) if offset < whole else written
-                tested = np.int64(0)
-            written, tests = now, tests + tested
-        unit = (piece + 1) * SLICE
-    return last, written, tests
-
-
-@forceinline
-def _slice_count(rows: Any, slices: Any, piece: Integer) -> Any:
-    """Return how many boxes a slice holds."""
-    row = slices.row[piece]
-    return min(np.int64(rows.row_start[row + 1]) - np.int64(rows.row_start[row]) - slices.first[piece], SLICE)
-
-
-@helper
-def _emit_part(
-    rows: Any, slices: Any, piece: Integer, part: tuple[Integer, Integer], chunk: Any, written: Integer, listed: Any
-) -> Any:
-    """Emit the boxes part[0] to part[1] - 1 of a slice; return the pairs written so far, or -1 if they do not fit."""
-    row, level = slices.row[piece], slices.level[piece]
-    low, high = slices.first[piece] + part[0], slices.first[piece] + part[1]
-    if level == rows.shape.shape[0]:
-        return _emit_giants(rows, row, low, high, chunk, written)
-    tests = np.int64(0)
-    for side in range(5):
-        now, tested = _emit_side(rows, (row, level, side), low, high, chunk, written, listed)
-        if now < 0:
-            return now, tested
-        written, tests = now, tests + tested
-    for coarser in range(level):
-        now, tested = _emit_coarser(rows, row, coarser, low, high, chunk, written)
-        if now < 0:
-            return now, tested
-        written, tests = now, tests + tested
-    return written, tests
-
-
-@helper
-def _emit_side(
-    rows: Any,
-    where: tuple[Integer, Integer, Integer],
-    low: Integer,
-    high: Integer,
-    chunk: Any,
-    written: Integer,
-    listed: Any,
-) -> Any:
-    """Emit boxes of a row against the row itself (side 0) or one of the four neighbours that come after it."""
-    row, level, side = where
-    words, row_start = rows.words, rows.row_start
-    cells_x, cells_y = rows.shape[level, 0], rows.shape[level, 1]
-    near, need = row, np.uint32(0)
-    if side == 1:
-        near, need = row + 1, UP
-    elif side == 2:
-        near, need = row + cells_y - 1, DEEP | BACK
-    elif side == 3:
-        near, need = row + cells_y, DEEP
-    elif side == 4:
-        near, need = row + cells_y + 1, DEEP | UP
-    base, stride = column_place(row_start, row)
-    reach = base + 7 * stride
-    count = np.int64(0)
-    for k in range(low, high, 8):
-        count += list_marked(words, reach + k, need, np.uint32(k), listed, count)
-    while count > 0 and np.int64(listed[count - 1]) >= high:
-        count -= 1  # the last group reads past the part
-    if count == 0:
-        return written, np.int64(0)
-    near_base, near_stride = column_place(row_start, near)
-    start = rows.shape[level, 4] + (near - rows.shape[level, 3]) * (cells_x + 1)
-    room = chunk.size - 8
-    tests = np.int64(0)
-    for k in range(count):
-        own = base + np.int64(listed[k])
-        word = np.uint32(words[own + 7 * stride])
-        number = np.uint32(words[own + 6 * stride])
-        at = own + 1
-        if side > 0:
-            at = near_base + np.int64(rows.starts[start + np.int64(word & CELL)])
-        end = near_base + np.int64(rows.starts[start + np.int64((word >> CELL_BITS) & CELL) + 1])
-        tests += max(end - at, np.int64(0))
-        while True:  # at least once: an empty run costs less than a branch that is hard to predict
-            if written > room:
-                return np.int64(-1), tests
-            mask = overlap_eight(rows.columns, own, stride, at, near_stride)
-            written += append_pairs(chunk, written, words, at + 6 * near_stride, number, mask)
-            at += 8
-            if at >= end:
-                break
-    return written, tests
-
-
-@helper
-def _emit_coarser(
-    rows: Any, row: Integer, level: Integer, low: Integer, high: Integer, chunk: Any, written: Integer
-) -> Any:
-    """Emit boxes of a row against all boxes of a level of larger boxes."""
-    columns, words, frame, shape = rows.columns, rows.words, rows.frame, rows.shape
-    base, stride = column_place(rows.row_start, row)
-    room = chunk.size - 8
-    tests = np.int64(0)
-    for own in range(base + low, base + high):
-        number = np.uint32(words[own + 6 * stride])
-        from_x, to_x = _cells_between(columns, own, stride, 0, frame, shape, level)
-        from_y, to_y = _cells_between(columns, own, stride, 1, frame, shape, level)
-        from_z, to_z = _cells_between(columns, own, stride, 2, frame, shape, level)
-        for z in range(from_z, to_z + 1):
-            for y in range(from_y, to_y + 1):
-                line = z * shape[level, 1] + y
-                near_base, near_stride = column_place(rows.row_start, shape[level, 3] + line)
-                start = shape[level, 4] + line * (shape[level, 0] + 1)
-                at = near_base + np.int64(rows.starts[start + from_x])
-                end = near_base + np.int64(rows.starts[start + to_x + 1])
-                while at < end:
-                    if written > room:
-                        return np.int64(-1), tests
-                    tests += min(end - at, 8)
-                    mask = overlap_eight(columns, own, stride, at, near_stride)
-                    written += append_pairs(chunk, written, words, at + 6 * near_stride, number, mask)
-                    at += 8
-    return written, tests
-
-
-@forceinline
-def _cells_between(
-    columns: Any, own: Integer, stride: Integer, axis: Integer, frame: Any, shape: Any, level: Integer
-) -> Any:
-    """Return the first and last cell along an axis in which partners of a box can begin."""
-    zero, one = columns.dtype.type(0), columns.dtype.type(1)
-    last = shape[level, axis] * one - one
-    origin, per_unit = frame[level, axis], frame[level, 3 + axis]
-    low = (columns[own + axis * stride] - frame[level, 6 + axis] - origin) * per_unit
-    high = (columns[own + (axis + 3) * stride] - origin) * per_unit
-    return np.int64(max(zero, min(last, low))), np.int64(max(zero, min(last, high)))
-
-
-@helper
-def _emit_giants(rows: Any, row: Integer, low: Integer, high: Integer, chunk: Any, written: Integer) -> Any:
-    """Emit giants against the boxes of all rows before, and against the giants after them."""
-    words = rows.words
-    base, stride = column_place(rows.row_start, row)
-    room = chunk.size - 8
-    tests = np.int64(0)
-    for own in range(base + low, base + high):
-        number = np.uint32(words[own + 6 * stride])
-        for near in range(row + 1):
-            near_base, near_stride = column_place(rows.row_start, near)
-            at = near_base if near < row else own + 1
-            end = near_base + np.int64(rows.row_start[near + 1]) - np.int64(rows.row_start[near])
-            while at < end:
-                if written > room:
-                    return np.int64(-1), tests
-                tests += min(end - at, 8)
-                mask = overlap_eight(rows.columns, own, stride, at, near_stride)
-                written += append_pairs(chunk, written, words, at + 6 * near_stride, number, mask)
-                at += 8
-    return written, tests

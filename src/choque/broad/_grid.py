@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.rows import SLICE, build_rows, emit_slices, numbers_by_cell, slices_of
+from choque._core.row_pairs import SLICE, emit_slices, slices_of
+from choque._core.rows import Rows, build_rows, column_place
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
 
@@ -49,7 +51,7 @@ class Grid(Index):
 
     def structure(self) -> Structure:
         """Return the cells that hold the lower corner of a box, of all grids."""
-        grid, number, borders, members = numbers_by_cell(self._rows)
+        grid, number, borders, members = _cells_in_use(self._rows)
         frame, shape = self._rows.frame.astype(np.float64), self._rows.shape
         grids = (frame[:, :3], 1 / frame[:, 3:6], shape[:, :3])
         return cells_of(self.name, grids, grid, number, borders, members, self.table.dimension)
@@ -57,3 +59,32 @@ class Grid(Index):
     def emit(self, sink: Sink) -> None:
         """Write the pairs of each box and the boxes of the cells near it."""
         sink.run(emit_slices, SLICE * len(self._slices.row), self._rows, self._slices, grain=SLICE)
+
+
+def _cells_in_use(
+    rows: Rows,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the cells in use: their level, their number in it, and where each begins among the boxes in order.
+
+    The last array holds the numbers of all boxes but giants, in the order of the cells.
+    """
+    level_of, number_of, borders, members = [], [], [0], []
+    total = 0
+    for level, (cells_x, cells_y, cells_z, first_row, first_start) in enumerate(rows.shape.tolist()):
+        for line in range(cells_y * cells_z):
+            base, stride = column_place(rows.row_start, first_row + line)
+            start = first_start + line * (cells_x + 1)
+            starts = rows.starts[start : start + cells_x + 1].astype(np.int64)
+            used = np.flatnonzero(np.diff(starts))
+            level_of.append(np.full(len(used), level))
+            number_of.append(line * cells_x + used)
+            borders += (total + starts[used + 1]).tolist()
+            members.append(rows.words[base + 6 * stride : base + 6 * stride + starts[-1]].astype(np.int32))
+            total += int(starts[-1])
+    empty = np.zeros(0, np.int64)
+    return (
+        np.concatenate([empty, *level_of]),
+        np.concatenate([empty, *number_of]),
+        np.array(borders, np.int64),
+        np.concatenate([empty.astype(np.int32), *members]),
+    )

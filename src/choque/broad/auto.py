@@ -18,13 +18,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.cells import CELLS_PER_BOX, FINE, WIDE
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.lanes import bit_count
 from choque._core.pair_sets import Change
+from choque._core.rows import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
 from choque._core.tree import Tree
 from choque._core.types import Floats, Integer, Rows
-from choque.broad.cost_table import CostTable, Expectation, TableArrays, expected_ratios, read_cost_table
+from choque.broad.cost_table import CostTable, Expectation, TableArrays, expect_ratios, read_cost_table
 from choque.broad.index import Index, find
 from choque.broad.structure import Structure
 from choque.errors import UnreadableFile
@@ -169,10 +170,9 @@ class Auto(Index):
             return "brute"
         moving = previous is not None
         before, table = previous if moving else self.records, present_table(moving)
-        ratios, self._grid_tests, self._passed = _consult(
-            self.records, before, sample_size(len(self)), moving, table.arrays
-        )
-        self._why = ratios
+        numbers, ratios = np.empty(len(COORDINATES)), np.empty(len(CANDIDATES))
+        _consult(self.records, before, sample_size(len(self)), moving, table.arrays, numbers, ratios)
+        self._grid_tests, self._passed, self._why = float(numbers[1]), float(numbers[5]), ratios
         if moving and ratios[CANDIDATES.index(self._chosen.name)] < SWITCH_AT:
             return self._chosen.name
         return CANDIDATES[ratios.argmin()]
@@ -202,10 +202,12 @@ def present_table(moving: bool) -> CostTable:
 
 
 @kernel
-def _consult(records: Any, previous: Any, size: Integer, moving: bool, table: TableArrays) -> tuple[Any, float, float]:
-    """Return the expected ratios of these boxes, and two numbers of their survey, ``grid_tests`` and ``passed``."""
-    numbers = survey_numbers(records, previous, size, moving)
-    return expected_ratios(numbers, table), numbers[1], numbers[5]
+def _consult(
+    records: Any, previous: Any, size: Integer, moving: bool, table: TableArrays, numbers: Any, ratios: Any
+) -> None:
+    """Write the survey of these boxes to ``numbers`` (6,) and the expected ratios to ``ratios`` (methods,)."""
+    survey_numbers(records, previous, size, moving, numbers)
+    expect_ratios(numbers, table, ratios)
 
 
 @kernel
@@ -228,7 +230,7 @@ def _changed_rows(before: Any, after: Any, maximum: Integer) -> tuple[int, Any]:
 MIN_SAMPLE, MAX_SAMPLE = 128, 2048
 """Boxes in a sample: about four times the root of their number, so that comparing all of them costs a few percent."""
 
-PER_NEAR = 0.65
+PER_NEAR = 1.0
 """Tests that a grid takes for each pair near enough, as compared with the grid's own probe."""
 
 
@@ -255,10 +257,11 @@ def survey_boxes(records: Floats, previous: Floats | None = None) -> Survey:
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.
     """
-    n, grid_tests, sweep_tests, size_classes, moving, passed = survey_numbers(
-        records, records if previous is None else previous, sample_size(len(records)), previous is not None
-    ).tolist()
-    return Survey(int(n), grid_tests, sweep_tests, int(size_classes), bool(moving), passed)
+    numbers, moving = np.empty(len(COORDINATES)), previous is not None
+    before = records if previous is None else previous
+    survey_numbers(records, before, sample_size(len(records)), moving, numbers)
+    n, grid_tests, sweep_tests, size_classes, _, passed = numbers.tolist()
+    return Survey(int(n), grid_tests, sweep_tests, int(size_classes), moving, passed)
 
 
 def sample_size(count: int) -> int:
@@ -272,22 +275,21 @@ def ends_passed(previous: Floats, records: Floats) -> float:
 
 
 @kernel
-def survey_numbers(records: Any, previous: Any, size: Integer, moving: bool) -> Any:
-    """The fields of a `Survey` as one array (6,)."""
+def survey_numbers(records: Any, previous: Any, size: Integer, moving: bool, numbers: Any) -> None:
+    """Write the fields of a `Survey` to ``numbers`` (6,)."""
     near, sweep, classes = _survey_sample(records, size)
-    passed = _passed(previous, records, min(size, MIN_SAMPLE)) if moving else 0.0
-    return np.array([records.shape[0], PER_NEAR * near, sweep, classes, np.float64(moving), passed], np.float64)
+    numbers[0], numbers[1], numbers[2], numbers[3] = records.shape[0], PER_NEAR * near, sweep, classes
+    numbers[4] = np.float64(moving)
+    numbers[5] = _passed(previous, records, min(size, MIN_SAMPLE)) if moving else 0.0
 
 
 @kernel
 def _survey_sample(records: Any, size: Integer) -> tuple[float, float, int]:
     """The sample in columns, its extent and edges, and how many of its pairs a grid would compare."""
-    lower = np.empty((3, size), np.float64)
-    largest = np.empty(size, np.float64)
-    low = np.full(3, np.inf)
-    high = np.full(3, -np.inf)
-    longest = np.zeros(3)
-    total = np.zeros(3)
+    lower, largest = np.empty((3, size), np.float64), np.empty(size, np.float64)
+    low, high, longest, total = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    for axis in range(3):
+        low[axis], high[axis], longest[axis], total[axis] = np.inf, -np.inf, 0.0, 0.0
     count = records.shape[0]
     taken = 0
     for place in range(size):
@@ -307,13 +309,11 @@ def _survey_sample(records: Any, size: Integer) -> tuple[float, float, int]:
         taken += 1
     if taken < 2:
         return 0.0, 0.0, 1
-    extent = high - low
     sweep = np.float64(count)
     for axis in range(3):
-        if extent[axis] > 0.0:
-            sweep = min(sweep, 2.0 * count * (total[axis] / taken) / extent[axis])
-    reach = longest + 0.5 * _cell_edges(extent, longest, CELLS_PER_BOX * count + 64.0)
-    near = _count_near(lower, reach, taken)
+        if high[axis] > low[axis]:
+            sweep = min(sweep, 2.0 * count * (total[axis] / taken) / (high[axis] - low[axis]))
+    near = _count_near(lower, taken, _reach(low, high, longest, count))
     return near * np.float64(count) / (taken * (taken - 1.0)), sweep, _count_classes(largest, taken)
 
 
@@ -344,35 +344,28 @@ def _passed(previous: Any, records: Any, size: Integer) -> float:
 
 
 @kernel
-def _cell_edges(extent: Any, longest: Any, budget: float) -> Any:
-    """The cells that a grid would choose: a little larger than the largest box, or as large as the budget asks."""
-    width = np.array([WIDE / FINE, WIDE, WIDE])
-    low, high = 0.0, np.max(extent)
-    if _cell_count(extent, longest * width) <= budget:
-        return longest * width
-    for _ in range(16):
-        middle = np.sqrt(low * high) if low > 0.0 else high / 64.0
-        if _cell_count(extent, np.maximum(longest, middle) * width) <= budget:
-            high = middle
-        else:
-            low = middle
-    return np.maximum(longest, high) * width
+def _reach(low: Any, high: Any, longest: Any, count: Integer) -> tuple[float, float, float]:
+    """How far apart boxes of a grid are compared: the longest edge and half a cell, cells as `rows` chooses them."""
+    wide_y, wide_z = WIDE * longest[1], WIDE * longest[2]
+    extent_y, extent_z = high[1] - low[1], high[2] - low[2]
+    # In each step rows grow by an eighth; there is one row at last, however far apart the boxes are.
+    least_y, least_z = extent_y / MAX_ROWS_ALONG, extent_z / MAX_ROWS_ALONG
+    wide_y, wide_z = max(wide_y, least_y), max(wide_z, least_z)
+    rows = 1.0
+    for _ in range(200):
+        rows = (extent_y // wide_y + 1.0 if wide_y > 0.0 else 1.0) * (extent_z // wide_z + 1.0 if wide_z > 0.0 else 1.0)
+        if rows <= count // BOXES_PER_ROW + 1:
+            break
+        wide_y, wide_z = wide_y * 1.125, wide_z * 1.125
+    cell_x = (high[0] - low[0]) * rows / count
+    return longest[0] + 0.5 * cell_x, longest[1] + 0.5 * wide_y, longest[2] + 0.5 * wide_z
 
 
 @kernel
-def _cell_count(extent: Any, edges: Any) -> float:
-    cells = 1.0
-    for axis in range(3):
-        if extent[axis] > 0.0:
-            cells *= extent[axis] // edges[axis] + 1.0 if edges[axis] > 0.0 else np.inf
-    return cells
-
-
-@kernel
-def _count_near(lower: Any, reach: Any, size: Integer) -> int:
+def _count_near(lower: Any, size: Integer, reach: tuple[float, float, float]) -> int:
     """Pairs of the sample whose lower corners are within reach of each other on every axis."""
     x, y, z = lower[0], lower[1], lower[2]
-    rx, ry, rz = reach[0], reach[1], reach[2]
+    rx, ry, rz = reach
     near = 0
     for i in range(size):
         xi, yi, zi = x[i], y[i], z[i]
@@ -385,13 +378,15 @@ def _count_near(lower: Any, reach: Any, size: Integer) -> int:
 @kernel
 def _count_classes(largest: Any, size: Integer) -> int:
     """How many fourfold classes hold a box of the sample; what is a 4²⁴th of the largest or less is one class."""
-    greatest = np.max(largest[:size])
-    met = np.zeros(25, np.uint8)
+    greatest = 0.0
+    for i in range(size):
+        greatest = max(greatest, largest[i])
+    met = 0
     for i in range(size):
         place = 0
         bound = greatest * 0.25
         while largest[i] <= bound and place < 24:
             bound *= 0.25
             place += 1
-        met[place] = 1
-    return int(np.sum(met))
+        met |= 1 << place
+    return bit_count(met)

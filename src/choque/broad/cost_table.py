@@ -49,7 +49,7 @@ class Expectation(NamedTuple):
 
 
 class TableArrays(NamedTuple):
-    """What `expected_ratios` reads of a table."""
+    """What `expect_ratios` reads of a table."""
 
     weights: NDArray[np.float64]
     """(axes,)"""
@@ -119,8 +119,9 @@ class CostTable:
 
     def ratios_at(self, where: Sequence[float]) -> NDArray[np.float64]:
         """Per method how many times as long as the fastest to expect, from a number for each of ``coordinates``."""
-        found: NDArray[np.float64] = expected_ratios(np.array(where, np.float64), self.arrays)
-        return found
+        ratios = np.empty(len(self.methods))
+        expect_ratios(np.array(where, np.float64), self.arrays, ratios)
+        return ratios
 
     def _point(self, where: Numbers) -> Any:
         return np.log10(np.array([float(where[name]) for name in self.coordinates]) + NIL) * self._weights
@@ -151,7 +152,7 @@ def read_cost_table(
 
 
 def _terms(points: Any, degree: int) -> Any:
-    """1, the coordinates, and for degree 2 their products: (places, terms), in the order of `expected_ratios`."""
+    """1, the coordinates, and for degree 2 their products: (places, terms), in the order of `expect_ratios`."""
     axes = range(points.shape[1])
     products = [points[:, a] * points[:, b] for a in axes for b in axes if a <= b] if degree == 2 else []
     return np.column_stack([np.ones(len(points)), points, *products])
@@ -165,14 +166,15 @@ def _fitted(terms: Any, times: Any) -> Any:
 
 
 @kernel
-def expected_ratios(where: Any, table: TableArrays) -> Any:
-    """Return the predicted time of each method at the coordinates ``where`` (axes,), as a multiple of the best."""
+def expect_ratios(where: Any, table: TableArrays, expected: Any) -> None:
+    """Write the time that each method is expected to take at ``where`` (axes,), as a multiple of the best."""
     points, law, left = table.points, table.law, table.left
-    axes = points.shape[1]
+    axes, methods = points.shape[1], left.shape[1]
     here = np.empty(axes)
     for axis in range(axes):
-        here[axis] = np.log10(where[axis] + NIL) * table.weights[axis] - table.middle[axis]
-    expected = np.zeros(left.shape[1])
+        here[axis] = math.log10(where[axis] + NIL) * table.weights[axis] - table.middle[axis]
+    for method in range(methods):
+        expected[method] = 0.0
     total = 0.0
     for place in range(points.shape[0]):
         distance = NEAR
@@ -180,9 +182,10 @@ def expected_ratios(where: Any, table: TableArrays) -> Any:
             distance += (points[place, axis] - here[axis]) ** 2
         weight = 1.0 / (distance * distance)
         total += weight
-        for method in range(left.shape[1]):
+        for method in range(methods):
             expected[method] += weight * left[place, method]
-    for method in range(left.shape[1]):
+    best = np.inf
+    for method in range(methods):
         expected[method] = expected[method] / total + law[0, method]
         for axis in range(axes):
             expected[method] += here[axis] * law[axis + 1, method]
@@ -191,7 +194,6 @@ def expected_ratios(where: Any, table: TableArrays) -> Any:
             for other in range(axis, axes):
                 expected[method] += here[axis] * here[other] * law[term, method]
                 term += 1
-    best = np.min(expected)
-    for method in range(left.shape[1]):
-        expected[method] = np.exp(expected[method] - best)
-    return expected
+        best = min(best, expected[method])
+    for method in range(methods):
+        expected[method] = math.exp(expected[method] - best)
