@@ -30,7 +30,7 @@ def pairs(
     device: str | None = None,
     **options: Any,
 ) -> Pairs:
-    """Every pair of boxes that overlap.
+    """Return every pair of boxes that overlap.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def pairs(
 
 
 def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads: int | None = None) -> Choice:
-    """Which method ``"auto"`` takes for these boxes, and why.
+    """Return which method ``"auto"`` takes for these boxes, and why.
 
     Examples
     --------

@@ -46,15 +46,15 @@ class PairFilter:
 
     @classmethod
     def open_to_all(cls, count: int) -> PairFilter:
-        """The filter of ``count`` moving bodies in group 1 that meet everything."""
+        """Return the filter of ``count`` moving bodies in group 1 that meet everything."""
         return cls(np.full(count, 1, np.uint32), np.full(count, EVERY_GROUP, np.uint32), np.zeros(count, np.bool_))
 
     def take(self, rows: Rows) -> PairFilter:
-        """The filter of these rows only."""
+        """Return the filter of these rows only."""
         return PairFilter(self.groups[rows], self.masks[rows], self.static[rows])
 
     def join(self, other: PairFilter) -> PairFilter:
-        """The rows of this filter, then those of the other."""
+        """Return the rows of this filter, then those of the other."""
         return PairFilter(
             np.concatenate((self.groups, other.groups)),
             np.concatenate((self.masks, other.masks)),

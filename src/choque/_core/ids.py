@@ -38,20 +38,20 @@ class Identities:
         return self.following == len(self.ids)
 
     def joined(self, count: int) -> tuple[Identities, NDArray[np.int32]]:
-        """With ``count`` more bodies, whose ids are given too."""
+        """Return a copy with ``count`` more bodies, and their ids."""
         new = np.arange(self.following, self.following + count, dtype=np.int32)
         return Identities(np.concatenate((self.ids, new)), self.following + count), new
 
     def kept(self, rows: Rows) -> Identities:
-        """With the bodies of these ``rows``, ascending, alone."""
+        """Return a copy with only the bodies of these ``rows``, ascending."""
         return Identities(self.ids[rows], self.following)
 
     def name(self, pairs: Pairs) -> Pairs:
-        """The pairs of ids that stand in these pairs of rows; sorted if those are."""
+        """Return pairs of rows as pairs of ids; sorted if the rows are."""
         return pairs if self.are_rows else self.ids[pairs]
 
     def rows_of(self, ids: ArrayLike) -> Rows:
-        """The row of each of ``ids``, in their order; `InvalidInput` names one that is dead, unknown or given twice."""
+        """Return the row of each of ``ids``; raise `InvalidInput` if one was removed, is unknown or given twice."""
         try:
             wanted = np.atleast_1d(np.asarray(ids))
         except ValueError:
@@ -74,7 +74,7 @@ class Identities:
         return rows
 
     def _located(self, wanted: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
-        """The row of each id, and whether there is one."""
+        """Return the row of each id, and whether there is one."""
         known = (wanted >= 0) & (wanted < self.following)
         if self.are_rows:
             return wanted.astype(np.int64), known

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 
 def exporting(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package: ``homes`` has the module of each name, which may be the name itself."""
+    """Return the ``__getattr__`` of a package; ``homes`` maps each name to its module, or to itself for a submodule."""
 
     def find(name: str) -> object:
         if name not in homes:

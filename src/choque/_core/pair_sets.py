@@ -31,12 +31,12 @@ class Change:
 
 
 def no_pairs() -> Pairs:
-    """The empty set of pairs."""
+    """Return the empty set of pairs."""
     return np.empty((0, 2), np.int32)
 
 
 def change_from_log(log: list[Keys], pair_filter: PairFilter | None) -> Change:
-    """The net change that keys tell: those that ended carry `ENDED`; the same key twice counts once."""
+    """Return the net change from logged keys: ended pairs carry `ENDED`; a key that occurs twice counts once."""
     keys = np.concatenate(log) if log else np.empty(0, np.uint64)
     if not keys.size:
         return Change(no_pairs(), no_pairs())
@@ -51,12 +51,12 @@ def change_from_log(log: list[Keys], pair_filter: PairFilter | None) -> Change:
 
 
 def difference(before: Pairs, after: Pairs) -> Change:
-    """What was added to and taken from ``before`` to give ``after``; both sorted. O(m)."""
+    """Return the pairs added to and removed from ``before`` to give ``after``; both sorted. O(m)."""
     return Change(_only_in_first(after, before), _only_in_first(before, after))
 
 
 def apply_change(pairs: Pairs, change: Change) -> Pairs:
-    """The sorted set after ``change``. O(m)."""
+    """Return the sorted set after ``change``. O(m)."""
     kept = _only_in_first(pairs, change.ended) if len(change.ended) else pairs
     if not len(change.began):
         return kept
@@ -66,7 +66,7 @@ def apply_change(pairs: Pairs, change: Change) -> Pairs:
 
 
 def merge_changes(changes: Sequence[Change]) -> Change:
-    """The net effect of ``changes``, one after another, on a set of pairs. O(k log k) for k pairs in all."""
+    """Return the net effect of ``changes``, one after another, on a set of pairs. O(k log k) for k pairs in all."""
     if len(changes) == 1:
         return changes[0]
     sides = [side for change in changes for side in (change.began, change.ended)]

@@ -26,7 +26,7 @@ FLAT = 1e-30
 
 
 def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = None) -> Floats:
-    """The (n, 6) records of ``boxes``, in their own float type or a wider one."""
+    """Return the (n, 6) records of ``boxes``, in their own float type or a wider one."""
     lower, upper, number = boxes.lower, boxes.upper, boxes.dtype
     if dtype is not None and dtype != number:
         # Widening comes before the step below the upper bound: that step is of the wider type.
@@ -45,7 +45,7 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
 
 
 def widened(records: Floats, closed: bool, dtype: Any, dimension: int) -> Floats:
-    """``records`` in the wider float type ``dtype``, with the step below the upper bound that belongs to it."""
+    """Return ``records`` in the wider float type ``dtype``; half-open bounds get the float below in that type."""
     wide: Floats = records.astype(dtype)
     if not closed:
         with np.errstate(over="ignore"):

@@ -45,7 +45,7 @@ class Tree(NamedTuple):
 
 
 def make_tree(records: Floats, rows: NDArray[np.uint32], thread_count: int) -> Tree:
-    """The tree over ``records`` (n, 6) in the order ``rows``, every block fitted to what it holds. O(n)."""
+    """Return the tree over ``records`` (n, 6) in the order ``rows``, every block fitted to its contents. O(n)."""
     block_counts = [max(1, -(-len(rows) // WIDTH))]
     while block_counts[-1] > 1 or len(block_counts) == 1:
         block_counts.append(-(-block_counts[-1] // WIDTH))

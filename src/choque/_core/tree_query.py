@@ -29,7 +29,7 @@ class RayHits:
 
 
 def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
-    """Which of ``records`` (k, 6) overlap which boxes of the tree: sorted (m, 2) rows of (record, row)."""
+    """Return which of ``records`` (k, 6) overlap which boxes of the tree: sorted (m, 2) rows of (record, row)."""
     sink = Sink(len(records), thread_count, None)
     if tree.rows.size:
         wide = records.astype(np.promote_types(records.dtype, tree.lanes.dtype), copy=False)
@@ -38,7 +38,7 @@ def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
 
 
 def query_points(tree: Tree, points: ArrayLike, dimension: int, thread_count: int) -> Pairs:
-    """Which points lie in which boxes; a point on the upper side of a half-open box is outside."""
+    """Return which points lie in which boxes; a point on the upper side of a half-open box is outside."""
     given = _vectors("points", points, dimension)
     return query_boxes(tree, np.concatenate((given, given), axis=1), thread_count)
 
@@ -46,7 +46,7 @@ def query_points(tree: Tree, points: ArrayLike, dimension: int, thread_count: in
 def query_rays(
     tree: Tree, origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int, thread_count: int
 ) -> Pairs:
-    """All boxes that each ray meets, computed in float64, touching included: sorted (m, 2) rows of (ray, row)."""
+    """Return all boxes that each ray meets, in float64, touching included: sorted (m, 2) rows of (ray, row)."""
     rays = _rays(origin, direction, longest, dimension)
     sink = Sink(len(rays), thread_count, None)
     if tree.rows.size:
@@ -57,7 +57,7 @@ def query_rays(
 def cast_rays(
     tree: Tree, origin: ArrayLike, direction: ArrayLike, longest: float, dimension: int, thread_count: int
 ) -> RayHits:
-    """The first box that each ray meets; of boxes met at the same distance the one with the smaller row."""
+    """Return the first box that each ray meets; at equal distances the one with the smaller row."""
     rays = _rays(origin, direction, longest, dimension)
     hits = RayHits(np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf))
     if tree.rows.size:
@@ -67,7 +67,7 @@ def cast_rays(
 
 
 def nearest_boxes(tree: Tree, points: ArrayLike, count: int, dimension: int, thread_count: int) -> RayHits:
-    """The ``count`` boxes nearest to each point, nearest first."""
+    """Return the ``count`` boxes nearest to each point, nearest first."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InvalidInput(f"count is {count!r}; it must be a whole number of at least 1.")
     given = _vectors("points", points, dimension)
@@ -86,7 +86,7 @@ def _over_questions(kernel: Any, count: int, thread_count: int, arrays: tuple[An
 
 
 def _vectors(name: str, given: ArrayLike, dimension: int, third: float = FLAT / 2) -> NDArray[np.float64]:
-    """(k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes."""
+    """Return (k, 3) float64; a 2D point gets the middle of the third axis of 2D boxes."""
     try:
         array = np.asarray(given, np.float64)
     except (TypeError, ValueError):
@@ -167,7 +167,7 @@ def _emit_queries(
 
 @kernel
 def _ray_entry(rays: Any, i: int, longest: float, lanes: Any, block: int, lane: int) -> float:
-    """Where ray ``i`` enters a box, in units of its direction; infinity if it misses (Kay & Kajiya's slabs, 1986)."""
+    """Return where ray ``i`` enters a box, in units of its direction; infinity if it misses (Kay, Kajiya, 1986)."""
     enter, leave = 0.0, longest
     for axis in range(3):
         low, high = np.float64(lanes[block, axis, lane]), np.float64(lanes[block, axis + 3, lane])

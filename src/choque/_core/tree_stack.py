@@ -13,7 +13,7 @@ Stack = NDArray[np.int64]
 
 @inline
 def entry_of(level: Integer, block: Integer) -> Integer:
-    """The number of a block."""
+    """Return the number of a block."""
     return (level << 56) | block
 
 

@@ -119,7 +119,7 @@ class Bvh(Index):
         return self._hierarchy
 
     def _movement_arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The place of each row in the order, and a slot that says which mover it is; made at the first move."""
+        """Return the place of each row in the order, and a slot for its number among movers; made at the first move."""
         if self._places is None:
             self._places = np.empty(len(self), np.int32)
             self._places[self._hierarchy.rows] = np.arange(len(self), dtype=np.int32)

@@ -182,13 +182,13 @@ class Auto(Index):
 
 
 def coordinates(survey: Survey) -> tuple[float, ...]:
-    """Where boxes lie: a number for each of `COORDINATES`."""
+    """Return the coordinates of a survey in the table: a number for each of `COORDINATES`."""
     return tuple(float(number) for number in survey)
 
 
 @cache
 def present_table(moving: bool) -> CostTable:
-    """The places of the table in use that move, or those that rest; all of them where it has no such places.
+    """Return the places of the table in use that move, or those that rest; all if it has no such places.
 
     It is read when it is first used: the one that `VARIABLE` names then, or the one that is shipped.
     """
@@ -265,12 +265,12 @@ def survey_boxes(records: Floats, previous: Floats | None = None) -> Survey:
 
 
 def sample_size(count: int) -> int:
-    """How many of ``count`` boxes are looked at."""
+    """Return the sample size for ``count`` boxes."""
     return min(count, max(MIN_SAMPLE, min(MAX_SAMPLE, math.isqrt(16 * count))))
 
 
 def ends_passed(previous: Floats, records: Floats) -> float:
-    """`Survey.passed` alone, from the smallest sample: O(1) time."""
+    """Return only `Survey.passed`, from the smallest sample: O(1) time."""
     return float(_passed(previous, records, min(len(records), MIN_SAMPLE)))
 
 

@@ -69,7 +69,7 @@ class AllPairs(Index):
 
 
 def list_few(records: Floats) -> Pairs:
-    """The pairs of a few boxes at the least cost: one kernel, whose order is the sorted one. O(n²) memory."""
+    """Return the sorted pairs of a few boxes by one kernel, at the least cost. O(n²) memory."""
     count = len(records)
     chunk: Keys = np.empty(count * (count + 1) // 2, np.uint64)
     _, written, _ = _emit_rows(0, count, chunk, padded_columns(records))

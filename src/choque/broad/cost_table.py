@@ -108,13 +108,13 @@ class CostTable:
         return len(self._places)
 
     def only(self, coordinate: str, value: float) -> CostTable:
-        """The table of those places alone that have this ``value`` there."""
+        """Return the table of only those places that have this ``value``."""
         places = [place for place in self._places if place[0][coordinate] == value]
         weights = dict(zip(self.coordinates, self._weights.tolist(), strict=True))
         return CostTable(self.coordinates, self.methods, places, weights, self.degree)
 
     def choose(self, where: Numbers) -> Expectation:
-        """The method from which to expect the least time at this point."""
+        """Return the method with the least expected time at this point."""
         return Expectation.of(self.methods, self.ratios_at([where[name] for name in self.coordinates]))
 
     def ratios_at(self, where: Sequence[float]) -> NDArray[np.float64]:
@@ -159,7 +159,7 @@ def _terms(points: Any, degree: int) -> Any:
 
 
 def _fitted(terms: Any, times: Any) -> Any:
-    """The least squares (terms, methods); all but the constant are held back a little."""
+    """Return the least-squares coefficients (terms, methods), slightly regularised but for the constant."""
     stiffness = STIFFNESS * np.eye(terms.shape[1]) * max(len(terms), 1)
     stiffness[0, 0] = 0.0 if len(terms) else 1.0
     return np.linalg.solve(terms.T @ terms + stiffness, terms.T @ times)

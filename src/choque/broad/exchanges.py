@@ -52,7 +52,7 @@ def _entry(a: Integer, b: Integer, joined: bool) -> np.uint64:
 
 @kernel
 def _met(place: int, other: Integer, records: Any, previous: Any, rows: Rows) -> Any:
-    """Whether the bodies ``rows[place]`` and ``other`` overlapped when ``rows`` had their ``previous`` records."""
+    """Return whether ``rows[place]`` and ``other`` overlapped when ``rows`` had their ``previous`` records."""
     low, high = 0, rows.size
     while low < high:
         middle = (low + high) // 2
@@ -116,7 +116,7 @@ def sort_end_points(
 
 @kernel
 def gather_values(values: Any, ends: EndPoints, records: Any, first_axis: int) -> None:
-    """The present value of each end point, in the order of ``ends`` (axes, 2n), whose first axis is ``first_axis``."""
+    """Write the present value of each end point, in the order of ``ends`` (axes, 2n), from ``first_axis`` on."""
     count = records.shape[0]
     for axis in range(values.shape[0]):
         for k in range(values.shape[1]):
@@ -129,7 +129,7 @@ def gather_values(values: Any, ends: EndPoints, records: Any, first_axis: int) -
 def sort_axes(
     first: int, last: int, log: Keys, values: Any, ends: EndPoints, records: Any, previous: Any, judging: bool
 ) -> tuple[int, int, int, int]:
-    """`sort_end_points` on axis after axis; a position counts through all of ``values`` (axes, 2n)."""
+    """Run `sort_end_points` on each axis in turn; a position counts through all of ``values`` (axes, 2n)."""
     size = values.shape[1]
     logged: Integer = 0
     exchanges = 0
@@ -214,7 +214,7 @@ def move_end_points(
 
 @kernel
 def _find(end: int, value: float, line: Any, order: EndPoints) -> int:
-    """The place of the end point ``end`` of ``value``, or −1 if it is not there."""
+    """Return the place of the end point ``end`` of ``value``, or −1 if it is not there."""
     low, high = 0, order.size
     while low < high:
         middle = (low + high) // 2

@@ -56,7 +56,7 @@ class SapIncremental(Index):
         return order_of_sweep(self.name, *self._swept(), self.ends)
 
     def _swept(self) -> tuple[int, Order]:
-        """The axis that is swept, and the rows in the order of their lower ends on it."""
+        """Return the axis that is swept, and the rows in the order of their lower ends on it."""
         axis = widest_axis(self.records, self.table.dimension)
         order = self.ends[axis]
         return axis, order[order < len(self)]  # the lower ends, which are rows
@@ -115,7 +115,7 @@ class SapIncremental(Index):
         return change_from_log(logs, self.table.pair_filter)
 
     def _end_values(self, axis: int) -> Floats:
-        """The values of all end points of ``axis``, by end point."""
+        """Return the values of all end points of ``axis``, by end point."""
         return np.concatenate((self.records[:, axis], self.records[:, axis + 3]))
 
     def widest(self, records: Floats, dtype: Any) -> Floats:

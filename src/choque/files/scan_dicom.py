@@ -95,7 +95,7 @@ def is_dicom(path: Path) -> bool:
 
 
 def _slices(path: Path) -> Iterator[Slice]:
-    """The pictures of a file; none if it holds something else."""
+    """Return the slices of a file; none if it holds something else."""
     pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
     with naming_damage(path):
         file = pydicom.dcmread(path, force=True)
@@ -134,7 +134,7 @@ def _slices(path: Path) -> Iterator[Slice]:
 
 
 def _frame_offsets(path: Path, file: Any, count: int) -> NDArray[np.float64]:
-    """How far along its normal each frame lies from the position that the file gives: 0 where each frame says it."""
+    """Return the offset of each frame along its normal from the position in the file; 0 if frames have their own."""
     if count == 1 or "PerFrameFunctionalGroupsSequence" in file:
         return np.zeros(count)
     given = file.get("GridFrameOffsetVector")
@@ -150,7 +150,7 @@ def _frame_offsets(path: Path, file: Any, count: int) -> NDArray[np.float64]:
 
 
 def _groups(file: Any, number: int) -> list[Any]:
-    """Where a frame's numbers may stand, the most specific first: its own group, that of all frames, the file."""
+    """Return the data sets that may describe a frame, most specific first: its own group, the shared one, the file."""
     places = []
     for name, at in (("PerFrameFunctionalGroupsSequence", number), ("SharedFunctionalGroupsSequence", 0)):
         sequence = file.get(name)
@@ -160,7 +160,7 @@ def _groups(file: Any, number: int) -> list[Any]:
 
 
 def _part(groups: list[Any], sequence: str, name: str) -> Any:
-    """The first place that says ``name``, by itself or in a ``sequence`` of one item; None if there is none."""
+    """Return the first value of ``name``, at top level or in a ``sequence`` of one item; None if there is none."""
     for group in groups:
         items = group.get(sequence)
         for place in (items[0] if items else None, group):
@@ -188,7 +188,7 @@ def _rescaled(stored: NDArray[Any], place: Any) -> NDArray[Any]:
 
 
 def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
-    """One block of values from slices in any sequence."""
+    """Return one block of values from slices in any order."""
     series = {each.series for each in slices}
     if len(series) > 1:
         raise UnreadableFile(
@@ -223,7 +223,7 @@ def _listed(slices: list[Slice]) -> str:
 def _slice_step(
     source: Path, first: Slice, places: NDArray[np.float64], normal: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """From one slice to the next; refused when slices are missing, doubled or unevenly spread."""
+    """Return the vector from one slice to the next; refuse slices that are missing, doubled or unevenly spaced."""
     if len(places) == 1:
         return normal * first.thickness
     steps = np.diff(places @ normal)

@@ -109,7 +109,7 @@ def failure_time_inline(motion: Motion, axis: Integer, left: Integer, right: Int
 
 @helper
 def failure_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
-    """`failure_time_inline` as a call."""
+    """Call `failure_time_inline`, which is pasted into its callers, as a function."""
     return failure_time_inline(motion, axis, left, right, now)
 
 
@@ -159,7 +159,7 @@ def certify_inline(motion: Motion, axis: Integer, slot: Integer, now: float) -> 
 
 @helper
 def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
-    """`certify_inline` as a call."""
+    """Call `certify_inline`, which is pasted into its callers, as a function."""
     return certify_inline(motion, axis, slot, now)
 
 

@@ -134,7 +134,7 @@ def advance_plain(
     journal: tuple[Any, ...],
     events: tuple[Any, ...],
 ) -> int:
-    """`advance` for calls from Python: the fields of its state, and of the queue, as plain tuples.
+    """Call `advance` from Python, with the fields of its state and of the queue as plain tuples.
 
     Numba looks up the type of every field of a named tuple at every call, which takes longer than an `advance` in which
     nothing happens.

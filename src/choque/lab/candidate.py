@@ -52,7 +52,7 @@ class Candidate(Protocol):
 
     @property
     def threads(self) -> int:
-        """How many threads it may use."""
+        """The number of threads it may use."""
 
     @property
     def question(self) -> Literal["boxes", "spheres"]:

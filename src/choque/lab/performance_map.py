@@ -46,17 +46,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Score:
-    """How often a way of choosing missed the best by more than the study allows, on places it had not seen."""
+    """The quality of a selector on unseen places: how often it missed the best by more than the study allows."""
 
     chooser: str
     places: int
     misses: int
     mean: float
-    """How much longer than the best the choice took, as a share, on average."""
+    """Mean excess time of the choice over the best, as a fraction."""
     worst: float
-    """The most that it took longer."""
+    """The largest excess."""
     where: str
-    """The setting of the worst."""
+    """The setting of the largest excess."""
 
 
 class PerformanceMap:
@@ -78,7 +78,7 @@ class PerformanceMap:
         return self._table.choose(coordinates).method
 
     def to_json(self) -> str:
-        """The table for a selector: coordinates, the best method, and the times of all."""
+        """Return the table for a selector: coordinates, the best method, and the times of all."""
         rows = [{**asdict(place), "best": place.best} for place in self.places]
         return json.dumps({"coordinates": self.names, "places": rows}, indent=1)
 
@@ -103,7 +103,7 @@ def held_out(result: Result) -> list[Score]:
 
 
 def _unseen(result: Result) -> Iterator[tuple[float, str]]:
-    """With several instances the last one is held out; with one, each place in turn: its regret, and where it is."""
+    """Yield regret and setting of held-out places: the last of several instances, or each place of one in turn."""
     study = result.study
     places = performance_map(result).places
     instances = [tuple(place.setting[name] for name in study.instance) for place in places]
@@ -121,7 +121,7 @@ def _unseen(result: Result) -> Iterator[tuple[float, str]]:
 
 
 def draw_map(result: Result, *, rows: str) -> Figure:
-    """The fastest method by size and by the levels of ``rows``, with its lead over the second."""
+    """Draw the fastest method by size and by the levels of ``rows``, with its lead over the second."""
     study = result.study
     ranking = result.ranking.where(lambda row: row.get("ratio") is not None and row[study.compares] != study.selector)
     sizes = sorted(ranking.levels(str(study.grows)))

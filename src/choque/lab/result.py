@@ -221,7 +221,7 @@ class Result:
 
 
 def _span(seconds: float) -> str:
-    """A waiting time in words, to the second, or to the minute above an hour."""
+    """Return a waiting time in words, to the second, or to the minute above an hour."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -69,7 +69,7 @@ class Outcome(Generic[Work]):
     spent: float = 0.0
 
     def wants_more(self, plan: Plan) -> bool:
-        """Whether another turn is allowed and useful."""
+        """Return whether another turn is allowed and useful."""
         if self.status != "measured" or self.spent > plan.budget:
             return False
         if plan.precision is None or len(self.readings) < plan.fewest:
@@ -138,7 +138,7 @@ def _take_turns(
     outcomes: Sequence[Outcome[Work]], plan: Plan, tell: Callable[[Outcome[Work]], None], *, to_the_end: bool
 ) -> None:
     for turn in range(plan.most):
-        # Whoever comes after heavy work finds cold caches: let that be someone else each round.
+        # The trial after heavy work finds cold caches, so the order changes each round.
         shift = turn % max(len(outcomes), 1)
         for outcome in [*outcomes[shift:], *outcomes[:shift]]:
             if outcome.wants_more(plan):

@@ -121,7 +121,7 @@ def _block(title: str, rows: list[Row], width: int) -> RichTable:
 
 
 def _columns(moving: bool, wide: bool) -> dict[str, Callable[[Row], str]]:
-    """The columns between name and verdict, and how each is written."""
+    """Return the columns between name and verdict, and how each is written."""
     columns: dict[str, Callable[[Row], str]] = {"pairs": lambda row: _number(row.pair_count)}
     if wide:
         columns["threads"] = lambda row: str(row.threads)

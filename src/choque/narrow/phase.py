@@ -285,7 +285,7 @@ def _ordered(pairs: ArrayLike, count: int) -> Pairs:
 
 
 def _is_ready(pairs: Any) -> bool:
-    """Whether the pairs have the layout that kernels are compiled for."""
+    """Return whether the pairs have the layout that kernels are compiled for."""
     return (
         isinstance(pairs, np.ndarray)
         and pairs.dtype == np.int32

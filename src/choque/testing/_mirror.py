@@ -24,16 +24,16 @@ class Mirror:
         self.filters = _full(count, filters)
 
     def pairs(self) -> Pairs:
-        """All pairs of ids now."""
+        """Return all pairs of ids now."""
         return self.ids[oracle.overlapping_pairs(self.lower, self.upper, closed=self.closed, **self.filters)]
 
     def allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
-        """Which ``pairs`` of ids the filters admit."""
+        """Return which ``pairs`` of ids the filters admit."""
         rows = np.searchsorted(self.ids, pairs).astype(np.int32)
         return oracle.allowed(rows, len(self.ids), **self.filters)
 
     def query(self, boxes: Boxes) -> Pairs:
-        """Which of ``boxes`` overlap which ids."""
+        """Return the ids that overlap each of ``boxes``."""
         found = oracle.overlapping_queries(self.lower, self.upper, boxes.lower, boxes.upper, closed=self.closed)
         found[:, 1] = self.ids[found[:, 1]]
         return found
@@ -67,7 +67,7 @@ class Mirror:
 
 
 def _full(count: int, filters: dict[str, Any]) -> dict[str, Any]:
-    """The three filters of ``count`` bodies, those not given at their defaults."""
+    """Return the three filters of ``count`` bodies, those not given at their defaults."""
     defaults: dict[str, Any] = {"groups": 1, "masks": 0xFFFFFFFF, "static": False}
     return {name: np.broadcast_to(filters.get(name, default), (count,)).copy() for name, default in defaults.items()}
 

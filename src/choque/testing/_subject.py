@@ -54,7 +54,7 @@ class Subject:
         return cast("Callable[..., BroadPhase]", factory)(bounds, **chosen)
 
     def trial(self, scene: Scene, **settings: Any) -> Trial:
-        """A trial on ``scene`` with these ``settings``."""
+        """Return a trial on ``scene`` with these ``settings``."""
         return Trial(self, scene, settings)
 
 
@@ -78,7 +78,7 @@ class Trial:
             raise self._failure(f"{type(problem).__name__} was raised: {problem}") from problem
 
     def make(self, bounds: Bounds | None = None, **more: Any) -> BroadPhase:
-        """An object over ``bounds``, those of the scene unless given, with the settings of the trial."""
+        """Return an object over ``bounds``, those of the scene unless given, with the settings of the trial."""
         return self.subject.make(self.scene.boxes() if bounds is None else bounds, **{**self.settings, **more})
 
     def fail(self, problem: str) -> NoReturn:
@@ -135,7 +135,7 @@ class Trial:
 
 
 def scene_of(name: str, lower: Floats, upper: Floats) -> Scene:
-    """A scene that a check makes on its own, and that only running the check makes again."""
+    """Return a scene of a check's own, which is reproduced only by running the check."""
     return Scene(name, lower, upper, "those that the check makes")
 
 

@@ -20,7 +20,7 @@ from choque.testing._subject import Factory
 
 
 def broad_phase_checks() -> Iterator[tuple[str, Check]]:
-    """Every check as (name, function); the function takes what `check_broad_phase` takes.
+    """List every check as (name, function); the function takes the arguments of `check_broad_phase`.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def overlapping_pairs(
     static: ArrayLike | None = None,
     block: int = BLOCK,
 ) -> Pairs:
-    """All pairs of rows i < j whose boxes overlap and that the filter allows: (m, 2) int32, sorted.
+    """Return all pairs of rows i < j whose boxes overlap and that the filter allows: (m, 2) int32, sorted.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def overlapping_queries(
     closed: bool = True,
     block: int = BLOCK,
 ) -> Pairs:
-    """Which rows of ``other`` overlap which rows: (m, 2) int32 of (row of other, row), sorted."""
+    """Return which rows of ``other`` overlap which rows: (m, 2) int32 of (row of other, row), sorted."""
     found = [np.empty((0, 2), np.int32)]
     for first in range(0, len(other_lower), block):
         part = slice(first, first + block)
@@ -71,7 +71,7 @@ def allowed(
     masks: ArrayLike | None = None,
     static: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
-    """Which ``pairs`` of ``count`` bodies may be: each in a group of the other's mask, not both static."""
+    """Return which ``pairs`` of ``count`` bodies are allowed: each in a group of the other's mask, not both static."""
     group = np.broadcast_to(np.asarray(1 if groups is None else groups, np.int64), (count,))
     mask = np.broadcast_to(np.asarray(0xFFFFFFFF if masks is None else masks, np.int64), (count,))
     rest = np.broadcast_to(np.asarray(False if static is None else static, np.bool_), (count,))

@@ -47,13 +47,13 @@ class Scene:
         return int(self.lower.shape[1])
 
     def boxes(self) -> Boxes:
-        """The boxes as bounds."""
+        """Return the boxes as bounds."""
         return Boxes(self.lower, self.upper)
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """What a scene at the edge is asked for."""
+    """The parameters of an edge-case scene."""
 
     count: int
     dimension: int
@@ -61,7 +61,7 @@ class Canvas:
     random: np.random.Generator
 
     def points(self, low: int, high: int) -> NDArray[np.float64]:
-        """(count, dimension) random whole numbers from ``low`` to ``high``."""
+        """Return (count, dimension) random whole numbers from ``low`` to ``high``."""
         return self.random.integers(low, high, (self.count, self.dimension), endpoint=True).astype(np.float64)
 
 
@@ -69,12 +69,12 @@ _edge_cases: dict[str, Callable[[Canvas], Corners]] = {}
 
 
 def names() -> list[str]:
-    """Every scene that `make` knows, sorted."""
+    """Return every scene that `make` knows, sorted."""
     return sorted([*GENERATED, *_edge_cases])
 
 
 def make(name: str, *, dimension: int = 3, dtype: FloatName = "float64", count: int = 60, seed: int = 0) -> Scene:
-    """The scene ``name`` of about ``count`` boxes; edge cases of one or two boxes have no more than these."""
+    """Return the scene ``name`` of about ``count`` boxes; some edge cases have only one or two."""
     arguments = f"{name!r}, dimension={dimension}, dtype={dtype!r}, count={count}, seed={seed}"
     if name in GENERATED:
         lower, upper = generate(name, count, seed=seed, dimension=dimension, dtype=dtype).frame(0)
@@ -195,7 +195,7 @@ def _giant_and_dust(canvas: Canvas) -> Corners:
 
 @_edge_case("collinear")
 def _collinear(canvas: Canvas) -> Corners:
-    """All on the last axis: nothing to tell apart on the others."""
+    """Return boxes along the last axis, equal on the others."""
     lower = np.zeros((canvas.count, canvas.dimension))
     lower[:, -1] = canvas.random.permutation(canvas.count)
     return lower, lower + 1.25

@@ -124,7 +124,7 @@ class World(Population):
 
     @property
     def frame(self) -> int:
-        """How many steps were made so far."""
+        """The number of steps so far."""
         return self._frame
 
     @property

@@ -1,7 +1,7 @@
 """The physics engines compared with, one file each; none is imported before it is used.
 
-They run the same scenes of spheres and capsules between walls, by rules of their own: what is compared is the time of
-a step, not the course of the bodies.
+They run the same scenes of spheres and capsules between walls, by their own rules: the time of a step is compared, not
+the motion of the bodies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The contract of an engine: another library that runs a scene of bodies, one thread, no friction."""
+"""The interface of an engine: another library that runs a scene of bodies on one thread without friction."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TAKEN = (SPHERE, CAPSULE, TILE)
 class Engine(ABC):
     """A world of another library, made from a scene and stepped; close it after use, or use it in a ``with`` block.
 
-    Friction, gravity, damping and sleeping are off and collisions are elastic as the scene says. The stages of a step
-    cannot be told apart from outside.
+    Friction, gravity, damping and sleeping are off, and the elasticity is that of the scene. The stages of a step are
+    not timed separately.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Engine(ABC):
 
     @classmethod
     def is_installed(cls) -> bool:
-        """Whether the library can be found, without importing it."""
+        """Return whether the library can be found, without importing it."""
         return find_spec(cls.module) is not None
 
     @classmethod
@@ -60,28 +60,28 @@ class Engine(ABC):
 
     @classmethod
     def version(cls) -> str:
-        """The library and its version, for reports."""
+        """Return the library and its version, for reports."""
         return f"{cls.distribution} {version(cls.distribution)}"
 
     @abstractmethod
     def step(self) -> None:
-        """Go on by one step of the scene."""
+        """Advance by one step of the scene."""
 
     @abstractmethod
     def positions(self) -> NDArray[np.float64]:
-        """Where the bodies that move are now, (n, 3), in the order of the scene."""
+        """Return the positions of the bodies that move, (n, 3), in the order of the scene."""
 
     @abstractmethod
     def velocities(self) -> NDArray[np.float64]:
-        """Their velocities, (n, 3)."""
+        """Return their velocities, (n, 3)."""
 
     @abstractmethod
     def contact_count(self) -> int:
-        """How many points of contact the latest step had, by the engine's own rules."""
+        """Return the number of contact points in the latest step, by the engine's own rules."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the engine's world; closing twice does nothing."""
+        """Release the engine's world; closing twice does nothing."""
 
     def __enter__(self) -> Self:
         return self

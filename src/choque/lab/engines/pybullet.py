@@ -1,4 +1,4 @@
-"""Bullet, through pybullet: no window, one thread, bodies as plain rigid bodies."""
+"""Bullet, through pybullet: no window, one thread, rigid bodies without articulations."""
 # ruff: noqa: D102 (the contract documents the methods)
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from choque.scene import BodyScene
 from choque.scene.body_scenes.columns import SPHERE, TILE
 
 THICKNESS = 1.0
-"""Half of what a wall measures behind the face of its tile; Bullet's boxes are solid."""
+"""Half the thickness of a wall behind the face of its tile; Bullet's boxes are solid."""
 
 ITERATIONS = 10
-"""Of the solver: the default of the engine itself; its Python package has 50, which is slower."""
+"""Iterations of the solver: the default of the engine; that of its Python package is 50, which is slower."""
 
 
 class Bullet(Engine):
     """Bullet's discrete world in DIRECT mode.
 
-    Set up as fast as it goes: maximal coordinates (rigid bodies, no articulations), the engine's own 10 iterations,
+    Set up for speed: maximal coordinates (rigid bodies, no articulations), the engine's own 10 iterations,
     no substeps, shapes shared by bodies of one size. A tile becomes a box whose face lies where the tile is.
     """
 
@@ -81,7 +81,7 @@ class Bullet(Engine):
             self._client = -1
 
     def _shape(self, kind: int, size: NDArray[np.float64]) -> int:
-        """The number of the shape, made when it is first asked for."""
+        """Return the number of the shape, which is made at its first use."""
         key = (float(kind), *size.tolist())
         if key not in self._shapes:
             if kind == SPHERE:
@@ -100,13 +100,13 @@ class Bullet(Engine):
 
 
 def _outward(normal: NDArray[np.float64], offset: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The unit normal of a tile that points away from the bodies between the walls."""
+    """Return the unit normal of a tile that points away from the bodies between the walls."""
     away: NDArray[np.float64] = normal if normal @ offset >= 0 else -normal
     return away
 
 
 def _quaternions(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rotations (n, 3, 3) as (n, 4) x, y, z, w: an eigenvector of Bar-Itzhack's symmetric matrix."""
+    """Return rotations (n, 3, 3) as quaternions (n, 4) x, y, z, w: an eigenvector of Bar-Itzhack's symmetric matrix."""
     r = rotation
     symmetric = np.empty((len(r), 4, 4))
     for i in range(3):

@@ -89,7 +89,7 @@ class Bsp(PartitionTree):
         return Cut(sides, counts, np.repeat(level.regions[:, None], 2, axis=1), working_bytes)
 
     def _normals(self, spreads: NDArray[np.float64], number: int) -> NDArray[np.float64]:
-        """(k, 3) directions of the planes of level ``number``; no plane leans into a third axis that is not there."""
+        """Return (k, 3) normals of the planes of level ``number``; in 2D their third component is 0."""
         normals = np.zeros((len(spreads), 3))
         dimension = self.table.dimension
         if self._planes == "axis":
@@ -113,7 +113,7 @@ def _find_spreads(
     centroids: NDArray[np.float64],
     spreads: NDArray[np.float64],
 ) -> None:
-    """The centroid of each node's middles and, if ``wanted``, their covariance in units of the largest distance."""
+    """Write the mean of each node's centres and, if ``wanted``, their covariance relative to the largest distance."""
     away = np.empty(3)
     for node in range(first, last):
         rows = members[starts[node] : starts[node + 1]]

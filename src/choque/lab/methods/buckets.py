@@ -170,7 +170,7 @@ def _emit_members(
 
 @kernel
 def _gather(records: Any, rows: NDArray[np.int32]) -> Any:
-    """The records of these rows side by side: a bucket is read as often as it has members."""
+    """Return the records of these rows contiguously, as a bucket is read once for each member."""
     gathered = np.empty((rows.size, 6), records.dtype)
     for k in range(rows.size):
         for bound in range(6):
@@ -180,7 +180,7 @@ def _gather(records: Any, rows: NDArray[np.int32]) -> Any:
 
 @kernel
 def _meeting(one: Any, other: Any, region: NDArray[np.float64]) -> int:
-    """Whether two bodies of a bucket do not meet in it, meet but not at their corner, or at their corner."""
+    """Return whether two bodies of a bucket are apart in it, overlap but not at their corner, or at their corner."""
     meeting = _HERE
     for axis in range(3):
         low, high, wall = one[axis], other[axis], region[axis]

@@ -130,7 +130,7 @@ def cell_buckets(
 
 
 def checked_cells(cells: Sequence[int], dimension: int) -> tuple[int, ...]:
-    """``cells`` as a tuple of one whole number for each dimension, or a sentence about what is wrong."""
+    """Return ``cells`` as a tuple of one whole number for each dimension; raise `InvalidInput` for other values."""
     given = tuple(cells) if isinstance(cells, Sequence | np.ndarray) and not isinstance(cells, str) else ()
     whole = all(isinstance(count, int | np.integer) and not isinstance(count, bool) for count in given)
     if len(given) != dimension or dimension not in (2, 3) or not whole:
@@ -146,7 +146,7 @@ def checked_cells(cells: Sequence[int], dimension: int) -> tuple[int, ...]:
 
 
 def arena_of(records: Floats, dimension: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lower and upper corner of all finite bounds on the first ``dimension`` axes; zero where there are none."""
+    """Return the lower and upper corner of all finite bounds on the first ``dimension`` axes; 0 if there are none."""
     bounds = np.concatenate((records[:, :dimension], records[:, 3 : 3 + dimension])).astype(np.float64)
     finite = np.isfinite(bounds)
     lower = np.where(finite, bounds, np.inf).min(axis=0, initial=np.inf)
@@ -156,7 +156,7 @@ def arena_of(records: Floats, dimension: int) -> tuple[NDArray[np.float64], NDAr
 
 
 def cell_walls(cells: Sequence[int], lower: ArrayLike, upper: ArrayLike) -> Walls:
-    """The inner walls along each of three axes, ascending; a missing third axis has none."""
+    """Return the inner walls along each of three axes, ascending; a missing third axis has none."""
     low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
     shape = (len(cells),)
     if low.shape != shape or high.shape != shape or not (np.isfinite([low, high]).all() and (low <= high).all()):
@@ -179,7 +179,7 @@ def _inner_walls(count: int, lower: np.float64, upper: np.float64) -> NDArray[np
 
 
 def _most_cells(touched: NDArray[np.int64]) -> int:
-    """In how many cells a body may lie before it is a giant."""
+    """Return the maximum number of cells of a body that is not a giant."""
     allowed = max(LISTINGS_PER_BODY * len(touched), LISTINGS_FREE)
     most = MAX_BODY_CELLS
     while most > LISTINGS_PER_BODY and touched[touched <= most].sum() > allowed:
@@ -201,7 +201,7 @@ def _as_buckets(keys: Keys, walls: Walls, giants: NDArray[np.int32]) -> Buckets:
 
 @kernel
 def _cell_along(value: float, walls: NDArray[np.float64]) -> int:
-    """How many walls are at or before ``value``: the cell that it lies in."""
+    """Return the number of walls at or before ``value``, which is its cell."""
     low, high = 0, walls.size
     while low < high:
         middle = (low + high) >> 1
@@ -222,7 +222,7 @@ def _find_ranges(
     z_walls: NDArray[np.float64],
     ranges: NDArray[np.int32],
 ) -> None:
-    """The first and the last cell of each body on each axis; an empty half-open body still has its lower corner."""
+    """Write the first and last cell of each body on each axis; an empty half-open body has that of its lower corner."""
     for i in range(first, last):
         ranges[i, 0] = _cell_along(records[i, 0], x_walls)
         ranges[i, 1] = _cell_along(records[i, 1], y_walls)
@@ -277,7 +277,7 @@ def _sphere_radius(record: Any, axis_count: int) -> float:
 
 @kernel
 def _gap(record: Any, axis: int, cell: int, walls: NDArray[np.float64]) -> float:
-    """The squared distance on one axis from the centre of a body to a cell; NaN, which lists it, where unknown."""
+    """Return the squared distance on one axis from a body's centre to a cell; NaN, which lists it, if unknown."""
     centre = 0.5 * float(record[axis]) + 0.5 * float(record[axis + 3])
     gap = 0.0
     if cell > 0 and centre < walls[cell - 1]:

@@ -105,7 +105,7 @@ def _cut_nodes(
 
 @kernel
 def _choose_axis(rows: NDArray[np.int32], records: Any, dimension: int, first_axis: int) -> int:
-    """The axis of greatest spread beyond a body's length (``first_axis`` −1), or the next on which there is any."""
+    """Return the axis of greatest spread beyond a body's length (``first_axis`` −1), or the next with any spread."""
     best = max(first_axis, 0)
     best_score = -np.inf
     for turn in range(dimension):
@@ -164,7 +164,7 @@ def _median_plane(rows: NDArray[np.int32], records: Any, axis: int, middles: NDA
 
 @kernel
 def _select(values: NDArray[np.float64], rank: int) -> float:
-    """The value of this rank; the values are put in a new order (Hoare, "Algorithm 65: Find", 1961)."""
+    """Return the value of this rank, reordering the values (Hoare, "Algorithm 65: Find", 1961)."""
     low, high = 0, values.size - 1
     while low < high:
         pivot = values[(low + high) >> 1]

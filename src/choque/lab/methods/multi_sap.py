@@ -105,7 +105,7 @@ class MultiSap(Index):
         return CellFrame.over(lowest, highest, within_budget(np.minimum(cubes, most), budget))
 
     def _line(self, rows: Order, axis: int) -> Line:
-        """The boxes ``rows`` in the order of ``axis``."""
+        """Return the boxes ``rows`` in the order of ``axis``."""
         order = rows[order_of(self.records[rows, axis], self.thread_count())]
         return Line.of(boxes_in_order(self.records, order, axis, self.thread_count()), order)
 
@@ -233,7 +233,7 @@ def _deal(
 
 @kernel
 def _choose_axes(first: int, last: int, boxes: Any, starts: Rows, axes: NDArray[np.uint8], values: Any) -> None:
-    """For the cells first … last − 1: the axis on which lower corners vary most, and each box's lower bound on it."""
+    """Write the axis on which lower corners vary most in cells first … last − 1, and each box's lower bound on it."""
     total = np.empty(3)
     square = np.empty(3)
     for cell in range(first, last):

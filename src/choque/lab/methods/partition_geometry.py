@@ -12,7 +12,7 @@ FARTHEST = 4e307
 
 @kernel
 def middle_along(lower: float, upper: float) -> float:
-    """The middle of a body on one axis; its one finite bound where the other is infinite, NaN where both are."""
+    """Return the centre of a body on one axis; its finite bound if the other is infinite, NaN if both are."""
     if upper < lower:
         upper = lower  # an empty half-open body is where it begins
     middle = 0.5 * float(lower) + 0.5 * float(upper)

@@ -34,7 +34,7 @@ MAX_LISTINGS_LEFT = 1.125
 
 @dataclass(frozen=True)
 class Limits:
-    """When a tree stops growing.
+    """The conditions on which a tree stops growing.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Level:
         return sum(array.nbytes for array in vars(self).values())
 
     def take(self, chosen: NDArray[np.bool_]) -> Level:
-        """The chosen nodes alone."""
+        """Return the chosen nodes alone."""
         if chosen.all():
             return self
         listed = np.repeat(chosen, self.counts)
@@ -108,7 +108,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Cut:
-    """How the nodes of a level are cut.
+    """The cuts of the nodes of a level.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ def automatic_depth(body_count: int, leaf_size: int, children: int, spare: int) 
 
 
 def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where ranges of these lengths start when laid end to end, and where the last one ends."""
+    """Return the starts of consecutive ranges of these lengths, and the end of the last."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
 
 
@@ -208,7 +208,7 @@ def _worth(level: Level, done: Cut, limits: Limits) -> NDArray[np.bool_]:
 
 
 def _children(level: Level, done: Cut, chosen: NDArray[np.bool_], thread_count: int) -> Level:
-    """The children of the chosen nodes that hold a body."""
+    """Return the children of the chosen nodes that hold a body."""
     counts = done.counts[chosen]
     places = starts_of(counts.ravel())[:-1].reshape(counts.shape)
     members = np.empty(int(counts.sum()), np.int32)
@@ -259,7 +259,7 @@ def _as_buckets(leaves: list[Level]) -> Buckets:
 
 
 def without_regions(buckets: Buckets) -> Buckets:
-    """The same buckets where the planes may lean, so that they are no boxes."""
+    """Return the same buckets without regions, for planes that are not aligned with the axes."""
     return Buckets(buckets.starts, buckets.members, UNBOUNDED, buckets.giants)
 
 

@@ -1,4 +1,4 @@
-"""The kernels of the Warp peers, apart because Warp reads their annotations when it is imported."""
+"""The kernels of the Warp peers, in a module of their own because Warp reads annotations when kernels are defined."""
 # mypy: ignore-errors
 
 import warp as wp
@@ -46,7 +46,7 @@ def bvh_pairs(
     count: wp.array(dtype=int),
     buffer: wp.array(dtype=wp.vec2i),
 ):
-    """Ask the tree for the boxes that overlap each box."""
+    """Query the tree for the boxes that overlap each box."""
     first = wp.tid()
     query = wp.bvh_query_aabb(bvh, lower[first], upper[first])
     second = int(0)  # noqa: RUF046, UP018 (Warp tells a variable from a constant by this call)

@@ -23,9 +23,9 @@ class _State:
 class CoalTree(Peer):
     """Every box is set as the bounding box of an object; moving sets it again and the tree repairs itself.
 
-    The collected pairs stay in C++: the Python binding has no conversion for them. To read them, the tree
-    is asked again with the library's narrow phase behind it. All bodies are spheres in one place, so that
-    phase agrees to every pair.
+    The collected pairs stay in C++: the Python binding cannot convert them. To read them, the tree is queried
+    again with the library's narrow phase after it. All bodies are spheres in one place, so that this phase
+    accepts every pair.
     """
 
     name = "coal-tree"

@@ -1,4 +1,4 @@
-"""The contract of a peer: another library made to answer our question, timed as fairly as it can be."""
+"""The interface of a peer: another library that finds overlapping boxes, timed as fairly as possible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Peer(ABC):
     Parameters
     ----------
     threads
-        How many threads the library may use, where it can be chosen; None for all.
+        Number of threads, if the library lets one choose; None for all.
     """
 
     name: ClassVar[str]
@@ -39,23 +39,23 @@ class Peer(ABC):
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
     """The dimensions of boxes that it takes."""
     uses_threads: ClassVar[bool] = False
-    """True if it heeds ``threads``; otherwise it runs on one."""
+    """True if it uses ``threads``; otherwise it runs on one."""
     keeps_structure: ClassVar[bool] = False
     """True if `update` keeps and repairs its structure; otherwise it makes a new one."""
     question: ClassVar[Literal["boxes", "spheres"]] = "boxes"
-    """What it computes: overlapping boxes, or neighbours of points (another question, for the time alone)."""
+    """What it computes: overlapping boxes, or neighbours of points, another problem of which only times compare."""
     exactness: ClassVar[str]
     """How the library's own answer relates to the exact one, in a sentence."""
     kind: ClassVar[Literal["method", "peer"]] = "peer"
     superset: ClassVar[bool] = False
-    """True if the pairs read may hold more than the exact ones; no peer needs that leave."""
+    """True if `read` may return more than the exact pairs; no peer does at present."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = (threads or available_count()) if self.uses_threads else 1
 
     @classmethod
     def is_installed(cls) -> bool:
-        """Whether the library can be found, without importing it."""
+        """Return whether the library can be found, without importing it."""
         return find_spec(cls.module) is not None
 
     @classmethod
@@ -68,7 +68,7 @@ class Peer(ABC):
         """Make the library's structure over the boxes ``lower``, ``upper``, each (n, 2) or (n, 3)."""
 
     def update(self, state: Any, lower: Floats, upper: Floats) -> Any:  # noqa: ARG002
-        """Follow boxes that have all moved; the structure is built again unless the library can do better."""
+        """Follow boxes that have all moved; build the structure again unless the library can update it."""
         return self.create(lower, upper)
 
     @abstractmethod
@@ -80,7 +80,7 @@ class Peer(ABC):
         """Turn the ``answer`` of `pairs` into sorted (m, 2) pairs, each once."""
 
     def counters(self, state: Any) -> Mapping[str, int]:  # noqa: ARG002
-        """Tell what the library counted: nothing, as a rule."""
+        """Return what the library counted, by name; empty unless overridden."""
         return {}
 
 
@@ -99,7 +99,7 @@ def canonical_hits(counts: NDArray[Any], hits: NDArray[Any]) -> Pairs:
 
 
 def overlapping(lower: Floats, upper: Floats, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which of the pairs of rows ``first``, ``second`` overlap as closed boxes."""
+    """Return which of the pairs of rows ``first``, ``second`` overlap as closed boxes."""
     apart = np.zeros(len(first), np.bool_)
     for axis in range(lower.shape[1]):
         low, high = np.ascontiguousarray(lower[:, axis]), np.ascontiguousarray(upper[:, axis])
@@ -108,7 +108,7 @@ def overlapping(lower: Floats, upper: Floats, first: NDArray[Any], second: NDArr
 
 
 def in_three_dimensions(corners: Floats, number: type = np.float64, third: float = 0.0) -> NDArray[Any]:
-    """Give the corners as (n, 3) C-contiguous numbers; in 2D the third coordinate is ``third``."""
+    """Return the corners as a C-contiguous (n, 3) array; in 2D the third coordinate is ``third``."""
     if corners.shape[1] == 3:
         return np.ascontiguousarray(corners, number)
     padded: NDArray[Any] = np.full((len(corners), 3), third, number)

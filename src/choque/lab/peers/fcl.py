@@ -26,7 +26,7 @@ class _State:
 class FclTree(Peer):
     """Every box is a box geometry at its centre; moving sets the translations and the tree repairs itself.
 
-    The library hands out its pairs one by one to a Python function; there is no other way to get them.
+    The library passes its pairs one by one to a Python function; there is no other way to get them.
     """
 
     name = "fcl-tree"
@@ -60,11 +60,11 @@ class FclTree(Peer):
         return found
 
     def read(self, state: _State, answer: Answer) -> Pairs:
-        """Know the bodies by their centres: the callback is given copies that carry nothing else of ours."""
+        """Identify the bodies by their centres: the callback gets copies that carry nothing else."""
         row_at = {where.tobytes(): row for row, where in enumerate(state.centre)}
         if len(row_at) < len(state.centre):
             raise InvalidInput(
-                "Two boxes have the same centre; python-fcl reports bodies that cannot be told apart then."
+                "Two boxes have the same centre; python-fcl reports bodies by their centres, which must differ."
             )
         rows = [[row_at[body.getTranslation().tobytes()] for body in pair] for pair in answer]
         found = np.array(rows, np.int64).reshape(-1, 2)

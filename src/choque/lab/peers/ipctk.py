@@ -2,8 +2,8 @@
 
 Each box is the swept box of a point that travels from the lower to the upper corner, and each point is an
 edge of its own: the edge-edge candidates are then the overlapping boxes, and stay in C++ until they are read.
-This is the fastest of the routes tried: edges between two vertices build twice as many vertex boxes, and
-vertex-vertex candidates come as Python objects only.
+This is the fastest of the ways tried: edges between two vertices build twice as many vertex boxes, and
+vertex-vertex candidates come only as Python objects.
 """
 
 from __future__ import annotations

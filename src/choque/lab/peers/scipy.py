@@ -51,9 +51,9 @@ class ScipyCkdtree(Peer):
 
 
 def scaled_centres(lower: Floats, upper: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Give centres and edges where the largest edge is 1, and the distance within which boxes may meet.
+    """Return centres and edges scaled so that the largest edge is 1, and the distance within which boxes may overlap.
 
-    The distance is 1 and a little more: the roundings of the centres must not lose a pair.
+    The distance is slightly above 1, so that rounding of the centres loses no pair.
     """
     low, high = lower.astype(np.float64), upper.astype(np.float64)
     edge = high - low

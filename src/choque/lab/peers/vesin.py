@@ -40,7 +40,7 @@ class _Neighbours(Peer):
 
 
 class Vesin(_Neighbours):
-    """Boxes through the spheres around them: √d times the reach, then a vectorised test of candidates."""
+    """Boxes by the spheres around them: √d times the edge as cut-off, then a vectorised test of candidates."""
 
     name = "vesin"
     exactness = "A superset (spheres around the boxes), filtered within the timed part."
@@ -59,7 +59,7 @@ class Vesin(_Neighbours):
 
 
 class VesinSpheres(_Neighbours):
-    """Equal spheres, the question that the library is made for.
+    """Equal spheres, the problem that the library is made for.
 
     Their diameter is such that a uniform scene has as many touching spheres as it has overlapping boxes of
     the mean edge, so that the work is comparable though the pairs are not.

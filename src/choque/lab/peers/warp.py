@@ -78,7 +78,7 @@ class WarpHashGrid(_Warp):
         warp = self._warp()
         low, high = (in_three_dimensions(corners, np.float32) for corners in (lower, upper))
         centre = (low + high) / 2
-        # A rounding more than the largest edge: centres are rounded too.
+        # Slightly more than the largest edge, because centres are rounded too.
         cell = float((high - low).max(initial=0.0)) * 1.00001 + float(np.spacing(np.abs(centre).max(initial=1.0)))
         cells = np.ceil(np.ptp(centre, axis=0) / cell) if len(centre) else np.ones(3)
         structure = warp.HashGrid(*(int(each) for each in np.clip(cells, 1, CELLS_PER_AXIS)), device="cpu")

@@ -53,7 +53,7 @@ def growth_of_uniform(levels: Mapping[str, Sequence[Level]], quick: bool) -> Ite
 
 
 def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
-    """Every method of Choque on the smallest scene of each kind; other libraries have nothing to compile here."""
+    """Yield every method of Choque on the smallest scene of each kind; other libraries have nothing to compile."""
     smallest = min(int(n or 0) for n in levels["n"])
     own = [method for method in levels["method"] if method in methods()]
     yield from (
@@ -62,12 +62,12 @@ def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
 
 
 def frame_count(scene: str, n: int) -> int:
-    """How many frames are followed: few boxes for two seconds, as methods that adapt need time to detect motion."""
+    """Return the number of frames: two seconds for few boxes, as methods that adapt need time to detect motion."""
     return max(MIN_FRAMES, min(MAX_FRAMES, BOX_FRAMES // n)) if scene in MOVING else 1
 
 
 def takes_other_boxes(parameters: Parameters) -> bool:
-    """Whether the method is a library that knows no boxes in 3D."""
+    """Return whether the method is a library without boxes in 3D."""
     from choque.lab import peers
 
     method = str(parameters["method"])
@@ -75,7 +75,7 @@ def takes_other_boxes(parameters: Parameters) -> bool:
 
 
 def seconds_a_frame(row: Row) -> float | None:
-    """What a user waits for: create and pairs of a still scene; update and pairs of a moving one's later frames."""
+    """Return what a user waits for: create and pairs if nothing moves, otherwise update and pairs of later frames."""
     update, pairs = row.get("update"), row.get("pairs")
     if not isinstance(pairs, float):
         return None
@@ -92,7 +92,7 @@ def bytes_a_box(row: Row) -> float | None:
 
 
 def what_tells_methods_apart() -> Mapping[str, float]:
-    """As for `auto`, which consults the map of this study."""
+    """Return the weights of `auto`, which uses the map of this study."""
     from choque.broad.auto import WEIGHTS
 
     return WEIGHTS
@@ -129,7 +129,7 @@ STUDY = Study(
 
 @STUDY.trial
 def prepare(parameters: Parameters, scratch: Path | None) -> Trial:
-    """A candidate on a scene, with the oracle's pairs to be checked against."""
+    """Return a candidate on a scene, with the oracle's pairs."""
     from choque.lab.box_trial import BoxInstance
     from choque.lab.candidate import find_candidate
 
@@ -208,7 +208,7 @@ def refreshing_loses(result: Result) -> Finding:
     "auto-within-15", source="Choque, step 2", printed="On held-out cells auto is within 15 % of the best method."
 )
 def auto_is_good(result: Result) -> Finding:
-    """How often it is not."""
+    """Count the settings where it is not."""
     from choque.lab.head_to_head import judge_selector
 
     return judge_selector(result)
@@ -275,7 +275,7 @@ def best_where(result: Result) -> Figure:
 
 
 def _beats(result: Result, fast: str, slow: str, *, scene: str, at_least: int) -> Finding:
-    """Whether one method is faster than another at the largest size of a scene that both finished."""
+    """Return whether a method is faster than another at the largest size of a scene that both finished."""
     right = result.right.where(scene=scene) if "scene" in result.right.columns else result.right
     shared = set(right.where(method=fast).levels("n")) & set(right.where(method=slow).levels("n"))
     large = max((n for n in shared if n >= at_least), default=None)

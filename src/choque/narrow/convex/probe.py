@@ -119,7 +119,7 @@ def probe_pairs(
 
 @helper
 def _separates(cores: Cores, one: Integer, other: Integer, axis: Floats, row: Integer, gap: float) -> bool:
-    """Whether a remembered axis clearly separates the bodies by more than ``gap``."""
+    """Return whether a remembered axis clearly separates the bodies by more than ``gap``."""
     direction = point_of(axis, row)
     size = dot(direction, direction)
     if not size > 0:

@@ -84,7 +84,7 @@ def _entry(bodies: BodyColumns) -> Iterator[str]:
 
 
 def _column(column: NDArray[Any]) -> str:
-    """One value where all bodies share it, else one for each."""
+    """Return one value if all bodies share it, else one for each."""
     if (column == column[0]).all():
         return _text(column[0].tolist())
     return _rows(column)
@@ -99,7 +99,7 @@ def _rows(column: NDArray[Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value as TOML; numbers are the shortest that read back as the same."""
+    """Return a value as TOML; numbers are the shortest that read back as the same."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, str):

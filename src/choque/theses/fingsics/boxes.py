@@ -22,7 +22,7 @@ THICKNESS = np.float32(NEAR_ZERO)
 
 
 def body_boxes(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG001
-    """The box and the oriented box of each body, float32, nothing rounded outward. O(n), one thread.
+    """Return the box and the oriented box of each body, float32, nothing rounded outward. O(n), one thread.
 
     The half-lengths of a tile's oriented box are the whole sides of the tile, as in the engine.
     """
@@ -89,7 +89,7 @@ def _fill_half_lengths(kind: Any, size: Any, half: NDArray[np.float32]) -> None:
 
 @kernel
 def _edge(axes: Any, row: Integer, which: Integer) -> Vector:
-    """The direction of edge ``which`` of an oriented box."""
+    """Return the direction of edge ``which`` of an oriented box."""
     return axes[row, which, 0], axes[row, which, 1], axes[row, which, 2]
 
 
@@ -102,10 +102,10 @@ def oriented_boxes_meet(
     j: Integer,
     turn: NDArray[np.float32],
 ) -> bool:
-    """Whether none of 15 directions separates two oriented boxes, touching included.
+    """Return whether none of 15 directions separates two oriented boxes, touching included.
 
     No epsilon, so boxes that touch, or whose edges are nearly parallel, may go either way, and differently for j and
-    i. ``turn`` (3, 3) is room to work in. After S. Gottschalk, M. C. Lin and D. Manocha, "OBBTree", 1996.
+    i. ``turn`` (3, 3) is working memory. After S. Gottschalk, M. C. Lin and D. Manocha, "OBBTree", 1996.
     """
     between = minus(vector(center, j), vector(center, i))
     offset = (dot(between, _edge(axes, i, 0)), dot(between, _edge(axes, i, 1)), dot(between, _edge(axes, i, 2)))

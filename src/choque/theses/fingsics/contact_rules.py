@@ -74,13 +74,13 @@ def capsule_tile(a: Pose, b: Pose) -> Manifold:
 
 @kernel
 def common_normal(direction: Vector, other: Vector) -> Vector:
-    """The unit vector across two directions that are not parallel."""
+    """Return the unit vector perpendicular to two directions that are not parallel."""
     return unit(cross(other, direction))
 
 
 @kernel
 def nearest_on_lines(start: Vector, direction: Vector, other_start: Vector, other: Vector, across: Vector) -> Vector:
-    """The parameters s and t of the nearest points, and the signed gap w between them along ``across``.
+    """Return the parameters s and t of the nearest points, and the signed gap w between them along ``across``.
 
     Solves s·direction − t·other + w·across = other_start − start, rows exchanged for the largest pivot. The
     directions are unit and not parallel, so no pivot vanishes.
@@ -114,9 +114,9 @@ def _bring_up_pivot(system: Any, column: int) -> None:
 
 @kernel
 def _touch_parallel(a: Capsule, b: Capsule) -> Touch:
-    """Each end of either capsule against the other; midway between the first two that touch.
+    """Test each end of either capsule against the other; the point is midway between the first two that touch.
 
-    Normal and depth are those of the earlier of the two; that of b's ends points toward a, and is left so.
+    Normal and depth are those of the first. The normal at an end of b points toward a, as in the engine.
     """
     a_plus = touch_sphere_capsule(capsule_end(a, ONE), a[2], b)
     a_minus = touch_sphere_capsule(capsule_end(a, -ONE), a[2], b)
@@ -137,7 +137,7 @@ def _touch_parallel(a: Capsule, b: Capsule) -> Touch:
 
 @kernel
 def touch_capsules(a: Capsule, b: Capsule) -> Touch:
-    """Where the axes come nearest if that is inside both cylinders, else by the ends on those sides."""
+    """Test the nearest points of the axes if they are inside both cylinders, otherwise the ends on those sides."""
     if are_parallel(a[1], b[1]):
         return _touch_parallel(a, b)
     across = common_normal(a[1], b[1])
@@ -166,7 +166,7 @@ def touch_capsules(a: Capsule, b: Capsule) -> Touch:
 
 @kernel
 def _clamp(parameter: Any, extent: Any) -> Any:
-    """``parameter``, or the end of a segment of length ``extent`` around 0 that it lies beyond."""
+    """Return ``parameter``, or the end of a segment of length ``extent`` around 0 that it lies beyond."""
     if abs(parameter) < extent * HALF:
         return parameter
     if parameter > ZERO:

@@ -82,7 +82,7 @@ class FingsicsSweep:
         return exchanges
 
     def pairs(self) -> Pairs:
-        """The pairs now, in rows, sorted."""
+        """Return the pairs now, in rows, sorted."""
         return unpack_pairs(self.keys)
 
     def copy(self) -> Self:
@@ -90,7 +90,7 @@ class FingsicsSweep:
         return type(self)(*(getattr(self, field.name).copy() for field in fields(self)))
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Every array by name."""
+        """Return every array by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -105,7 +105,7 @@ class FingsicsSweep:
     def _fits(
         self, values: NDArray[np.float32], points: NDArray[np.int32], places: NDArray[np.int32], keys: Keys
     ) -> bool:
-        """Whether lists are sorted ones of as many end points as here, so that no kernel leaves its arrays."""
+        """Return whether lists are sorted and have the right number of end points, so that no kernel leaves them."""
         shape = self.values.shape
         if not values.shape == points.shape == places.shape == shape or keys.ndim != 1:
             return False
@@ -119,7 +119,7 @@ class FingsicsSweep:
 
 
 def _after(keys: Keys, log: Keys) -> Keys:
-    """The set after everything in ``log`` happened to it: the latest entry of each pair counts."""
+    """Return the set after the changes in ``log``: the latest entry of each pair counts."""
     if not log.size:
         return keys
     latest = log[::-1]
@@ -136,7 +136,7 @@ def _pack(i: Integer, j: Integer) -> np.uint64:
 
 @kernel
 def _overlap_elsewhere(places: NDArray[np.int32], axis: Integer, i: Integer, j: Integer) -> bool:
-    """Whether two bodies overlap on the two other axes, by the places of their end points."""
+    """Return whether two bodies overlap on the two other axes, by the places of their end points."""
     for k in range(3):
         if k != axis and (places[k, 2 * i] > places[k, 2 * j + 1] or places[k, 2 * j] > places[k, 2 * i + 1]):
             return False

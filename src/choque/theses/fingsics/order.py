@@ -16,7 +16,7 @@ from choque._core.types import Integer, Pairs, Rows
 
 @kernel
 def text_key(number: Integer) -> Any:
-    """A whole number whose order is that of the decimal text of ``number`` (0 to 2³¹ − 1).
+    """Return a whole number whose order is that of the decimal text of ``number`` (0 to 2³¹ − 1).
 
     The digits moved to the left, then how many there are: a text comes after its beginnings.
     """
@@ -36,7 +36,7 @@ def _fill_keys(numbers: Pairs, keys: NDArray[np.int64]) -> None:
 
 
 def in_text_order(pairs: Pairs) -> tuple[Rows, NDArray[np.bool_]]:
-    """The rows of ``pairs`` (m, 2) in the order of the texts "first-second", and (m,) which pairs are turned round.
+    """Return the rows of ``pairs`` (m, 2) in the order of the texts "first-second", and (m,) which are reversed.
 
     A pair is turned round if its smaller number has the later text. O(m log m).
     """

@@ -55,7 +55,7 @@ def euler(x: Any, y: Any, z: Any, matrix: Any) -> None:
 
 @kernel
 def turn(rotation: Any, row: Integer, by: Any, result: Any) -> None:
-    """Put ``by``·``rotation[row]`` in the place of ``rotation[row]``; ``result`` (3, 3) is room to work in."""
+    """Put ``by``·``rotation[row]`` in the place of ``rotation[row]``; ``result`` (3, 3) is working memory."""
     for i in range(3):
         for j in range(3):
             result[i, j] = (
@@ -74,7 +74,7 @@ def radians(degrees: ArrayLike) -> NDArray[np.float32]:
 
 
 def rotations(degrees: ArrayLike) -> NDArray[np.float32]:
-    """(n, 3, 3) the orientations of ``degrees`` (n, 3) about x, y and z, rounded where the engine rounds.
+    """Return (n, 3, 3) the orientations of ``degrees`` (n, 3) about x, y and z, rounded where the engine rounds.
 
     A quarter turn is not exact: its cosine is that of the float next to π/2.
     """
@@ -120,7 +120,7 @@ def invert_inertia(
 
 @kernel
 def _moments(kind: Any, size: Any, mass: Any, inertia: Any, body: Integer) -> Vector:
-    """The principal moments of a body; those of kinds that the engine lacks are the world's."""
+    """Return the principal moments of a body; those of kinds that the engine lacks are the world's."""
     radius, weight = np.float32(size[body, 0]), np.float64(mass[body])
     if kind[body] == SPHERE:
         moment = np.float32(TWO_FIFTHS * weight * radius * radius)
@@ -134,7 +134,7 @@ def _moments(kind: Any, size: Any, mass: Any, inertia: Any, body: Integer) -> Ve
 
 @kernel
 def _invert(matrix: Any, inverse: Any) -> None:
-    """The inverse of a 3 by 3 matrix, by its cofactors."""
+    """Write the inverse of a 3 by 3 matrix, by its cofactors."""
     a, b, c = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     d, e, f = matrix[1, 0], matrix[1, 1], matrix[1, 2]
     g, h, k = matrix[2, 0], matrix[2, 1], matrix[2, 2]
@@ -149,7 +149,7 @@ def _invert(matrix: Any, inverse: Any) -> None:
 
 @kernel
 def limited(a: Vector, most: Any) -> Vector:
-    """``a``, or as much of it as is ``most`` long."""
+    """Return ``a``, shortened to the length ``most`` if it is longer."""
     if length_squared(a) > square(most):
         return times(over(a, length(a)), most)
     return a
@@ -235,7 +235,7 @@ class FingsicsImpulse(Response):
         return len(order)
 
     def _note(self, ids: NDArray[np.int32], contacts: Contacts) -> NDArray[np.bool_]:
-        """(m,) whether each contact is new or deeper than the frame before; remember this frame."""
+        """Return (m,) whether each contact is new or deeper than in the frame before; remember this frame."""
         named = ids[contacts.pairs].astype(np.uint64)
         keys = (named[:, 0] << np.uint64(32)) | named[:, 1]
         depth = contacts.depth.astype(np.float32)
@@ -247,7 +247,7 @@ class FingsicsImpulse(Response):
         return grows
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The pairs in contact the frame before, as packed ids, and their depths."""
+        """Return the pairs in contact in the frame before, as packed ids, and their depths."""
         return {"keys": self._keys, "depth": self._depth}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -288,7 +288,7 @@ class Fingsics(FingsicsImpulse):
 
 @kernel
 def _product(matrix: Any, a: Vector) -> Vector:
-    """A matrix times a vector."""
+    """Return a matrix times a vector."""
     return (
         a[0] * matrix[0, 0] + a[1] * matrix[0, 1] + a[2] * matrix[0, 2],
         a[0] * matrix[1, 0] + a[1] * matrix[1, 1] + a[2] * matrix[1, 2],

@@ -90,14 +90,14 @@ def touch_spheres(center: Vector, radius: Any, other_center: Vector, other_radiu
 
 @kernel
 def capsule_end(capsule: Capsule, side: Any) -> Vector:
-    """The centre of the hemisphere at the end ``side``, +1 or −1."""
+    """Return the centre of the hemisphere at the end ``side``, +1 or −1."""
     center, direction, _, cylinder = capsule
     return plus(center, times(times(times(direction, cylinder), HALF), side))
 
 
 @kernel
 def touch_sphere_cylinder(center: Vector, radius: Any, capsule: Capsule) -> Touch:
-    """The cylinder alone, if the sphere's centre projects inside it; the point lies on the far side of the axis."""
+    """Test the cylinder alone, if the sphere's centre projects inside it; the point is on the far side of the axis."""
     capsule_center, direction, capsule_radius, cylinder = capsule
     along = times(direction, dot(minus(center, capsule_center), direction) / dot(direction, direction))
     if not length_squared(along) < square(cylinder * HALF):
@@ -114,7 +114,7 @@ def touch_sphere_cylinder(center: Vector, radius: Any, capsule: Capsule) -> Touc
 
 @kernel
 def touch_sphere_capsule(center: Vector, radius: Any, capsule: Capsule) -> Touch:
-    """The cylinder, the end at +, the end at −: the first that touches."""
+    """Test the cylinder, the end at + and the end at −, in this order; the first that touches counts."""
     touch = touch_sphere_cylinder(center, radius, capsule)
     if not touch[0]:
         touch = touch_spheres(center, radius, capsule_end(capsule, ONE), capsule[2])
@@ -125,13 +125,13 @@ def touch_sphere_capsule(center: Vector, radius: Any, capsule: Capsule) -> Touch
 
 @kernel
 def edge_center(center: Vector, direction: Vector, extent: Any, side: Any) -> Vector:
-    """The middle of the tile's edge that lies at the end ``side``, +1 or −1, of ``direction``."""
+    """Return the middle of the tile's edge that lies at the end ``side``, +1 or −1, of ``direction``."""
     return plus(center, times(times(times(direction, extent), HALF), side))
 
 
 @kernel
 def corner(tile: Tile, length_side: Any, width_side: Any) -> Vector:
-    """The corner at the ends ``length_side`` and ``width_side``, +1 or −1 each."""
+    """Return the corner at the ends ``length_side`` and ``width_side``, +1 or −1 each."""
     return edge_center(edge_center(tile[0], tile[2], tile[4], length_side), tile[3], tile[5], width_side)
 
 

@@ -160,7 +160,7 @@ def ten_milliseconds(result: Result) -> Finding:
 
 @STUDY.claim("ten-bodies", source=CHOQUE, printed="A step of 10 bodies takes under 200 µs.")
 def ten_bodies(result: Result) -> Finding:
-    """The default method; their room has six walls besides."""
+    """The default method; the scene has six walls besides."""
     return _under(result, FEW_BODIES, 200e-6)
 
 

@@ -29,7 +29,7 @@ NEARLY_PARALLEL = np.float64(1e-5)
 
 @kernel
 def vector(rows: Any, row: Integer) -> Vector:
-    """Row ``row`` of (n, 3)."""
+    """Return row ``row`` of (n, 3)."""
     return np.float32(rows[row, 0]), np.float32(rows[row, 1]), np.float32(rows[row, 2])
 
 
@@ -41,7 +41,7 @@ def single(a: Any) -> Vector:
 
 @kernel
 def axis(rotation: Any, row: Integer, which: Integer) -> Vector:
-    """Where the local axis ``which`` of body ``row`` points: a column of its rotation."""
+    """Return the direction of the local axis ``which`` of body ``row``, a column of its rotation."""
     return np.float32(rotation[row, 0, which]), np.float32(rotation[row, 1, which]), np.float32(rotation[row, 2, which])
 
 
@@ -89,7 +89,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 @kernel
 def square(number: Any) -> Any:
-    """In double precision."""
+    """Return the squared length, in double precision."""
     return np.float64(number) * np.float64(number)
 
 
@@ -107,7 +107,7 @@ def length(a: Vector) -> Any:
 
 @kernel
 def unit(a: Vector) -> Vector:
-    """``a`` at length one; up where it has none, at which the engine stops with an error."""
+    """Return ``a`` at length 1; up if it is zero, for which the engine stops with an error."""
     size = length(a)
     if size == ZERO:
         return ZERO, ONE, ZERO
@@ -116,19 +116,19 @@ def unit(a: Vector) -> Vector:
 
 @kernel
 def is_near_zero(a: Vector) -> bool:
-    """Whether every component is below the engine's threshold of 0.0001."""
+    """Return whether every component is below the engine's threshold of 0.0001."""
     return bool(abs(a[0]) < NEAR_ZERO and abs(a[1]) < NEAR_ZERO and abs(a[2]) < NEAR_ZERO)
 
 
 @kernel
 def are_parallel(a: Vector, b: Vector) -> bool:
-    """Whether two unit vectors, or one and the opposite of the other, differ by less than 0.00001, squared."""
+    """Return whether two unit vectors, or one and the negative of the other, have a squared distance below 0.00001."""
     return bool(length_squared(minus(a, b)) < NEARLY_PARALLEL or length_squared(plus(a, b)) < NEARLY_PARALLEL)
 
 
 @kernel
 def apart() -> Touch:
-    """No contact."""
+    """Return no contact."""
     nowhere = (ZERO, ZERO, ZERO)
     return False, nowhere, nowhere, ZERO
 

@@ -80,7 +80,7 @@ class WorldTrial(Trial):
         watch.skip()
 
     def warm_up(self, patience: float) -> None:
-        """Every pair of kinds, then a few steps twice, which tell how long all would take; all if that is not long."""
+        """Compile every pair of kinds, time a few steps twice to estimate the whole run, and make it if it is short."""
         moving = int((~self.scene.bodies.static).sum())
         pairs = moving * (len(self.scene) - (moving + 1) / 2)
         if self.name == "all" and pairs > MOST_PAIRS:
@@ -101,7 +101,7 @@ class WorldTrial(Trial):
             super().warm_up(patience)
 
     def check(self) -> Verdict:
-        """The contacts of every step and the state at the end, against those of the course."""
+        """Compare the contacts of every step and the final state with those of the course."""
         if self._expected is None:
             return Verdict("unchecked")
         assert self._world is not None
@@ -120,9 +120,9 @@ class WorldTrial(Trial):
         }
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """The cost model's letters and exact tests by kinds in nanoseconds, typical of a step; the share of late steps.
+        """Return the terms of the cost model and exact tests by kinds [ns], medians of steps; the share of late steps.
 
-        What is typical is the median over steps, which those that the machine interrupted do not move.
+        Medians do not depend on the few steps that the machine interrupted.
         """
         if not self.reports:
             return {}
@@ -196,11 +196,11 @@ class RecordedTrial(WorldTrial):
         watch.skip()
 
     def check(self) -> Verdict:
-        """The course as above, and a recording with all of its frames."""
+        """Compare the course, and check that the recording has all of its frames."""
         return super().check() if self._is_whole else Verdict("wrong", "the recording does not hold every frame")
 
     def counters(self) -> Mapping[str, int | float]:
-        """Also the bytes of the recording."""
+        """Return the counters of the run, and the bytes of the recording."""
         return {**super().counters(), "recorded_bytes": self._bytes}
 
 
@@ -237,7 +237,7 @@ class ReplayTrial(Trial):
         self._frames, self._late = frames, late / frames
 
     def check(self) -> Verdict:
-        """The poses of the last frame against the world that was recorded, to the last bit of float32."""
+        """Compare the poses of the last frame with the recorded world, to the last bit of float32."""
         bodies, poses = self._world.bodies, self._poses
         same = np.array_equal(poses.position, bodies.position.astype(np.float32)) and np.array_equal(
             poses.rotation, bodies.rotation.astype(np.float32)
@@ -303,7 +303,7 @@ class EngineTrial(Trial):
         return {"steps": self.steps, "contact_points": self._engine.contact_count()}
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """Its version, and how much of the energy of motion it kept, which with elastic bodies should be all."""
+        """Return its version and the fraction of kinetic energy it kept, which should be 1 for elastic bodies."""
         if self._engine is None:
             return {"engine": self._make.version()}
         bodies = self.scene.bodies

@@ -2,7 +2,7 @@
 
 The document is ``<config>`` with an optional ``<camera>`` and ``<objects>``, which holds ``<sphere>``, ``<capsule>``
 and ``<tile>`` elements. As in the engine, stray text and unknown elements mean nothing and every attribute has a
-default; unlike it, an attribute that nobody knows is noted, and a document type is refused. A comment before
+default; unlike it, an unknown attribute is noted, and a document type is refused. A comment before
 ``<config>`` says what the scene is.
 """
 
@@ -251,7 +251,7 @@ class _Reader(ContentHandler, LexicalHandler):
 
 
 def default_of(column: str) -> Any:
-    """What a body has in a column of which its element says nothing."""
+    """Return the default of a column, for an element without the attribute."""
     return (0.0, 0.0, 0.0) if column in _VECTORS else DEFAULTS[column]
 
 
@@ -314,7 +314,7 @@ def _elements(bodies: BodyColumns) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """The shortest text that reads back as the same value."""
+    """Return the shortest text that reads back as the same value."""
     if isinstance(value, list):
         return ",".join(map(_text, value))
     if isinstance(value, bool):

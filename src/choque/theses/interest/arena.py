@@ -91,15 +91,15 @@ class Path:
     wall: Rows
 
     def position(self, step: int) -> Rows:
-        """Where the bodies are after ``step`` steps."""
+        """Return the position of the bodies after ``step`` steps."""
         return self._folded(step)[0]
 
     def heading(self, step: int) -> Rows:
-        """The velocity of the bodies after ``step`` steps."""
+        """Return the velocity of the bodies after ``step`` steps."""
         return np.where(self._folded(step)[1], -self.velocity, self.velocity)
 
     def released(self, step: int, wall: Rows) -> Path:
-        """The path that goes on from ``step`` with its walls moved to ``wall``."""
+        """Return the path from ``step`` on, with its walls moved to ``wall``."""
         return Path(self.position(step), self.heading(step), wall)
 
     def _folded(self, step: int) -> tuple[Rows, NDArray[np.bool_]]:
@@ -113,7 +113,7 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class _Phases:
-    """What makes bodies pulse and bend each in its own time, (n,) and (n, links, angles)."""
+    """The phases at which bodies pulse and bend, (n,) and (n, links, angles)."""
 
     pulse: NDArray[np.float64]
     lean: NDArray[np.float64]
@@ -192,7 +192,7 @@ class Arena:
         return self.reach * (1.0 + self.pulse * wave) / (1.0 + self.pulse)
 
     def _pose(self, index: int) -> Rows:
-        """The centers of the links, (bodies, links, d), in diameters of a link, about the middle of each chain."""
+        """Return the centers of the links, (bodies, links, d), in link diameters, about the middle of each chain."""
         angle = self.phases.lean + 0.8 * np.sin(2 * np.pi * (self.elapsed + index) / SWING_FRAMES + self.phases.swing)
         if angle.shape[2] == 1:
             step = np.concatenate((np.cos(angle), np.sin(angle)), axis=2)

@@ -124,7 +124,7 @@ def pile_size(result: Result) -> int:
 
 
 def full_size(result: Result) -> int:
-    """The size of the thesis, for claims about numbers that a smaller pile does not have."""
+    """Return the size of the thesis, for claims about numbers that a smaller pile does not have."""
     n = pile_size(result)
     if n < BODIES:
         raise InvalidInput(f"needs piles of {BODIES} bodies, this run has {n}; run without --quick")

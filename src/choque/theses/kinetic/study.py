@@ -88,13 +88,13 @@ def small_runs(levels: Mapping[str, Sequence[Level]]) -> Iterable[Parameters]:
 
 
 def bytes_a_body(row: Row) -> float | None:
-    """The most that the structures held, for each body."""
+    """Return the peak bytes of the structures for each body."""
     peak, n = row.get("peak_bytes"), row.get("n")
     return peak / n if isinstance(peak, int | float) and isinstance(n, int) and n and peak else None
 
 
 def what_tells_methods_apart() -> Mapping[str, float]:
-    """As for the selector, which consults a map of this study."""
+    """Return the weights of the selector, which uses a map of this study."""
     from choque.theses.kinetic.selector import WEIGHTS
 
     return WEIGHTS
@@ -138,7 +138,7 @@ Corners = NDArray[np.float64]
 
 @lru_cache(maxsize=1)
 def instance(scene: str, n: int, occupancy: float, seed: int) -> tuple[Corners, Corners, Corners, float]:
-    """(lower, upper, velocity, density) of an instance: the same for every method, and not made anew for the next."""
+    """Return (lower, upper, velocity, density) of an instance, kept for the next method."""
     from choque.theses.kinetic import scenes
 
     if scene == "boxes-3d":
@@ -175,14 +175,14 @@ class Following(Trial):
         self._answer: NDArray[np.int32] = np.empty((0, 2), np.int32)
 
     def run(self, watch: Stopwatch) -> None:
-        """All frames, or all events."""
+        """Run all frames, or all events."""
         if self._way == "kinetic":
             self._run_kinetic(watch)
         else:
             self._run_frames(watch, round(self._rate * self._duration))
 
     def warm_up(self, patience: float) -> None:
-        """A few frames warm up as well as all, and tell how long these would take."""
+        """Run a few frames, which compile everything and give an estimate of the whole run."""
         if self._way == "kinetic":
             super().warm_up(patience)
             return
@@ -195,7 +195,7 @@ class Following(Trial):
             raise CutOff(f"would take about {expected:.2g} s; {patience:g} s are allowed")
 
     def check(self) -> Verdict:
-        """The pairs at the end against those of all-pairs tests."""
+        """Compare the pairs at the end with those of all-pairs tests."""
         import choque
 
         shift = self._velocity * self._end
@@ -208,7 +208,7 @@ class Following(Trial):
         return self._counters
 
     def facts(self) -> Mapping[str, int | float | str]:
-        """What the map of methods is drawn over, and what was recommended."""
+        """Return the coordinates of the map of methods, and the recommended method."""
         return {"density": self._density, **({CHOSEN: self._way} if self.name == STUDY.selector else {})}
 
     def _run_kinetic(self, watch: Stopwatch) -> None:
@@ -259,17 +259,17 @@ def prepare(parameters: Parameters, scratch: Path | None) -> Trial:  # noqa: ARG
 
 
 def _matrix(**where: Any) -> dict[str, Any]:
-    """The cells of the thesis's own matrix."""
+    """Return the factors of the thesis's own matrix."""
     return {"scene": "thesis", "frames_per_second": 1_000, "duration": DURATION, **where}
 
 
 def _chosen_from(result: Result) -> list[Any]:
-    """The methods themselves: who chooses among them draws no line of its own."""
+    """Return the methods without the selector, which has no line of its own."""
     return [name for name in result.samples.levels("method") if name != STUDY.selector]
 
 
 def _lines(result: Result) -> list[Any]:
-    """The occupancies at which there is more than one number of objects, if there are any."""
+    """Return the occupancies with more than one number of objects."""
     groups = [(level, rows.levels("n")) for (level,), rows in result.right.where(**_matrix()).groups("occupancy")]
     return sorted(level for level, sizes in groups if len(sizes) > 1) or [level for level, _ in groups]
 
