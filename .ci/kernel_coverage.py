@@ -1,8 +1,7 @@
-"""Run the kernels as plain Python under a tracer, and say how many of their lines the tests reach.
+"""Run the kernels as plain Python under a tracer, and print how many of their lines the tests reach.
 
-``python .ci/kernel_coverage.py``: the tests are those of `TESTS`, small enough to run without a compiler. What a
-compiled kernel does is invisible to a tracer, and `make coverage` leaves those lines out; here they are all that
-counts.
+``python .ci/kernel_coverage.py``: the tests are those of `TESTS`, small enough to run without a compiler. A
+tracer does not see inside compiled kernels, so `make coverage` leaves their lines out; here only they count.
 """
 
 from __future__ import annotations
@@ -28,17 +27,18 @@ WANTED = 90.0
 TESTS = """
 bounds/test_body_points.py bounds/test_boxes.py bounds/test_kdops.py bounds/test_oriented.py bounds/test_oriented_fit.py
 bounds/test_spheres.py
-broad/test_bsp.py broad/test_grid_cells.py broad/test_kd_tree.py
 broad/test_sap_kdop.py broad/test_survey.py
-cli/test_doctor.py::test_a_station_of_the_warm_up_works
+cli/test_doctor.py::test_a_call_of_the_warm_up_works
 dynamics/test_impulse.py dynamics/test_shape_matching.py
-interest/test_areas.py interest/test_baselines.py interest/test_broad_phase.py interest/test_interest_polygons.py
+interest/test_areas.py interest/test_baselines.py interest/test_broad_phase.py
 kinetic/test_pure_kinetic.py
+lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py
 narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
-narrow/test_legacy.py narrow/test_polygons.py narrow/test_pure_convex.py
+narrow/test_polygons.py narrow/test_pure_convex.py
 record/test_poses.py
+theses/evm/test_study.py theses/fingsics/test_contact_rules.py theses/interest/test_polygons.py
 volumes/test_booleans.py volumes/test_bundles.py volumes/test_collision.py volumes/test_distance.py
-volumes/test_study.py volumes/test_surface.py volumes/test_triangles.py volumes/test_voxelise.py
+volumes/test_surface.py volumes/test_triangles.py volumes/test_voxelise.py
 world/test_pure_world.py
 test_pure_python.py
 """
@@ -51,20 +51,20 @@ test_no_larger_than_along_principal_or_coordinate_axes test_a_fit_passes_its_own
 test_a_box_along_the_axes_keeps_them test_many_moves_keep_the_box
 test_long_intervals_and_threads_change_nothing test_everything_overlaps_everything
 test_it_foresees_what_a_grid_takes test_it_sees_classes_of_sizes order[3-0.3]
-test_a_pile_never_produces_what_is_no_number
-test_it_conforms test_legacy_finds_the_same_pairs_and_repeats_them test_the_same_for_any_number_of_threads
-test_zero_missed_in_motion_and_changes_add_up test_nesting_and_zero_missed_over_the_arena
+test_a_pile_never_produces_nan
+test_it_conforms test_the_same_for_any_number_of_threads
+test_no_member_is_missed_in_motion_and_changes_add_up test_areas_nest_and_no_pair_is_missed_in_the_arena
 test_a_crowd_in_few_places_is_searched_in_a_tree[box] test_lists_that_last_take_fewer_tests_than_new_ones
-test_the_number_of_tests_does_not_depend_on_that_of_threads test_owners_that_jump_anywhere_are_found_anew
+test_the_number_of_tests_does_not_depend_on_that_of_threads test_owners_that_jump_anywhere_are_found_again
 test_the_narrow_phase_finds_the_same_after_every_method test_a_kept_sweep_stays_sorted_and_exchanges_little
 test_it_agrees_with_the_meshes test_no_colliding_pair_of_meshes_is_missing_from_the_candidates
 test_a_run_with_polygons_finds_no_more_than_with_spheres
 test_pairs_broadcasting_and_threads test_iterations_are_few test_verdicts_and_depths_are_those_of_all_axes
 test_random_pairs[trie] test_phantoms[ball-gyroid-trie] test_the_intersection_is_the_baseline_everywhere
-test_disjoint_spheres_take_every_test test_two_phases_give_the_verdict_of_all_pairs layer_of_the_ball[25]
+test_disjoint_spheres_take_every_test layer_of_the_ball[25]
 spheres-x-triangles spheres-y-triangles spheres-z-triangles ball-nanovdb
 """
-"""Words in the names of tests that take longer, or that compare numbers of threads, which says nothing here."""
+"""Words in the names of tests that take longer, or that compare numbers of threads, which shows nothing here."""
 
 
 def trace(data: Path) -> None:
@@ -74,7 +74,7 @@ def trace(data: Path) -> None:
         f'[tool.coverage.run]\nsource = ["choque"]\ndata_file = "{data}"\npatch = ["subprocess"]\nparallel = true\n'
     )
     files = [f"tests/{name}" for name in TESTS.split()]
-    # A compiled kernel overflows without a word, and so must the same kernel in NumPy's scalars.
+    # Compiled kernels overflow without a warning, and so must the same kernels in NumPy's scalars.
     options = ["-q", "-W", "ignore::RuntimeWarning", "-k", f"not ({' or '.join(LONG.split())})"]
     run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *files]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
@@ -106,23 +106,23 @@ def reached(data: Path) -> Iterator[tuple[Path, int, list[int]]]:
 
 
 def main() -> None:
-    """Trace, and print a line for each room and for each file that is not wholly reached."""
+    """Trace, and print a line for each package and for each file that is not fully reached."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "lines"
         trace(data)
         files = list(reached(data))
-    rooms: dict[str, list[int]] = {}
+    packages: dict[str, list[int]] = {}
     for path, count, missing in files:
         name = path.relative_to(PACKAGE)
         if missing:
             print(f"{name}  {len(missing)} of {count} not reached: {', '.join(map(str, missing))}")
         for group in (name.parts[0], "all"):
-            room = rooms.setdefault(group, [0, 0])
-            room[0] += count - len(missing)
-            room[1] += count
-    for name, (hits, count) in sorted(rooms.items(), key=lambda entry: (entry[0] == "all", entry[0])):
+            package = packages.setdefault(group, [0, 0])
+            package[0] += count - len(missing)
+            package[1] += count
+    for name, (hits, count) in sorted(packages.items(), key=lambda entry: (entry[0] == "all", entry[0])):
         print(f"{name:<10} {hits:>5} of {count:>5} lines of kernels  {100 * hits / count:5.1f} %")
-    hits, count = rooms["all"]
+    hits, count = packages["all"]
     if 100 * hits < WANTED * count:
         raise SystemExit(f"The tests reach {100 * hits / count:.1f} % of the lines of kernels, not {WANTED:g} %.")
 

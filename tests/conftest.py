@@ -1,6 +1,6 @@
-"""What all tests share: hypothesis without deadlines, and the switch between the two sizes of proof.
+"""Shared by all tests: hypothesis without deadlines, and the choice between reduced and full counts.
 
-`make test` runs every proof at a reduced count and draws the same examples each time. With ``CHOQUE_FULL=1``
+`make test` runs every test at a reduced count and draws the same examples each time. With ``CHOQUE_FULL=1``
 in the environment (`make test-all`) the counts are those that an issue names, and the examples are fresh.
 """
 

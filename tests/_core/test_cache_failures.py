@@ -85,9 +85,9 @@ def test_the_doctor_says_that_nothing_can_be_kept(locked_package: dict[str, str]
 def test_a_full_disk_does_not_stop_a_program(tmp_path: Path) -> None:
     done = run(SMALL_FILES + PAIRS, NUMBA_CACHE_DIR=str(tmp_path / "kernels"))
     assert answer(done)
-    told = [line for line in done.stderr.splitlines() if "cannot be kept" in line]
-    assert len(told) == 1
-    assert str(tmp_path / "kernels") in told[0]
+    notes = [line for line in done.stderr.splitlines() if "cannot be kept" in line]
+    assert len(notes) == 1
+    assert str(tmp_path / "kernels") in notes[0]
     assert not list((tmp_path / "kernels").rglob("*.tmp.*")), "no partial file is left"
     assert answer(run(PAIRS, NUMBA_CACHE_DIR=str(tmp_path / "kernels"))), "nothing was kept"
 

@@ -242,10 +242,10 @@ def test_ragged_groups_flat_ones_and_single_points_are_bounded() -> None:
 
 def test_no_bodies_have_no_bounds() -> None:
     carrier = BodyPoints([rounded_cube()])
-    nobody = (np.empty(0, np.int64), np.empty((0, 3)), np.empty((0, 3, 3)))
+    none = (np.empty(0, np.int64), np.empty((0, 3)), np.empty((0, 3, 3)))
     for source in SOURCES:
-        assert len(carrier.kdops(*nobody, source=source)) == 0
-    assert carrier.boxes(*nobody) == Boxes(np.empty((0, 3)), np.empty((0, 3)))
+        assert len(carrier.kdops(*none, source=source)) == 0
+    assert carrier.boxes(*none) == Boxes(np.empty((0, 3)), np.empty((0, 3)))
 
 
 ONE = ([0], [[0.0, 0.0, 0.0]], [np.eye(3)])

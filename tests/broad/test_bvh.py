@@ -153,7 +153,7 @@ def test_a_move_is_paid_by_what_moved() -> None:
     assert tree.counters.tests > 500_000
 
 
-def test_an_update_that_shuffles_everything_orders_the_tree_anew() -> None:
+def test_an_update_that_shuffles_everything_orders_the_tree_again() -> None:
     random = np.random.default_rng(0)
     lower = random.uniform(0, 100, (2000, 3))
     tree = tree_over(Boxes(lower, lower + 1))

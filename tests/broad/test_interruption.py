@@ -51,7 +51,7 @@ CHANGES: dict[str, Callable[[BroadPhase, Bounds], object]] = {
 }
 
 
-def told(made: BroadPhase) -> tuple[Any, ...]:
+def answers(made: BroadPhase) -> tuple[Any, ...]:
     return made.ids.tolist(), made.began.tolist(), made.ended.tolist(), made.pairs().tolist()
 
 
@@ -64,10 +64,10 @@ def test_an_exception_at_any_line_of_a_change_leaves_the_set_before_it_or_after_
     base = create(method, first, threads=1)
     base.pairs()
     base.update(second)
-    before = told(base.copy())
+    before = answers(base.copy())
     whole = base.copy()
     CHANGES[change](whole, third)
-    after = told(whole)
+    after = answers(whole)
     last = third if change in ("update", "move") else None
     line, step = 0, 1 if thorough or method in ("bvh", "sap-incremental") else 5
     while True:
@@ -75,18 +75,18 @@ def test_an_exception_at_any_line_of_a_change_leaves_the_set_before_it_or_after_
         _, was_interrupted = interrupt(lambda made=made: CHANGES[change](made, third), line)
         if not was_interrupted:
             break
-        if told(made) != after:
-            assert told(made) == before, f"line {line}"
+        if answers(made) != after:
+            assert answers(made) == before, f"line {line}"
             CHANGES[change](made, third)
-            assert told(made) == after, f"line {line}"
+            assert answers(made) == after, f"line {line}"
         if last is not None:
             made.update(last)
             again = whole.copy()
             again.update(last)
-            assert told(made) == told(again), f"line {line}"
+            assert answers(made) == answers(again), f"line {line}"
         line += step
     assert line > 20
-    assert told(made) == after
+    assert answers(made) == after
 
 
 def test_a_second_thread_that_enters_a_set_is_refused() -> None:

@@ -129,7 +129,7 @@ def test_order_is_exact_and_stable(dtype, count):
         np.testing.assert_array_equal(order_of(values, 2), np.argsort(values, kind="stable"))
 
 
-def test_repair_gives_up_where_it_is_told_to():
+def test_repair_stops_at_its_limit():
     order = np.arange(100, dtype=np.uint32)
     assert repair_order(order, np.arange(100.0)[::-1].copy(), 20) > 20
 

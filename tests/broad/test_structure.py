@@ -85,7 +85,7 @@ def test_who_works_through_another_shows_what_that_has_built() -> None:
 
 
 @pytest.mark.parametrize("method", broad.names())
-def test_ids_are_those_of_the_living_and_nothing_is_shown_of_nobody(method: str) -> None:
+def test_ids_are_those_of_present_bodies_and_an_empty_set_has_no_structure(method: str) -> None:
     made = broad.create(method, some(40, 2))
     made.remove([0, 3, 39])
     found = made.structure()

@@ -36,10 +36,10 @@ def cut(tmp_path: Path, whole: bytes) -> Path:
     return path
 
 
-def test_what_is_there_is_told_verified_and_converted_before_the_complaint(command: Command, cut: Path) -> None:
+def test_what_is_there_is_shown_verified_and_converted_before_the_error(command: Command, cut: Path) -> None:
     outcome = command("replay", cut, "--verify", "--scene-dat", cut.with_name("scene.dat"), "--json")
-    told = json.loads(outcome.out)
-    assert (told["frames"], told["complete"], told["verified"]) == (120, False, True)
+    printed = json.loads(outcome.out)
+    assert (printed["frames"], printed["complete"], printed["verified"]) == (120, False, True)
     assert outcome.code == 2
     assert outcome.err.splitlines()[-1] == (
         f"choque: The recording {cut} is cut off after frame 119: its first 120 frames are whole, and what came after "

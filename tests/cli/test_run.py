@@ -53,9 +53,9 @@ def test_a_recorded_run_is_verified_by_any_number_of_threads(command: Command) -
     assert sorted(path.name for path in folder.iterdir()) == ["log.csv", "recording.choque"]
     assert len(read_log(folder / "log.csv")["NPCDTests"]) == run["steps"] == 25
     for threads in (1, 2):
-        told = json.loads(command.succeeds("replay", folder, "--verify", "--threads", threads, "--json"))
-        assert (told["verified"], told["frames"], told["seed"], told["complete"]) == (True, 26, 3, True)
-        assert told["last_hash"] == run["hash"]
+        printed = json.loads(command.succeeds("replay", folder, "--verify", "--threads", threads, "--json"))
+        assert (printed["verified"], printed["frames"], printed["seed"], printed["complete"]) == (True, 26, 3, True)
+        assert printed["last_hash"] == run["hash"]
     assert "equal to the last bit" in command.succeeds("replay", folder, "--verify")
 
 
@@ -104,8 +104,8 @@ def test_benchmark(command: Command) -> None:
     folder = only_folder("benchmarks")
     assert "Mean total time per frame" in text
     assert {path.name for path in folder.iterdir()} == {"run1.csv", "run2.csv", "averages_per_frame.csv", "summary.txt"}
-    told = json.loads(command.succeeds("run", "bounce", "--benchmark", 1, "--frames", 5, "--json"))
-    assert told["runs"] == 1
+    printed = json.loads(command.succeeds("run", "bounce", "--benchmark", 1, "--frames", 5, "--json"))
+    assert printed["runs"] == 1
 
 
 def configure(**keys: object) -> None:
@@ -148,12 +148,12 @@ def test_the_mode_test_gives_a_verdict(command: Command) -> None:
     assert (outcome.code, "differs from row 5 on" in outcome.out) == (1, True)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the data of the original")
-def test_the_legacy_oracle(command: Command) -> None:
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the scenes of the Fingsics engine")
+def test_the_counts_of_the_fingsics_engine(command: Command) -> None:
     """F-001-36: every row of the four expected logs, from the verb that tests and from a logged run."""
-    told = json.loads(command.succeeds("test-scenes", SHARED, "--json"))
-    sums = {each["scene"]: (each["tests"], each["collisions"]) for each in told["scenes"]}
-    assert all(each["equal"] and each["rows"] == 299 for each in told["scenes"])
+    printed = json.loads(command.succeeds("test-scenes", SHARED, "--json"))
+    sums = {each["scene"]: (each["tests"], each["collisions"]) for each in printed["scenes"]}
+    assert all(each["equal"] and each["rows"] == 299 for each in printed["scenes"])
     assert sums == {
         "many-balls": (173, 82),
         "missile": (6565, 377),
@@ -204,8 +204,8 @@ def test_a_full_disk(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_configuration_whose_scene_is_not_there_is_named(command: Command) -> None:
     Path("config.txt").write_text("SCENE_FILE_NAME=lost\n")
-    told = command.fails("run", "--config", "config.txt")
-    assert "config.txt: SCENE_FILE_NAME is 'lost'; there is no such .xml or .toml file in scenes" in told
+    printed = command.fails("run", "--config", "config.txt")
+    assert "config.txt: SCENE_FILE_NAME is 'lost'; there is no such .xml or .toml file in scenes" in printed
 
 
 def test_a_scene_dat_from_a_recording(command: Command) -> None:

@@ -268,7 +268,7 @@ def test_resuming_from_a_saved_state_gives_the_same_bits() -> None:
 
 
 @pytest.mark.full
-def test_a_pile_never_produces_what_is_no_number(thorough: bool) -> None:
+def test_a_pile_never_produces_nan(thorough: bool) -> None:
     """F-002-33: a column of bodies falls on the ground; 7,000 frames in full. Nothing explodes or sinks."""
     count, frames = (512, 7_000) if thorough else (30, 250)
     random = np.random.default_rng(0)

@@ -110,7 +110,7 @@ def test_what_is_half_written_is_not_found_by_its_suffix(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are looked up by signals")
-def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_process_are_removed_by_the_next(tmp_path: Path) -> None:
     code = "import os, sys\nfrom choque.files.atomic import replacing\nwith replacing(sys.argv[1]): os._exit(9)\n"
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.bin")], env=os.environ)
     (left,) = tmp_path.iterdir()

@@ -96,7 +96,7 @@ def test_a_foreign_file_is_one_sentence(suffix: str, content: bytes, tmp_path: P
         read_mesh(path)
 
 
-def test_what_cannot_be_is_one_sentence(tmp_path: Path) -> None:
+def test_impossible_values_are_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.off").write_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 9\n")
     with pytest.raises(UnreadableFile, match="3 vertices"):
         read_mesh(tmp_path / "a.off")

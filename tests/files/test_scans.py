@@ -206,8 +206,8 @@ def test_physical_sizes_of_ome_and_of_resolution_tags(tmp_path: Path) -> None:
     assert read_scan(tmp_path / "p.tif").spacing == (1.0, 1.0, 1.0)
 
 
-def dicom_frames(path: Path, *, told: str = "frames", sequence: tuple[int, ...] = (4, 0, 5, 1, 3, 2)) -> None:
-    """All slices in one file, in a mixed ``sequence``; what each frame is, ``told`` by frame, by offset or by step."""
+def dicom_frames(path: Path, *, placed: str = "frames", sequence: tuple[int, ...] = (4, 0, 5, 1, 3, 2)) -> None:
+    """Write all slices to one file in a mixed ``sequence``, ``placed`` by frame, by offset or by step."""
     from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
     from pydicom.uid import EnhancedCTImageStorage, ExplicitVRLittleEndian, generate_uid
 
@@ -230,7 +230,7 @@ def dicom_frames(path: Path, *, told: str = "frames", sequence: tuple[int, ...] 
 
     scaling = {"RescaleSlope": 2, "RescaleIntercept": -1000}
     orientation, spacing = [1, 0, 0, 0, 1, 0], [SPACING[1], SPACING[0]]
-    if told == "frames":
+    if placed == "frames":
         shared = item(
             PlaneOrientationSequence=[item(ImageOrientationPatient=orientation)],
             PixelMeasuresSequence=[item(PixelSpacing=spacing, SliceThickness=SPACING[2])],
@@ -246,21 +246,21 @@ def dicom_frames(path: Path, *, told: str = "frames", sequence: tuple[int, ...] 
         file.ImageOrientationPatient, file.PixelSpacing = orientation, spacing
         file.ImagePositionPatient = list(CENTRE)
         file.RescaleSlope, file.RescaleIntercept = 2, -1000
-        if told == "offsets":
+        if placed == "offsets":
             file.GridFrameOffsetVector = [SPACING[2] * number for number in sequence]
-        if told == "step":
+        if placed == "step":
             file.SpacingBetweenSlices = SPACING[2]
     pixels = (values.astype(int) + 1000) // 2
     file.PixelData = np.stack([pixels[:, :, number].transpose() for number in sequence]).astype("<i2").tobytes()
     file.save_as(path, enforce_file_format=True)
 
 
-@pytest.mark.parametrize("told", ["frames", "offsets", "step"])
-def test_a_dicom_file_of_many_frames(told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("placed", ["frames", "offsets", "step"])
+def test_a_dicom_file_of_many_frames(placed: str, tmp_path: Path) -> None:
     """F-003-49: by itself and as the one file of a folder; frames are sorted by where they lie."""
     (tmp_path / "series").mkdir()
     path = tmp_path / "series" / "all.dcm"
-    dicom_frames(path, told=told)
+    dicom_frames(path, placed=placed)
     for source in (path, path.parent):
         same(read_scan(source), Scan(dicom_values(), SPACING, CENTRE))
     same(read_scan(path, world="RAS"), Scan(dicom_values()[::-1, ::-1], SPACING, MIRRORED.centre))
@@ -268,7 +268,7 @@ def test_a_dicom_file_of_many_frames(told: str, tmp_path: Path) -> None:
 
 def test_bad_dicom_files_of_many_frames_are_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "all.dcm"
-    dicom_frames(path, told="nothing")
+    dicom_frames(path, placed="nothing")
     with pytest.raises(UnreadableFile, match="6 frames and does not say where they lie"):
         read_scan(path)
     dicom_frames(path, sequence=(0, 1, 2, 3, 4, 4))
@@ -420,7 +420,7 @@ def test_a_truncated_or_foreign_file_is_one_sentence(suffix: str, tmp_path: Path
         assert str(path) in str(caught.value)
 
 
-def test_what_cannot_be_is_one_sentence(tmp_path: Path) -> None:
+def test_impossible_values_are_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="no file"):
         read_scan(tmp_path / "missing.nii")
     (tmp_path / "a.mha").write_text("x")

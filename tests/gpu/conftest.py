@@ -12,7 +12,7 @@ collect_ignore_glob = [] if importlib.util.find_spec("warp") else ["test_*.py"] 
 
 @pytest.fixture
 def _forgetful() -> Iterator[None]:
-    """Notes are told once a process; here each test hears them."""
+    """Notes are given once in a process; here each test gets them."""
     from choque.gpu import devices as _devices
 
     _devices._warn.cache_clear()

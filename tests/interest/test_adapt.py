@@ -35,7 +35,7 @@ def test_every_area_holds_the_target(shape: Any, dimension: int, target: int) ->
 
 
 @given(st.integers(0, 1000), st.integers(1, 12), st.sampled_from(("sphere", "box")))
-def test_ties_give_fewer_and_never_more(seed: int, target: int, shape: Any) -> None:
+def test_ties_give_fewer_members_and_never_more(seed: int, target: int, shape: Any) -> None:
     """On a lattice many are equally far: the most that a radius can hold without exceeding the target is held."""
     random = np.random.default_rng(seed)
     position = random.integers(0, 5, (30, 2))

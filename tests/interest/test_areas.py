@@ -89,7 +89,7 @@ def test_a_body_is_a_point_unless_it_has_a_size() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_zero_missed_in_motion_and_changes_add_up(shape: Any, dimension: int, thorough: bool) -> None:
+def test_no_member_is_missed_in_motion_and_changes_add_up(shape: Any, dimension: int, thorough: bool) -> None:
     """F-004-27, F-004-39: the arena frame by frame, slow, then fast; lists serve while no body is too fast."""
     motion = arena(120, start="sparse", dimension=dimension, pulse=0.0)
     radius = motion.reach

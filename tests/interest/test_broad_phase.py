@@ -72,7 +72,7 @@ def test_larger_areas_contain_smaller_ones(scene: tuple[Any, Any, Any], shape: A
 
 
 @pytest.mark.parametrize("start", ["dense", "sparse"])
-def test_nesting_and_zero_missed_over_the_arena(start: str, thorough: bool) -> None:
+def test_areas_nest_and_no_pair_is_missed_in_the_arena(start: str, thorough: bool) -> None:
     """F-004-23, F-004-24, F-004-26, F-004-27: against the oracles at each frame."""
     motion = arena(100, start=start)
     frame_count, stride = (500, 1) if thorough else (500, 60)
@@ -161,6 +161,6 @@ def test_bad_options_are_one_sentence(options: dict[str, Any], said: str) -> Non
         create("interest", Boxes([[0, 0]], [[1, 1]]), **options)
 
 
-def test_a_plane_is_no_sphere() -> None:
+def test_a_plane_is_not_a_sphere() -> None:
     with pytest.raises(InvalidInput, match="finite"):
         create("interest", Boxes([[-np.inf, 0.0]], [[np.inf, 1.0]]), shape="sphere")

@@ -62,7 +62,7 @@ def test_kept_pairs_equal_those_of_every_frame(method: str, closed: bool, thorou
     assert kept.broad.name == method
 
 
-def test_a_body_faster_than_was_said_costs_a_run_and_not_a_pair() -> None:
+def test_a_body_faster_than_announced_costs_a_run_and_no_pair() -> None:
     random = np.random.default_rng(0)
     lower = random.random((80, 2)).astype(np.float32)
     kept = Skinned(Boxes(lower, lower + np.float32(0.05)), displacement=0.001, frames=4)

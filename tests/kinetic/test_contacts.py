@@ -73,7 +73,7 @@ def test_rationals_give_exact_times() -> None:
     assert ended == Fraction(10) / Fraction(3, 7)
 
 
-def test_time_starts_where_it_is_said_to_and_nothing_moves_is_fine() -> None:
+def test_time_starts_at_the_given_start_and_bodies_may_be_at_rest() -> None:
     (found,) = contacts([SQUARE, SQUARE + np.array([3.0, 0.0])], [[1, 0], [0, 0]], until=9.0, start=5.0)
     assert (found.began, found.ended) == (7.0, 9.0)
     (still,) = contacts([SQUARE, SQUARE + 0.5], np.zeros((2, 2)), until=1.0)

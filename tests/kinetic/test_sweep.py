@@ -303,7 +303,7 @@ def test_body_that_rested_at_a_wall_keeps_its_acceleration(change: str) -> None:
 
 
 def test_fuzz_with_audits(thorough: bool) -> None:
-    """A closed room, so that events never end; half of the numbers on a grid, so that many coincide."""
+    """A closed box, so that events never end; half of the numbers are on a grid, so that many coincide."""
     random = np.random.default_rng(11)
     lower, upper, velocity = random_scene(3, count=60, dimension=3, grid=True)
     velocity[::2] += random.normal(size=velocity[::2].shape)

@@ -111,7 +111,7 @@ def test_who_only_chooses_does_not_meet_its_choice(selecting_study: str) -> None
     assert head_to_heads(wrong) == []  # whether it was wrong has to be seen
 
 
-def test_nobody_has_to_be_met_where_the_choice_is_far_ahead(selecting_study: str) -> None:
+def test_a_choice_far_ahead_needs_no_comparison(selecting_study: str) -> None:
     study = studies.find(selecting_study)
     alone = _turned(study, "fast", {"slow": 1.3, "fast": 1.0, "far": 9.0}, {})
     assert head_to_head_cells(alone, study.design(study.levels(), plan=study.plan)) == []

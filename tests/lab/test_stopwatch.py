@@ -30,7 +30,7 @@ class Steps(Trial):
         self.ticking.now += self.hidden
 
 
-def test_laps_are_charged_to_stages_and_skips_to_nobody() -> None:
+def test_laps_are_charged_to_stages_and_skips_to_none() -> None:
     clock = Clock()
     watch = Stopwatch(clock)
     for stage, seconds in (("create", 2.0), ("pairs", 3.0), ("", 10.0), ("pairs", 5.0)):

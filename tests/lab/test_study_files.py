@@ -76,7 +76,7 @@ def test_a_metric_that_no_sample_has_is_not_taken_for_wrong_answers(finished: Re
 
 
 @pytest.mark.parametrize("returned", ["True", 'Verdict("right")'])
-def test_a_check_that_returns_no_verdict_is_told(planted_study: str, tmp_path: Path, returned: str) -> None:
+def test_a_check_that_returns_no_verdict_is_reported(planted_study: str, tmp_path: Path, returned: str) -> None:
     judging = 'Verdict("wrong", "1 missing, 0 too many") if self.name == "wrong" else Verdict("exact")'
     path = written(planted_study, tmp_path / "mine.py", (judging, returned))
     reply = answer(order(path))

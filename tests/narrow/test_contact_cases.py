@@ -148,7 +148,7 @@ class TestCapsuleCapsule:
         check(capsule((0, 0, 0), 1, 0, ALONG_X), capsule((0, 1.5, 0), 1, 4), (0, 0.75, 0), (0, 1, 0), 0.5)
 
     def test_the_closest_ends_are_not_those_that_the_lines_suggest(self) -> None:
-        """The defect of the original: it takes ends by the signs of the closest points of the infinite axes."""
+        """A defect of the Fingsics engine: it chooses ends by the signs of the closest points of the infinite axes."""
         tilt = Rotation.from_euler("x", 10, degrees=True).as_matrix()
         first, second = capsule((0, 0, 0), 0.5, 2), capsule((0, 0.6, 2.5), 0.5, 2, tilt)
         assert meet(first, second).depth == pytest.approx(0.07050844, abs=1e-8)
@@ -213,7 +213,7 @@ class TestCapsuleTile:
         )
 
     def test_piercing_the_interior(self) -> None:
-        """Ends and edges clear, which the original misses: it leaves on the side where its middle is."""
+        """Ends and edges are clear, which the Fingsics engine misses; the capsule leaves on the side of its centre."""
         check(capsule((0, 1, 0), 0.5, 6, UPRIGHT), tile((0, 0, 0), 40, 40), (0, -1.25, 0), (0, -1, 0), 2.5)
 
     def test_piercing_near_an_edge(self) -> None:

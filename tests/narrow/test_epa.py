@@ -77,7 +77,7 @@ def test_depth_is_the_distance_to_the_surface_of_the_difference() -> None:
 
 
 def test_hulls_too_large_for_the_first_room() -> None:
-    """Round hulls of 250 vertices that share their centre need more corners than a first try has room for."""
+    """Round hulls of 250 vertices that share their centre need more corners than the first polytope can hold."""
     random = np.random.default_rng(2)
     points = random.normal(size=(2, 250, 3))
     points /= np.linalg.norm(points, axis=2, keepdims=True)

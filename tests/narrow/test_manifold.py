@@ -1,4 +1,4 @@
-"""Contacts as arrays: manifolds with room for four points, and the views of their deepest ones."""
+"""Contacts as arrays: manifolds of up to four points, and the views of their deepest ones."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_what_is_in_a_closed_room_is_inside(name: str) -> None:
 
 
 def test_the_grids_of_mixed_boxes() -> None:
-    """F-001-47: the grids of the thesis, and room enough for any other number."""
+    """F-001-47: the grids of the thesis, and space for any other number."""
     for count, grid in SIZES.items():
         assert mixed_grid(count) == grid
     assert mixed_grid(31622) == (58, 29, 58)

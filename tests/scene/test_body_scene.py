@@ -186,7 +186,7 @@ def test_the_facade_loads_and_runs(tmp_path: Path) -> None:
     assert world.bodies.position[0, 0] == pytest.approx(3)
 
 
-def test_sorts_of_scenes_are_told_apart(tmp_path: Path) -> None:
+def test_kinds_of_scenes_are_distinguished(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([[0, 0, 1, 1.0]]))
     with pytest.raises(UnreadableFile, match="holds boxes, not bodies"):
         scene.find_bodies(tmp_path / "a.npy")

@@ -50,7 +50,7 @@ def test_events_one_by_one_are_the_seventeen_of_the_thesis() -> None:
     assert player.next_event() is None
 
 
-def test_the_only_multiple_event_is_told_as_one() -> None:
+def test_the_only_multiple_event_is_shown_as_one() -> None:
     player = MotionPlayer(scenes.make("tres-objetos"))
     multiple = []
     while (instant := player.next_event()) is not None:

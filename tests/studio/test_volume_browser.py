@@ -166,7 +166,7 @@ def test_a_folder_of_dicom_slices_is_a_volume_and_others_are_not(tmp_path: Path)
     assert is_volume(str(tmp_path))
 
 
-def test_the_handles_turn_the_second_volume_and_the_cost_is_told(opened: tuple[Studio, VolumeView]) -> None:
+def test_the_handles_turn_the_second_volume_and_the_cost_is_shown(opened: tuple[Studio, VolumeView]) -> None:
     """Free turns by the handles, quarter turns by buttons and keys; Home undoes both."""
     studio, view = opened
     start = view.pair.parts[1].volume

@@ -91,7 +91,7 @@ def test_a_box_has_twelve_edges_and_a_cube_six_sides() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(away=st.tuples(*[st.floats(-5, 5, allow_nan=False)] * 3))
-def test_a_camera_stands_where_it_is_told(away: tuple[float, float, float]) -> None:
+def test_a_camera_is_placed_as_requested(away: tuple[float, float, float]) -> None:
     offset = np.array(away)
     if np.linalg.norm(offset) < 1e-3:
         return

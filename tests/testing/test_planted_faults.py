@@ -326,7 +326,7 @@ def test_the_message_names_scene_settings_first_pair_and_the_way_back() -> None:
     assert "choque.testing.scenes.make('all-identical', dimension=2, dtype='float32', count=60, seed=0)" in message
 
 
-def test_an_error_inside_a_method_is_told_as_a_failure_of_the_check() -> None:
+def test_an_error_inside_a_method_is_reported_as_a_failure_of_the_check() -> None:
     class Breaks(Brute):
         def build(self) -> None:
             raise ZeroDivisionError("nothing to divide by")

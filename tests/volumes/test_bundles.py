@@ -68,7 +68,7 @@ def test_bundles_change_no_answer(monkeypatch: pytest.MonkeyPatch, thorough: boo
     assert hits > 20
 
 
-def test_surfaces_beside_each_other_are_told_apart_by_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_surfaces_beside_each_other_are_distinguished_by_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-003-46: a gyroid and one of its channels, a few voxels apart everywhere: a quarter of the brinks."""
     monkeypatch.setattr(collision, "BUNDLE_FROM", 1 << 40)
     one = Volume.from_voxels(phantoms.gyroid(96, periods=1.0, thickness=0.3))

@@ -79,7 +79,7 @@ def test_cells_that_meet_in_an_edge_or_a_corner(other: tuple[int, int, int]) -> 
     assert len(joined.components(connectivity=26)) == 1
 
 
-def test_stacked_spheres_are_parted_by_the_best_axis() -> None:
+def test_stacked_spheres_are_separated_along_the_best_axis() -> None:
     """F-003-46."""
     ball = phantoms.make("ball", 32)
     above = ball.translated((14.0, 14.0, 27.0))

@@ -59,7 +59,7 @@ def test_sliding_along_a_slant_reaches_the_corner() -> None:
     assert cube.slide(cube.translated((2.0, 0.0, 0.0)), (-1, 0, 0)) == 0.0
 
 
-def test_parting_is_the_shortest_push_along_an_axis() -> None:
+def test_separation_is_the_shortest_push_along_an_axis() -> None:
     for one, two, here, there in _pairs(60, 2):
         push = one.separation(two)
         if not here & there:

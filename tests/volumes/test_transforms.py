@@ -1,4 +1,4 @@
-"""Translations, quarter turns, mirrors and whole factors are exact; other rotations are voxelised anew."""
+"""Translations, quarter turns, mirrors and whole factors are exact; other rotations are voxelised again."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_conservative_resampling_keeps_every_part() -> None:
         assert np.array_equal(grown.voxels(), wanted)
 
 
-def test_resampling_and_turning_to_nothing_is_refused() -> None:
+def test_resampling_and_rotating_to_an_empty_volume_is_refused() -> None:
     wall = np.zeros((4, 4, 4), bool)
     wall[:, :, 1] = True
     thin = Volume.from_voxels(wall, spacing=0.25)

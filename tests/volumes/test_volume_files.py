@@ -59,7 +59,7 @@ def test_a_grey_scan_by_threshold_and_label(tmp_path: Path) -> None:
         Volume.from_scan(tmp_path / "scan.npy", above=5000)
 
 
-def test_files_that_cannot_be_are_one_sentence(tmp_path: Path) -> None:
+def test_impossible_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"PK")
     with pytest.raises(UnreadableFile, match="docx"):
         Volume.read(tmp_path / "a.docx")
@@ -93,25 +93,25 @@ def test_the_shell_measures_collides_cuts_and_converts(shell: typer.Typer, tmp_p
     solid.write(tmp_path / "bone.nrrd")
     screw.resampled(like=solid).write(tmp_path / "screw.stl")
     screw = Volume.read(tmp_path / "screw.stl", like=solid)
-    told = json.loads(run(shell, "info", tmp_path / "bone.nrrd", "--json"))
-    assert told["volume"] == pytest.approx(solid.volume)
-    assert told["parts"] == 1
+    printed = json.loads(run(shell, "info", tmp_path / "bone.nrrd", "--json"))
+    assert printed["volume"] == pytest.approx(solid.volume)
+    assert printed["parts"] == 1
     assert "voxels" in run(shell, "info", tmp_path / "bone.nrrd")
     exact = ("--centres", "--report", "--json")
-    told = json.loads(run(shell, "collide", tmp_path / "bone.nrrd", tmp_path / "screw.stl", *exact))
-    assert told["collides"] == solid.collides(screw) is True
-    assert told["shared_volume"] == pytest.approx((solid & screw).volume)
-    assert told["push"] == pytest.approx(solid.separation(screw).tolist())
+    printed = json.loads(run(shell, "collide", tmp_path / "bone.nrrd", tmp_path / "screw.stl", *exact))
+    assert printed["collides"] == solid.collides(screw) is True
+    assert printed["shared_volume"] == pytest.approx((solid & screw).volume)
+    assert printed["push"] == pytest.approx(solid.separation(screw).tolist())
     assert "separates them" in run(shell, "collide", tmp_path / "screw.stl", tmp_path / "bone.nrrd", "--report")
     run(shell, "boolean", "minus", tmp_path / "bone.nrrd", tmp_path / "screw.stl", tmp_path / "drilled.evm")
     assert Volume.read(tmp_path / "drilled.evm") == solid - screw
     run(shell, "convert", tmp_path / "drilled.evm", tmp_path / "drilled.nii.gz")
     assert Volume.read(tmp_path / "drilled.nii.gz") == solid - screw
-    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", *exact))
-    assert told["collides"] is False
-    assert told["clearance"] == 0.0
-    told = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--closed", *exact))
-    assert told["collides"] is True
+    printed = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", *exact))
+    assert printed["collides"] is False
+    assert printed["clearance"] == 0.0
+    printed = json.loads(run(shell, "collide", tmp_path / "drilled.evm", tmp_path / "screw.stl", "--closed", *exact))
+    assert printed["collides"] is True
     run(shell, "mesh", tmp_path / "bone.nrrd", tmp_path / "bone.ply")
     assert Volume.read(tmp_path / "bone.ply", like=solid) == solid
 
@@ -123,20 +123,20 @@ def test_the_shell_resamples_and_takes_a_spacing(shell: typer.Typer, tmp_path: P
     names = tmp_path / "fine.nrrd", tmp_path / "coarse.nrrd"
     with pytest.raises(InvalidInput, match=r"fine\.nrrd are of .*coarse\.nrrd of .*--resample"):
         run(shell, "collide", *names)
-    told = json.loads(run(shell, "collide", *names, "--resample", "--report", "--json"))
+    printed = json.loads(run(shell, "collide", *names, "--resample", "--report", "--json"))
     wanted = fine & coarse.resampled(like=fine, conservative=True)
-    assert told["shared_volume"] == pytest.approx(wanted.volume)
+    assert printed["shared_volume"] == pytest.approx(wanted.volume)
     assert (
         json.loads(run(shell, "collide", *names[::-1], "--resample", "--report", "--json"))["shared_box"]
-        == (told["shared_box"])
+        == (printed["shared_box"])
     )
     wanted = fine & coarse.resampled(like=fine)
     run(shell, "boolean", "and", *names, tmp_path / "both.evm", "--resample")
     assert Volume.read(tmp_path / "both.evm") == wanted
     np.save(tmp_path / "mask.npy", coarse.voxels())
     for given, spacing in (("2", [2.0, 2.0, 2.0]), ("1,2,0.5", [1.0, 2.0, 0.5])):
-        told = json.loads(run(shell, "info", tmp_path / "mask.npy", "--spacing", given, "--json"))
-        assert told["spacing"] == spacing
+        printed = json.loads(run(shell, "info", tmp_path / "mask.npy", "--spacing", given, "--json"))
+        assert printed["spacing"] == spacing
     with pytest.raises(InvalidInput, match="--spacing is 'wide'"):
         run(shell, "info", tmp_path / "mask.npy", "--spacing", "wide")
 
@@ -148,9 +148,9 @@ def test_a_wall_thinner_than_a_voxel_is_hit_in_both_orders(shell: typer.Typer, t
     Volume.from_voxels(np.ones((1, 1, 1), bool)).write(tmp_path / "block.nrrd")
     for names in (("block.nrrd", "wall.nrrd"), ("wall.nrrd", "block.nrrd")):
         words = [tmp_path / name for name in names]
-        told = json.loads(run(shell, "collide", *words, "--resample", "--report", "--json"))
-        assert told["collides"] is True
-        assert told["shared_volume"] == pytest.approx(0.25)
+        printed = json.loads(run(shell, "collide", *words, "--resample", "--report", "--json"))
+        assert printed["collides"] is True
+        assert printed["shared_volume"] == pytest.approx(0.25)
 
 
 def test_the_largest_part_alone(shell: typer.Typer, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_the_largest_part_alone(shell: typer.Typer, tmp_path: Path) -> None:
         Volume.read(tmp_path / "folder.stl", voxels_per_unit=1)
 
 
-def test_nothing_is_not_apart(shell: typer.Typer, tmp_path: Path) -> None:
+def test_an_empty_volume_is_not_apart(shell: typer.Typer, tmp_path: Path) -> None:
     """Meshes without triangles, and volumes without voxels, are refused; thin meshes collide."""
     Volume.from_voxels(np.ones((8, 8, 8), bool)).write(tmp_path / "block.nrrd")
     plate = Volume.from_voxels(np.ones((1, 1, 1), bool), spacing=(2.0, 2.0, 0.3), origin=(1.0, 1.0, 1.6))
@@ -232,6 +232,6 @@ def test_the_report_of_volumes_that_touch(shell: typer.Typer, tmp_path: Path) ->
     block = Volume.from_voxels(np.ones((4, 4, 4), np.bool_))
     block.write(tmp_path / "one.evm")
     block.translated((4.0, 0.0, 0.0)).write(tmp_path / "two.evm")
-    told = run(shell, "collide", tmp_path / "one.evm", tmp_path / "two.evm", "--closed", "--report")
-    assert "no volume: they touch, from (4, 0, 0) to (4, 4, 4)" in told
-    assert "push" not in told
+    printed = run(shell, "collide", tmp_path / "one.evm", tmp_path / "two.evm", "--closed", "--report")
+    assert "no volume: they touch, from (4, 0, 0) to (4, 4, 4)" in printed
+    assert "push" not in printed

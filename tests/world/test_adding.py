@@ -142,22 +142,22 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "arguments", "told"), BAD, ids=lambda value: str(value)[:40])
-def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("method", "arguments", "message"), BAD, ids=lambda value: str(value)[:40])
+def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any], message: str) -> None:
     world = World()
     world.add_spheres([[0, 0, 0], [3, 0, 0]], velocity=[1, 0, 0])
     world.step()
     before, settings, bodies = world.hash(), world.settings, world.bodies
     with pytest.raises(InvalidInput) as caught:
         getattr(world, method)(**arguments)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert (world.hash(), world.settings, world.frame) == (before, settings, 1)
     assert world.bodies is bodies
     assert world.add_spheres([9, 9, 9]).tolist() == [2], "no id was used up"
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"broad": "octtree"}, "Did you mean 'octree'"),
         ({"broad": 3}, "no broad-phase method called 3"),
@@ -172,13 +172,13 @@ def test_what_is_refused_changes_nothing(method: str, arguments: dict[str, Any],
         ({"broad": "grid", "shells": 3}, "shells"),
     ],
 )
-def test_a_world_of_unknown_rules_is_refused(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(InvalidInput, match=told):
+def test_a_world_of_unknown_rules_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         World(**options)
     assert issubclass(UnknownName, ChoqueError)
 
 
-def test_a_body_that_leaves_the_numbers_is_named() -> None:
+def test_a_body_whose_pose_is_not_finite_is_named() -> None:
     world = World()
     world.add_spheres([[0, 0, 0], [5, 0, 0]], velocity=[[0, 0, 0], [1e308, 0, 0]])
     with np.errstate(over="ignore"):
@@ -196,7 +196,7 @@ def test_types_of_numpy_are_understood_by_name() -> None:
         assert world.bodies.position.dtype == np.float32
 
 
-def test_what_is_not_finite_is_told_once() -> None:
+def test_values_that_are_not_finite_are_reported_once() -> None:
     with pytest.raises(InvalidInput, match=r"velocity holds nan; it must be a number, and finite\."):
         World().add_spheres([0, 0, 0], velocity=[np.nan, 0, 0])
 

@@ -111,7 +111,7 @@ def test_what_touches_has_bounds_that_overlap(seed: int, dtype: str) -> None:
             assert world.bounds().overlap(touching).all(), name
 
 
-def test_a_ground_plane_is_endless() -> None:
+def test_a_ground_plane_is_unbounded() -> None:
     world = World()
     world.add_ground(2.0)
     tilted = np.array([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]])
@@ -132,7 +132,7 @@ def test_a_ground_plane_is_endless() -> None:
 @pytest.mark.parametrize(
     "method", ["brute", "brute-obb", "grid", "bvh", "sap-direct", "sap-incremental", "sap-obb", "multi-sap", "octree"]
 )
-def test_endless_bounds_are_taken_by_every_method(method: str) -> None:
+def test_every_method_takes_unbounded_bounds(method: str) -> None:
     world = World(method)
     world.add_ground(0.0)
     world.add_spheres([[0, 0.9, 0], [5, 3, 0], [9, 0.5, 9]], 1.0)

@@ -209,7 +209,7 @@ def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda world: world.add_boxes([0, 0, 0], [1, 0, 1]), "size"),
         (lambda world: world.add_boxes([0, 0, 0], [1, 1]), "size"),
@@ -221,10 +221,10 @@ def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
         (lambda world: world.add_hulls("missing.off", [0, 0, 0]), "missing.off"),
     ],
 )
-def test_what_is_refused_changes_nothing(call: Any, told: str) -> None:
+def test_what_is_refused_changes_nothing(call: Any, message: str) -> None:
     world = World()
     world.add_spheres([0, 0, 0])
     before = world.bodies
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         call(world)
     assert world.bodies is before

@@ -62,7 +62,7 @@ def test_bits_are_spread() -> None:
     assert min(flips) > 12
 
 
-def test_no_bodies_have_one_too() -> None:
+def test_a_world_without_bodies_has_a_hash() -> None:
     world = World("brute")
     assert world.hash() == World().hash()
     world.add_spheres([0, 0, 0])

@@ -13,7 +13,7 @@ from choque.errors import InvalidInput
 from choque.world import Run, StepReport, WallClock, World
 
 
-def test_it_starts_paused() -> None:
+def test_a_run_starts_paused() -> None:
     """F-001-32: the frame stays until play."""
     run = Run(gas(20))
     for _ in range(5):
@@ -102,7 +102,7 @@ def test_stopping_at_a_frame_makes_one_step_less(stop_at: int, steps: int) -> No
 
 
 def test_slow_motion_takes_a_third() -> None:
-    """F-001-46: and so changes the course, as in the original; a run of short steps from the start is the same."""
+    """F-001-46: shorter steps change the course, as in the Fingsics engine; short steps from the start are the same."""
     slow, short, plain = Run(pile(20)), Run(pile(20), dt=1 / 180), Run(pile(20))
     slow.slow_motion = True
     for run in (slow, short, plain):
@@ -199,7 +199,7 @@ def test_two_methods_on_the_same_bodies() -> None:
 
 
 def test_a_method_that_misses_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison that never told of a difference would be worth nothing."""
+    """A comparison that never reported a difference would prove nothing."""
     from choque.broad import register
     from choque.broad.brute import Brute
     from choque.broad.index import methods
@@ -225,7 +225,7 @@ def test_a_method_that_misses_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda _: Run(3), "int was given"),
         (lambda _: Run(World(), dt=0), "dt is 0"),
@@ -239,10 +239,10 @@ def test_a_method_that_misses_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda run: run.switch("nothing"), "nothing"),
     ],
 )
-def test_bad_input_changes_nothing(call: Any, told: str) -> None:
+def test_bad_input_changes_nothing(call: Any, message: str) -> None:
     run = Run(pile(5))
     before = (run.world.hash(), run.speed, run.stop_at, run.playing)
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         call(run)
     assert (run.world.hash(), run.speed, run.stop_at, run.playing) == before
 

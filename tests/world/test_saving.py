@@ -113,14 +113,14 @@ DAMAGE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "told"), DAMAGE, ids=lambda value: str(value)[:30])
-def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("changes", "message"), DAMAGE, ids=lambda value: str(value)[:30])
+def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     path = tmp_path / "wrong"
     gas(10).write(path)
     rewritten(path, **changes)
     with pytest.raises(InvalidInput) as caught:
         World.read(path)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

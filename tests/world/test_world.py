@@ -179,7 +179,7 @@ def test_contacts_are_those_of_all_pairs() -> None:
         np.testing.assert_array_equal(found.normal, wanted.normal)
 
 
-def test_nothing_at_all_can_be_stepped() -> None:
+def test_an_empty_world_can_be_stepped() -> None:
     world = World()
     report = world.step()
     assert (report.pairs, report.contacts, report.impulses, world.frame) == (0, 0, 0, 1)
@@ -212,7 +212,7 @@ def test_speeds_never_exceed_their_limits() -> None:
         assert np.linalg.norm(world.bodies.angular_velocity, axis=1).max() <= 10 * (1 + 1e-15)
 
 
-def test_names_of_methods_are_those_of_the_broad_room() -> None:
+def test_names_of_methods_are_those_of_broad() -> None:
     assert set(METHODS) <= set(broad.names())
 
 

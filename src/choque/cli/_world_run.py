@@ -181,13 +181,13 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
         )
     if as_json:
         totals = result.totals
-        told = {
+        summary = {
             "folder": str(folder),
             "runs": runs,
             "hash": f"{result.hash:016x}",
             "milliseconds": totals.milliseconds(),
         }
-        print_json({**told, "tests": totals.tests // runs, "contacts": totals.contacts // runs})
+        print_json({**summary, "tests": totals.tests // runs, "contacts": totals.contacts // runs})
         return
     terminal = console()
     terminal.print((folder / "summary.txt").read_text().rstrip(), markup=False, soft_wrap=True)

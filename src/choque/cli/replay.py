@@ -37,17 +37,17 @@ def replay(
       choque replay recording.choque --scene-dat scene.dat
     """
     with opened(recording) as frames:
-        told = _about(frames)
+        facts = _about(frames)
         if verify:
-            told |= _verified(frames, threads)
+            facts |= _verified(frames, threads)
         if scene_dat is not None:
             _write(scene_dat, frames)
-            told["written"] = str(scene_dat)
+            facts["written"] = str(scene_dat)
         if as_json:
-            print_json(told)
+            print_json(facts)
         else:
-            _print(told)
-    if told.get("verified") is False:
+            _print(facts)
+    if facts.get("verified") is False:
         raise typer.Exit(1)
 
 
@@ -76,7 +76,7 @@ def _about(frames: FrameFile) -> dict[str, Any]:
     """Return the description of a recording."""
     from choque.record import Recording
 
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "scene": frames.name,
         "file": str(frames.path),
         "bytes": frames.path.stat().st_size,
@@ -85,29 +85,29 @@ def _about(frames: FrameFile) -> dict[str, Any]:
         "bodies": len(frames.bodies(0)) if frames.frame_count else 0,
     }
     if not isinstance(frames, Recording):
-        return {"format": "scene.dat", **told}
+        return {"format": "scene.dat", **facts}
     about = {name: frames.header.get(name) for name in ("seed", "world", "versions", "recorded")}
     hashes = frames.hashes()
     last = f"{int(hashes[-1]):016x}" if len(hashes) else None
-    return {"format": "choque", **told, "complete": frames.complete, **about, "last_hash": last}
+    return {"format": "choque", **facts, "complete": frames.complete, **about, "last_hash": last}
 
 
-def _print(told: dict[str, Any]) -> None:
+def _print(facts: dict[str, Any]) -> None:
     from choque.cli._terminal import plain, size
 
-    told = plain(told)
-    seconds = told["frames"] / told["frames_per_second"]
+    facts = plain(facts)
+    seconds = facts["frames"] / facts["frames_per_second"]
     typer.echo(
-        f"{told['file']}: {told['scene']}, {told['bodies']:,} bodies, {told['frames']:,} frames at "
-        f"{told['frames_per_second']:g} a second ({seconds:.3g} s), {size(told['bytes'])}."
+        f"{facts['file']}: {facts['scene']}, {facts['bodies']:,} bodies, {facts['frames']:,} frames at "
+        f"{facts['frames_per_second']:g} a second ({seconds:.3g} s), {size(facts['bytes'])}."
     )
-    if told["format"] == "choque":
-        world, versions = told["world"] or {}, told["versions"] or {}
+    if facts["format"] == "choque":
+        world, versions = facts["world"] or {}, facts["versions"] or {}
         rules = ", ".join(f"{name} {world[name]}" for name in ("broad", "narrow", "response", "dtype") if name in world)
-        seed = "" if told["seed"] is None else f"; seed {told['seed']}"
-        typer.echo(f"Made with {rules}{seed}; Choque {versions.get('choque')}, {told['recorded']}.")
-        typer.echo(f"Hash of the last state: {told['last_hash']}.")
-    if "verdict" in told:
-        typer.echo(told["verdict"])
-    if "written" in told:
-        typer.echo(f"Written to {told['written']}.")
+        seed = "" if facts["seed"] is None else f"; seed {facts['seed']}"
+        typer.echo(f"Made with {rules}{seed}; Choque {versions.get('choque')}, {facts['recorded']}.")
+        typer.echo(f"Hash of the last state: {facts['last_hash']}.")
+    if "verdict" in facts:
+        typer.echo(facts["verdict"])
+    if "written" in facts:
+        typer.echo(f"Written to {facts['written']}.")

@@ -109,7 +109,7 @@ def _result(name: str, verdict: Any, log: Path) -> dict[str, Any]:
 
     columns = read_log(log)
     counts = {"tests": int(columns["NPCDTests"].sum()), "collisions": int(columns["Collisions"].sum())}
-    told = {"scene": name, "rows": len(columns["Collisions"]), **counts}
+    counted = {"scene": name, "rows": len(columns["Collisions"]), **counts}
     if verdict is None:
-        return {**told, "equal": None, "verdict": "no expected log"}
-    return {**told, "equal": verdict.is_equal, "verdict": str(verdict), "first_difference": verdict.first_difference}
+        return {**counted, "equal": None, "verdict": "no expected log"}
+    return {**counted, "equal": verdict.is_equal, "verdict": str(verdict), "first_difference": verdict.first_difference}

@@ -23,7 +23,7 @@ _MAX_TRAILING = 16
 
 
 def read(path: Path) -> Mesh:
-    """Read text or binary STL; which of them is told by the size of the file, as headers lie."""
+    """Read text or binary STL, distinguished by the size of the file because headers are unreliable."""
     head = read_head(path)
     size = path.stat().st_size
     count = int.from_bytes(head[80:_HEADER], "little") if len(head) >= _HEADER else -1

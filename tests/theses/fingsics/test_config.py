@@ -1,4 +1,4 @@
-"""The original's configuration: all sixteen keys, trimmed and checked."""
+"""The configuration file of the Fingsics engine: all sixteen keys, trimmed and checked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read(path: Path, text: str) -> Config:
 
 @pytest.mark.parametrize("key", SETTINGS)
 def test_every_key_alone(key: str, tmp_path: Path) -> None:
-    """F-001-05: each key is set while all others keep the defaults of the original's code."""
+    """F-001-05: each key is set while all others keep the defaults of the engine's code."""
     assert len(SETTINGS) == 16
     found = asdict(read(tmp_path / "config.txt", f"{key}={SETTINGS[key][0]}\n"))
     expected = {name.lower(): given if name == key else default for name, (_, given, default) in SETTINGS.items()}
@@ -46,7 +46,7 @@ def test_every_key_alone(key: str, tmp_path: Path) -> None:
 
 
 def test_values_are_trimmed_and_comments_cut_off(tmp_path: Path) -> None:
-    """F-001-06: where the original would run without a broad phase."""
+    """F-001-06: where the engine would run without a broad phase."""
     text = (
         "\ufeff# a comment\r\n\r\n  BROAD_PHASE =  SAP # x\r\nLOG=True#y\r\nSCENE_FILE_NAME= my scene \r\nRUN_MODE=test"
     )

@@ -1,4 +1,4 @@
-"""The contact rules of the original: where they agree with the exact ones, and where they are known not to."""
+"""The contact rules of the Fingsics engine: where they agree with the exact ones, and where they do not."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def deep(contacts: Contacts, least: float = 1e-4) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize("kinds", PAIRS[:3])
 def test_spheres_are_found_as_by_exact_rules(kinds: tuple[int, int]) -> None:
-    """F-001-16, 17, 19: contacts with a sphere are right in the original, the point aside."""
+    """F-001-16, 17, 19: contacts with a sphere are right in the engine, except for the point."""
     shapes, rows = random_pairs(kinds, 3_000)
-    legacy, exact = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
-    assert deep(exact) <= deep(legacy, 0.0)
-    assert deep(legacy) <= deep(exact, 0.0)
-    assert 500 < len(legacy) < 2_900
-    shared = np.isin(legacy.pairs[:, 0], exact.pairs[:, 0]), np.isin(exact.pairs[:, 0], legacy.pairs[:, 0])
-    agree = np.isclose(legacy.depth[shared[0]], exact.depth[shared[1]], atol=1e-5)
+    engine, exact = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
+    assert deep(exact) <= deep(engine, 0.0)
+    assert deep(engine) <= deep(exact, 0.0)
+    assert 500 < len(engine) < 2_900
+    shared = np.isin(engine.pairs[:, 0], exact.pairs[:, 0]), np.isin(exact.pairs[:, 0], engine.pairs[:, 0])
+    agree = np.isclose(engine.depth[shared[0]], exact.depth[shared[1]], atol=1e-5)
     # Near the edge of a tile the region is that of a point off the plane: face and edge are mistaken.
     assert agree.mean() > 0.95 if TILE in kinds else agree.all()
-    aligned = np.sum(legacy.normal[shared[0]] * exact.normal[shared[1]], axis=1)
+    aligned = np.sum(engine.normal[shared[0]] * exact.normal[shared[1]], axis=1)
     assert (aligned[agree] > 0.999).all()
 
 
@@ -76,9 +76,9 @@ def test_spheres_are_found_as_by_exact_rules(kinds: tuple[int, int]) -> None:
 def test_capsules_touch_only_where_they_do_but_some_are_missed(kinds: tuple[int, int]) -> None:
     """F-001-18, 20: none spurious among random poses, and some missed: the reason for the exact rules."""
     shapes, rows = random_pairs(kinds, 3_000)
-    legacy, exact = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
-    assert deep(legacy) <= deep(exact, 0.0)
-    missed = deep(exact) - deep(legacy, 0.0)
+    engine, exact = NarrowPhase("fingsics").find(shapes, rows), NarrowPhase("exact").find(shapes, rows)
+    assert deep(engine) <= deep(exact, 0.0)
+    missed = deep(exact) - deep(engine, 0.0)
     assert 0 < len(missed) < 0.4 * len(exact)
 
 

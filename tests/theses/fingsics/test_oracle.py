@@ -1,4 +1,4 @@
-"""The counts of the original engine, reproduced frame by frame (F-001-36, F-001-49, F-001-50).
+"""The counts of the Fingsics engine, reproduced frame by frame (F-001-36, F-001-49, F-001-50).
 
 Its scenes and expected results are not part of the repository: they are looked for in ``$CHOQUE_FINGSICS``, or in
 ``../shared/data/fingsics`` beside it. Chaotic scenes depend on the last bit of sine and cosine, so their totals are
@@ -23,7 +23,7 @@ TOLERANCE = 0.0 if platform.libc_ver()[0] == "glibc" else 0.01
 
 pytestmark = pytest.mark.skipif(
     not (FOLDER / "scenes").is_dir(),
-    reason="the scenes of the original are not here; set CHOQUE_FINGSICS to the folder that holds them",
+    reason="the scenes of the Fingsics engine are not here; set CHOQUE_FINGSICS to the folder that holds them",
 )
 only_full = pytest.mark.skipif(os.environ.get("CHOQUE_FULL") != "1", reason="only with CHOQUE_FULL=1")
 

@@ -1,4 +1,4 @@
-"""The original's response and step in time, by hand-made contacts and closed sums."""
+"""The response and integration of the Fingsics engine, on hand-made contacts and closed forms."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_statics_override_the_others() -> None:
 
 
 def test_bodies_that_part_are_pushed_too() -> None:
-    """The original takes the magnitude of the impulse."""
+    """The engine takes the magnitude of the impulse."""
     state = bodies([SPHERE, SPHERE], [[0, 0, 0], [1.9, 0, 0]], [[-1, 0, 0], [1, 0, 0]])
     respond(state, contacts([[0, 1]], [[0.95, 0, 0]], [[1, 0, 0]]))
     np.testing.assert_allclose(state.velocity[:, 0], [-3, 3], atol=1e-6)
@@ -239,5 +239,5 @@ def test_angles_become_matrices_in_the_order_z_y_x() -> None:
         two = np.array([[np.cos(y), 0, np.sin(y)], [0, 1, 0], [-np.sin(y), 0, np.cos(y)]])
         three = np.array([[np.cos(z), -np.sin(z), 0], [np.sin(z), np.cos(z), 0], [0, 0, 1]])
         np.testing.assert_allclose(matrix, three @ two @ one, atol=1e-6)
-    assert rotations(angles)[1, 1, 1] != 0  # as in the original, whose quarter turns are rounded
+    assert rotations(angles)[1, 1, 1] != 0  # as in the engine, whose quarter turns are rounded
     assert radians(180.0) == np.float32(np.pi)

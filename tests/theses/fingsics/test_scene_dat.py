@@ -62,11 +62,11 @@ def test_a_recording_converts_without_rounding(tmp_path: Path, make_world: Calla
             world.step()
             recorder.record()
     monkeypatch.setattr(scene_dat, "BLOCK_BYTES", 48 * 55 * 6)  # several blocks of six frames
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     recording = Recording(tmp_path / "a.choque")
-    write_scene_dat(tmp_path / "scene.dat", recording, progress=lambda done, total, _: told.append((done, total)))
+    write_scene_dat(tmp_path / "scene.dat", recording, progress=lambda done, total, _: calls.append((done, total)))
     opened = open_frames(tmp_path / "scene.dat")
-    assert told == [(6, 21), (12, 21), (18, 21), (21, 21)]
+    assert calls == [(6, 21), (12, 21), (18, 21), (21, 21)]
     for index in range(21):
         assert opened.frame(index).position.tobytes() == recording.frame(index).position.tobytes()
         assert opened.frame(index).rotation.tobytes() == recording.frame(index).rotation.tobytes()

@@ -87,10 +87,10 @@ def test_a_small_run_is_right_and_reported(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
-@pytest.mark.skipif(printed.shared_scene("prod-31") is None, reason="the scenes of the original are not here")
+@pytest.mark.skipif(printed.shared_scene("prod-31") is None, reason="the scenes of the Fingsics engine are not here")
 @pytest.mark.parametrize("method", FIVE)
 def test_the_totals_of_figure_5_3_are_reached(method: str) -> None:
-    """F-001-49: by the original's rules on its own scene, tests and collisions of 599 steps."""
+    """F-001-49: by the engine's rules on its own scene, tests and collisions of 599 steps."""
     from choque.lab.stopwatch import Stopwatch
 
     trial: Any = STUDY.prepare(
@@ -171,9 +171,9 @@ def whole_result(
             rows += planted(scene, 5_000, "sap-incremental", 1e-2, mode=mode, tests=15 * 10**5, exact_ns=500.0)
             rows += planted(scene, 5_000, "sap-obb", 1e-2 * time, mode=mode, tests=10**5, bounding_ns=bounding)
     for method, count in printed.CHECKS["prod-100"].items():
-        told = {"mode": "legacy", "tests": int(count * tests), "verdict": "unchecked"}
-        rows += planted("mixed-box", 100, method, 1e-4, contacts=3_829, **told)
-        rows += planted("prod-100", 100, method, 1e-4, contacts=3_829, **told)
+        counts = {"mode": "legacy", "tests": int(count * tests), "verdict": "unchecked"}
+        rows += planted("mixed-box", 100, method, 1e-4, contacts=3_829, **counts)
+        rows += planted("prod-100", 100, method, 1e-4, contacts=3_829, **counts)
     for method, count in printed.CHECKS["capsule-box-1-1"].items():
         rows += planted("capsule-box-1-1", 5_000, method, 1e-4, mode="legacy", tests=int(count * tests))
     for scene, (count, contacts) in printed.TEST_SUMS.items():
@@ -250,11 +250,11 @@ def test_capacity_names_the_largest_number_of_bodies(tmp_path: Path) -> None:
     assert slower == f"largest N measured 3,162, about {between:,.0f} between that and 10,000"
 
 
-def test_nothing_measured_is_nothing_told(tmp_path: Path) -> None:
+def test_claims_without_measurements_are_not_testable(tmp_path: Path) -> None:
     rows = [*planted("mixed-box", 100, "grid", 1e-3)]
-    told = {name: claim.verdict for name, claim in verdicts(result_of(tmp_path, rows)).items()}
-    assert told.pop("same-collisions") == "confirmed"
-    assert set(told.values()) == {"not testable here"}
+    found = {name: claim.verdict for name, claim in verdicts(result_of(tmp_path, rows)).items()}
+    assert found.pop("same-collisions") == "confirmed"
+    assert set(found.values()) == {"not testable here"}
 
 
 def test_times_are_normalised_by_the_sweep_alone(tmp_path: Path) -> None:

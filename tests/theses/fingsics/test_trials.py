@@ -116,7 +116,7 @@ def test_what_would_take_too_long_or_too_much_memory_is_cut_off(
     assert len(scene.world(broad="all").shadow("all").find(scene.world().bodies).pairs) == 2130
 
 
-def test_oriented_boxes_are_counted_and_the_model_is_told(scene: BodyScene) -> None:
+def test_oriented_boxes_are_counted_and_the_cost_model_is_reported(scene: BodyScene) -> None:
     """F-001-15: b, B, o, O and both sides of the inequality."""
     plain, filtered = WorldTrial(scene, "sap-incremental", STEPS), WorldTrial(scene, "sap-obb", STEPS)
     for trial in (plain, filtered):

@@ -1,4 +1,4 @@
-"""The original's broad phases: the sweep against its own description in plain Python, oriented boxes, saving."""
+"""The broad phases of the Fingsics engine: the sweep against plain Python, oriented boxes, saving."""
 
 from __future__ import annotations
 

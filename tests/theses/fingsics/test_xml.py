@@ -1,4 +1,4 @@
-"""Scenes of the original: every attribute and default, what is tolerated, and what is refused where."""
+"""Scenes of the Fingsics engine: every attribute and default, what is tolerated, and what is refused where."""
 
 from __future__ import annotations
 

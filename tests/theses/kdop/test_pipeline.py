@@ -209,8 +209,8 @@ def test_ragged_meshes_and_no_bodies(device: str) -> None:
     built = pipeline.volumes(np.zeros((3, 3)), np.tile([0, 0, 0, 1.0], (3, 1)))
     assert isinstance(built, KDops)
     np.testing.assert_allclose(built.lower[:, :3], [[-1, -1, -1], [1, 2, 3], [0, 0, 0]], atol=1e-4)
-    nobody = Pipeline([rounded_cube()], groups=[], device=device)
-    assert nobody.pairs(np.empty((0, 3)), np.empty((0, 4))).shape == (0, 2)
+    empty = Pipeline([rounded_cube()], groups=[], device=device)
+    assert empty.pairs(np.empty((0, 3)), np.empty((0, 4))).shape == (0, 2)
 
 
 POSE = (np.zeros((1, 3)), np.array([[0.0, 0, 0, 1]]))
