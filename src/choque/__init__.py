@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from choque._pairs import explain, pairs
     from choque.meshes import Mesh
     from choque.neighbors import Neighbors
+    from choque.studio.page.document import page
     from choque.studio.page.studio import show
     from choque.volumes import Volume
     from choque.world import World
@@ -60,6 +61,7 @@ __all__ = [
     "meshes",
     "narrow",
     "neighbors",
+    "page",
     "pairs",
     "record",
     "scene",
@@ -76,6 +78,7 @@ _MEMBERS = {
     "Volume": "choque.volumes",
     "World": "choque.world",
     "explain": "choque._pairs",
+    "page": "choque.studio.page.document",
     "pairs": "choque._pairs",
     "show": "choque.studio.page.studio",
 }

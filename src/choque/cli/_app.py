@@ -28,6 +28,7 @@ from choque.cli.doctor import doctor
 from choque.cli.explain import explain
 from choque.cli.methods import methods
 from choque.cli.neighbors import neighbors
+from choque.cli.page import page
 from choque.cli.pairs import pairs
 from choque.cli.picture import picture
 from choque.cli.replay import replay
@@ -45,7 +46,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Boxes": (pairs, explain, bake, bench),
     "Worlds of bodies": (run, replay, test_scenes),
     "Motion, solids, areas, atoms": (kinetic.kinetic, volume.volume, interest.interest, neighbors),
-    "Pictures": (view, picture, video),
+    "Pictures": (view, picture, video, page),
     "Studies": (lab.lab,),
 }
 """The verbs, in the order of the help."""

@@ -90,6 +90,14 @@ class Studio:
         """Replace the view; None for the chooser. Can be called from any thread."""
         self.do(lambda: self._show(view))
 
+    def show_now(self, view: View) -> None:
+        """Open ``view`` in the calling thread, for a studio that was not started; an error is raised."""
+        self._view = view
+        page = Page(self, view.title)
+        view.open(page)
+        page.finish()
+        self._is_open = True
+
     def do(self, action: Action) -> None:
         """Queue ``action`` for the thread of the studio."""
         self._actions.put(action)

@@ -39,5 +39,8 @@ class View(ABC):
     def camera_moved(self, client: Any) -> None:  # noqa: B027
         """Handle a camera that was moved in a tab; called in a thread of viser, for what cannot wait."""
 
+    def be_still(self) -> None:  # noqa: B027
+        """Hide what only a page with a server can use, such as handles to drag."""
+
     def close(self) -> None:  # noqa: B027
         """Release what the view holds; its panels and its scene are removed by the studio."""

@@ -398,6 +398,10 @@ class VolumeView(View):
                 self._handles.wxyz = quaternions(self.pair.rotation[np.newaxis])[0]
         return None
 
+    def be_still(self) -> None:
+        """Hide the handles."""
+        self._handles.visible = False
+
     def _follow_turn(self) -> bool:
         """Turn the second volume as requested; return whether its rotation changed."""
         wanted, self._wanted_turn = self._wanted_turn, None
