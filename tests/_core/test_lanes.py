@@ -38,8 +38,8 @@ def _append(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int) 
 
 
 @njit
-def _append_answers(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int) -> int:
-    return lanes.append_answers(chunk, written, words, at, own, mask)
+def _append_answers(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int, last: int) -> int:
+    return lanes.append_answers(chunk, written, words, at, own, mask, last)
 
 
 @njit
@@ -50,6 +50,11 @@ def _list(words: Any, at: int, need: Any, first: Any, out: Any, listed: int) -> 
 @njit
 def _hits(tree: Any, block: int, box: Any) -> int:
     return lanes.block_hits(tree, block, box[0], box[1], box[2], box[3], box[4], box[5])
+
+
+@njit
+def _lane(tree: Any, block: int, other: int, lane: int) -> int:
+    return lanes.lane_hits(tree, block, other, lane)
 
 
 @njit
@@ -115,17 +120,17 @@ def test_eight_boxes_are_tested_at_once(dtype: type) -> None:
             assert found == wanted
 
 
-@pytest.mark.parametrize("form", ["pairs", "answers"])
+@pytest.mark.parametrize("last", [None, 0, 1])
 @pytest.mark.parametrize("word", [np.uint32, np.uint64])
-def test_pairs_are_appended_for_every_mask(form: str, word: type) -> None:
+def test_pairs_are_appended_for_every_mask(last: int | None, word: type) -> None:
     words = np.array([7, 3, 900, 12, 2**31 - 1, 0, 55, 4_000_000_000, 1, 1], word)
     own = np.uint32(50)
-    compiled = _append if form == "pairs" else _append_answers
+    compiled, form, more = (_append, "pairs", ()) if last is None else (_append_answers, "answers", (last,))
     for mask in range(256):
         for at in (0, 2):
             chunk, wanted = np.zeros(20, np.uint64), np.zeros(20, np.uint64)
-            count = compiled(chunk, 5, words, at, own, mask)
-            assert count == plain(getattr(lanes, f"append_{form}"))(wanted, 5, words, at, own, mask)
+            count = compiled(chunk, 5, words, at, own, mask, *more)
+            assert count == plain(getattr(lanes, f"append_{form}"))(wanted, 5, words, at, own, mask, *more)
             np.testing.assert_array_equal(chunk[: 5 + count], wanted[: 5 + count])
             assert not chunk[13:].any()
 
@@ -155,6 +160,8 @@ def test_blocks_of_the_tree_are_tested(dtype: type) -> None:
             assert mask == plain(lanes.block_hits)(flat, block, *box)
             wanted = ((box[3:] >= tree[block, :3].T) & (box[:3] <= tree[block, 3:].T)).all(axis=1)
             assert [mask >> k & 1 for k in range(16)] == wanted.astype(int).tolist()
+            tree[2, :, 5] = box
+            assert _lane(tree, block, 2, 5) == _hits(tree, block, box) == plain(lanes.lane_hits)(tree, block, 2, 5)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

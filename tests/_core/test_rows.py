@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.row_pairs import SLICE, emit_slices, slices_of
+from choque._core.row_pairs import SLICE, emit_questions, emit_slices, slices_of
 from choque._core.rows import build_rows, column_place
 from choque._core.sort import sorted_pairs
 
@@ -157,3 +157,28 @@ def test_behind_each_row_stand_eight_boxes_of_nan() -> None:
         base, stride = column_place(rows.row_start, row)
         assert stride >= count + 8
         assert np.isnan(rows.columns[base + count : base + stride]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scene", SCENES)
+def test_boxes_of_another_set_find_all_partners(
+    scene: Callable[[np.random.Generator], Iterator[NDArray[np.float64]]], dtype: type
+) -> None:
+    """Questions of either float type, in any order, also where chunks are short."""
+    random = np.random.default_rng(5)
+    for boxes in scene(random):
+        records = boxes.astype(dtype)
+        others = boxes[random.permutation(len(boxes))[: len(boxes) // 2 + 1]]
+        others[:, :3] -= random.choice([0, 0.25, 1e-12], (len(others), 3))
+        others[::7, 3:] += 5
+        meets = np.ones((len(others), len(records)), bool)
+        for axis in range(3):
+            meets &= others[:, None, axis] <= records[None, :, axis + 3]
+            meets &= others[:, None, axis + 3] >= records[None, :, axis]
+        rows, order = build_rows(records, 1), random.permutation(len(others)).astype(np.uint32)
+        for rows_first in (False, True):
+            sink = Sink(16, 1, None)
+            emit_questions(sink, rows, others, order, rows_first)
+            counts = (len(records), len(others)) if rows_first else (len(others), len(records))
+            found = sorted_pairs(sink.chunks, counts[0], 1, counts[1])
+            np.testing.assert_array_equal(found, np.argwhere(meets.T if rows_first else meets))

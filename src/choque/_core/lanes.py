@@ -70,6 +70,26 @@ def overlap_eight(columns: Array, own: Int, own_stride: Int, at: Int, stride: In
     return mask
 
 
+def _meet_eight(code: Code, columns: Any, at: Any, stride: Any, records: Any, row: Any) -> Any:
+    start = code.times(row, 6)
+    box = [code.splat(code.load(records, code.plus(start, bound))) for bound in range(6)]
+    sides = [code.eight(columns, code.plus(at, code.times(stride, bound))) for bound in range(6)]
+    return code.meeting(box, sides[:3], sides[3:])
+
+
+@operation(_meet_eight)
+def meet_eight(columns: Array, at: Int, stride: Int, records: Array, row: Int) -> int:
+    """Return the bits of the eight boxes from ``at`` on that overlap a row of ``records`` (k, 6); touching counts."""
+    mask, box = 0, records.reshape(-1, 6)[row]
+    for lane in range(LANES):
+        meets = True
+        for axis in range(3):
+            meets &= bool(columns[at + axis * stride + lane] <= box[axis + 3])
+            meets &= bool(columns[at + (axis + 3) * stride + lane] >= box[axis])
+        mask |= meets << lane
+    return mask
+
+
 def _append_pairs(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any) -> Any:
     others, own = code.eight_words(words, at), code.splat(own)
     if code.has_avx2:
@@ -95,21 +115,27 @@ def append_pairs(chunk: Array, written: Int, words: Array, at: Int, own: Word, m
     return count
 
 
-def _append_answers(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any) -> Any:
+def _append_answers(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any, last: Any) -> Any:
     others, own = code.eight_words(words, at), code.splat(own)
     if code.has_avx2:
         others = code.packed(others, mask, "for_keys")
-    code.write_keys(own, others, mask, chunk, written)
+    is_last = code.builder.icmp_unsigned("!=", last, I64(0))
+    first, second = code.builder.select(is_last, others, own), code.builder.select(is_last, own, others)
+    code.write_keys(first, second, mask, chunk, written)
     return code.builder.ctpop(mask)
 
 
 @operation(_append_answers)
-def append_answers(chunk: Array, written: Int, words: Array, at: Int, own: Word, mask: Int) -> int:
-    """Write own << 32 | words[at + k] for all bits k of ``mask``; like `append_pairs`, but ``own`` is always first."""
+def append_answers(chunk: Array, written: Int, words: Array, at: Int, own: Word, mask: Int, last: Int) -> int:
+    """Write own << 32 | words[at + k] for all bits k of ``mask``, or the other way round if ``last`` is not 0.
+
+    Like `append_pairs`, but the order in a pair does not depend on the numbers.
+    """
     count = 0
     for lane in range(LANES):
         if mask >> lane & 1:
-            chunk[written + count] = np.uint64(int(own) << 32 | int(words[at + lane]) & 0xFFFFFFFF)
+            a, b = int(own), int(words[at + lane]) & 0xFFFFFFFF
+            chunk[written + count] = np.uint64(b << 32 | a if last else a << 32 | b)
             count += 1
     return count
 
@@ -142,7 +168,7 @@ def list_marked(words: Array, at: Int, need: Word, first: Word, out: Array, list
     return count
 
 
-# Blocks of sixteen boxes of the wide tree: (blocks, 6, 16) in one dimension
+# Blocks of sixteen boxes of the wide tree: (blocks, 6, 16)
 
 
 def _block_hits(code: Code, lanes: Any, block: Any, *box: Any) -> Any:
@@ -159,14 +185,27 @@ def _block_hits(code: Code, lanes: Any, block: Any, *box: Any) -> Any:
 def block_hits(lanes: Array, block: Int, x0: Real, y0: Real, z0: Real, x1: Real, y1: Real, z1: Real) -> int:
     """Return the bits of the sixteen boxes of a block that overlap the box given; touching counts."""
     mask = 0
-    box = (x0, y0, z0, x1, y1, z1)
+    own, box = lanes.reshape(-1, 6, 16)[block], (x0, y0, z0, x1, y1, z1)
     for lane in range(16):
         meets = True
         for axis in range(3):
-            meets &= bool(lanes[96 * block + 16 * axis + lane] <= box[axis + 3])
-            meets &= bool(lanes[96 * block + 16 * (axis + 3) + lane] >= box[axis])
+            meets &= bool(own[axis, lane] <= box[axis + 3])
+            meets &= bool(own[axis + 3, lane] >= box[axis])
         mask |= meets << lane
     return mask
+
+
+def _lane_hits(code: Code, lanes: Any, block: Any, other: Any, lane: Any) -> Any:
+    start = code.plus(code.times(other, 96), lane)
+    return _block_hits(code, lanes, block, *(code.load(lanes, code.plus(start, 16 * bound)) for bound in range(6)))
+
+
+@operation(_lane_hits)
+def lane_hits(lanes: Array, block: Int, other: Int, lane: Int) -> int:
+    """Return the bits of the sixteen boxes of a block that overlap the box in a ``lane`` of the block ``other``."""
+    box = lanes.reshape(-1, 6, 16)[other, :, lane]
+    plain = getattr(block_hits, "plain", block_hits)
+    return int(plain(lanes, block, *box))
 
 
 # Records of eight elements, and columns made of them

@@ -9,12 +9,14 @@ all six bounds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import kernel
+from choque._core.rounding import narrow_down, narrow_up
 from choque._core.threads import over_ranges
 from choque._core.types import Floats
 
@@ -54,6 +56,35 @@ def widened(records: Floats, closed: bool, dtype: Any, dimension: int) -> Floats
     if dimension == 2:
         wide[:, 5] = FLAT  # of the wider type: rounded to another value, it would tell old boxes from new ones
     return wide
+
+
+class Questions(NamedTuple):
+    """Boxes to look for in a structure: kernels take them whole.
+
+    Attributes
+    ----------
+    records
+        (k, 6), in the float type of the boxes of the structure; see `of_type`.
+    order
+        (k,) uint32: the order to ask in.
+    rows_first
+        0 for keys of (record, row found), 1 for (row found, record).
+    """
+
+    records: Floats
+    order: NDArray[np.uint32]
+    rows_first: int
+
+
+def of_type(records: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Return records in the float type of boxes that they are compared with, so that every answer stays the same.
+
+    A narrow number is at most a wide one if it is at most that one rounded down; likewise upwards.
+    """
+    if records.dtype.itemsize <= dtype.itemsize:
+        return records.astype(dtype, copy=False)
+    narrow: Floats = np.concatenate((narrow_up(records[:, :3], dtype), narrow_down(records[:, 3:], dtype)), axis=1)
+    return narrow
 
 
 @kernel

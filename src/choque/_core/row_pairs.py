@@ -1,4 +1,4 @@
-"""The pairs of boxes in rows of cells: a row against itself and its neighbours, eight boxes at a time.
+"""The pairs of boxes in rows of cells, eight boxes at a time: a row against its neighbours, or all against other boxes.
 
 `choque._core.rows` has the layout, and says why no pair is missed.
 """
@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.emission import Sink
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.lanes import append_pairs, list_marked, overlap_eight
+from choque._core.lanes import append_answers, append_pairs, list_marked, meet_eight, overlap_eight
+from choque._core.records import Questions, of_type
 from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, column_place
-from choque._core.types import Integer, Keys
+from choque._core.types import Floats, Integer, Keys
 
 SLICE = 256
 """Boxes of a row that are emitted together."""
@@ -197,12 +199,18 @@ def _cells_between(
     columns: Any, own: Integer, stride: Integer, axis: Integer, frame: Any, shape: Any, level: Integer
 ) -> Any:
     """Return the first and last cell along an axis in which partners of a box can begin."""
-    zero, one = columns.dtype.type(0), columns.dtype.type(1)
+    low, high = columns[own + axis * stride], columns[own + (axis + 3) * stride]
+    return _cell_range(low, high, axis, frame, shape, level)
+
+
+@forceinline
+def _cell_range(low: Any, high: Any, axis: Integer, frame: Any, shape: Any, level: Integer) -> Any:
+    """Return the first and last cell along an axis in which partners of an interval can begin; it may be infinite."""
+    zero, one = frame.dtype.type(0), frame.dtype.type(1)
     last = shape[level, axis] * one - one
     origin, per_unit = frame[level, axis], frame[level, 3 + axis]
-    low = (columns[own + axis * stride] - frame[level, 6 + axis] - origin) * per_unit
-    high = (columns[own + (axis + 3) * stride] - origin) * per_unit
-    return np.int64(max(zero, min(last, low))), np.int64(max(zero, min(last, high)))
+    before, after = (low - frame[level, 6 + axis] - origin) * per_unit, (high - origin) * per_unit
+    return np.int64(max(zero, min(last, before))), np.int64(max(zero, min(last, after)))
 
 
 @helper
@@ -226,3 +234,63 @@ def _emit_giants(rows: Any, row: Integer, low: Integer, high: Integer, chunk: An
                 written += append_pairs(chunk, written, words, at + 6 * near_stride, number, mask)
                 at += 8
     return written, tests
+
+
+# Two sets
+
+
+def emit_questions(sink: Sink, rows: Rows, records: Floats, order: NDArray[np.uint32], rows_first: bool) -> None:
+    """Write which of ``records`` (k, 6) overlap which boxes of ``rows`` to ``sink``, record by record in ``order``.
+
+    Keys are (record, number of the box), or the other way round with ``rows_first``.
+    """
+    questions = Questions(of_type(records, rows.columns.dtype), order, int(rows_first))
+    sink.run(_emit_answers, len(records), questions, rows)
+
+
+@kernel
+def _emit_answers(first: int, last: int, chunk: Keys, questions: Questions, rows: Rows) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a question: the rows of all levels in which partners can begin, then the giants."""
+    records, frame, shape = questions.records, rows.frame, rows.shape
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
+    for unit in range(first, last):
+        begin = written
+        i = np.int64(questions.order[unit])
+        for level in range(shape.shape[0]):
+            from_x, to_x = _cell_range(records[i, 0], records[i, 3], 0, frame, shape, level)
+            from_y, to_y = _cell_range(records[i, 1], records[i, 4], 1, frame, shape, level)
+            from_z, to_z = _cell_range(records[i, 2], records[i, 5], 2, frame, shape, level)
+            for z in range(from_z, to_z + 1):
+                for y in range(from_y, to_y + 1):
+                    line = z * shape[level, 1] + y
+                    start = shape[level, 4] + line * (shape[level, 0] + 1)
+                    run = (np.int64(rows.starts[start + from_x]), np.int64(rows.starts[start + to_x + 1]))
+                    written = _answer_run(chunk, written, rows, shape[level, 3] + line, run, questions, i)
+                    tests += max(run[1] - run[0], 0)
+                    if written < 0:
+                        return unit, begin, tests
+        giants = rows.row_start.size - 2
+        run = (np.int64(0), np.int64(rows.row_start[giants + 1]) - np.int64(rows.row_start[giants]))
+        written = _answer_run(chunk, written, rows, giants, run, questions, i)
+        tests += run[1]
+        if written < 0:
+            return unit, begin, tests
+    return last, written, tests
+
+
+@helper
+def _answer_run(
+    chunk: Any, written: Integer, rows: Any, row: Integer, run: tuple[Integer, Integer], questions: Any, i: Integer
+) -> Any:
+    """Test a question against a run of a row; return the pairs written so far, or -1 if they do not fit."""
+    base, stride = column_place(rows.row_start, row)
+    for at in range(base + run[0], base + run[1], 8):
+        if written + 8 > chunk.size:
+            return np.int64(-1)
+        hits = meet_eight(rows.columns, at, stride, questions.records, i)
+        # Lanes behind the end of a run belong to cells that the question does not reach, or are NaN.
+        written += append_answers(
+            chunk, written, rows.words, at + 6 * stride, np.uint32(i), hits, np.int64(questions.rows_first)
+        )
+    return written

@@ -16,9 +16,13 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
+from choque._core.lanes import prefetch
 from choque._core.types import Floats
 
 WIDTH = 16
+
+AHEAD = 24
+"""Places ahead at which records are asked for: they lie anywhere in memory."""
 
 
 class Tree(NamedTuple):
@@ -74,6 +78,7 @@ def _fill_boxes(first: int, last: int, records: Any, rows: NDArray[np.uint32], l
         for lane in range(WIDTH):
             place = block * WIDTH + lane
             if place < count:
+                prefetch(records, 6 * np.int64(rows[min(place + AHEAD, count - 1)]))
                 row = np.int64(rows[place])
                 for bound in range(6):
                     lanes[block, bound, lane] = records[row, bound]

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.overlap import lanes_meet
-from choque._core.records import FLAT
+from choque._core.lanes import block_hits, lowest_bit
+from choque._core.pair_keys import pair_key
+from choque._core.records import FLAT, Questions, of_type
 from choque._core.sort import sorted_pairs
 from choque._core.tree import Tree
-from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
+from choque._core.tree_stack import block_of, entry_of, level_of, push_bits
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.errors import InvalidInput
 
@@ -31,10 +32,18 @@ class RayHits:
 def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
     """Return which of ``records`` (k, 6) overlap which boxes of the tree: sorted (m, 2) rows of (record, row)."""
     sink = Sink(len(records), thread_count, None)
-    if tree.rows.size:
-        wide = records.astype(np.promote_types(records.dtype, tree.lanes.dtype), copy=False)
-        sink.run(_emit_queries, len(records), wide, tree.lanes, tree.rows, tree.level_first)
+    emit_queries(sink, tree, records, np.arange(len(records), dtype=np.uint32), False)
     return sorted_pairs(sink.chunks, len(records), thread_count, tree.rows.size)
+
+
+def emit_queries(sink: Sink, tree: Tree, records: Floats, order: NDArray[np.uint32], rows_first: bool) -> None:
+    """Write which of ``records`` (k, 6) overlap which boxes of the tree to ``sink``, record by record in ``order``.
+
+    Keys are (record, row), or (row, record) with ``rows_first``.
+    """
+    if tree.rows.size:
+        questions = Questions(of_type(records, tree.lanes.dtype), order, int(rows_first))
+        sink.run(_emit_queries, len(records), questions, tree)
 
 
 def query_points(tree: Tree, points: ArrayLike, dimension: int, thread_count: int) -> Pairs:
@@ -120,48 +129,35 @@ def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: in
 
 
 @kernel
-def _emit_queries(
-    first: int,
-    last: int,
-    chunk: Keys,
-    records: Any,
-    lanes: Any,
-    rows: NDArray[np.uint32],
-    level_first: NDArray[np.int64],
-) -> tuple[int, int, int]:
+def _emit_queries(first: int, last: int, chunk: Keys, questions: Questions, tree: Tree) -> tuple[int, int, int]:
     """Emission kernel; a unit is a record."""
-    mask = np.empty(16, np.uint8)
-    words = mask.view(np.uint64)
+    records, order, rows_first = questions
+    lanes, rows, level_first = tree
     stack = np.empty(16 * level_first.size, np.int64)
-    written: Integer = 0
-    tests = 0
-    for i in range(first, last):
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
+    for unit in range(first, last):
         begin = written
-        x0, y0, z0, x1, y1, z1 = (
-            records[i, 0],
-            records[i, 1],
-            records[i, 2],
-            records[i, 3],
-            records[i, 4],
-            records[i, 5],
-        )
+        i = np.int64(order[unit])
+        x0, y0, z0 = records[i, 0], records[i, 1], records[i, 2]
+        x1, y1, z1 = records[i, 3], records[i, 4], records[i, 5]
         stack[0] = entry_of(level_first.size - 2, 0)
         depth: Integer = 1
         while depth > 0:
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
-            lanes_meet(lanes, level_first[level] + block, (x0, y0, z0, x1, y1, z1), mask)
+            hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
             tests += 16
-            if words[0] | words[1] == 0:
-                continue
             if level > 0:
-                depth = push_marked(stack, depth, level, block, 0, mask)
+                depth = push_bits(stack, depth, level, block, hits)
                 continue
             if written + 16 > chunk.size:
-                return i, begin, tests
-            for k in range(min(16, rows.size - block * 16)):
-                chunk[written] = (np.uint64(i) << np.uint64(32)) | np.uint64(rows[block * 16 + k])
-                written += np.int64(mask[k])
+                return unit, begin, tests
+            while hits != 0:
+                row = np.int64(rows[block * 16 + lowest_bit(hits)])
+                chunk[written] = pair_key(row, i) if rows_first else pair_key(i, row)
+                written += 1
+                hits &= hits - 1
     return last, written, tests
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline
+from choque._core.lanes import lowest_bit
 from choque._core.types import Integer
 
 Stack = NDArray[np.int64]
@@ -27,6 +28,16 @@ def level_of(entry: Integer) -> Integer:
 def block_of(entry: Integer) -> Integer:
     """Its place in its level."""
     return entry & 0xFFFFFFFFFFFFFF
+
+
+@inline
+def push_bits(stack: Stack, depth: Integer, level: Integer, block: Integer, bits: Integer) -> Integer:
+    """Put the children of a block whose ``bits`` are set on the stack; return its new depth."""
+    while bits != 0:
+        stack[depth] = entry_of(level - 1, block * 16 + lowest_bit(bits))
+        depth += 1
+        bits &= bits - 1
+    return depth
 
 
 @inline

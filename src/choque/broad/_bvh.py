@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.kernel import kernel
+from choque._core.kernel import forceinline, kernel
+from choque._core.lanes import append_pairs, block_hits, lane_hits, lowest_bit
 from choque._core.morton import morton_order
-from choque._core.overlap import boxes_meet, lanes_meet
-from choque._core.pair_keys import pack_pairs
+from choque._core.overlap import boxes_meet
+from choque._core.pair_keys import ordered_key, pack_pairs
 from choque._core.pair_sets import ENDED, Change, change_from_log
 from choque._core.tree import WIDTH, Tree, make_tree, surface_of
-from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
+from choque._core.tree_stack import block_of, entry_of, level_of, push_bits
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.index import Index
 from choque.broad.structure import Structure, blocks_of
@@ -63,7 +64,7 @@ class Bvh(Index):
 
     def emit(self, sink: Sink) -> None:
         tree = self._hierarchy
-        sink.run(_emit_blocks, -(-len(self) // WIDTH), tree.lanes, tree.rows, tree.level_first)
+        sink.run(_emit_blocks, -(-len(self) // WIDTH), tree)
 
     def update(self, previous: Floats) -> Change | None:  # noqa: ARG002
         self._hierarchy = make_tree(self.records, self._hierarchy.rows, self.thread_count())
@@ -128,22 +129,16 @@ class Bvh(Index):
 
 
 @kernel
-def _emit_blocks(
-    first: int, last: int, chunk: Keys, lanes: Any, rows: NDArray[np.uint32], level_first: NDArray[np.int64]
-) -> tuple[int, int, int]:
+def _emit_blocks(first: int, last: int, chunk: Keys, tree: Tree) -> tuple[int, int, int]:
     """Emission kernel; a unit is a block of boxes, which is tested against itself and the blocks after it."""
-    near, own_near, mask = np.empty(WIDTH, np.uint8), np.empty(WIDTH, np.uint8), np.empty(WIDTH, np.uint8)
-    near_words, mask_words = near.view(np.uint64), mask.view(np.uint64)
+    lanes, rows, level_first = tree.lanes, tree.rows, tree.level_first
     top = level_first.size - 2
     stack = np.empty(WIDTH * level_first.size, np.int64)
-    written: Integer = 0
-    tests = 0
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
     for own in range(first, last):
         begin = written
-        own_count = min(WIDTH, rows.size - own * WIDTH)
         parent, lane = level_first[1] + own // WIDTH, own % WIDTH
-        x0, y0, z0 = lanes[parent, 0, lane], lanes[parent, 1, lane], lanes[parent, 2, lane]
-        x1, y1, z1 = lanes[parent, 3, lane], lanes[parent, 4, lane], lanes[parent, 5, lane]
         stack[0] = entry_of(top, 0)
         depth: Integer = 1
         while depth > 0:
@@ -151,41 +146,44 @@ def _emit_blocks(
             level, block = level_of(stack[depth]), block_of(stack[depth])
             place = level_first[level] + block
             tests += WIDTH
-            lanes_meet(lanes, place, (x0, y0, z0, x1, y1, z1), near)
-            if near_words[0] | near_words[1] == 0:
-                continue
             # Blocks before the own one have met it already.
             start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
+            near = lane_hits(lanes, place, parent, lane) >> start << start
             if level > 1:
-                depth = push_marked(stack, depth, level, block, start, near)
+                depth = push_bits(stack, depth, level, block, near)
                 continue
-            for k in range(start, WIDTH):
-                if near[k] == 0:
-                    continue
-                if written + WIDTH * WIDTH > chunk.size:
+            while near != 0:
+                k = lowest_bit(near)
+                near &= near - 1
+                if written + WIDTH * WIDTH + WIDTH > chunk.size:
                     return own, begin, tests
                 other = block * WIDTH + k
                 # First the own boxes that reach the other block, then each of them against its boxes.
-                u0, v0, w0 = lanes[place, 0, k], lanes[place, 1, k], lanes[place, 2, k]
-                u1, v1, w1 = lanes[place, 3, k], lanes[place, 4, k], lanes[place, 5, k]
-                lanes_meet(lanes, own, (u0, v0, w0, u1, v1, w1), own_near)
+                reaching = lane_hits(lanes, own, place, k)
                 tests += WIDTH
-                other_count = min(WIDTH, rows.size - other * WIDTH)
-                for i in range(own_count):
-                    if own_near[i] == 0:
-                        continue
-                    a0, b0, c0 = lanes[own, 0, i], lanes[own, 1, i], lanes[own, 2, i]
-                    a1, b1, c1 = lanes[own, 3, i], lanes[own, 4, i], lanes[own, 5, i]
-                    lanes_meet(lanes, other, (a0, b0, c0, a1, b1, c1), mask)
+                while reaching != 0:
+                    i = lowest_bit(reaching)
+                    reaching &= reaching - 1
+                    hits = lane_hits(lanes, other, own, i)
                     tests += WIDTH
-                    if mask_words[0] | mask_words[1] == 0:
-                        continue
-                    own_row = np.uint64(rows[own * WIDTH + i])
-                    for j in range(i + 1 if own == other else 0, other_count):
-                        other_row = np.uint64(rows[other * WIDTH + j])
-                        chunk[written] = (min(own_row, other_row) << np.uint64(32)) | max(own_row, other_row)
-                        written += np.int64(mask[j])
+                    if own == other:
+                        hits = hits >> (i + 1) << (i + 1)
+                    written += _append_block(chunk, written, rows, other * WIDTH, rows[own * WIDTH + i], hits)
     return last, written, tests
+
+
+@forceinline
+def _append_block(chunk: Any, written: Integer, rows: Any, first: Integer, own: Any, hits: Integer) -> Any:
+    """Write the pairs of a row and the rows of a block whose bits are set, and return how many."""
+    count: Integer = np.int64(0)
+    if first + WIDTH <= rows.size:
+        count += append_pairs(chunk, written, rows, first, own, hits & 255)
+        return count + append_pairs(chunk, written + count, rows, first + 8, own, hits >> 8)
+    while hits != 0:  # the last block: nothing may be read past the end
+        chunk[written + count] = ordered_key(np.int64(own), np.int64(rows[first + lowest_bit(hits)]))
+        count += 1
+        hits &= hits - 1
+    return count
 
 
 @kernel
@@ -252,8 +250,6 @@ def _emit_changes(
 ) -> tuple[int, int, int]:
     """Emission kernel; a unit is a mover. Keys that ended have the highest bit set, those that began do not."""
     lanes, rows, level_first = tree.lanes, tree.rows, tree.level_first
-    mask = np.empty(WIDTH, np.uint8)
-    words = mask.view(np.uint64)
     top = level_first.size - 2
     stack = np.empty(WIDTH * level_first.size, np.int64)
     written: Integer = 0
@@ -276,25 +272,22 @@ def _emit_changes(
         while depth > 0:
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
-            lanes_meet(lanes, level_first[level] + block, (x0, y0, z0, x1, y1, z1), mask)
+            hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
             tests += WIDTH
-            if words[0] | words[1] == 0:
-                continue
             if level > 0:
-                depth = push_marked(stack, depth, level, block, 0, mask)
+                depth = push_bits(stack, depth, level, block, hits)
                 continue
             if written + WIDTH > chunk.size:
                 return m, begin, tests
-            for k in range(WIDTH):
-                if mask[k] == 0:
-                    continue
-                j = np.int64(rows[block * WIDTH + k])
+            while hits != 0:
+                j = np.int64(rows[block * WIDTH + lowest_bit(hits)])
+                hits &= hits - 1
                 n = np.int64(slots[j])
                 if j == i or (n >= 0 and j < i):
                     continue  # itself, or a mover that sees this pair from its own side
                 after = boxes_meet(records, i, records, j)
                 before = boxes_meet(previous, m, previous, n) if n >= 0 else boxes_meet(previous, m, records, j)
-                key = (np.uint64(min(i, j)) << np.uint64(32)) | np.uint64(max(i, j))
+                key = ordered_key(i, j)
                 chunk[written] = key if after else key | (np.uint64(1) << np.uint64(63))
                 written += before != after
     return last, written, tests
