@@ -117,6 +117,10 @@ class Interrupted(BaseException):
     """Stands for Ctrl-C or a lack of memory, which no code expects."""
 
 
+FINALISERS = ("__del__", "_give_back")
+"""Functions that finalise objects, at any time: Python prints what they raise, and goes on."""
+
+
 def run_interrupted(call: Callable[[], object], line: int) -> tuple[int, bool]:
     """Run ``call``, raise `Interrupted` at the ``line``-th line of Choque that it executes, from 0, on this thread.
 
@@ -127,7 +131,7 @@ def run_interrupted(call: Callable[[], object], line: int) -> tuple[int, bool]:
 
     def trace(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
         nonlocal executed
-        if not frame.f_code.co_filename.startswith(package):
+        if not frame.f_code.co_filename.startswith(package) or frame.f_code.co_name in FINALISERS:
             return None
         if event == "line":
             executed += 1

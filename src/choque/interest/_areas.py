@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Self, TypeVar
+from functools import wraps
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +17,7 @@ from choque._core import threads as _threads
 from choque._core.counters import Counters
 from choque._core.ids import Identities
 from choque._core.pair_sets import Change, difference, no_pairs
+from choque._core.threads import Gate, one_thread
 from choque._core.types import Pairs, Rows
 from choque.errors import InvalidInput
 from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, each_value, make_bodies
@@ -23,6 +26,7 @@ from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, change_of, ope
 from choque.interest._search import fitting_reach
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 SHAPES = ("sphere", "box")
 
@@ -37,6 +41,32 @@ MIN_PATCHED = 2_000
 
 MAX_SLACK = 0.25
 """Maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies."""
+
+
+def _whole(method: Method) -> Method:
+    """Make a change happen wholly or not at all, for one thread at a time.
+
+    After an exception, such as that of Ctrl-C, the bodies are as before, and all lists are searched again when they are
+    needed: they may have followed a part of the change. Arguments that are refused have changed nothing.
+    """
+
+    @wraps(method)
+    def change(self: Areas, *arguments: Any, **options: Any) -> Any:
+        before = self._bodies, self._identities, self._change
+        self._undo = None
+        try:
+            return method(self, *arguments, **options)
+        except InvalidInput:
+            raise
+        except BaseException:
+            self._bodies, self._identities, self._change = before
+            if self._undo is not None:
+                rows, spheres, reach = self._undo
+                self._bodies.spheres[rows], self._bodies.reach[rows] = spheres, reach
+            self._patch, self._is_behind = None, True
+            raise
+
+    return one_thread(cast("Method", change))
 
 
 class Areas:
@@ -68,6 +98,7 @@ class Areas:
     over the lists; otherwise a search in cells, or in a wide tree where cells would be crowded, O(n log n + m), and one
     pass over the old and new lists. If few of many bodies change (`move`, `resize`, `add`, `remove`), only what is near
     them is searched; `members` then searches around its owner, and the next call for all members searches all lists.
+    A change that fails or is interrupted leaves the areas as they were; one object is for one thread at a time.
     Memory is O(n + m). The idea of an area for each object is that of the object-based interest of shared worlds
     (Benford and Fahlén, "A spatial model of interaction in large virtual environments",
     1993).
@@ -96,6 +127,9 @@ class Areas:
         where = checked_position(position)
         self.counters = Counters()
         """``tests`` counts areas tested against bodies, ``events`` searches of the lists."""
+        self._gate = Gate()
+        self._undo: tuple[Rows, NDArray[np.float64], NDArray[np.float64]] | None = None
+        # The rows that a change writes in place, with their spheres and radii before it.
         self._requested_threads = threads
         self._is_box = shape == "box"
         self._dimension = int(where.shape[1])
@@ -105,7 +139,7 @@ class Areas:
         self._patch: Patch | None = None
         self._is_behind = False
         self._lists = self._search(0.0)
-        self._change = Change(self.pairs(), no_pairs())
+        self._change: Change = Change(self.pairs(), no_pairs())
 
     def __len__(self) -> int:
         return len(self._bodies)
@@ -153,6 +187,7 @@ class Areas:
         """How much larger than the areas the lists are; they serve until a body has moved by half of it."""
         return self._lists.slack
 
+    @one_thread
     def members(self, owner: int) -> NDArray[np.int32]:
         """Return the ids of the bodies in the area of ``owner``, ascending; empty if it has no area."""
         row = self._row_of(owner)
@@ -161,10 +196,12 @@ class Areas:
         keys = self._patch.around(np.array([row]), self._bodies)
         return self._identities.ids[pairs_of(keys[keys >> 32 == row])[:, 1]]
 
+    @one_thread
     def listed(self, owner: int) -> NDArray[np.int32]:
         """Return the ids that an update tests for ``owner``, ascending: all near its area at the search."""
         return self._identities.ids[self._current_lists().listed(self._row_of(owner))]
 
+    @one_thread
     def all_members(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return all members: ``starts`` (n + 1,) and ``others`` (m,).
 
@@ -174,6 +211,7 @@ class Areas:
         starts = np.searchsorted(found[:, 0], np.arange(len(self) + 1, dtype=np.int32))
         return starts, self._identities.ids[found[:, 1]]
 
+    @one_thread
     def pairs(self) -> Pairs:
         """Return all members as (m, 2) rows of (owner, other), sorted."""
         return _frozen(self._identities.name(self._current_lists().members()))
@@ -188,12 +226,14 @@ class Areas:
         """(k, 2) the (owner, other) rows, sorted, that were members before the latest change and are not now."""
         return _frozen(self._change.ended)
 
+    @_whole
     def update(self, position: ArrayLike) -> None:
         """Move every body, in ascending id, to a new position (n, d)."""
         where = checked_position(position, self._dimension, len(self))
         self._current_lists()
         self._follow(self._bodies.placed(where))
 
+    @_whole
     def move(self, ids: ArrayLike, position: ArrayLike) -> None:
         """Move the bodies ``ids``, each named once, to new positions; the others stay."""
         rows = self._identities.rows_of(ids)
@@ -205,10 +245,12 @@ class Areas:
             self._follow(self._bodies.placed(where, rows))
             return
         before = patch.around(rows, self._bodies)
+        self._undo = rows, self._bodies.spheres[rows], self._bodies.reach[rows]
         patch.loosen(rows)
         self._bodies.spheres[rows, : self._dimension] = where
         self._changed(patch, rows, before)
 
+    @_whole
     def resize(self, ids: ArrayLike, radius: Any) -> None:
         """Change the radius of the areas of the bodies ``ids``; None removes an area."""
         rows = self._identities.rows_of(ids)
@@ -221,11 +263,13 @@ class Areas:
             self._set_reach(reach)
             return
         before = patch.around(rows, self._bodies)
+        self._undo = rows, self._bodies.spheres[rows], self._bodies.reach[rows]
         patch.loosen(rows)
         patch.largest = max(patch.largest, float(wanted.max(initial=0.0)))
         self._bodies.reach[rows] = wanted
         self._changed(patch, rows, before)
 
+    @_whole
     def adapt(self, target: int, *, smallest: ArrayLike = 0.0, largest: ArrayLike = math.inf) -> None:
         """Choose radii so that every area holds ``target`` bodies, as far as the limits and geometry allow.
 
@@ -243,6 +287,7 @@ class Areas:
         self._current_lists()
         self._set_reach(fitting_reach(self._bodies, wanted, *limits, self._is_box, self._thread_count()))
 
+    @_whole
     def add(
         self, position: ArrayLike, *, radius: Any = None, body_radius: ArrayLike | None = None
     ) -> NDArray[np.int32]:
@@ -266,6 +311,7 @@ class Areas:
         self._changed(patch, rows, np.empty(0, np.int64))
         return new
 
+    @_whole
     def remove(self, ids: ArrayLike) -> None:
         """Remove the bodies ``ids`` and their areas."""
         rows = self._identities.rows_of(ids)
@@ -286,6 +332,7 @@ class Areas:
         self._identities = self._identities.kept(staying)
         self._search_again(before)
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent copy."""
         return copy.deepcopy(self)
@@ -324,7 +371,7 @@ class Areas:
     def _current_lists(self) -> MemberLists:
         """Return the lists of the present members; search them if single bodies have changed."""
         if self._is_behind:
-            self._lists = self._search(self._lists.slack)
+            self._adopt(self._search(self._lists.slack))
         return self._lists
 
     def _follow(self, bodies: Bodies) -> None:
@@ -337,18 +384,20 @@ class Areas:
         else:
             step = farthest_move(self._bodies, bodies, thread_count)
             self._bodies = bodies
-            before, self._lists = self._lists, self._search(self._slack(step))
+            before = self._lists
+            self._adopt(self._search(self._slack(step)))
             change = changes(before, self._lists, thread_count)
         self._note(change)
 
     def _set_reach(self, reach: NDArray[np.float64]) -> None:
         """Search again after a change of radii."""
         self._bodies = replace(self._bodies, reach=reach)
-        before, self._lists = self._lists, self._search(self._lists.slack)
+        before = self._lists
+        self._adopt(self._search(before.slack))
         self._note(changes(before, self._lists, self._thread_count()))
 
     def _search_again(self, before: Pairs) -> None:
-        self._lists = self._search(self._lists.slack)
+        self._adopt(self._search(self._lists.slack))
         self._change = difference(before, self.pairs())
 
     def _note(self, change: Change) -> None:
@@ -360,8 +409,12 @@ class Areas:
         self.counters.tests += tests
         self.counters.events += 1
         self.counters.note_bytes(lists.byte_count)
-        self._patch, self._is_behind = None, False
         return lists
+
+    def _adopt(self, lists: MemberLists) -> None:
+        """Follow the bodies by lists that were searched for the present ones."""
+        self._lists = lists  # before the flags: lists that are searched twice do no harm
+        self._patch, self._is_behind = None, False
 
     def _slack(self, step: float) -> float:
         """Return the slack of new lists if the fastest body moves by ``step`` a frame."""

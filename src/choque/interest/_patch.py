@@ -8,7 +8,7 @@ Bodies that have changed since are *loose*: the structure has them at a wrong pl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import Integer, Pairs, Rows
-from choque.interest._bodies import Bodies, BodyArrays, half_edge, touches
+from choque.interest._bodies import Bodies, half_edge, touches
 from choque.interest._body_index import BodyIndex, gather_from_cells, gather_from_leaves
 
 LOOSE_SHARE = 32
@@ -109,7 +109,7 @@ class Patch:
         size = 256
         while True:
             keys = np.empty(size, np.int64)
-            count, tests = _keys_around(rows, bodies.arrays, self.index, self.arrays, keys)
+            count, tests = _keys_around(rows, tuple(bodies.arrays), tuple(self.index), tuple(self.arrays), keys)
             self.tests = tests
             if count <= size:
                 found = np.sort(keys[:count])
@@ -190,12 +190,21 @@ def _closed_up(
 
 @kernel
 def _keys_around(
-    chosen: Rows, bodies: BodyArrays, index: BodyIndex, patch: PatchArrays, keys: NDArray[np.int64]
+    chosen: Rows,
+    bodies: tuple[Any, ...],
+    structure: tuple[Any, ...],
+    patch: tuple[Any, ...],
+    keys: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests."""
+    """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests.
+
+    ``bodies``, ``structure`` and ``patch`` are the fields of `BodyArrays`, `BodyIndex` and `PatchArrays`: Numba looks
+    up the type of every field of a named tuple at every call, which takes longer than a search around one body.
+    """
     spheres, reaches = bodies
     found, leaves, loose, is_loose, margin, largest, is_box = patch
-    rows, level_first = index.rows, index.level_first
+    placed, rows, starts, frame, shape, lanes, level_first = structure
+    index = BodyIndex(placed, rows, starts, frame, shape, lanes, level_first)
     stack = np.empty(16 * level_first.size, np.int64)
     mask = np.empty(16, np.uint8)
     box = np.empty(6)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.rounding import narrow_down, narrow_up
+from choque._core.threads import Gate, one_thread
 from choque._core.types import Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import create
@@ -108,6 +110,7 @@ class Skinned:
         **options: Any,
     ) -> None:
         check_bounds(bounds)
+        self._gate = Gate()
         self._margin = _travel(displacement, frames)
         self._closed = check.boolean(closed, "closed")
         self._bounds = bounds
@@ -123,6 +126,7 @@ class Skinned:
     def __len__(self) -> int:
         return len(self._bounds)
 
+    @one_thread
     def update(self, bounds: Bounds) -> None:
         """Replace the bounds of every body."""
         check_bounds(bounds)
@@ -132,19 +136,32 @@ class Skinned:
                 f"{self._fat.dimension}D; give one for each."
             )
         boxes = bounds.boxes()
-        if not ((boxes.lower >= self._fat.lower).all() and (boxes.upper <= self._fat.upper).all()):
-            self._fat = self._fattened(bounds)
+        before = self._fat, self.broad, self.run_count, self.frame_count, self._bounds, self._pairs
+        try:
+            if not ((boxes.lower >= self._fat.lower).all() and (boxes.upper <= self._fat.upper).all()):
+                fat = self._fattened(bounds)
+                self.broad.update(fat)
+                self._fat = fat
+                self.run_count += 1
+            self.frame_count += 1
+            self._bounds, self._pairs = bounds, None
+        except BaseException:
+            # The broad phase may hold the larger boxes of this update: those before serve the bounds before.
+            self._fat, self.broad, self.run_count, self.frame_count, self._bounds, self._pairs = before
             self.broad.update(self._fat)
-            self.run_count += 1
-        self.frame_count += 1
-        self._bounds, self._pairs = bounds, None
+            raise
 
+    @one_thread
     def pairs(self) -> Pairs:
         """Return all overlapping pairs now: (m, 2) int32, smaller row first, sorted."""
         if self._pairs is None:
             candidates = self.broad.pairs()
             self._pairs = candidates[self._bounds.overlap(candidates, closed=self._closed)]
         return self._pairs
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return copy.deepcopy(self)
 
     def _fattened(self, bounds: Bounds) -> Boxes:
         boxes = bounds.boxes()

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.counters import Counters
 from choque._core.kernel import helper, inline
+from choque._core.threads import Gate, one_thread
 from choque._core.types import Integer
 from choque.errors import InvalidInput
 from choque.kinetic import _events
@@ -42,6 +43,10 @@ _CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)
 
 _STOPPED, _REACHED, _EACH_EVENT = _events.STOPPED, _events.REACHED, _events.EACH_EVENT
 _EVENT_ROWS, _ROWS, _ROUNDING = _events.EVENT_ROWS, _events.ROWS, _events.ROUNDING
+
+
+_Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
+"""The times and pairs of some collisions."""
 
 
 class Billiards:
@@ -112,6 +117,8 @@ class Billiards:
         _choose(self._due, self._tally)
         self._struck = np.empty(4, np.int64)
         self._event_capacity = _FIRST_EVENTS
+        self._gate = Gate()
+        self._undelivered: list[_Chunk] = []  # collisions that an interrupted call found and could not return
 
     def __len__(self) -> int:
         return len(self._sweep)
@@ -154,52 +161,68 @@ class Billiards:
             return kinetic
         return kinetic - float(np.sum(self._mass * (self.position @ self._pull)))
 
+    @one_thread
     def advance(self, until: float, *, limit: int | None = None) -> Collisions:
         """Go to ``until`` and return the collisions on the way as arrays, which iterate as `Event`.
 
-        With ``limit``, stop at that many collisions if they happen before ``until``.
+        With ``limit``, stop at that many collisions if they happen before ``until``. If a call fails or is interrupted,
+        the balls stay at the time that they have reached, and the next call returns the collisions up to there first.
         """
         end = as_time(until, "until", self.time)
         target = _NO_LIMIT
         if limit is not None:
             target = self.collision_count + check.whole_number(limit, "limit", 0, otherwise="None for no limit")
-        lists, chunks = self._lists, []
+        lists, chunks = self._lists, self._undelivered
         capacity = _FIRST_COLLISIONS
-        log = self._new_log(capacity)
-        status = _COLLISIONS_FULL
-        while status != _DONE:
-            lists.totals[_EVENT_ROWS] = 0
-            balls = Balls(self._radius, self._mass, self._candidates, self._due, self._tally, self._struck, *log)
-            events = event_buffer(self._event_capacity)
-            status = _play(end, target, balls, lists.tolerance, lists.motion, lists.journal, events)
-            if status == _events.INSTANT_FULL:
-                lists.grow_instant()
-            elif status == _events.EVENTS_FULL:
-                self._event_capacity = 4 * int(lists.totals[_ROWS])
-            elif status == _CANDIDATES_FULL:
-                self._grow_candidates()
-            elif status == _RESTING:
-                a, b = self._candidates[self._tally[_NEXT]].tolist()
-                raise InvalidInput(
-                    f"The balls {a} and {b} are pressed together at time {self.time:g} without approaching: one rests "
-                    f"on the other. Balls may rest at walls only; leave a gap between them, or give them a velocity."
-                )
-            else:
-                written = int(self._tally[_LOGGED])
-                chunks.append((log[0][:written], log[1][:written]))
-                capacity *= 2
-                log = self._new_log(capacity if status == _COLLISIONS_FULL else 0)
-        times, pairs = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
-        return Collisions(times, pairs)
+        log = self._new_log(0)
+        try:
+            log = self._new_log(capacity)
+            status = _COLLISIONS_FULL
+            while status != _DONE:
+                lists.totals[_EVENT_ROWS] = 0
+                balls = Balls(self._radius, self._mass, self._candidates, self._due, self._tally, self._struck, *log)
+                events = event_buffer(self._event_capacity)
+                status = _play(end, target, balls, lists.tolerance, lists.motion, lists.journal, events)
+                if status == _events.INSTANT_FULL:
+                    lists.grow_instant()
+                elif status == _events.EVENTS_FULL:
+                    self._event_capacity = 4 * int(lists.totals[_ROWS])
+                elif status == _CANDIDATES_FULL:
+                    self._grow_candidates()
+                elif status == _RESTING:
+                    a, b = self._candidates[self._tally[_NEXT]].tolist()
+                    raise InvalidInput(
+                        f"The balls {a} and {b} are pressed together at time {self.time:g} without approaching: one "
+                        "rests on the other. Balls may rest at walls only; leave a gap between them, or give them a "
+                        "velocity."
+                    )
+                else:
+                    self._keep(log, chunks)
+                    capacity *= 2
+                    log = self._new_log(capacity if status == _COLLISIONS_FULL else 0)
+            times, pairs = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
+            found = Collisions(times, pairs)
+            self._undelivered = []
+            return found
+        except BaseException:
+            self._keep(log, chunks)
+            self._undelivered = chunks
+            raise
 
-    def _new_log(self, capacity: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def _keep(self, log: _Chunk, chunks: list[_Chunk]) -> None:
+        """Append the collisions that a kernel has written to ``log``, unless they are there already."""
+        written = min(int(self._tally[_LOGGED]), len(log[0]))
+        if not (chunks and chunks[-1][0].base is log[0]):
+            chunks.append((log[0][:written], log[1][:written]))
+
+    def _new_log(self, capacity: int) -> _Chunk:
         self._tally[_LOGGED] = 0
         return np.empty(capacity), np.empty((capacity, 2), np.int32)
 
     def _grow_candidates(self) -> None:
         more = len(self._due) + self._event_capacity
-        self._candidates = np.concatenate((self._candidates, np.empty((more, 2), np.int32)))
-        self._due = np.concatenate((self._due, np.full(more, np.inf)))
+        candidates = np.concatenate((self._candidates, np.empty((more, 2), np.int32)))
+        self._candidates, self._due = candidates, np.concatenate((self._due, np.full(more, np.inf)))
 
 
 def _check_apart(centers: NDArray[np.float64], radius: NDArray[np.float64], pairs: NDArray[np.int32]) -> None:

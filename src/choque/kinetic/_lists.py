@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.counters import Counters
+from choque._core.types import Pairs
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_all, certify_ends
@@ -55,6 +57,37 @@ class Audit:
     """Reflections at walls so far, each axis counted on its own."""
 
 
+@dataclass
+class _Output:
+    """The events of one call: those found, and the buffer into which a kernel writes."""
+
+    chunks: list[Events]
+    buffer: _events.EventBuffer
+    name: Callable[[Pairs], Pairs] | None
+
+    def gather(self, totals: NDArray[np.int64]) -> None:
+        """Take the events that a kernel has written to the buffer, unless they were taken already."""
+        written = min(int(totals[_events.EVENT_ROWS]), len(self.buffer.times))
+        if written and not (self.chunks and self.chunks[-1].times.base is self.buffer.times):
+            times, kinds, pairs = self.buffer
+            self.add(Events(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
+
+    def add(self, events: Events) -> None:
+        """Take events, with ids for rows."""
+        pairs = events.pairs if self.name is None else self.name(events.pairs)
+        self.chunks.append(Events(events.times, events.began, pairs))
+
+    def joined(self) -> Events:
+        """Return all events in order."""
+        if len(self.chunks) < 2:
+            return self.chunks[0] if self.chunks else NO_EVENTS
+        return Events(
+            np.concatenate([chunk.times for chunk in self.chunks]),
+            np.concatenate([chunk.began for chunk in self.chunks]),
+            np.concatenate([chunk.pairs for chunk in self.chunks]),
+        )
+
+
 class Lists:
     """The order of moving end points on every axis, kept by certificates.
 
@@ -95,6 +128,8 @@ class Lists:
         self.instant: NDArray[np.int64] = np.empty((_FIRST_ROWS, 4), np.int64)
         self.picks: NDArray[np.int64] = np.empty(_FIRST_ROWS, np.int64)
         self.peak_bytes = 0
+        self.undelivered: list[Events] = []  # events that an interrupted call found and could not return
+        self.unlogged: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []  # the same of exchanges
         self.crowd: tuple[Crowd, int] | None = None  # the latest instant if it was sorted, and the instants until then
         self.replace(paths, initial_order(paths, closed, now) if order is None else order)
 
@@ -123,6 +158,7 @@ class Lists:
     def enclose(self, walls: NDArray[np.float64]) -> None:
         """Put walls (2, axes) around the bodies in place of those that are there."""
         if self.pressed.any():
+            self.paths, self.pressed = self.paths.copy(), self.pressed.copy()  # those before may have to come back
             self.release(np.arange(self.order.shape[1] // 2))
         self.walls, self.pressed = walls, np.zeros((self.order.shape[0], self.order.shape[1] // 2))
         self.schedule_all()
@@ -143,6 +179,20 @@ class Lists:
         curves = self.paths[:, ends, 2]
         self.curved = self.curved or bool((curves != self.common).any() or (self.walls.size and curves.any()))
         certify_ends(ends, self.motion, self.now)
+
+    def replan(self, ends: NDArray[np.int64], rows: NDArray[np.int64], change: Callable[[], None]) -> None:
+        """Let ``change`` write other paths for ``ends``, of the bodies ``rows``, and schedule them; wholly or not."""
+        before = self.paths[:, ends].copy(), self.pressed[:, rows].copy() if self.pressed.size else None, self.curved
+        try:
+            change()
+            self.schedule(ends)
+        except BaseException:
+            self.paths[:, ends] = before[0]
+            if before[1] is not None:
+                self.pressed[:, rows] = before[1]
+            self.schedule(ends)
+            self.curved = before[2]
+            raise
 
     @property
     def motion(self) -> Motion:
@@ -179,35 +229,46 @@ class Lists:
             peak_bytes=self.peak_bytes,
         )
 
-    def run(self, until: float, mode: int = _events.TO_THE_END) -> tuple[Events, int]:
-        """Advance to ``until``, or to where ``mode`` stops. Return the events and the status of the kernel."""
-        chunks: list[Events] = []
+    def run(
+        self, until: float, mode: int = _events.TO_THE_END, name: Callable[[Pairs], Pairs] | None = None
+    ) -> tuple[Events, int]:
+        """Advance to ``until``, or to where ``mode`` stops. Return the events and the status of the kernel.
+
+        ``name`` turns the rows of pairs into ids. If the call is interrupted, the lists stay at the time that they have
+        reached, after a whole instant, and the next call returns the events up to there first.
+        """
+        output = _Output(self.undelivered, event_buffer(0), name)
+        try:
+            self.crowd = None
+            if len(self.instant) > _MAX_ROWS:
+                self._resize_instant(_MAX_ROWS)
+            status = self._run(until, mode, output)
+            found = output.joined()
+            if output.chunks:
+                self.undelivered = []
+            return found, status
+        except BaseException:
+            output.gather(self.totals)
+            if self.totals[_events.OPEN]:
+                self._run(max(self.now, min(self.clock[1] + self.tolerance, until)), _events.EACH_INSTANT, output)
+            self.undelivered = output.chunks
+            raise
+
+    def _run(self, until: float, mode: int, output: _Output) -> int:
         size = _FIRST_EVENTS
-        self.crowd = None
-        if len(self.instant) > _MAX_ROWS:
-            self._resize_instant(_MAX_ROWS)
         while True:
-            events = event_buffer(size)
             self.totals[_events.EVENT_ROWS] = 0
-            status = self._advance(until, mode, events)
-            if written := int(self.totals[_events.EVENT_ROWS]):
-                times, kinds, pairs = events
-                chunks.append(Events(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
+            output.buffer = event_buffer(size)
+            status = self._advance(until, mode, output.buffer)
+            output.gather(self.totals)
             if status == _events.INSTANT_FULL:
-                status = self._sort_crowd(mode, chunks)
+                status = self._sort_crowd(mode, output)
                 if status == _events.STOPPED:
-                    break
-                continue
-            if status != _events.EVENTS_FULL:
-                break
-            size = max(2 * size, 4 * int(self.totals[_events.ROWS]))
-        if len(chunks) < 2:
-            return chunks[0] if chunks else NO_EVENTS, status
-        return Events(
-            np.concatenate([chunk.times for chunk in chunks]),
-            np.concatenate([chunk.began for chunk in chunks]),
-            np.concatenate([chunk.pairs for chunk in chunks]),
-        ), status
+                    return status
+            elif status == _events.EVENTS_FULL:
+                size = max(2 * size, 4 * int(self.totals[_events.ROWS]))
+            else:
+                return status
 
     def _advance(self, until: float, mode: int, events: _events.EventBuffer) -> int:
         queue = tuple(self.queue)
@@ -228,8 +289,22 @@ class Lists:
         bounced = self.instant[: self.totals[_events.ROWS], 0] >= self.order.size
         return not (bounced.any() or (walls <= self.clock[1]).any())
 
-    def _sort_crowd(self, mode: int, chunks: list[Events]) -> int:
-        """Finish the open instant by sorting; append its events to ``chunks``. Return the status of the kernel."""
+    def _sort_crowd(self, mode: int, output: _Output) -> int:
+        """Finish the open instant by sorting; add its events to ``output``. Return the status of the kernel."""
+        arrays: tuple[NDArray[Any], ...] = (self.order, self.rank, *self.queue, self.totals)
+        before = [array.copy() for array in arrays]
+        found = len(output.chunks)
+        try:
+            return self._sort_open_instant(mode, output)
+        except BaseException:
+            for array, values in zip(arrays, before, strict=True):
+                array[...] = values
+            del output.chunks[found:]
+            output.buffer = event_buffer(0)
+            self.crowd = None
+            raise
+
+    def _sort_open_instant(self, mode: int, output: _Output) -> int:
         totals, time = self.totals, float(self.clock[1])
         rows = self.instant[: totals[_events.ROWS]]
         old_order = order_before(self.order, rows)
@@ -246,8 +321,9 @@ class Lists:
         totals[_events.EVENT_ROWS] = 0
         if len(events.times):
             report_crowd(crowd, self.closed, time, totals, events)
+            totals[_events.EVENT_ROWS] = 0  # they are not in the buffer of the call
             sorting = np.argsort(events.pairs[:, 0].astype(np.int64) << 32 | events.pairs[:, 1], kind="stable")
-            chunks.append(Events(events.times, events.kinds.view(np.bool_)[sorting], events.pairs[sorting]))
+            output.add(Events(events.times, events.kinds.view(np.bool_)[sorting], events.pairs[sorting]))
         self.crowd = crowd, int(totals[_events.INSTANTS])
         stops = (
             mode == _events.EACH_INSTANT
@@ -257,26 +333,39 @@ class Lists:
         return _events.STOPPED if stops else _events.REACHED
 
     def run_logging(self, until: float) -> Meetings:
-        """Advance to ``until``. Return all meetings on the way."""
-        chunks: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+        """Advance to ``until``. Return all meetings on the way; after an interruption, the next call returns them."""
+        chunks = self.unlogged
         size = event_size = _FIRST_EVENTS
-        log = self._new_log(size)
-        status = _events.LOG_FULL
-        while status != _events.REACHED:
-            self.totals[_events.EVENT_ROWS] = 0
-            events = event_buffer(event_size)
-            status = _events.advance_logging(until, self.tolerance, self.motion, self.journal, events, log)
-            if status == _events.INSTANT_FULL:
-                self.grow_instant()
-            elif status == _events.EVENTS_FULL:
-                event_size = 4 * int(self.totals[_events.ROWS])
-            else:
-                written = int(self.totals[_events.LOGGED])
-                chunks.append((log.times[:written], log.rows[:written]))
-                size = max(2 * size, 2 * int(self.totals[_events.ROWS]))
-                log = self._new_log(size if status == _events.LOG_FULL else 0)
-        times, rows = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
-        return join_exchanges(times, rows, self.order.shape[1])
+        log = self._new_log(0)
+        try:
+            log = self._new_log(size)
+            status = _events.LOG_FULL
+            while status != _events.REACHED:
+                self.totals[_events.EVENT_ROWS] = 0
+                events = event_buffer(event_size)
+                status = _events.advance_logging(until, self.tolerance, self.motion, self.journal, events, log)
+                if status == _events.INSTANT_FULL:
+                    self.grow_instant()
+                elif status == _events.EVENTS_FULL:
+                    event_size = 4 * int(self.totals[_events.ROWS])
+                else:
+                    self._keep_log(log, chunks)
+                    size = max(2 * size, 2 * int(self.totals[_events.ROWS]))
+                    log = self._new_log(size if status == _events.LOG_FULL else 0)
+            times, rows = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
+            found = join_exchanges(times, rows, self.order.shape[1])
+            self.unlogged = []
+            return found
+        except BaseException:
+            self._keep_log(log, chunks)
+            self.unlogged = chunks
+            raise
+
+    def _keep_log(self, log: _events.Log, chunks: list[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> None:
+        """Append the exchanges that a kernel has written to ``log``, unless they are there already."""
+        written = min(int(self.totals[_events.LOGGED]), len(log.times))
+        if not (chunks and chunks[-1][0].base is log.times):
+            chunks.append((log.times[:written], log.rows[:written]))
 
     def _new_log(self, size: int) -> _events.Log:
         self.totals[_events.LOGGED] = 0
@@ -317,8 +406,8 @@ class Lists:
         self._resize_instant(2 * len(self.instant))
 
     def _resize_instant(self, size: int) -> None:
-        self.instant = np.concatenate((self.instant[:size], np.empty((max(size - len(self.instant), 0), 4), np.int64)))
-        self.picks = np.empty(size, np.int64)
+        instant = np.concatenate((self.instant[:size], np.empty((max(size - len(self.instant), 0), 4), np.int64)))
+        self.instant, self.picks = instant, np.empty(size, np.int64)
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
 
     def positions(self, time: float | None = None) -> NDArray[np.float64]:

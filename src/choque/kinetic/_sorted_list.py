@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.counters import Counters
+from choque._core.threads import Gate, one_thread
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._lists import Audit, Lists, as_time
@@ -130,6 +131,7 @@ class SortedList:
         time: float = 0.0,
         tolerance: float = 0.0,
     ) -> None:
+        self._gate = Gate()
         now = as_time(time, "time")
         if isinstance(position, Sequence) and len(position) and isinstance(position[0], Trajectory):
             known = [each for each in position if isinstance(each, Trajectory)]
@@ -178,14 +180,17 @@ class SortedList:
         """Totals so far; a copy. ``events`` are the times at which the order changed."""
         return self._lists.counters
 
+    @one_thread
     def position_at(self, time: float) -> NDArray[np.float64]:
         """Return the positions (n,) of the points at another ``time`` of their present trajectories."""
         return np.array(self._lists.positions(as_time(time, "time"))[0])
 
+    @one_thread
     def certificates(self) -> list[Certificate]:
         """Return all certificates that ever fail, by slot."""
         return failing_certificates(self._lists)
 
+    @one_thread
     def advance(self, until: float, *, stop: Literal["instant"] | None = None, record: bool = True) -> Meetings:
         """Go to ``until`` and return the meetings on the way as arrays, which iterate as `Meeting`.
 
@@ -213,6 +218,7 @@ class SortedList:
         """
         return self._lists.coordinate_run(meeting, check.number(tolerance, "tolerance", 0))
 
+    @one_thread
     def set_motion(self, points: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike = 0.0) -> None:
         """Change the velocity and acceleration of ``points`` from now on. O(log n) each."""
         chosen = check.ids(points, "points")
@@ -221,15 +227,20 @@ class SortedList:
             raise InvalidInput(f"There is no point {wrong}; this list has {len(self)} points, from 0 on.")
         speed = check.table(velocity, "velocity", (chosen.size,))
         curve = check.table(acceleration, "acceleration", (chosen.size,)) / 2.0
-        path = self._lists.paths[0]
-        path[chosen, 0] = self.position[chosen]
-        path[chosen, 1], path[chosen, 2], path[chosen, 3] = speed, curve, self.time
-        self._lists.schedule(chosen)
 
+        def change() -> None:
+            path = self._lists.paths[0]
+            path[chosen, 0] = self.position[chosen]
+            path[chosen, 1], path[chosen, 2], path[chosen, 3] = speed, curve, self.time
+
+        self._lists.replan(chosen, chosen, change)
+
+    @one_thread
     def audit(self) -> Audit:
         """Return the four criteria of kinetic data structures as numbers, and whether the list is sound. O(n)."""
         return self._lists.audit()
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent copy."""
         return copy.deepcopy(self)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import Literal, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.counters import Counters
 from choque._core.ids import Identities
+from choque._core.threads import Gate, one_thread
 from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.broad import find
@@ -18,13 +21,34 @@ from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
 from choque.kinetic import _events
 from choque.kinetic._lists import Audit, Lists, as_time, positions_at, velocities_at
-from choque.kinetic._results import NO_EVENTS, Events, Meeting, Meetings
+from choque.kinetic._results import Events, Meeting, Meetings
 from choque.kinetic._sorted_list import Certificate, failing_certificates
 
 _FINDER = "sap-direct"
 """The broad phase that finds the pairs in the ranks of the end points."""
 
 _STOPS = {"event": _events.EACH_EVENT, "instant": _events.EACH_INSTANT, "multiple": _events.EACH_MULTIPLE}
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _whole(method: Method) -> Method:
+    """Make a change of the bodies happen wholly or not at all, for one thread at a time."""
+
+    @wraps(method)
+    def change(self: Sweep, *arguments: Any, **options: Any) -> Any:
+        lists = self._lists
+        before, totals = (self._identities, self._found, dict(vars(lists))), lists.totals.copy()
+        try:
+            return method(self, *arguments, **options)
+        except BaseException:
+            self._identities, self._found, arrays = before
+            vars(lists).update(arrays)
+            lists.totals[:] = totals
+            raise
+
+    return one_thread(cast("Method", change))
 
 
 class Sweep:
@@ -54,6 +78,9 @@ class Sweep:
     that meet at once take O(k) memory, and O(k log k) time beside the events, if they have equal accelerations; O(k²)
     memory otherwise.
 
+    A change that fails or is interrupted leaves the sweep as it was. An interrupted `advance` stays at the time that it
+    reached, and the next one returns the events up to there first. One object is for one thread at a time.
+
     After Coming and Staadt, "Kinetic Sweep and Prune for Multi-body Continuous Motion", 2006, with multiple events as
     in Moraga Aros's master's thesis, Universidad de Chile, 2019.
 
@@ -80,6 +107,7 @@ class Sweep:
         paths = _paths_of(boxes, velocity, acceleration, now)
         topology, joining = check.boolean(closed, "closed"), check.number(tolerance, "tolerance", 0)
         self._lists = Lists(paths, closed=topology, paired=True, now=now, tolerance=joining)
+        self._gate = Gate()
         self._identities = Identities.first(len(boxes))
         self._found: tuple[int, Pairs] | None = None  # the pairs, and the number of exchanges before them
 
@@ -155,11 +183,13 @@ class Sweep:
         """
         return self._lists.latest_meetings
 
+    @one_thread
     def boxes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (lower, upper) of the living bodies now, each (n, d), in ascending id."""
         places = self._lists.positions()
         return np.ascontiguousarray(places[:, 0::2].T), np.ascontiguousarray(places[:, 1::2].T)
 
+    @one_thread
     def pairs(self) -> Pairs:
         """Return all overlapping pairs of ids now, (m, 2) int32, sorted; at the time of an event, those just after."""
         age = int(self._lists.totals[_events.EXCHANGES])
@@ -172,6 +202,7 @@ class Sweep:
             self._found = age, self._identities.name(rows)
         return self._found[1].copy()
 
+    @one_thread
     def advance(self, until: float, *, stop: Literal["event", "instant", "multiple"] | None = None) -> Events:
         """Go to ``until`` and return the events on the way as arrays, which iterate as `Event`.
 
@@ -197,10 +228,7 @@ class Sweep:
         """
         end = as_time(until, "until", self.time)
         mode = _events.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
-        events, _ = self._lists.run(end, mode)
-        if events is NO_EVENTS or self._identities.are_rows:
-            return events
-        return Events(events.times, events.began, self._identities.name(events.pairs))
+        return self._lists.run(end, mode, None if self._identities.are_rows else self._identities.name)[0]
 
     def coinciding(self, meeting: Meeting, *, tolerance: float = 0.0) -> tuple[int, int]:
         """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
@@ -210,6 +238,7 @@ class Sweep:
         """
         return self._lists.coordinate_run(meeting, check.number(tolerance, "tolerance", 0))
 
+    @one_thread
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None) -> None:
         """Change the velocity of the bodies ``ids`` from now on, and the acceleration if it is given. O(log n) each."""
         rows = self._identities.rows_of(ids)
@@ -217,15 +246,19 @@ class Sweep:
         speed = check.table(velocity, "velocity", shape)
         curve = None if acceleration is None else check.table(acceleration, "acceleration", shape) / 2.0
         ends = np.concatenate((2 * rows, 2 * rows + 1))
-        self._lists.release(rows)
-        paths = self._lists.paths
-        paths[:, ends, 0] = positions_at(paths[:, ends], self.time)
-        paths[:, ends, 1] = np.tile(speed.T, 2)
-        paths[:, ends, 3] = self.time
-        if curve is not None:
-            paths[:, ends, 2] = np.tile(curve.T, 2)
-        self._lists.schedule(ends)
 
+        def change() -> None:
+            self._lists.release(rows)
+            paths = self._lists.paths
+            paths[:, ends, 0] = positions_at(paths[:, ends], self.time)
+            paths[:, ends, 1] = np.tile(speed.T, 2)
+            paths[:, ends, 3] = self.time
+            if curve is not None:
+                paths[:, ends, 2] = np.tile(curve.T, 2)
+
+        self._lists.replan(ends, rows, change)
+
+    @_whole
     def add(
         self, lower: ArrayLike, upper: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None
     ) -> NDArray[np.int32]:
@@ -250,6 +283,7 @@ class Sweep:
         self._found = None
         return new
 
+    @_whole
     def remove(self, ids: ArrayLike) -> None:
         """Remove the bodies ``ids`` and their pairs, without events. O(n)."""
         rows = self._identities.rows_of(ids)
@@ -264,6 +298,7 @@ class Sweep:
         self._lists.replace(paths, order.reshape(self.dimension, -1), pressed)
         self._found = None
 
+    @_whole
     def bounce(self, lower: ArrayLike, upper: ArrayLike) -> None:
         """Put walls around the bodies, which reverse the velocity of a body on that axis from now on.
 
@@ -275,10 +310,12 @@ class Sweep:
         _check_inside(*self.boxes(), walls)
         self._lists.enclose(walls)
 
+    @one_thread
     def certificates(self) -> list[Certificate]:
         """Return all certificates that ever fail, by axis and slot."""
         return failing_certificates(self._lists)
 
+    @one_thread
     def heap(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return the queue in heap order: the failure time of every certificate, and its number.
 
@@ -288,10 +325,12 @@ class Sweep:
         """
         return self._lists.queue.due.copy(), self._lists.queue.heap.copy()
 
+    @one_thread
     def audit(self) -> Audit:
         """Return the four criteria of kinetic data structures as numbers, and whether the sweep is sound. O(n)."""
         return self._lists.audit()
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent copy."""
         return copy.deepcopy(self)
