@@ -17,6 +17,7 @@ from choque._core.version import __version__ as __version__
 if TYPE_CHECKING:
     from choque import (
         bounds,
+        boxes,
         broad,
         dynamics,
         errors,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         volumes,
         world,
     )
+    from choque._join import join
     from choque._pairs import explain, pairs
     from choque.meshes import Mesh
     from choque.neighbors import Neighbors
@@ -49,6 +51,7 @@ __all__ = [
     "Volume",
     "World",
     "bounds",
+    "boxes",
     "broad",
     "dynamics",
     "errors",
@@ -56,6 +59,7 @@ __all__ = [
     "files",
     "gpu",
     "interest",
+    "join",
     "kinetic",
     "lab",
     "meshes",
@@ -78,6 +82,7 @@ _MEMBERS = {
     "Volume": "choque.volumes",
     "World": "choque.world",
     "explain": "choque._pairs",
+    "join": "choque._join",
     "page": "choque.studio.page.document",
     "pairs": "choque._pairs",
     "show": "choque.studio.page.studio",

@@ -75,8 +75,16 @@ def pairs(
     return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
 
 
-def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads: int | None = None) -> Choice:
-    """Return which method ``"auto"`` takes for these boxes, and why.
+def explain(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    b_lower: ArrayLike | None = None,
+    b_upper: ArrayLike | None = None,
+    *,
+    closed: bool = True,
+    threads: int | None = None,
+) -> Choice:
+    """Return which method ``"auto"`` takes for these boxes, and why; for `choque.join` if a second set is given.
 
     Examples
     --------
@@ -84,4 +92,8 @@ def explain(lower: ArrayLike, upper: ArrayLike, *, closed: bool = True, threads:
     >>> print(choque.explain([[0, 0], [1, 1]], [[2, 2], [3, 3]]))
     brute: 2 boxes are few enough to test all pairs
     """
+    if b_lower is not None and b_upper is not None:
+        from choque.broad.join import Task, choose
+
+        return choose(Task(Boxes(lower, upper), Boxes(b_lower, b_upper), closed, threads, None))
     return cast("Auto", create("auto", Boxes(lower, upper), closed=closed, threads=threads).index).choice

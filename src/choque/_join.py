@@ -1,0 +1,181 @@
+"""Joins of two sets of boxes: which rows of one overlap which rows of the other, and by how much."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from choque._core import check, memory
+from choque._core import threads as thread_pool
+from choque._core.emission import Keeper
+from choque._core.filter import PairFilter
+from choque._core.kernel import kernel
+from choque._core.types import Keys, Pairs
+from choque.bounds import Boxes
+from choque.boxes.likeness import (
+    LikenessFilter,
+    check_finite,
+    check_over,
+    check_threshold,
+    fill_likeness,
+    proxies,
+    widest_sides,
+)
+from choque.broad.join import Task, join_boxes
+from choque.errors import InvalidInput
+
+
+class Matches(NamedTuple):
+    """Pairs of boxes and how much each of them has in common.
+
+    Attributes
+    ----------
+    pairs
+        (m, 2) int32: rows of a, rows of b; sorted.
+    values
+        (m,) in the float type of the boxes: intersection over union, or over the smaller box.
+    """
+
+    pairs: Pairs
+    values: NDArray[Any]
+
+
+def join(
+    a_lower: ArrayLike,
+    a_upper: ArrayLike,
+    b_lower: ArrayLike,
+    b_upper: ArrayLike,
+    *,
+    iou: float | None = None,
+    over: str = "union",
+    method: str = "auto",
+    closed: bool = True,
+    threads: int | None = None,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
+    masks: tuple[ArrayLike, ArrayLike] | None = None,
+    **options: Any,
+) -> Any:
+    """Return every pair of a box of a and a box of b that overlap.
+
+    Parameters
+    ----------
+    a_lower, a_upper, b_lower, b_upper
+        (n, d) and (k, d) corners of axis-aligned boxes, d = 2 or 3, as in `choque.pairs`.
+    iou
+        Keep only pairs whose intersection over union is at least this, from 0 to 1, and return it too.
+    over
+        ``"union"``, or ``"smaller"`` to divide the intersection by the smaller of both boxes: 1 for a box inside
+        another.
+    method
+        One of `choque.broad.names()`. ``"auto"`` takes ``grid``, ``bvh`` or ``brute``, which index the smaller set and
+        look up the boxes of the larger one; other methods get both sets as one.
+    closed
+        True: boxes that touch overlap. False: they do not.
+    threads
+        The number of threads; None for all. The answer is the same for any number.
+    groups, masks
+        Bit fields of both sets, ``(of a, of b)``, each a number for all boxes or one for each: boxes meet only when
+        each is in a group that the other's mask admits, see `choque.broad.PairFilter`.
+    options
+        Options of the method.
+
+    Returns
+    -------
+    (m, 2) int32
+        Rows of a and of b, sorted: the same array on every run. With ``iou`` a tuple of ``pairs`` and ``values`` (m,).
+
+    Notes
+    -----
+    Exact for both topologies: bounds are only compared. Overlaps are computed in the float type of the boxes, in the
+    order of torchvision's ``box_iou``. Pairs below ``iou`` are dropped while pairs are found, so that memory follows
+    the answer. The boxes that are searched are shrunk to what the threshold leaves possible
+    (`choque.boxes.likeness`), so that crowded boxes cost less the higher it is.
+
+    Examples
+    --------
+    >>> import choque
+    >>> choque.join([[0, 0], [5, 5]], [[2, 2], [6, 6]], [[1, 1], [9, 9]], [[3, 3], [10, 10]]).tolist()
+    [[0, 0]]
+    """
+    a, b = _check_side(a_lower, a_upper, "a"), _check_side(b_lower, b_upper, "b")
+    if a.dimension != b.dimension:
+        raise InvalidInput(f"The boxes of a are {a.dimension}D and those of b {b.dimension}D; they must agree.")
+    is_closed = check.boolean(closed, "closed")
+    is_over_smaller = check_over(over)
+    allowed = _check_filters(groups, masks, len(a), len(b))
+    if iou is None:
+        return join_boxes(Task(a, b, is_closed, threads, allowed), method, options)
+    threshold = check_threshold(iou)
+    sides = widest_sides(check_finite(a, "a"), check_finite(b, "b"))
+    keeper = _Both(allowed, LikenessFilter(sides, threshold, is_over_smaller) if threshold > 0 else None)
+    near_a, near_b = a, b
+    if threshold > 0 and not is_over_smaller:
+        near_a, near_b = proxies(a, threshold), proxies(b, threshold)
+    # A pair with something in common overlaps in either topology, and so do its shrunken boxes.
+    task = Task(near_a, near_b, is_closed if threshold == 0 else True, threads, keeper)
+    found = join_boxes(task, method, options)
+    values = memory.empty(len(found), sides.a_lower.dtype)
+    count = thread_pool.resolve_count(threads, len(found) // 4)
+    thread_pool.over_ranges(fill_likeness, len(found), count, found, sides, is_over_smaller, values)
+    return Matches(found, values)
+
+
+def _check_side(lower: ArrayLike, upper: ArrayLike, name: str) -> Boxes:
+    try:
+        return Boxes(lower, upper)
+    except InvalidInput as problem:
+        raise InvalidInput(f"Boxes {name}: {problem}") from None
+
+
+def _check_filters(
+    groups: tuple[ArrayLike, ArrayLike] | None, masks: tuple[ArrayLike, ArrayLike] | None, *counts: int
+) -> Keeper | None:
+    if groups is None and masks is None:
+        return None
+    for name, given in (("groups", groups), ("masks", masks)):
+        if given is not None and (not isinstance(given, tuple | list) or len(given) != 2):
+            raise InvalidInput(f"{name} is {given!r}; it must be a tuple of two: (of a, of b).")
+    sides = [
+        PairFilter.make(count, None if groups is None else groups[side], None if masks is None else masks[side], None)
+        or PairFilter.open_to_all(count)
+        for side, count in enumerate(counts)
+    ]
+    return _GroupFilter(*sides)
+
+
+class _GroupFilter:
+    """Keeps the pairs of two sets that groups and masks admit."""
+
+    def __init__(self, a: PairFilter, b: PairFilter) -> None:
+        self._a, self._b = (a.groups, a.masks), (b.groups, b.masks)
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
+        return _keep_admitted(keys, self._a, self._b)
+
+
+class _Both:
+    """Keeps what two keepers keep, either of which may be None."""
+
+    def __init__(self, first: Keeper | None, second: Keeper | None) -> None:
+        self._keepers = [keeper for keeper in (first, second) if keeper is not None]
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
+        count = keys.size
+        for keeper in self._keepers:
+            count = keeper.keep_allowed(keys[:count])
+        return count
+
+
+@kernel
+def _keep_admitted(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
+    kept = 0
+    for k in range(keys.size):
+        key = keys[k]
+        i, j = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+        keys[kept] = key
+        kept += (a[0][i] & b[1][j]) != 0 and (b[0][j] & a[1][i]) != 0
+    return kept

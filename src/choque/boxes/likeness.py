@@ -1,0 +1,125 @@
+"""How much two boxes have in common: intersection over union, or over the smaller box.
+
+All arithmetic is that of the float type of the boxes, in the order of torchvision's: the product of the edges of the
+intersection, divided by the sum of both areas less that product. The result is not a number if both boxes are flat.
+
+Why a search can be short, for a threshold t and boxes with I / U ≥ t: along every axis the intersection i and the hull
+u of both intervals have i / u ≥ t, because U ≥ u · I / i. So lower corners differ by at most u − i ≤ (1/t − 1) · i,
+which is at most (1/t − 1) times the shorter edge, and edges differ by at most the factor t. `proxies` are boxes that
+overlap whenever this holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import check
+from choque._core.kernel import forceinline, kernel
+from choque._core.types import Floats, Integer, Keys, Pairs
+from choque.bounds import Boxes
+from choque.errors import InvalidInput
+
+OVER = ("union", "smaller")
+
+MARGIN = 1e-5
+"""Relative room for rounding in every bound that a search relies on."""
+
+
+class Sides(NamedTuple):
+    """Lower and upper corners (n, d) of two sets of boxes."""
+
+    a_lower: Any
+    a_upper: Any
+    b_lower: Any
+    b_upper: Any
+
+
+def check_threshold(value: Any, name: str = "iou") -> float:
+    """Return a threshold from 0 to 1."""
+    return check.number(value, name, 0, 1)
+
+
+def check_over(value: Any) -> bool:
+    """Return whether overlaps are divided by the smaller box instead of by the union."""
+    return check.choice(value, "divisor of an overlap", OVER) == "smaller"
+
+
+def check_finite(boxes: Boxes, name: str) -> Boxes:
+    """Return ``boxes`` if they are finite, so that they have areas."""
+    for side in (boxes.lower, boxes.upper):
+        is_bad = ~np.isfinite(side).all(axis=1)
+        if is_bad.any():
+            raise InvalidInput(
+                f"Row {int(np.argmax(is_bad))} of {name} has an infinite corner; a box needs an area to be compared "
+                "by, so give finite corners."
+            )
+    return boxes
+
+
+def proxies(boxes: Boxes, threshold: float) -> Boxes:
+    """Return boxes that overlap wherever two of ``boxes`` have an intersection over union of ``threshold`` or more.
+
+    Each begins at the lower corner of its box and is (1/t − 1) times as long, at most as long as the box itself.
+    """
+    lower = boxes.lower.astype(np.float64)
+    edge = boxes.upper.astype(np.float64) - lower
+    reach = edge * min(1.0, (1.0 / threshold - 1.0) * (1 + MARGIN) + MARGIN)
+    return Boxes.unchecked(lower, lower + reach)
+
+
+class LikenessFilter:
+    """Keeps the pairs whose overlap reaches a threshold; a keeper of `choque._core.emission`."""
+
+    def __init__(self, sides: Sides, threshold: float, is_over_smaller: bool) -> None:
+        self._sides = sides
+        self._threshold = threshold
+        self._is_over_smaller = is_over_smaller
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
+        return _keep_alike(keys, self._sides, self._threshold, self._is_over_smaller)
+
+
+@forceinline
+def likeness(a_lower: Any, a_upper: Any, i: Integer, b_lower: Any, b_upper: Any, j: Integer, over_smaller: bool) -> Any:
+    """Return intersection over union, or over the smaller box, of box ``i`` of a and box ``j`` of b."""
+    one, zero = a_lower.dtype.type(1), a_lower.dtype.type(0)
+    inner, first, second = one, one, one
+    for axis in range(a_lower.shape[1]):
+        low, high = max(a_lower[i, axis], b_lower[j, axis]), min(a_upper[i, axis], b_upper[j, axis])
+        inner *= max(zero, high - low)
+        first *= a_upper[i, axis] - a_lower[i, axis]
+        second *= b_upper[j, axis] - b_lower[j, axis]
+    if over_smaller:
+        return inner / min(first, second)
+    return inner / (first + second - inner)
+
+
+@kernel
+def _keep_alike(keys: Keys, sides: Sides, threshold: float, over_smaller: bool) -> int:
+    kept = 0
+    for k in range(keys.size):
+        key = keys[k]
+        i, j = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+        found = likeness(sides.a_lower, sides.a_upper, i, sides.b_lower, sides.b_upper, j, over_smaller)
+        keys[kept] = key
+        kept += found >= threshold
+    return kept
+
+
+@kernel
+def fill_likeness(first: int, last: int, pairs: Pairs, sides: Sides, over_smaller: bool, values: NDArray[Any]) -> None:
+    """Write the overlap of each pair; 0 where both boxes are flat."""
+    for k in range(first, last):
+        i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
+        found = likeness(sides.a_lower, sides.a_upper, i, sides.b_lower, sides.b_upper, j, over_smaller)
+        values[k] = found if found == found else values.dtype.type(0)
+
+
+def widest_sides(a: Boxes, b: Boxes) -> Sides:
+    """Return both sets in one float type."""
+    arrays: tuple[Floats, ...] = check.widest(a.lower, a.upper, b.lower, b.upper)
+    return Sides(*arrays)

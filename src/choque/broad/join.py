@@ -1,0 +1,227 @@
+"""Pairs between two sets of boxes: the rows of one and of the other that overlap.
+
+Every method joins. ``grid``, ``bvh`` and ``brute`` index the smaller set and ask it about the boxes of the larger one;
+any other method, also one of another package, gets both sets as one, and pairs within a set are dropped chunk by chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import threads
+from choque._core.emission import Keeper, Sink
+from choque._core.filter import PairFilter
+from choque._core.kernel import kernel
+from choque._core.morton import morton_order
+from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
+from choque._core.pair_keys import pair_key
+from choque._core.records import pack_records
+from choque._core.row_pairs import emit_questions
+from choque._core.rows import build_rows
+from choque._core.sort import sorted_pairs
+from choque._core.tree import make_tree
+from choque._core.tree_query import emit_queries
+from choque._core.types import Floats, Keys, Pairs
+from choque.bounds import Boxes
+from choque.broad.auto import Choice, survey_boxes
+from choque.broad.index import BoxTable, find
+from choque.errors import InvalidInput
+
+MAX_BRUTE_TESTS = 250_000
+"""Up to this number of tests, testing all pairs takes less time than building a structure."""
+
+MAX_GRID_TESTS = 400.0
+"""Where a box would take more tests than this in a grid, boxes crowd in few cells and a tree is faster."""
+
+MIN_SORTED = 20_000
+"""With this number of boxes asked about, an order along a curve saves more cache misses than it costs."""
+
+
+class Task(NamedTuple):
+    """Two sets of boxes to join.
+
+    Attributes
+    ----------
+    a, b
+        The boxes: rows of ``a`` come first in every pair.
+    closed
+        Whether touching counts.
+    threads
+        The number of threads requested; None for all.
+    keeper
+        Which pairs stay, given as packed (row of a, row of b); None for all.
+    """
+
+    a: Boxes
+    b: Boxes
+    closed: bool
+    threads: int | None
+    keeper: Keeper | None
+
+    @property
+    def thread_count(self) -> int:
+        """How many threads to use."""
+        return threads.resolve_count(self.threads, len(self.a) + len(self.b))
+
+
+def join_boxes(task: Task, method: str, options: dict[str, Any]) -> Pairs:
+    """Return the pairs of ``task``, sorted (m, 2) int32, by a method and its options."""
+    if not len(task.a) or not len(task.b):
+        find(method)
+        return np.empty((0, 2), np.int32)
+    if method == "auto" and not options:
+        method = choose(task).method
+    if method not in EMITTERS or options:
+        return _join_as_one(task, method, options)
+    dtype = np.promote_types(task.a.dtype, task.b.dtype)
+    a, b = (pack_records(side, task.closed, task.thread_count, dtype) for side in (task.a, task.b))
+    return join_records(a, b, task.keeper, EMITTERS[method], task.thread_count)
+
+
+def choose(task: Task) -> Choice:
+    """Return the method for two sets, and why; by a sample of the smaller set, which is the one that is indexed."""
+    a, b = task.a, task.b
+    count, dimension = len(a) + len(b), a.dimension
+    if len(a) * len(b) <= MAX_BRUTE_TESTS:
+        return Choice("brute", count, dimension, f"{len(a):,} × {len(b):,} boxes are few enough to test all pairs")
+    smaller = a if len(a) <= len(b) else b
+    # Boxes of both sets meet in the cells of the smaller one: its sample says how many each will find there.
+    sample = Boxes.unchecked(smaller.lower[:: _step(smaller)], smaller.upper[:: _step(smaller)])
+    tests = survey_boxes(pack_records(sample, task.closed, 1)).grid_tests * _step(smaller)
+    if tests > MAX_GRID_TESTS:
+        why = f"a box would take about {tests:,.0f} tests in a grid; a tree follows crowds of boxes"
+        return Choice("bvh", count, dimension, why, tests)
+    return Choice("grid", count, dimension, f"a box takes about {tests:,.1f} tests in a grid", tests)
+
+
+def _step(boxes: Boxes) -> int:
+    return max(1, len(boxes) // 4096)
+
+
+Emitter = Callable[[Sink, Floats, Floats, bool, int], None]
+"""Writes the pairs of indexed records and questions to a sink; the flag says that indexed rows come first."""
+
+
+def join_records(a: Floats, b: Floats, keeper: Keeper | None, emit: Emitter, thread_count: int) -> Pairs:
+    """Return the pairs of two sets of records (n, 6) of one float type."""
+    sink = Sink(len(a) + len(b), thread_count, keeper)
+    if len(a) <= len(b):
+        emit(sink, a, b, True, thread_count)
+    else:
+        emit(sink, b, a, False, thread_count)
+    return sorted_pairs(sink.chunks, len(a), thread_count, len(b))
+
+
+# Both sets as one
+
+
+@dataclass(frozen=True)
+class _Between(PairFilter):
+    """Keeps pairs of a row below ``border`` and one from it on, as the ``keeper`` of the two sets allows."""
+
+    border: int
+    keeper: Keeper | None
+
+    @classmethod
+    def of(cls, border: int, count: int, keeper: Keeper | None) -> _Between:
+        """Return the filter of ``count`` rows; groups and masks say the same to methods that read them."""
+        groups, masks = np.full(count, 2, np.uint32), np.full(count, 1, np.uint32)
+        groups[:border], masks[:border] = 1, 2
+        return cls(groups, masks, np.zeros(count, np.bool_), border, keeper)
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, and return how many there are."""
+        border = np.uint64(self.border)
+        count = _keep_between(keys, border)
+        if self.keeper is None:
+            return count
+        kept = keys[:count]
+        kept -= border
+        count = self.keeper.keep_allowed(kept)
+        kept[:count] += border
+        return count
+
+
+def _join_as_one(task: Task, method: str, options: dict[str, Any]) -> Pairs:
+    bounds, border = task.a.join(task.b), len(task.a)
+    index, shared = find(method).with_options(options)
+    if shared:
+        raise InvalidInput(f"join does not take {sorted(shared)[0]!r}; two sets have groups=(a, b) and masks=(a, b).")
+    between = _Between.of(border, len(bounds), task.keeper)
+    kept = bounds if index.keeps_bounds else None
+    table = BoxTable(np.empty((0, 6)), bounds.dimension, task.closed, task.threads, between, kept)
+    table.records = index.pack(bounds, task.closed, table.thread_count(len(bounds)))
+    found = index.over(table).pairs()
+    return found - np.array([0, border], np.int32)
+
+
+@kernel
+def _keep_between(keys: Keys, border: np.uint64) -> int:
+    kept = 0
+    for k in range(keys.size):
+        key = keys[k]
+        keys[kept] = key
+        kept += ((key >> np.uint64(32)) < border) & ((key & np.uint64(0xFFFFFFFF)) >= border)
+    return kept
+
+
+# Three methods with two sets
+
+
+def _emit_by_brute(sink: Sink, indexed: Floats, questions: Floats, is_first: bool, thread_count: int) -> None:  # noqa: ARG001
+    sink.run(_emit_all, len(questions), questions, padded_columns(indexed), is_first)
+
+
+def _emit_by_tree(sink: Sink, indexed: Floats, questions: Floats, is_first: bool, thread_count: int) -> None:
+    tree = make_tree(indexed, morton_order(indexed, thread_count), thread_count)
+    emit_queries(sink, tree, questions, _order(questions, thread_count), is_first)
+
+
+def _emit_by_rows(sink: Sink, indexed: Floats, questions: Floats, is_first: bool, thread_count: int) -> None:
+    rows = build_rows(indexed, thread_count)
+    emit_questions(sink, rows, questions, _order(questions, thread_count), is_first)
+
+
+EMITTERS: dict[str, Emitter] = {"brute": _emit_by_brute, "bvh": _emit_by_tree, "grid": _emit_by_rows}
+"""The methods that index one set and ask it about the other."""
+
+
+def _order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
+    """Return the order to ask in: neighbours find the same cells and nodes in the cache."""
+    if len(records) < MIN_SORTED:
+        return np.arange(len(records), dtype=np.uint32)
+    return morton_order(records, thread_count)
+
+
+@kernel
+def _emit_all(first: int, last: int, chunk: Keys, questions: Any, columns: Any, is_first: bool) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a question."""
+    count = columns.shape[1] - BLOCK
+    lanes = (columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
+    mask = np.empty(BLOCK, np.uint8)
+    words = mask.view(np.uint64)
+    written = 0
+    for i in range(first, last):
+        if written + count > chunk.size:
+            return i, written, count * (i - first)
+        box = (
+            questions[i, 0],
+            questions[i, 1],
+            questions[i, 2],
+            questions[i, 3],
+            questions[i, 4],
+            questions[i, 5],
+        )
+        for j in range(0, count, BLOCK):
+            columns_meet(lanes, j, box, mask)
+            if is_any(words):
+                for k in range(BLOCK):
+                    if mask[k]:
+                        chunk[written] = pair_key(j + k, i) if is_first else pair_key(i, j + k)
+                        written += 1
+    return last, written, count * (last - first)
