@@ -168,8 +168,8 @@ def _exported(path: Path) -> list[str]:
 def lone_modules() -> list[str]:
     """Modules that are a part of exactly one other: not plug-ins, not merely exported by their package."""
     importers = defaultdict(set)
-    for module in modules():
-        for target, _ in imports(module):
+    for module, path in modules().items():
+        for target, _ in imports(module, typed=path.name == "__init__.py"):  # lazy exports
             if target != module:
                 importers[target].add(module)
     named = _named_in_text()
@@ -179,7 +179,7 @@ def lone_modules() -> list[str]:
         if path.name.startswith("__") or module in named or len(users) != 1:
             continue
         (user,) = users
-        if user != module.rpartition(".")[0]:
+        if not module.startswith(f"{user}."):
             found.append(f"{module} ({len(path.read_text().splitlines())} lines) <- {user}")
     return found
 
