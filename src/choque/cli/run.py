@@ -51,7 +51,8 @@ def run(
         str | None, typer.Option("--bounds", metavar="KIND", help="box, oriented, sphere, 18-dop …")
     ] = None,
     response: Annotated[
-        str | None, typer.Option("--response", metavar="NAME", help="impulse, shape-matching, or fingsics-impulse.")
+        str | None,
+        typer.Option("--response", metavar="NAME", help="soft-step, impulse, shape-matching, or fingsics-impulse."),
     ] = None,
     legacy: Annotated[bool, typer.Option("--legacy", help="Use the rules of the Fingsics engine, in float32.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write recording.choque.")] = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -17,6 +17,7 @@ from choque._core.threads import over_ranges, resolve_count
 from choque._core.types import Floats, Integer
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, turn
 from choque.errors import InvalidInput, UnknownName
+from choque.narrow.pair import Contacts
 
 State: TypeAlias = Any
 """Bodies as arrays, one row each: `choque.world.Bodies`, or any object with the columns that a rule uses."""
@@ -43,6 +44,36 @@ class Response(ABC):
 
     What a step leaves behind, to be shown and recorded, is then resolved. Otherwise a step begins with detection.
     """
+
+    restitution: ClassVar[float] = 1.0
+    """The restitution of bodies that are added without one."""
+
+    threads: int | None = None
+    """The number of threads that `respond` may use, None for all; a world sets it."""
+
+    has_skin: ClassVar[bool] = False
+    """True if candidates are found with wider bounds; see `skin`."""
+
+    def skin(self, bodies: State) -> tuple[Floats, Floats]:
+        """Return two lengths (n,) for each body, if `has_skin`.
+
+        Candidates are searched with bounds wider by the sum of both, and again when a body, with bounds wider by
+        the first length alone, leaves its wider bounds. So bodies that come closer than the sum of their first lengths
+        are always candidates, and the same array of candidates is given until they are searched again.
+        """
+        raise NotImplementedError
+
+    def asleep(self, bodies: State) -> NDArray[np.bool_] | None:  # noqa: ARG002
+        """Return which of the bodies sleep (n,); None if this response knows no sleep."""
+        return None
+
+    def rests(self, bodies: State) -> bool:  # noqa: ARG002
+        """Tell whether a step would change nothing, so that a world may leave it out."""
+        return False
+
+    def latest(self) -> Solved | None:
+        """Return what was solved in the latest step, if `respond` takes candidates and knows; None otherwise."""
+        return None
 
     def check(self, bodies: State) -> None:  # noqa: B027
         """Raise `InvalidInput` if ``bodies`` has one that this response cannot handle; by default it handles all.
@@ -89,6 +120,16 @@ class Response(ABC):
         """Set the memory to what `state` returned."""
         if state:
             raise InvalidInput(f"The response {self.name!r} has no memory; it was given {', '.join(state)}.")
+
+
+class Solved(NamedTuple):
+    """What a response that finds contacts itself has solved in a step."""
+
+    contact_count: int
+    contacts: Callable[[], Contacts]
+    """Returns the contacts, with pairs of rows; valid until the next step."""
+    counters: Mapping[str, int]
+    """Amounts of work by name, such as ``"recycled"``."""
 
 
 class _Motion(NamedTuple):
@@ -159,7 +200,7 @@ def _integrate(first: int, last: int, motion: _Motion, dt: float, max_speed: flo
         if static[row] or (moments[0] == moments[1] and moments[1] == moments[2]):
             _turn(rotation, row, scaled(spin, dt))
         else:
-            store(angular_velocity, row, _turn_freely(rotation, row, spin, moments, dt))
+            store(angular_velocity, row, free_turn(rotation, row, spin, moments, dt))
             _limit(angular_velocity, row, max_spin)
 
 
@@ -179,7 +220,7 @@ def _axis(rotation: Any, row: Integer, axis: Integer) -> Vector:
 
 
 @helper
-def _turn_freely(rotation: Any, row: Integer, spin: Vector, moments: Vector, dt: float) -> Vector:
+def free_turn(rotation: Any, row: Integer, spin: Vector, moments: Vector, dt: float) -> Vector:
     """Turn a body without torque for ``dt`` seconds, and return its new angular velocity.
 
     The motion of a body whose first moment equals its second is a turn about the angular momentum and one about its
@@ -224,6 +265,7 @@ RESPONSES: Registry[type[Response]] = Registry(
     {
         "impulse": "choque.dynamics.impulse:Impulse",
         "shape-matching": "choque.dynamics.shape_matching:ShapeMatching",
+        "soft-step": "choque.dynamics.soft_step.response:SoftStep",
     },
     group="choque.responses",
 )

@@ -44,12 +44,21 @@ class BodyOptions(TypedDict, total=False):
     """(3,) or (n, 3) [unit/s]; 0 by default."""
     angular_velocity: ArrayLike
     """(3,) or (n, 3) about the axes of the world [rad/s]; 0 by default."""
-    acceleration: ArrayLike
-    """(3,) or (n, 3) [unit/s²], such as (0, −9.8, 0) for gravity; 0 by default."""
+    acceleration: ArrayLike | None
+    """(3,) or (n, 3) [unit/s²]; None, the default, for the gravity of the world, and for 0 of static bodies."""
     rotation: ArrayLike | None
     """(3, 3) or (n, 3, 3) rotation matrices, ``rotation @ local`` in the world; None for the identity."""
-    elasticity: ArrayLike
-    """Restitution from 0, no rebound, to 1, the default; a contact has the mean of both bodies."""
+    elasticity: ArrayLike | None
+    """Restitution from 0, no rebound, to 1; None, the default, for 0 by ``soft-step`` and 1 by other responses.
+
+    A contact has the larger of both bodies by ``soft-step``, and the mean by others.
+    """
+    friction: ArrayLike
+    """Coefficient of friction, 0.6 by default; a contact has the geometric mean of both bodies. By ``soft-step``."""
+    rolling: ArrayLike
+    """Coefficient of resistance to rolling of spheres, 0 by default; a contact has the larger one. By ``soft-step``."""
+    surface_velocity: ArrayLike
+    """(3,) or (n, 3) [unit/s]: how fast the surface runs along the body, as a conveyor; 0 by default."""
     static: ArrayLike
     """True: infinite mass. The body still moves with its own velocity."""
     color: ArrayLike
@@ -62,9 +71,12 @@ DEFAULTS: BodyOptions = {
     "mass": 1.0,
     "velocity": 0.0,
     "angular_velocity": 0.0,
-    "acceleration": 0.0,
+    "acceleration": None,
     "rotation": None,
-    "elasticity": 1.0,
+    "elasticity": None,
+    "friction": 0.6,
+    "rolling": 0.0,
+    "surface_velocity": 0.0,
     "static": False,
     "color": (200, 200, 200),
     "drawn": True,
@@ -205,11 +217,11 @@ class Population:
         if self._identities.following + columns.count > MAX_BODIES:
             raise InvalidInput(f"{columns.count:,} more bodies are too many: ids end at {MAX_BODIES:,}.")
         identities, ids = self._identities.joined(columns.count)
-        orthonormalise = self._response.normalises_rotations
-        hulls = further.pop("hulls", self._bodies.hulls)
-        bodies = columns.bodies(
-            ids, kind, size, inertia, self._bodies.dtype, orthonormalise=orthonormalise, hulls=hulls, **further
-        )
+        further["orthonormalise"] = self._response.normalises_rotations
+        further["gravity"] = self.settings.gravity
+        further["restitution"] = self._response.restitution
+        further.setdefault("hulls", self._bodies.hulls)
+        bodies = columns.bodies(ids, kind, size, inertia, self._bodies.dtype, **further)
         self._response.check(bodies)
         limit_speeds(bodies, self.settings.max_speed, self.settings.max_spin)
         self._bodies, self._identities = replace(self._bodies.joined(bodies), hulls=bodies.hulls), identities
@@ -287,6 +299,8 @@ class _Columns:
         hulls: Any = None,
         frame: NDArray[np.float64] | None = None,
         orthonormalise: bool = True,
+        gravity: tuple[float, ...] = (0.0, 0.0, 0.0),
+        restitution: float = 1.0,
     ) -> Bodies:
         """Return the bodies; raise `InvalidInput` unless all arguments are valid.
 
@@ -304,6 +318,8 @@ class _Columns:
             (n, 3, 3) the axes of each body as columns, before ``rotation`` is applied; None for those of the world.
         orthonormalise
             Whether rotations are made orthonormal to the last bit, or kept as given.
+        gravity, restitution
+            The acceleration (3,) of bodies that are not static, and the elasticity, where none is given.
         """
         given = self._options
         mass = self.positive(given["mass"], "mass")
@@ -329,8 +345,11 @@ class _Columns:
             "rotation": self._rotation(frame, orthonormalise),
             "velocity": self.vectors(given["velocity"], "velocity"),
             "angular_velocity": self.vectors(given["angular_velocity"], "angular_velocity"),
-            "acceleration": self.vectors(given["acceleration"], "acceleration"),
-            "elasticity": self._elasticity(),
+            "acceleration": self._acceleration(gravity, still),
+            "elasticity": self._elasticity(restitution),
+            "friction": self.not_negative(given["friction"], "friction"),
+            "rolling": self.not_negative(given["rolling"], "rolling"),
+            "surface_velocity": self.vectors(given["surface_velocity"], "surface_velocity"),
             "size": size,
         }
         for name, column in columns.items():
@@ -367,9 +386,16 @@ class _Columns:
             raise InvalidInput(f"{name} holds {array[~fair].flat[0]}; {rule}, and finite.")
         return np.broadcast_to(array, (self.count, *shape)).copy()
 
-    def _elasticity(self) -> NDArray[np.float64]:
+    def _acceleration(self, gravity: tuple[float, ...], still: NDArray[np.bool_]) -> NDArray[np.float64]:
+        given = self._options["acceleration"]
+        if given is not None:
+            return self.vectors(given, "acceleration")
+        return np.where(still[:, np.newaxis], 0.0, np.array(gravity))
+
+    def _elasticity(self, otherwise: float) -> NDArray[np.float64]:
+        given = self._options["elasticity"]
         return self._numbers(
-            self._options["elasticity"],
+            otherwise if given is None else given,
             "elasticity",
             (),
             lambda value: (value >= 0) & (value <= 1),

@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from choque._core import threads
+from choque._core import check, threads
 from choque._core.ids import Identities
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Pairs
@@ -47,6 +47,8 @@ class World(Population):
         How contacts are resolved: any name of `choque.dynamics.response_names`.
     response_options
         Options of the response, by name: ``{"iterations": 20}`` for ``"shape-matching"``.
+    gravity
+        The acceleration (3,) of bodies that are added without one of their own, static ones excepted [unit/s²].
     dtype
         ``"float64"`` or ``"float32"``, or NumPy's type of that name.
     threads
@@ -93,6 +95,7 @@ class World(Population):
         narrow: str = "exact",
         response: str = "impulse",
         response_options: Mapping[str, Any] | None = None,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
         dtype: str | type[np.floating] | np.dtype[np.floating] = "float64",
         threads: int | None = None,
         device: str | None = None,
@@ -105,6 +108,7 @@ class World(Population):
             bounds=bounds,
             narrow=narrow,
             response=response,
+            gravity=check.triple(gravity, "gravity"),
             dtype=float_name(dtype),
             threads=threads,
             device=device,
@@ -161,6 +165,17 @@ class World(Population):
         """The present response, for reading."""
         return self._response
 
+    @property
+    def gravity(self) -> tuple[float, ...]:
+        """The acceleration of bodies that are added without one of their own [unit/s²]."""
+        return self.settings.gravity
+
+    @property
+    def asleep(self) -> NDArray[np.bool_]:
+        """(n,): which bodies sleep; none by responses that know no sleep."""
+        found = self._response.asleep(self._bodies)
+        return np.zeros(len(self), np.bool_) if found is None else found
+
     def energy(self) -> float:
         """Return the kinetic energy of all bodies that are not static."""
         return float(mechanics.kinetic_energy(self._bodies).sum())
@@ -207,12 +222,16 @@ class World(Population):
         if response.moves_first:
             self._move(bodies, dt)
         moved = perf_counter()
-        found = self._detection.find(bodies, exact=not response.needs_candidates)
+        skin = response.skin if response.has_skin else None
+        found = self._detection.find(bodies, exact=not response.needs_candidates, skin=skin)
         detected = perf_counter()
         impulses = response.respond(bodies, found.pairs if response.needs_candidates else found.contacts, dt)
         answered = perf_counter()
         if not response.moves_first:
             self._move(bodies, dt)
+        solved = response.latest()
+        if solved is not None:
+            found.take_solved(solved)
         self._frame += 1
         self._time += dt
         self._dt = dt
@@ -325,6 +344,7 @@ class World(Population):
             response = create_response(settings.response, **settings.response_options)
             if before is not None:
                 response.check(self._bodies)
+        response.threads = settings.threads
         self._response, self._detection, self.settings = response, Detection(settings), settings
 
     def _changed(

@@ -38,6 +38,10 @@ class Bodies(ColumnTable):
         (n, 3): principal moments in the body's own frame; the inverse is 0 for static bodies.
     elasticity
         (n,): from 0, no rebound, to 1.
+    friction, rolling
+        (n,): coefficients of friction and of resistance to rolling, which ``soft-step`` uses.
+    surface_velocity
+        (n, 3): how fast the surface moves along the body, as that of a conveyor does; by ``soft-step`` [unit/s].
     static
         (n,) bool: infinite mass; the body still moves with its own velocity.
     size, hull
@@ -60,6 +64,9 @@ class Bodies(ColumnTable):
     inertia: Floats
     inverse_inertia: Floats
     elasticity: Floats
+    friction: Floats
+    rolling: Floats
+    surface_velocity: Floats
     static: NDArray[np.bool_]
     size: Floats
     hull: NDArray[np.int32]
@@ -81,6 +88,9 @@ class Bodies(ColumnTable):
         "inertia": (None, (3,)),
         "inverse_inertia": (None, (3,)),
         "elasticity": (None, ()),
+        "friction": (None, ()),
+        "rolling": (None, ()),
+        "surface_velocity": (None, (3,)),
         "static": (np.bool_, ()),
         "size": (None, (3,)),
         "hull": (np.int32, ()),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory
+from choque._core.kernel import kernel
 from choque._core.registry import Registry
 from choque._core.types import Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
@@ -95,6 +96,38 @@ MAKERS: Registry[Maker] = Registry(
 """Makers of bounds by name; other packages add theirs by an entry point in ``choque.bounds``."""
 
 _BUILT_IN = ("box", "oriented", "sphere", *_SLABS)
+
+
+def widened(bounds: Bounds, by: Floats) -> Bounds:
+    """Return bounds of any kind that reach farther by the lengths ``by`` (n,) every way."""
+    wider = by[:, np.newaxis]
+    if isinstance(bounds, Boxes):
+        return Boxes.unchecked(bounds.lower - wider, bounds.upper + wider)
+    if isinstance(bounds, Spheres):
+        return Spheres.unchecked(bounds.center, bounds.radius + by)
+    if isinstance(bounds, BodyBoxes):
+        grown = (bounds.half + wider, bounds.axes, bounds.lower - wider, bounds.upper + wider)
+        return BodyBoxes.unchecked(bounds.center, *grown)
+    if isinstance(bounds, KDops):
+        along = directions(2 * bounds.lower.shape[1])
+        wider = wider * np.linalg.norm(along, axis=1).astype(bounds.lower.dtype)
+        return KDops.unchecked(bounds.lower - wider, bounds.upper + wider)
+    raise InvalidInput(
+        f'Bounds of the kind {type(bounds).__name__} cannot be made wider, as the response needs; choose bounds="box".'
+    )
+
+
+@kernel
+def leave(lower: Floats, upper: Floats, by: Floats, outer_lower: Floats, outer_upper: Floats) -> bool:
+    """Tell whether a box that reaches farther by ``by`` (n,) leaves its outer box."""
+    for row in range(by.size):
+        for axis in range(3):
+            if (
+                lower[row, axis] - by[row] < outer_lower[row, axis]
+                or upper[row, axis] + by[row] > outer_upper[row, axis]
+            ):
+                return True
+    return False
 
 
 def bounds_names() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +22,13 @@ from choque.bounds import Bounds, Boxes, directions
 from choque.broad import BroadPhase
 from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
 from choque.broad.index import Index
+from choque.dynamics.response import Solved
 from choque.narrow.extents import slack_of
 from choque.narrow.pair import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE, Shapes
 from choque.world.bodies import Bodies
-from choque.world.bounds import Maker, box_bounds, find_bounds, refuse_lost, slabs_of
+from choque.world.bounds import Maker, box_bounds, find_bounds, leave, refuse_lost, slabs_of, widened
 from choque.world.settings import Settings
 
 OPTIONS = frozenset(("threads", "device", "axis_period", "tiles"))
@@ -204,6 +205,19 @@ def _noted(bodies: Bodies) -> Bodies:
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
 
+Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"
+"""Returns how much wider the bounds of bodies are, as `Response.skin` does."""
+
+
+class _Outer(NamedTuple):
+    """Wider boxes of all bodies, and the candidates that were found with them."""
+
+    lower: Floats
+    upper: Floats
+    near: Floats
+    pairs: Pairs
+
+
 class Detected:
     """The candidates and contacts of one frame, in rows, and the time of each stage.
 
@@ -220,18 +234,30 @@ class Detected:
         As in `StepReport`.
     """
 
-    def __init__(self, pairs: Pairs, narrow: NarrowPhase, shapes: Shapes) -> None:
+    def __init__(self, pairs: Pairs, narrow: NarrowPhase, shapes: Shapes | None) -> None:
         self.pairs = pairs
         self.seconds = (0.0, 0.0, 0.0)
         self.box_tests, self.filter_tests, self.filter_seconds = 0, 0, 0.0
         self._narrow = narrow
         self._shapes: Shapes | None = shapes
         self._contacts: Contacts
-        self._tally: Callable[[], dict[str, KindTally]]
+        self._tally: Callable[[], dict[str, KindTally]] = dict
+        self._solved: Solved | None = None
+
+    def take_solved(self, solved: Solved) -> None:
+        """Take the contacts from a response that found them itself."""
+        self._solved, self._shapes = solved, None
+
+    @property
+    def contact_count(self) -> int:
+        """The number of contacts."""
+        return len(self.contacts) if self._solved is None else self._solved.contact_count
 
     @property
     def contacts(self) -> Contacts:
         """The contacts among the pairs, in their order."""
+        if self._solved is not None:
+            return self._solved.contacts()
         self.test()
         return self._contacts
 
@@ -272,16 +298,24 @@ class Detection:
         self._broad: BroadPhase | None = None
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: NDArray[np.int32] | None = None  # of the bodies in the broad phase
+        self._outer: _Outer | None = None
 
     @property
     def broad_phase(self) -> BroadPhase | None:
         """The broad phase after the latest frame, for reading; None before the first."""
         return self._broad
 
-    def find(self, bodies: Bodies, *, exact: bool = True) -> Detected:
-        """Return the candidates and contacts of ``bodies`` now; with ``exact`` False, exact tests are deferred."""
+    def find(self, bodies: Bodies, *, exact: bool = True, skin: Skin | None = None) -> Detected:
+        """Return the candidates and contacts of ``bodies`` now.
+
+        With ``exact`` False, exact tests are deferred. With a ``skin``, candidates are bodies whose wider bounds
+        overlap, and stay the same array until a body leaves its own; then no exact tests are made.
+        """
         began = perf_counter()
-        bounds = self.bound(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
+        thread_count = threads.resolve_count(self.settings.threads, len(bodies))
+        if skin is not None:
+            return self._find_within(bodies, skin, thread_count, began)
+        bounds = self.bound(bodies, thread_count)
         bounded = perf_counter()
         pairs = self._candidates(bodies, bounds)
         paired = perf_counter()
@@ -296,6 +330,33 @@ class Detection:
         found.box_tests, found.filter_tests, found.filter_seconds = self._counted()
         return found
 
+    def _find_within(self, bodies: Bodies, skin: Skin, thread_count: int, began: float) -> Detected:
+        """Return the candidates whose wider bounds overlap."""
+        boxes = box_bounds(bodies, thread_count)
+        bounded = perf_counter()
+        outer = self._outer
+        if outer is None and "outer.lower" in self._restored:
+            outer = self._outer = _Outer(*(self._restored[f"outer.{name}"] for name in _Outer._fields))
+            self._ids = bodies.ids
+        if (
+            outer is None
+            or self._ids is not bodies.ids
+            or leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper)
+        ):
+            outer = self._surround(bodies, boxes, skin, thread_count)
+        found = Detected(outer.pairs, self.narrow, None)
+        found.seconds = (bounded - began, perf_counter() - bounded, 0.0)
+        found.box_tests, found.filter_tests, found.filter_seconds = self._counted()
+        return found
+
+    def _surround(self, bodies: Bodies, boxes: Boxes, skin: Skin, thread_count: int) -> _Outer:
+        near, fat = (length.astype(bodies.dtype) for length in skin(bodies))
+        around = cast("Boxes", widened(boxes, near + fat))
+        own = self.bound(bodies, thread_count) if self.bound is not box_bounds else boxes
+        pairs = self._candidates(bodies, widened(own, near + fat))
+        self._outer = _Outer(around.lower, around.upper, near, pairs)
+        return self._outer
+
     def _counted(self) -> tuple[int, int, float]:
         """Return the boxes that were tested since the last call, the pairs that were filtered, and the time of that."""
         broad_phase = self.broad_phase
@@ -309,7 +370,10 @@ class Detection:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the next answer depends on beside the poses, as arrays by name; nothing for most methods."""
-        return self._restored if self._broad is None else self._broad.index.state()
+        if self._broad is None:
+            return self._restored
+        outer = {} if self._outer is None else {f"outer.{name}": part for name, part in self._outer._asdict().items()}
+        return {**self._broad.index.state(), **outer}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue from what `state` returned, with the bodies of the next frame."""
@@ -318,12 +382,12 @@ class Detection:
     def mark(self) -> object:
         """Return the present state, for `return_to`."""
         broad_mark = None if self._broad is None else self._broad.mark()
-        return (self._broad, self._ids, self._restored, self._counters, self._before), broad_mark
+        return (self._broad, self._ids, self._restored, self._counters, self._before, self._outer), broad_mark
 
     def return_to(self, mark: Any) -> None:
         """Return to the state of a `mark`; `find` may have been called once since."""
         before, broad_mark = mark
-        self._broad, self._ids, self._restored, self._counters, self._before = before
+        self._broad, self._ids, self._restored, self._counters, self._before, self._outer = before
         if self._broad is not None:
             self._broad.return_to(broad_mark)
 
@@ -345,8 +409,9 @@ class Detection:
         else:  # the options are those of the index, but for ``static`` and ``threads``
             shared = {name: options[name] for name in ("static", "threads") if name in options}
             made = BroadPhase(bounds, self._resident, **shared)
-        if self._restored:
-            made.restore(self._restored)
+        remembered = {name: part for name, part in self._restored.items() if not name.startswith("outer.")}
+        if remembered:
+            made.restore(remembered)
             made.update(bounds)
         return made
 
@@ -419,7 +484,7 @@ class StepReport:
     @property
     def contacts(self) -> int:
         """How many candidates touched at the start of the step."""
-        return len(self.detected.contacts)
+        return self.detected.contact_count
 
     @property
     def tally(self) -> Mapping[str, KindTally]:

@@ -48,6 +48,7 @@ class Settings:
     bounds: str | None = None
     narrow: str = "exact"
     response: str = "impulse"
+    gravity: tuple[float, ...] = (0.0, 0.0, 0.0)
     dtype: str = "float64"
     threads: int | None = None
     device: str | None = None
@@ -73,7 +74,10 @@ class Settings:
     @classmethod
     def from_file(cls, stored: Mapping[str, Any]) -> Self:
         """Return the settings that a saved world holds."""
-        return cls(**current_settings(stored))
+        current = current_settings(stored)
+        if "gravity" in current:
+            current["gravity"] = check.triple(current["gravity"], "gravity")
+        return cls(**current)
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `choque.World` that give these settings."""

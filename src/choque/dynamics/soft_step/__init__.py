@@ -1,0 +1,1 @@
+"""The response `soft-step` and its parts."""

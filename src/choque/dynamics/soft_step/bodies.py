@@ -1,0 +1,269 @@
+"""The bodies as the solver has them: in the order of the solver, in float64, velocities scaled by mass.
+
+A body has the velocity v·√m and the spin √I·Rᵀ·ω, with the inertia of the start of the step. One row of numbers for a
+contact then serves to read the speed at it, to apply an impulse, and to follow its separation, and no pass multiplies
+by a matrix. A static body has its own velocity and spin, unscaled; it is read and never written to.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.kernel import helper, kernel
+from choque._core.types import Floats, Integer, Rows
+from choque._core.vector import Vector, turn
+from choque.dynamics.response import free_turn
+from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
+from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
+
+V, W, MOVED, TURNED = 0, 4, 8, 12
+"""Places in a row of `SolverBodies.speed`: velocity, spin, and what the body has moved and turned in this step."""
+
+SCALE, INVERSE_MASS, ARM = 9, 10, 11
+"""Places in a row of `SolverBodies.frame`, after the matrix that scales turning."""
+
+FRICTION, RESTITUTION, ROLLING, SURFACE = 0, 1, 2, 3
+"""Places in a row of `SolverBodies.material`; the velocity of the surface takes three."""
+
+
+class Columns(NamedTuple):
+    """The columns of a world's bodies that the solver reads, in their own order and float type."""
+
+    kind: NDArray[np.int8]
+    hull: NDArray[np.int32]
+    position: Floats
+    rotation: Any
+    velocity: Floats
+    angular_velocity: Floats
+    acceleration: Floats
+    mass: Floats
+    inertia: Floats
+    size: Floats
+    elasticity: Floats
+    friction: Floats
+    rolling: Floats
+    surface_velocity: Floats
+
+
+class SolverBodies(NamedTuple):
+    """Bodies in the order of the solver: those that move, along a Morton curve, then the static ones."""
+
+    kind: NDArray[np.int8]
+    hull: NDArray[np.int32]
+    pose: NDArray[np.float64]
+    """(n, 12): position, then the rotation matrix row by row."""
+    size: NDArray[np.float64]
+    """(n, 3): as in `PosedSolids`."""
+    near: NDArray[np.float64]
+    """(n,): half the distance at which contacts are made."""
+    speed: NDArray[np.float64]
+    """(n, 16): see `V`, `W`, `MOVED`, `TURNED`."""
+    frame: NDArray[np.float64]
+    """(n, 12): the matrix √I⁻¹·Rᵀ, 1/√m, 1/m, and for a sphere radius/√I."""
+    pull: NDArray[np.float64]
+    """(n, 3): acceleration·√m; of a static body 0."""
+    material: NDArray[np.float64]
+    """(n, 6): see `FRICTION`."""
+
+    @classmethod
+    def empty(cls, count: int) -> Self:
+        """Return rows for ``count`` bodies, not initialised."""
+        return cls(
+            np.empty(count, np.int8),
+            np.empty(count, np.int32),
+            np.empty((count, 12)),
+            np.empty((count, 3)),
+            np.empty(count),
+            np.empty((count, 16)),
+            np.empty((count, 12)),
+            np.empty((count, 3)),
+            np.empty((count, 6)),
+        )
+
+    def solids(self) -> PosedSolids:
+        """Return the solids, for finding manifolds."""
+        return PosedSolids(self.kind, self.hull, self.pose, self.size, self.near)
+
+
+@kernel
+def load_bodies(
+    first: Integer,
+    last: Integer,
+    order: Rows,
+    moving: Integer,
+    columns: Columns,
+    faces: HullFaces,
+    nearness: float,
+    rows: SolverBodies,
+) -> None:
+    """Read the bodies ``order[first:last]`` of a world into the rows ``first … last − 1``; ``moving`` come first."""
+    given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
+    mass, inertia, given_size, elasticity, friction, rolling, surface_velocity = columns[7:]
+    kind, hull, pose, size, near, speed, frame, pull, material = rows
+    for row in range(first, last):
+        body = order[row]
+        shape = given_kind[body]
+        hull[row] = given_hull[body]
+        thin = np.inf
+        for axis in range(3):
+            size[row, axis] = given_size[body, axis]
+            pose[row, axis] = position[body, axis]
+            for other in range(3):
+                pose[row, 3 + 3 * axis + other] = rotation[body, axis, other]
+        if shape == CONVEX:
+            for axis in range(3):
+                half = faces.extent[given_hull[body], axis] * size[row, axis]
+                thin = min(thin, half)
+                if faces.is_box[given_hull[body]]:
+                    size[row, axis] = half
+            if faces.is_box[given_hull[body]]:
+                shape = BOX
+        elif shape in (SPHERE, CAPSULE):
+            thin = size[row, 0]
+        kind[row] = shape
+        near[row] = min(nearness, 0.125 * thin)
+        material[row, FRICTION], material[row, RESTITUTION] = friction[body], elasticity[body]
+        material[row, ROLLING] = rolling[body]
+        moves = row < moving
+        root = math.sqrt(np.float64(mass[body])) if moves else 1.0
+        frame[row, SCALE] = 1.0 / root
+        frame[row, INVERSE_MASS] = 1.0 / (root * root) if moves else 0.0
+        frame[row, ARM] = 0.0
+        for axis in range(3):
+            material[row, SURFACE + axis] = surface_velocity[body, axis]
+            speed[row, V + axis] = velocity[body, axis] * root
+            pull[row, axis] = acceleration[body, axis] * root if moves else 0.0
+            weight = math.sqrt(np.float64(inertia[body, axis])) if moves else 1.0
+            own = 0.0
+            for other in range(3):
+                across = pose[row, 3 + 3 * other + axis]
+                frame[row, 3 * axis + other] = across / weight
+                own += across * spin[body, other]
+            speed[row, W + axis] = own * weight
+            speed[row, MOVED + axis] = speed[row, TURNED + axis] = 0.0
+            if axis == 0 and shape == SPHERE:
+                frame[row, ARM] = size[row, 0] / weight if moves else 0.0
+        if shape == SPHERE and moves:
+            # The frame of a sphere may be any: that of the world makes spins comparable between spheres.
+            for axis in range(3):
+                for other in range(3):
+                    frame[row, 3 * axis + other] = frame[row, ARM] / size[row, 0] if axis == other else 0.0
+                speed[row, W + axis] = spin[body, axis] * size[row, 0] / frame[row, ARM]
+        for part in range(3, 16, 4):
+            speed[row, part] = 0.0
+
+
+@kernel
+def move_bodies(
+    first: Integer,
+    last: Integer,
+    order: Rows,
+    awake: tuple[Any, NDArray[np.uint8]],
+    columns: Columns,
+    rows: SolverBodies,
+    touched: NDArray[np.uint8],
+    limits: tuple[float, float, float],
+) -> None:
+    """Write the rows ``first … last − 1`` back to their bodies, and move these.
+
+    ``awake`` is how many bodies move, and which are awake; sleepers that nothing touched stay. A body without
+    contacts moves exactly under its acceleration and turns freely, as `choque.dynamics.response.integrate` has it. One
+    with contacts takes the motion of the sub-steps and keeps the angular momentum that they gave it. ``limits`` are the
+    length of the step, the greatest speed, and the greatest spin.
+    """
+    position, rotation, velocity, angular_velocity, acceleration = columns[2:7]
+    inertia = columns.inertia
+    dt, max_speed, max_spin = limits
+    moving, is_awake = awake
+    for row in range(first, last):
+        body = order[row]
+        if row < moving and not (is_awake[row] or touched[row]):
+            continue
+        if row >= moving or not touched[row]:
+            for axis in range(3):
+                before = np.float64(velocity[body, axis])
+                after = before + acceleration[body, axis] * dt
+                velocity[body, axis] = after
+                position[body, axis] += 0.5 * (before + after) * dt
+            spin = (
+                np.float64(angular_velocity[body, 0]),
+                np.float64(angular_velocity[body, 1]),
+                np.float64(angular_velocity[body, 2]),
+            )
+            if spin[0] != 0 or spin[1] != 0 or spin[2] != 0:
+                moments = (
+                    np.float64(inertia[body, 0]),
+                    np.float64(inertia[body, 1]),
+                    np.float64(inertia[body, 2]),
+                )
+                if row >= moving or (moments[0] == moments[1] and moments[1] == moments[2]):
+                    turn(rotation, body, spin[0] * dt, spin[1] * dt, spin[2] * dt)
+                else:
+                    after_turn = free_turn(rotation, body, spin, moments, dt)
+                    for axis in range(3):
+                        angular_velocity[body, axis] = after_turn[axis]
+        else:
+            _take_motion(row, body, columns, rows)
+        _limit(velocity, body, max_speed)
+        _limit(angular_velocity, body, max_spin)
+
+
+@helper
+def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodies) -> None:
+    """Move a body by what the sub-steps found."""
+    position, rotation, velocity, angular_velocity = columns[2:6]
+    inertia = columns.inertia
+    speed, frame = rows.speed, rows.frame
+    scale = frame[row, SCALE]
+    momentum = _scaled_sum(frame, speed, row, W)  # the spin at first
+    by = _scaled_sum(frame, speed, row, TURNED)
+    one, two, three = inertia[body, 0], inertia[body, 1], inertia[body, 2]
+    for axis in range(3):
+        velocity[body, axis] = speed[row, V + axis] * scale
+        position[body, axis] += speed[row, MOVED + axis] * scale
+    if one == two and two == three:
+        turn(rotation, body, by[0], by[1], by[2])
+        angular_velocity[body, 0], angular_velocity[body, 1], angular_velocity[body, 2] = momentum
+        return
+    momentum = _through(rotation, body, momentum, (one, two, three))
+    turn(rotation, body, by[0], by[1], by[2])
+    spin = _through(rotation, body, momentum, (1.0 / one, 1.0 / two, 1.0 / three))
+    angular_velocity[body, 0], angular_velocity[body, 1], angular_velocity[body, 2] = spin
+
+
+@helper
+def _scaled_sum(frame: Any, speed: Any, row: Integer, at: Integer) -> Vector:
+    """Return a scaled spin, or turn, in the world: G transposed times it."""
+    x, y, z = speed[row, at], speed[row, at + 1], speed[row, at + 2]
+    return (
+        frame[row, 0] * x + frame[row, 3] * y + frame[row, 6] * z,
+        frame[row, 1] * x + frame[row, 4] * y + frame[row, 7] * z,
+        frame[row, 2] * x + frame[row, 5] * y + frame[row, 8] * z,
+    )
+
+
+@helper
+def _through(rotation: Any, body: Integer, vector: Vector, moments: Vector) -> Vector:
+    """Return R·diag(moments)·Rᵀ·vector."""
+    x = y = z = 0.0
+    for axis in range(3):
+        a, b, c = rotation[body, 0, axis], rotation[body, 1, axis], rotation[body, 2, axis]
+        own = moments[axis] * (a * vector[0] + b * vector[1] + c * vector[2])
+        x, y, z = x + own * a, y + own * b, z + own * c
+    return x, y, z
+
+
+@helper
+def _limit(vectors: Any, row: Integer, maximum: float) -> None:
+    """Scale vector ``row`` down to the length ``maximum`` where it is longer."""
+    squared = 0.0
+    for axis in range(3):
+        squared += np.float64(vectors[row, axis]) ** 2
+    if squared > maximum * maximum:
+        scale = maximum / math.sqrt(squared)
+        for axis in range(3):
+            vectors[row, axis] *= scale

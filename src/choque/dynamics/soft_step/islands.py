@@ -1,0 +1,158 @@
+"""Islands and sleep: bodies that touch each other sleep together when all of them have been still for half a second."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.kernel import helper, kernel
+from choque._core.types import Floats, Integer, Rows
+from choque.dynamics.soft_step.bodies import MOVED, SCALE, TURNED, Columns, SolverBodies
+
+SLEEP_AFTER = 0.5
+"""How long all bodies of an island must be still before it sleeps [s]."""
+
+STILL = 0.05
+"""A body is still whose fastest point is slower than this [m/s]."""
+
+
+class Rest(NamedTuple):
+    """How still each body is, in the order of the world's bodies."""
+
+    awake: NDArray[np.uint8]
+    """(n,): 0 for sleepers and for static bodies at rest."""
+    still: NDArray[np.float64]
+    """(n,): for how long a body has been still [s]."""
+    island: NDArray[np.int32]
+    """(n,): the number of the island of a sleeper, −1 for all others."""
+    position: Floats
+    """(n, 3): where sleepers are; one that was moved wakes."""
+
+    def copy(self) -> Rest:
+        """Return copies of all columns."""
+        return Rest(self.awake.copy(), self.still.copy(), self.island.copy(), self.position.copy())
+
+
+@kernel
+def find_changed(rest: Rest, columns: Columns, static: NDArray[np.bool_], is_waking: NDArray[np.uint8]) -> Any:
+    """Mark the islands of sleepers that were given a velocity or another position; return how many bodies are awake.
+
+    A static body is awake while it has a velocity of its own.
+    """
+    awake, _, island, rest_position = rest
+    position, velocity, spin = columns.position, columns.velocity, columns.angular_velocity
+    count = 0
+    for body in range(awake.size):
+        if awake[body] and not static[body]:
+            count += 1
+            continue
+        moves = False
+        for axis in range(3):
+            moves |= velocity[body, axis] != 0 or spin[body, axis] != 0
+            moves |= island[body] >= 0 and position[body, axis] != rest_position[body, axis]
+        if moves and island[body] >= 0:
+            is_waking[island[body]] = 1
+        count += moves
+    return count
+
+
+@kernel
+def wake_islands(rest: Rest, is_waking: NDArray[np.uint8]) -> None:
+    """Wake all bodies of the islands that are marked."""
+    awake, still, island, _ = rest
+    for body in range(awake.size):
+        if island[body] >= 0 and is_waking[island[body]]:
+            awake[body], still[body], island[body] = 1, 0.0, -1
+
+
+@helper
+def _root(parent: Rows, row: Integer) -> Any:
+    while parent[row] != row:
+        parent[row] = parent[parent[row]]
+        row = parent[row]
+    return row
+
+
+@helper
+def _join(parent: Rows, a: Integer, b: Integer) -> None:
+    one, other = _root(parent, a), _root(parent, b)
+    if one != other:
+        parent[max(one, other)] = min(one, other)
+
+
+@kernel
+def settle(
+    order: Rows,
+    moving: Integer,
+    contacts: tuple[Any, Any, Any, Any],
+    bodies: SolverBodies,
+    before: Rest,
+    after: Rest,
+    columns: Columns,
+    limits: tuple[float, float],
+) -> int:
+    """Join bodies that touch to islands, and let those sleep that have been still; return how many bodies are awake.
+
+    ``contacts`` are the pairs of spheres that were solved, their number, those of manifolds, and theirs; ``limits`` the
+    length of the step and the greatest speed of a still body. Union-find with path halving, in the order of the solver.
+    """
+    spheres, sphere_count, manifolds, manifold_count = contacts
+    dt, slow = limits
+    speed, frame, size = bodies.speed, bodies.frame, bodies.size
+    parent = np.arange(moving)
+    first_of = np.full(order.size, -1)
+    longest = np.full(moving, np.inf)
+    kept_awake = np.zeros(moving, np.bool_)
+    for row in range(moving):
+        island = before.island[order[row]]
+        if island >= 0:
+            if first_of[island] < 0:
+                first_of[island] = row
+            parent[row] = first_of[island]
+    for contact in range(sphere_count + manifold_count):
+        if contact < sphere_count:
+            a, b = spheres.a[contact], spheres.b[contact]
+        else:
+            a, b = manifolds.a[contact - sphere_count], manifolds.b[contact - sphere_count]
+        if a < moving and b < moving:
+            _join(parent, a, b)
+        else:  # a static body with a velocity of its own keeps what it touches awake
+            own, other = (a, b) if a < moving else (b, a)
+            if before.awake[order[other]]:
+                kept_awake[own] = True
+    for row in range(moving):
+        body = order[row]
+        reach = max(size[row, 0], max(size[row, 1], size[row, 2]))
+        way = turned = 0.0
+        for axis in range(3):
+            way += speed[row, MOVED + axis] ** 2
+            x = 0.0
+            for other in range(3):
+                x += frame[row, 3 * other + axis] * speed[row, TURNED + other]
+            turned += x * x
+        fastest = math.sqrt(way) * frame[row, SCALE] + math.sqrt(turned) * reach
+        is_still = fastest < slow * dt and not kept_awake[row]
+        after.still[body] = before.still[body] + dt if is_still else 0.0
+        root = _root(parent, row)
+        longest[root] = min(longest[root], after.still[body])
+    count = 0
+    for row in range(order.size):
+        body = order[row]
+        after.island[body] = -1
+        after.awake[body] = before.awake[body]
+        if row >= moving:
+            after.still[body] = 0.0
+            continue
+        root = _root(parent, row)
+        sleeps = longest[root] >= SLEEP_AFTER
+        after.awake[body] = not sleeps
+        count += not sleeps
+        if sleeps:
+            after.island[body] = order[root]
+            for axis in range(3):
+                columns.velocity[body, axis] = columns.angular_velocity[body, axis] = 0
+                after.position[body, axis] = columns.position[body, axis]
+    return count

@@ -1,0 +1,193 @@
+"""The response `soft-step` against closed forms, and its promises: sleep, waking, saved worlds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import choque
+from choque.errors import InvalidInput
+from choque.narrow import Hulls
+
+DOWN = (0.0, -9.81, 0.0)
+
+
+def soft_world(**options: object) -> choque.World:
+    """A world with gravity and a ground."""
+    world = choque.World(response="soft-step", gravity=DOWN, **options)  # type: ignore[arg-type]
+    world.add_ground(friction=1.0)
+    return world
+
+
+def mixed_pile(count: int = 24, seed: int = 3) -> choque.World:
+    """Spheres, capsules, boxes and octahedra in a column, turned every way."""
+    random = np.random.default_rng(seed)
+    world = soft_world()
+    turns = np.linalg.qr(random.normal(size=(count, 3, 3)))[0]
+    turns[np.linalg.det(turns) < 0, :, 0] *= -1
+    place = random.uniform(-0.6, 0.6, (count, 3))
+    place[:, 1] = 1.0 + 1.2 * np.arange(count)
+    world.add_spheres(place[0::4], 0.5, rolling=0.05)
+    world.add_boxes(place[1::4], 0.9, rotation=turns[1::4])
+    world.add_capsules(place[2::4], 0.3, 0.8, rotation=turns[2::4])
+    world.add_hulls(Hulls.solids("octahedron"), place[3::4], 0.6, rotation=turns[3::4])
+    return world
+
+
+@pytest.mark.parametrize("friction", [0.3, 0.7])
+def test_a_sliding_box_stops_where_friction_says(friction: float) -> None:
+    world = soft_world()
+    world.bodies.friction[0] = friction
+    world.add_boxes([[0, 0.5, 0]], velocity=[5, 0, 0], friction=friction)
+    for _ in range(300):
+        world.step(1 / 60)
+    assert world.bodies.position[1, 0] == pytest.approx(25 / (2 * friction * 9.81), rel=0.01)
+    assert world.asleep.tolist() == [False, True]
+
+
+def test_a_ball_that_slides_begins_to_roll_at_five_sevenths_of_its_speed() -> None:
+    world = soft_world()
+    world.add_spheres([[0, 0.5, 0]], 0.5, velocity=[5, 0, 0])
+    for _ in range(120):
+        world.step(1 / 60)
+    assert world.bodies.velocity[1, 0] == pytest.approx(25 / 7, rel=1e-3)
+    assert world.bodies.angular_velocity[1, 2] == pytest.approx(-50 / 7, rel=1e-3)
+
+
+def test_rolling_resistance_stops_a_ball_where_its_coefficient_says() -> None:
+    """The torque c·r·N of a rolling ball slows it by c·g/(1 + 2/5) a second."""
+    world = soft_world()
+    world.add_spheres([[0, 0.5, 0]], 0.5, velocity=[2, 0, 0], angular_velocity=[0, 0, -4], rolling=0.1)
+    for _ in range(300):
+        world.step(1 / 60)
+    assert world.bodies.position[1, 0] == pytest.approx(4 / (2 * 0.1 * 9.81 / 1.4), rel=0.02)
+    assert world.asleep[1]
+
+
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_ten_elastic_bounces_keep_their_height(shape: str) -> None:
+    world = soft_world()
+    if shape == "sphere":
+        world.add_spheres([[0, 2.5, 0]], 0.5, elasticity=1.0)
+    else:
+        world.add_boxes([[0, 2.5, 0]], 1.0, elasticity=1.0)
+    height = np.array([(world.step(1 / 60), world.bodies.position[1, 1])[1] for _ in range(840)])
+    peaks = height[1:-1][(height[1:-1] > height[:-2]) & (height[1:-1] >= height[2:])]
+    assert len(peaks) >= 10
+    np.testing.assert_allclose(peaks[:10] - 0.5, 2.0, rtol=0.02)
+
+
+def test_restitution_scales_the_height_by_its_square() -> None:
+    world = soft_world()
+    world.add_spheres([[0, 2.5, 0]], 0.5, elasticity=0.8)
+    height = np.array([(world.step(1 / 60), world.bodies.position[1, 1])[1] for _ in range(120)])
+    assert height[60:].max() - 0.5 == pytest.approx(2 * 0.64, rel=0.01)
+
+
+def test_free_bodies_fall_exactly_and_keep_their_angular_momentum() -> None:
+    world = choque.World(response="soft-step", gravity=DOWN)
+    world.add_boxes([[0, 0, 0]], [1, 2, 3], angular_velocity=[0.3, 5, 0.2])
+    before = world.angular_momentum()
+    for _ in range(1_000):
+        world.step(1 / 60)
+    assert world.bodies.position[0, 1] == pytest.approx(-9.81 / 2 * (1_000 / 60) ** 2, rel=1e-9)
+    turning = world.angular_momentum() - np.cross(world.bodies.position[0], world.momentum())
+    np.testing.assert_allclose(turning, before, atol=1e-9 * np.linalg.norm(before))
+
+
+def test_a_stack_of_ten_stands_and_falls_asleep() -> None:
+    world = soft_world()
+    world.add_boxes([[0, 0.5 + k, 0] for k in range(10)])
+    for _ in range(300):
+        world.step(1 / 60)
+    position = world.bodies.position[1:]
+    assert np.abs(position[:, [0, 2]]).max() < 0.02
+    assert np.abs(position[:, 1] - 0.5 - np.arange(10)).max() < 0.2
+    assert world.asleep[1:].all()
+
+
+def test_what_is_hit_wakes() -> None:
+    world = soft_world()
+    world.add_boxes([[0, 0.5, 0], [0, 1.5, 0], [5, 0.5, 0]])
+    for _ in range(120):
+        world.step(1 / 60)
+    assert world.asleep[1:].all()
+    world.add_spheres([[0, 4, 0]], 0.3)
+    seen = [(world.step(1 / 60), world.asleep[1:4].copy())[1] for _ in range(60)]
+    assert any(not state[:2].any() for state in seen)
+    assert all(state[2] for state in seen)
+
+
+def test_a_sleeper_that_is_given_a_speed_or_another_place_wakes() -> None:
+    for change in ("velocity", "position"):
+        world = soft_world()
+        world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]])
+        for _ in range(120):
+            world.step(1 / 60)
+        assert world.asleep[1:].all()
+        getattr(world.bodies, change)[2, 0] += 0.3
+        world.step(1 / 60)
+        assert not world.asleep[1:].any()
+
+
+def test_what_rested_on_a_body_that_is_removed_falls() -> None:
+    world = soft_world()
+    ids = world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]])
+    for _ in range(120):
+        world.step(1 / 60)
+    world.remove(ids[:1])
+    for _ in range(60):
+        world.step(1 / 60)
+    assert world.bodies.position[1, 1] == pytest.approx(0.5, abs=0.01)
+
+
+def test_bodies_of_all_kinds_come_to_rest_on_each_other() -> None:
+    world = mixed_pile()
+    for _ in range(400):
+        world.step(1 / 60)
+    assert np.isfinite(world.bodies.position).all()
+    assert world.bodies.position[1:, 1].min() > 0.2
+    is_round = (world.bodies.kind == 0) | (world.bodies.kind == 1)  # these may still roll
+    assert np.abs(world.bodies.velocity[~is_round]).max() < 0.5
+    found = world.contacts()
+    assert found.separations.min() > -0.05
+    assert (np.lexsort(found.pairs.T[::-1]) == np.arange(len(found))).all()
+
+
+def test_the_hash_is_that_of_one_thread_and_of_a_world_read_in_the_middle(tmp_path: Path) -> None:
+    one, other = mixed_pile(), mixed_pile()
+    for frame in range(120):
+        one.step(1 / 60)
+        other.step(1 / 60)
+        if frame % 40 == 17:
+            other.write(tmp_path / "world.npz")
+            other = choque.World.read(tmp_path / "world.npz")
+        assert one.hash() == other.hash(), frame
+
+
+def test_a_conveyor_carries_and_a_moving_floor_carries() -> None:
+    world = soft_world()
+    world.add_boxes([[0, -0.4, 0]], [20, 1, 4], static=True, surface_velocity=[2, 0, 0])
+    world.add_boxes([[0, 0.6, 0]])
+    world.add_boxes([[0, -0.4, 8]], [20, 1, 4], static=True, velocity=[1, 0, 0])
+    world.add_spheres([[0, 0.6, 8]], 0.5)
+    for _ in range(120):
+        world.step(1 / 60)
+    assert world.bodies.velocity[2, 0] == pytest.approx(2, rel=0.01)
+    assert world.bodies.position[2, 0] > 3
+    assert world.bodies.velocity[4, 0] > 0.2
+
+
+def test_options_and_materials_are_checked() -> None:
+    for options in ({"substeps": 0}, {"unit": -1.0}, {"hertz": float("nan")}, {"sleep": 2}):
+        with pytest.raises(InvalidInput):
+            choque.World(response="soft-step", response_options=options)
+    world = soft_world()
+    for name in ("friction", "rolling"):
+        with pytest.raises(InvalidInput, match=name):
+            world.add_boxes([[0, 0, 0]], **{name: -1.0})  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="gravity"):
+        choque.World(gravity=(0, float("nan"), 0))
+    assert len(world) == 1
