@@ -22,6 +22,9 @@ from choque.volumes.keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys, group_e
 OPERATIONS: Final = {"union": 0b1110, "intersection": 0b1000, "difference": 0b0100, "xor": 0b0110}
 """Truth tables: bit 2·p + q is set if the result is full where P is p and Q is q."""
 
+GENERAL: Final = 0b10000
+"""Flag beside a truth table: combine sections at every plane, also where one operand has none."""
+
 END = np.iinfo(np.int64).max
 """Greater than every key."""
 
@@ -32,17 +35,20 @@ def combine_keys(
     dimension: int,
     operation: str,
     counts: NDArray[np.int64] | None = None,
+    *,
+    accelerated: bool = True,
 ) -> VertexKeys:
     """Return the vertices of ``left operation right``; both are sorted keys of ``dimension`` in the same order.
 
     The work is added to ``counts`` (2,), if given: brinks read (pairs of vertices along the last axis), then pairs of
-    sections combined. XOR is a single merge and counts nothing.
+    sections combined. XOR is a single merge and counts nothing. Without acceleration the result is the same, from
+    sections combined at every plane.
     """
     if operation not in OPERATIONS:
         raise UnknownName("boolean operation", operation, OPERATIONS)
     if operation == "xor":
         return xor_keys(left, right)
-    truth = OPERATIONS[operation]
+    truth = OPERATIONS[operation] | (0 if accelerated else GENERAL)
     counts = np.zeros(2, np.int64) if counts is None else counts
     if dimension == 3:
         return _combine_solids(left, right, truth, counts)
@@ -122,6 +128,7 @@ def _combine_regions(
         other = group_end(right, other, right_count, BITS, line)
         result = grown_keys(result, count, count + 2 * (row - first + other - other_first + one_count + two_count))
         alone = (two_count == 0 and other == other_first) or (one_count == 0 and row == first)
+        alone = alone and truth < GENERAL
         if row > first:
             one_count = merge_xor(one, one_count, left, first, row, LINE_MASK, next_one)
             one, next_one = next_one, one
@@ -169,8 +176,8 @@ def _combine_solids(left: VertexKeys, right: VertexKeys, truth: int, counts: NDA
         first, other_first = row, other
         row = group_end(left, row, left_count, 2 * BITS, plane)
         other = group_end(right, other, right_count, 2 * BITS, plane)
-        alone_left = two_count == 0 and other == other_first
-        alone_right = one_count == 0 and row == first
+        alone_left = two_count == 0 and other == other_first and truth < GENERAL
+        alone_right = one_count == 0 and row == first and truth < GENERAL
         if before_is > 0 and not alone_left and not alone_right:
             source, source_count = (one, one_count) if before_is == 1 else (two, two_count)
             before = grown_keys(before, 0, source_count)

@@ -5,8 +5,8 @@ that overlap. It reads the vertices and caches nothing. The equal-parity rule of
 point, become a yes or no. `choque.volumes.collision.search` answers the same question from cached sections, which is
 faster from the second query on.
 
-`combine` is the boolean of `choque.volumes` with counters, or, with ``improve=False``, the general boolean of Aguilera
-(1998) without acceleration: the same result from more work.
+`combine` is the boolean of `choque.volumes` with counters; with ``improve=False`` it is the general boolean of Aguilera
+(1998), without acceleration: the same result from more work.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque._core.kernel import kernel
 from choque.volumes import ExtremeVertices
-from choque.volumes.boolean import END, OPERATIONS, combine_keys, combine_runs, grown_keys
+from choque.volumes.boolean import OPERATIONS, combine_keys
 from choque.volumes.keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys, group_end, merge_xor
 
 
@@ -56,18 +56,10 @@ def combine(
     counters: SweepCounters | None = None,
 ) -> ExtremeVertices:
     """Return a regularised boolean; without ``improve`` by the general boolean, which recurses at every plane."""
-    truth = OPERATIONS[check.choice(operation, "boolean operation", OPERATIONS)]
+    check.choice(operation, "boolean operation", OPERATIONS)
     left, right, offset = one.together(two)
     counts = (counters or SweepCounters()).counts
-    if improve or operation == "xor" or one.dimension == 1:
-        keys = combine_keys(left, right, one.dimension, operation, counts)
-    elif one.dimension == 2:
-        lines = np.empty((6, len(left) + len(right) + 1), np.int64)
-        result = np.empty(4 * (len(left) + len(right)) + 16, np.int64)
-        result, count = _combine_regions(left, len(left), right, len(right), truth, lines, result, counts)
-        keys = result[:count].copy()
-    else:
-        keys = _combine_solids(left, right, truth, counts)
+    keys = combine_keys(left, right, one.dimension, operation, counts, accelerated=improve)
     return ExtremeVertices(keys, one.order, offset)
 
 
@@ -175,73 +167,3 @@ def _solids_collide(
         if _regions_collide(one, one_count, two, two_count, improve, lines, counts):
             return True
     return False
-
-
-@kernel
-def _combine_regions(
-    left: VertexKeys,
-    left_count: int,
-    right: VertexKeys,
-    right_count: int,
-    truth: int,
-    lines: NDArray[np.int64],
-    result: VertexKeys,
-    counts: NDArray[np.int64],
-) -> tuple[VertexKeys, int]:
-    """Combine regions by a sweep over lines that combines the runs at every line; ``lines`` are six buffers."""
-    one, next_one, two, next_two, now, before = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
-    one_count, two_count, before_count, count, row, other = 0, 0, 0, 0, 0, 0
-    while row < left_count or other < right_count:
-        left_line = left[row] >> BITS if row < left_count else END
-        right_line = right[other] >> BITS if other < right_count else END
-        line = left_line if left_line < right_line else right_line
-        first, other_first = row, other
-        row = group_end(left, row, left_count, BITS, line)
-        other = group_end(right, other, right_count, BITS, line)
-        result = grown_keys(result, count, count + 2 * (row - first + other - other_first + one_count + two_count))
-        one_count = merge_xor(one, one_count, left, first, row, LINE_MASK, next_one)
-        one, next_one = next_one, one
-        two_count = merge_xor(two, two_count, right, other_first, other, LINE_MASK, next_two)
-        two, next_two = next_two, two
-        now_count = combine_runs(one, one_count, two, two_count, truth, now, counts)
-        start = count
-        count += merge_xor(before, before_count, now, 0, now_count, LINE_MASK, result[count:])
-        for position in range(start, count):
-            result[position] |= line << BITS
-        now, before = before, now
-        before_count = now_count
-    return result, count
-
-
-@kernel
-def _combine_solids(left: VertexKeys, right: VertexKeys, truth: int, counts: NDArray[np.int64]) -> VertexKeys:
-    """Combine solids by a sweep over planes that combines the sections at every plane."""
-    left_count, right_count = len(left), len(right)
-    total = left_count + right_count
-    one, next_one = np.empty(left_count, np.int64), np.empty(left_count, np.int64)
-    two, next_two = np.empty(right_count, np.int64), np.empty(right_count, np.int64)
-    lines = np.empty((6, total + 1), np.int64)
-    now, before = np.empty(total + 16, np.int64), np.empty(total + 16, np.int64)
-    result = np.empty(total + 16, np.int64)
-    one_count, two_count, before_count, count, row, other = 0, 0, 0, 0, 0, 0
-    while row < left_count or other < right_count:
-        left_plane = left[row] >> 2 * BITS if row < left_count else END
-        right_plane = right[other] >> 2 * BITS if other < right_count else END
-        plane = left_plane if left_plane < right_plane else right_plane
-        first, other_first = row, other
-        row = group_end(left, row, left_count, 2 * BITS, plane)
-        other = group_end(right, other, right_count, 2 * BITS, plane)
-        one_count = merge_xor(one, one_count, left, first, row, PLANE_MASK, next_one)
-        one, next_one = next_one, one
-        two_count = merge_xor(two, two_count, right, other_first, other, PLANE_MASK, next_two)
-        two, next_two = next_two, two
-        counts[1] += 1
-        now, now_count = _combine_regions(one, one_count, two, two_count, truth, lines, now, counts)
-        result = grown_keys(result, count, count + before_count + now_count)
-        start = count
-        count += merge_xor(before, before_count, now, 0, now_count, PLANE_MASK, result[count:])
-        for position in range(start, count):
-            result[position] |= plane << 2 * BITS
-        now, before = before, now
-        before_count = now_count
-    return result[:count].copy()

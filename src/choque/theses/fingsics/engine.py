@@ -1,4 +1,4 @@
-"""Worlds by the rules of the Fingsics engine, made through the doors that are open to every package.
+"""Worlds by the rules of the Fingsics engine, made of parts registered through public entry points.
 
 The engine is a set of registered parts under the name ``fingsics``: contact rules (`contact_rules`), a response with
 its own integration (`response`), a maker of bounds (`boxes`), and three broad phases (`METHODS`). All compute in
