@@ -48,6 +48,6 @@ def test_no_cell_is_lost_or_counted_twice_when_a_worker_dies(
 def test_a_cluster_that_is_not_there_is_a_sentence(
     planted_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.lab.execution.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("choque.scale.executors.CONNECT_SECONDS", 0.5)
     with pytest.raises(ChoqueError, match="No Dask scheduler answers"):
         run(planted_study, quick=True, output=tmp_path / "run", cluster="tcp://127.0.0.1:1")

@@ -32,9 +32,14 @@ def read_limit() -> int:
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return DEFAULT_LIMIT
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    return byte_count_of(text, VARIABLE)
+
+
+def byte_count_of(text: str, name: str) -> int:
+    """Return the number of bytes that ``text`` names, as in ``16G``, ``500 MiB``; units are binary."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?) *([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if match is None:
-        raise InvalidInput(f"{VARIABLE} is {text!r}; give a number of bytes, such as 16G or 500M.")
+        raise InvalidInput(f"{name} is {text!r}; give a number of bytes, such as 16G or 500M.")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
@@ -53,9 +58,9 @@ def check_size(byte_count: float, path: Path) -> None:
     limit = read_limit()
     if byte_count > limit:
         raise UnreadableFile(
-            f"The file {path} takes {_in_words(byte_count)} of memory; readers take up to {_in_words(limit)}. If the "
+            f"The file {path} takes {in_words(byte_count)} of memory; readers take up to {in_words(limit)}. If the "
             f"file is what you expect, set the environment variable {VARIABLE}, for example to "
-            f"{_in_words(2 * byte_count).replace(' ', '').removesuffix('iB')}."
+            f"{in_words(2 * byte_count).replace(' ', '').removesuffix('iB')}."
         )
 
 
@@ -75,7 +80,8 @@ def read_exactly(stream: BufferedIOBase, byte_count: int, path: Path) -> bytes:
     return found
 
 
-def _in_words(byte_count: float) -> str:
+def in_words(byte_count: float) -> str:
+    """Return a number of bytes with three digits and a binary unit."""
     for unit in ("T", "G", "M", "K"):
         if byte_count >= _UNITS[unit]:
             return f"{byte_count / _UNITS[unit]:.3g} {unit}iB"

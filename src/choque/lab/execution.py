@@ -5,17 +5,16 @@ Cells are handed to processes of this machine or to a Dask cluster, both as a `c
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from choque._core.types import Progress
-from choque.errors import ChoqueError, InvalidInput, require
+from choque.errors import ChoqueError
 from choque.lab import cell
 from choque.lab.cell import CAN_COPY, ReadyProcess, run_cell
 from choque.lab.design import Cell
@@ -27,23 +26,10 @@ from choque.lab.stopwatch import WALL
 from choque.lab.store import Store, sample_rows, stages_of
 from choque.lab.study import Study
 from choque.lab.worker import Answer, Order
+from choque.scale.executors import Workers, cluster_workers
 
 ATTEMPTS = 3
 """Attempts for a cell whose worker died; after this many, the run ends and names the cell."""
-
-CONNECT_SECONDS = 15
-
-_ADDRESS = re.compile(r"(inproc://.+|(\w+://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\d+)")
-"""Of a Dask scheduler: tcp://host:8786, tls://[::1]:8786, host:8786."""
-
-
-@dataclass(frozen=True)
-class Workers:
-    """An executor, and the number of cells that it runs at once."""
-
-    executor: Executor
-    width: int
-    is_local: bool
 
 
 @contextmanager
@@ -56,33 +42,6 @@ def local_workers(side_by_side: int = 1) -> Iterator[Workers]:
         # End the cells that still run when the block ends early.
         cell.end_all()
         executor.shutdown(wait=True, cancel_futures=True)
-
-
-def require_address(address: str) -> None:
-    """Raise if this cannot be the address of a scheduler, before anything is written."""
-    if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
-        raise InvalidInput(f"The cluster is {address!r}; write the scheduler's address as in tcp://host:8786.")
-
-
-@contextmanager
-def cluster_workers(address: str) -> Iterator[Workers]:
-    """Run cells on the workers of a Dask scheduler, such as ``tcp://host:8786``.
-
-    Dask itself gives a task whose worker is lost to another worker. Choque must be installed on each of them.
-    """
-    distributed = require("distributed", extra="scale", purpose="to run a study on a cluster")
-    try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as problem:
-        raise InvalidInput(
-            f"No Dask scheduler answers at {address!r}: {problem}. Start one, or run without a cluster."
-        ) from problem
-    with client:
-        threads = client.nthreads().values()
-        if not threads:
-            raise InvalidInput(f"The Dask scheduler at {address!r} has no workers; start some, then run again.")
-        with client.get_executor() as executor:
-            yield Workers(executor, sum(threads), is_local=False)
 
 
 class Interrupted(ChoqueError):

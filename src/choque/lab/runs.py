@@ -14,13 +14,14 @@ from choque._core.version import __version__
 from choque.errors import InvalidInput, UnknownName, UnreadableFile, check_installed
 from choque.lab import machine, studies
 from choque.lab.design import Level, code_version, words_of
-from choque.lab.execution import Execution, now, require_address
+from choque.lab.execution import Execution, now
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.stopwatch import CLOCKS, WALL
 from choque.lab.store import Store, command
 from choque.lab.study import Study, declared
 from choque.lab.verdict import RIGHT
+from choque.scale.executors import require_address
 
 StudyReference: TypeAlias = str | os.PathLike[str] | Study
 

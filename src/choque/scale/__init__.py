@@ -1,0 +1,34 @@
+"""Searches larger than memory, and larger than one machine: files in, files out.
+
+`pairs` and `join` find overlapping boxes of any number in bounded memory; `plan` says beforehand what they will take.
+The pairs are a Parquet dataset, `Found`, which `open` opens again. Tasks run in processes of this machine, on a Dask
+cluster, or in any executor of `concurrent.futures`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from choque._core.lazy import exporting
+
+if TYPE_CHECKING:
+    from choque.scale._plan import SearchPlan
+    from choque.scale.found import Found, open  # noqa: A004
+    from choque.scale.run import join, pairs, plan
+
+__all__ = ["Found", "SearchPlan", "join", "open", "pairs", "plan"]
+
+_HOMES = {
+    "Found": "choque.scale.found",
+    "SearchPlan": "choque.scale._plan",
+    "join": "choque.scale.run",
+    "open": "choque.scale.found",
+    "pairs": "choque.scale.run",
+    "plan": "choque.scale.run",
+}
+
+__getattr__ = exporting("choque.scale", _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

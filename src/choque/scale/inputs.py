@@ -1,0 +1,398 @@
+"""Boxes on disk, read piece by piece: Parquet, NumPy, HDF5 and Zarr, one file or many.
+
+A set of boxes is a list of files; each file is a list of groups of rows, which are read one at a time. Rows are
+numbered through all files, in the order in which they are given.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.types import Floats
+from choque.errors import InvalidInput, MissingExtra, UnreadableFile, require
+from choque.files.box_arrays import column_names, float_type
+from choque.files.source import lower_suffix, naming_damage, read_head, require_signature
+from choque.scale.tiling import first_wrong
+
+GROUP_ROWS = 1 << 20
+"""Rows of a group in files that have no groups of their own."""
+
+GEO_SIDES = ("min", "max")
+
+Columns: TypeAlias = tuple[str, ...]
+Extent: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+class Batch(NamedTuple):
+    """Some boxes, with the number of the first row in the file, and their ids if a column has them."""
+
+    first: int
+    boxes: Floats
+    """(n, 2·d), lower corners first."""
+    ids: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a set.
+
+    ``extents`` has the lower and upper limits of each group, or None where the file does not say. ``stamp`` changes
+    when the content does.
+    """
+
+    path: str
+    groups: tuple[int, ...]
+    dtype: str
+    columns: Columns
+    stamp: str
+    extents: tuple[Extent | None, ...] = field(default=(), repr=False)
+
+    @property
+    def row_count(self) -> int:
+        """The number of boxes."""
+        return sum(self.groups)
+
+
+@dataclass(frozen=True)
+class BoxSet:
+    """The files that hold one set of boxes."""
+
+    files: tuple[File, ...]
+    ids: str | None
+
+    @property
+    def row_count(self) -> int:
+        """The number of boxes."""
+        return sum(file.row_count for file in self.files)
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return len(self.files[0].columns) // 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The float type that holds the boxes of all files exactly."""
+        return np.result_type(*(np.dtype(file.dtype) for file in self.files))
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of the boxes, without ids."""
+        return self.row_count * 2 * self.dimension * self.dtype.itemsize
+
+
+def open_set(given: Any, columns: Sequence[str] | None = None, ids: str | None = None) -> BoxSet:
+    """Look at the files that ``given`` names: a path, a pattern such as ``boxes/*.parquet``, a folder, or several.
+
+    Nothing but headers is read. Raises `UnreadableFile` with the name of the first file that cannot be used.
+    """
+    wanted = None if columns is None else _checked_columns(columns)
+    files = tuple(_look(path, wanted, ids) for path in _paths(given))
+    for file in files[1:]:
+        if len(file.columns) != len(files[0].columns):
+            raise UnreadableFile(
+                f"The boxes in {file.path} are {len(file.columns) // 2}D, those in {files[0].path} are "
+                f"{len(files[0].columns) // 2}D; all files of a set must agree."
+            )
+    return BoxSet(files, ids)
+
+
+def read_batches(
+    file: File, first_group: int, last_group: int, *, batch_rows: int, dtype: np.dtype[Any], ids: str | None
+) -> Iterator[Batch]:
+    """Yield the boxes of groups ``first_group`` to ``last_group`` − 1 in pieces of at most ``batch_rows``.
+
+    Boxes are checked: raises `UnreadableFile` with the file and the row of the first one that is not a box.
+    """
+    path = Path(file.path.partition("::")[0])
+    reader = FORMATS[lower_suffix(path)].read
+    first = sum(file.groups[:first_group])
+    coming = reader(file, (first_group, last_group), batch_rows, dtype, ids)
+    while True:
+        with naming_damage(path):  # not around the whole loop: what is done with the boxes is no damage of the file
+            found = next(coming, None)
+        if found is None:
+            return
+        boxes, numbers = found
+        wrong = first_wrong(boxes)
+        if wrong >= 0:
+            dimension = boxes.shape[1] // 2
+            raise UnreadableFile(
+                f"Row {first + wrong} of {file.path} is no box: its lower corner is "
+                f"{boxes[wrong, :dimension].tolist()}, its upper corner {boxes[wrong, dimension:].tolist()}. Lower "
+                "must not be above upper, and NaN is not allowed."
+            )
+        yield Batch(first, boxes, numbers)
+        first += len(boxes)
+
+
+def _paths(given: Any) -> list[str]:
+    """List the files that were given, those of patterns and folders in alphabetical order."""
+    if isinstance(given, str | os.PathLike):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise InvalidInput(
+            f"The boxes are given as {type(given).__name__}; give a path, a pattern such as 'boxes/*.parquet', or a "
+            "list of paths."
+        )
+    found: list[str] = []
+    for each in given:
+        if not isinstance(each, str | os.PathLike):
+            raise InvalidInput(f"The list of files holds {each!r}; it must hold paths.")
+        word = os.fspath(each)
+        if Path(word).is_dir() and lower_suffix(word) != ".zarr":
+            inside = sorted(str(path) for path in Path(word).rglob("*.parquet") if not path.name.startswith((".", "_")))
+            if not inside:
+                raise UnreadableFile(f"The folder {word} holds no .parquet files.")
+            found += inside
+        elif any(sign in word for sign in "*?[") and not Path(word).exists():
+            matching = sorted(glob.glob(word, recursive=True))
+            if not matching:
+                raise UnreadableFile(f"No file matches {word!r}.")
+            found += matching
+        else:
+            found.append(word)
+    if not found:
+        raise InvalidInput("The list of files is empty; give at least one.")
+    return found
+
+
+def _look(word: str, columns: Columns | None, ids: str | None) -> File:
+    path = Path(word.partition("::")[0])
+    suffix = lower_suffix(path)
+    if suffix not in FORMATS:
+        read_head(path)
+        raise UnreadableFile(
+            f"The file {path} ends in {suffix!r}; large sets of boxes are read from files that end in "
+            f"{', '.join(FORMATS)}."
+        )
+    return FORMATS[suffix].look(word, columns, ids)
+
+
+def _checked_columns(columns: Sequence[str]) -> Columns:
+    names = () if isinstance(columns, str) else tuple(columns)
+    if len(names) not in (4, 6) or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(
+            f"columns is {columns!r}; it must be 4 or 6 names, those of the lower corner first: "
+            f"{', '.join(column_names(2))}."
+        )
+    return names
+
+
+def stamp_of(path: Path) -> str:
+    """Return the size and the time of the last change of a file."""
+    facts = path.stat()
+    return f"{facts.st_size} bytes, {facts.st_mtime_ns}"
+
+
+# Parquet
+
+
+def _look_at_parquet(word: str, columns: Columns | None, ids: str | None) -> File:
+    path = Path(word)
+    require_signature(path, b"PAR1", "a Parquet table")
+    parquet = _pyarrow("pyarrow.parquet")
+    with naming_damage(path), parquet.ParquetFile(path) as source:
+        facts = source.metadata
+        schema = source.schema_arrow
+        leaves = {facts.schema.column(number).path: number for number in range(facts.num_columns)}
+        names = _box_columns(path, schema, leaves, columns)
+        dtype = np.result_type(*(_leaf_type(path, schema, name) for name in names))
+        if ids is not None:
+            _check_ids(path, schema, ids)
+        numbers = [leaves[name] for name in names]
+        groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
+        extents = tuple(_group_extent(group, numbers) for group in groups)
+        return File(
+            str(path.resolve()), tuple(group.num_rows for group in groups), str(dtype), names, stamp_of(path), extents
+        )
+
+
+def _box_columns(path: Path, schema: Any, leaves: dict[str, int], columns: Columns | None) -> Columns:
+    """Return the columns of the bounds: those given, ``x_lower`` and so on, or the fields of a GeoParquet ``bbox``."""
+    if columns is None:
+        columns = tuple(column_names(3 if {"z_lower", "z_upper"} & set(leaves) else 2))
+        if not set(columns) & set(leaves):
+            columns = _geo_columns(leaves) or columns
+    for name in columns:
+        if name not in leaves or schema.names.count(name) > 1:
+            present = ", ".join(map(repr, leaves)) or "none"
+            raise UnreadableFile(
+                f"The file {path} does not have exactly one column {name!r}; it needs {', '.join(columns)}, or other "
+                f"names in columns=. It has {present}."
+            )
+    return columns
+
+
+def _geo_columns(leaves: dict[str, int]) -> Columns | None:
+    """Return the fields of the bounding boxes of a GeoParquet file, 3D if it has them."""
+    for axes in ("xyz", "xy"):
+        names = tuple(f"bbox.{axis}{side}" for side in GEO_SIDES for axis in axes)
+        if set(names) <= set(leaves):
+            return names
+    return None
+
+
+def _leaf_type(path: Path, schema: Any, name: str) -> np.dtype[Any]:
+    arrow = _pyarrow("pyarrow")
+    outer, _, inner = (name, "", "") if name in schema.names else name.partition(".")
+    kind = schema.field(outer).type
+    if inner:
+        kind = kind.field(inner).type
+    if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
+        raise UnreadableFile(f"In {path}, the column {name!r} is of type {kind}; numbers are needed.")
+    kept = float_type(np.dtype(kind.to_pandas_dtype()))
+    assert kept is not None
+    return kept
+
+
+def _check_ids(path: Path, schema: Any, ids: str) -> None:
+    arrow = _pyarrow("pyarrow")
+    if schema.names.count(ids) != 1:
+        raise UnreadableFile(
+            f"The file {path} does not have exactly one column {ids!r} for the ids; it has "
+            f"{', '.join(map(repr, schema.names))}."
+        )
+    kind = schema.field(ids).type
+    if not arrow.types.is_integer(kind) or kind == arrow.uint64():
+        raise UnreadableFile(f"In {path}, the ids {ids!r} are of type {kind}; they must be integers that int64 holds.")
+
+
+def _group_extent(group: Any, columns: list[int]) -> Extent | None:
+    """Return the limits of a row group by its statistics; None if it has none."""
+    dimension = len(columns) // 2
+    limits: list[tuple[float, float]] = []
+    for column in columns:
+        facts = group.column(column).statistics
+        if facts is None or not facts.has_min_max:
+            return None
+        limits.append((float(facts.min), float(facts.max)))
+    return tuple(low for low, _ in limits[:dimension]), tuple(high for _, high in limits[dimension:])
+
+
+def _read_parquet(
+    file: File, groups: tuple[int, int], batch_rows: int, dtype: np.dtype[Any], ids: str | None
+) -> Iterator[tuple[Floats, NDArray[np.int64] | None]]:
+    parquet = _pyarrow("pyarrow.parquet")
+    wanted = [*file.columns, *([] if ids is None else [ids])]
+    # A buffered stream: a row group of any size is read page by page.
+    with parquet.ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False) as source:
+        batches = source.iter_batches(batch_rows, row_groups=range(*groups), columns=wanted, use_threads=False)
+        for batch in batches:
+            boxes = np.empty((batch.num_rows, len(file.columns)), dtype)
+            for number, name in enumerate(file.columns):
+                boxes[:, number] = _column(file, batch, name)
+            yield boxes, None if ids is None else _column(file, batch, ids).astype(np.int64)
+
+
+def _column(file: File, batch: Any, name: str) -> NDArray[Any]:
+    outer, _, inner = (name, "", "") if name in batch.schema.names else name.partition(".")
+    column = batch.column(outer)
+    if inner:
+        column = column.field(inner)
+    if column.null_count:
+        raise UnreadableFile(f"In {file.path}, the column {name!r} has missing values.")
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _pyarrow(module: str) -> Any:
+    return require(module, extra="scale", purpose="to read and write Parquet tables")
+
+
+# Arrays
+
+
+def _look_at_array(word: str, columns: Columns | None, ids: str | None) -> File:
+    path, _, inner = word.partition("::")
+    if columns is not None or ids is not None:
+        raise InvalidInput(f"columns and ids name columns of tables; {path} holds an array, whose rows are the ids.")
+    with naming_damage(Path(path)), _Array(word) as array:
+        dtype = float_type(np.dtype(array.dtype))
+        if dtype is None:
+            raise UnreadableFile(f"The file {path} holds values of type {array.dtype}; real numbers are needed.")
+        shape = tuple(array.shape)
+    is_flat = len(shape) == 2 and shape[1] in (4, 6)
+    if not is_flat and not (len(shape) == 3 and shape[1] == 2 and shape[2] in (2, 3)):
+        raise UnreadableFile(
+            f"The file {path} holds an array of shape {shape}; boxes are (n, 4) or (n, 6), lower columns first, or "
+            "(n, 2, 2) or (n, 2, 3)."
+        )
+    groups = tuple(min(GROUP_ROWS, shape[0] - first) for first in range(0, shape[0], GROUP_ROWS))
+    full = str(Path(path).resolve()) + (f"::{inner}" if inner else "")
+    names = tuple(column_names((shape[1] if is_flat else 2 * shape[2]) // 2))
+    return File(full, groups, str(dtype), names, stamp_of(Path(path)), (None,) * len(groups))
+
+
+def _read_array(
+    file: File, groups: tuple[int, int], batch_rows: int, dtype: np.dtype[Any], _ids: str | None
+) -> Iterator[tuple[Floats, None]]:
+    first, last = sum(file.groups[: groups[0]]), sum(file.groups[: groups[1]])
+    with _Array(file.path) as array:
+        for start in range(first, last, batch_rows):
+            rows = np.array(array[start : min(start + batch_rows, last)], dtype)
+            yield rows.reshape(len(rows), -1), None
+
+
+class _Array:
+    """The array in a file: memory-mapped, or as the library of the format gives it."""
+
+    def __init__(self, word: str) -> None:
+        name, _, self._inner = word.partition("::")
+        self._path = Path(name)
+        self._close: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> Any:
+        suffix = lower_suffix(self._path)
+        if suffix == ".npy":
+            require_signature(self._path, b"\x93NUMPY", "a NumPy array")
+            return np.load(self._path, mmap_mode="r", allow_pickle=False)
+        if suffix == ".zarr":
+            return _library("zarr").open(str(self._path), mode="r", path=self._inner or None)
+        require_signature(self._path, b"\x89HDF", "an HDF5 file")
+        file = _library("h5py").File(self._path, "r")
+        self._close = file.close
+        names = [self._inner] if self._inner else [name for name in file if hasattr(file[name], "shape")]
+        if len(names) != 1 or names[0] not in file:
+            raise UnreadableFile(
+                f"The file {self._path} holds the arrays {', '.join(file) or 'none'}; name one of them as in "
+                f"{self._path.name}::boxes."
+            )
+        return file[names[0]]
+
+    def __exit__(self, *problem: object) -> None:
+        self._close()
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        sentence = f"The library {name!r} is needed to read such files. Install it with: pip install {name}."
+        raise MissingExtra(sentence) from problem
+
+
+class Format(NamedTuple):
+    """How files of a suffix are looked at and read."""
+
+    look: Callable[[str, Columns | None, str | None], File]
+    read: Callable[..., Iterator[tuple[Floats, NDArray[np.int64] | None]]]
+
+
+FORMATS = {
+    ".parquet": Format(_look_at_parquet, _read_parquet),
+    ".npy": Format(_look_at_array, _read_array),
+    ".h5": Format(_look_at_array, _read_array),
+    ".hdf5": Format(_look_at_array, _read_array),
+    ".zarr": Format(_look_at_array, _read_array),
+}
+"""Formats by suffix."""
