@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ from choque.boxes.likeness import (
     widest_sides,
 )
 from choque.broad.join import Task, join_boxes
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, require
 
 
 class Matches(NamedTuple):
@@ -41,13 +43,30 @@ class Matches(NamedTuple):
     pairs: Pairs
     values: NDArray[Any]
 
+    def to_arrow(self) -> Any:
+        """Return a table of pyarrow with the columns a, b and overlap."""
+        return require("pyarrow", extra="lab", purpose="to make an Arrow table").table(self._columns())
+
+    def to_pandas(self) -> Any:
+        """Return a frame of pandas with the columns a, b and overlap."""
+        return importlib.import_module("pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return a frame of Polars with the columns a, b and overlap."""
+        return importlib.import_module("polars").DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        a, b = (np.ascontiguousarray(self.pairs[:, side]) for side in range(2))
+        return {"a": a, "b": b, "overlap": self.values}
+
 
 def join(
     a_lower: ArrayLike,
     a_upper: ArrayLike,
-    b_lower: ArrayLike,
-    b_upper: ArrayLike,
+    b_lower: ArrayLike | None = None,
+    b_upper: ArrayLike | None = None,
     *,
+    columns: Sequence[str] | None = None,
     iou: float | None = None,
     over: str = "union",
     method: str = "auto",
@@ -62,7 +81,10 @@ def join(
     Parameters
     ----------
     a_lower, a_upper, b_lower, b_upper
-        (n, d) and (k, d) corners of axis-aligned boxes, d = 2 or 3, as in `choque.pairs`.
+        (n, d) and (k, d) corners of axis-aligned boxes, d = 2 or 3, as in `choque.pairs`. Or give two things, each a
+        set of boxes: tables, (n, 4) or (n, 6) arrays, lower corner first, `choque.bounds.Boxes`.
+    columns
+        The 4 or 6 columns of tables that hold boxes, as in `choque.pairs`.
     iou
         Keep only pairs whose intersection over union is at least this, from 0 to 1, and return it too.
     over
@@ -84,7 +106,8 @@ def join(
     Returns
     -------
     (m, 2) int32
-        Rows of a and of b, sorted: the same array on every run. With ``iou`` a tuple of ``pairs`` and ``values`` (m,).
+        Rows of a and of b, sorted: the same array on every run. With ``iou`` a tuple of ``pairs`` and ``values`` (m,),
+        which also turns into a table: ``to_pandas()``, ``to_polars()``, ``to_arrow()``.
 
     Notes
     -----
@@ -99,6 +122,12 @@ def join(
     >>> choque.join([[0, 0], [5, 5]], [[2, 2], [6, 6]], [[1, 1], [9, 9]], [[3, 3], [10, 10]]).tolist()
     [[0, 0]]
     """
+    if (b_lower is None) != (b_upper is None):
+        raise InvalidInput("Three things were given; give two sets of boxes, or the lower and upper corners of both.")
+    if b_lower is None or b_upper is None:
+        from choque._core.tables import box_corners
+
+        (a_lower, a_upper), (b_lower, b_upper) = box_corners(a_lower, columns, "a"), box_corners(a_upper, columns, "b")
     a, b = _check_side(a_lower, a_upper, "a"), _check_side(b_lower, b_upper, "b")
     if a.dimension != b.dimension:
         raise InvalidInput(f"The boxes of a are {a.dimension}D and those of b {b.dimension}D; they must agree.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike
@@ -21,8 +22,9 @@ MAX_LISTED = 256
 
 def pairs(
     lower: ArrayLike,
-    upper: ArrayLike,
+    upper: ArrayLike | None = None,
     *,
+    columns: Sequence[str] | None = None,
     method: str = "auto",
     closed: bool = True,
     threads: int | None = None,
@@ -36,7 +38,12 @@ def pairs(
     ----------
     lower, upper
         (n, 2) or (n, 3) corners of axis-aligned boxes, ``lower <= upper``; float32 and float64 are used as they are,
-        lists and integers become float64. Infinite extents are legal, NaN is not.
+        lists and integers become float64. Infinite extents are legal, NaN is not. Without ``upper``, the first is all
+        there is: a table (pandas, Polars, GeoPandas, pyarrow, DuckDB, a dict), an array (n, 4) or (n, 6), lower
+        corner first, or `choque.bounds.Boxes`. Tensors are read where they are.
+    columns
+        The 4 or 6 columns of a table that hold boxes, lower corner first; None for usual names: x_lower, …; x1, …;
+        xmin, ….
     method
         One of `choque.broad.names()`; ``"auto"`` picks for you, and `explain` says what and why.
     closed
@@ -63,6 +70,10 @@ def pairs(
     >>> choque.pairs([[0, 0], [1, 1], [5, 5]], [[2, 2], [3, 3], [6, 6]]).tolist()
     [[0, 1]]
     """
+    if upper is None or columns is not None:
+        from choque._core.tables import box_corners
+
+        lower, upper = box_corners(lower, columns, "boxes")
     boxes = Boxes(lower, upper)
     if displacement is not None:
         boxes = boxes.swept(displacement)

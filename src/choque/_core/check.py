@@ -353,9 +353,28 @@ def _as_float(value: Any) -> float:
 
 def _array(values: ArrayLike, name: str, contents: str) -> NDArray[Any]:
     try:
-        return np.asarray(values)
+        return np.asarray(_on_this_side(values, name) if hasattr(values, "__dlpack_device__") else values)
     except (TypeError, ValueError) as problem:
         raise InvalidInput(f"{name} is not a rectangular array of {contents} ({problem}).") from None
+
+
+ORDINARY_MEMORY = (1, 3, 13)
+"""Kinds of devices of DLPack whose memory the processor reads: its own, pinned for CUDA, managed by CUDA."""
+
+
+def _on_this_side(tensor: Any, name: str) -> Any:
+    """Return a tensor in ordinary memory without its history of gradients; nothing is copied."""
+    if isinstance(tensor, np.ndarray | np.generic):
+        return tensor
+    if tensor.__dlpack_device__()[0] not in ORDINARY_MEMORY:
+        where = getattr(tensor, "device", "a device")
+        raise InvalidInput(
+            f"{name} is on {where}; kernels read the memory of the processor, so copy it there first, with .cpu() or "
+            ".get()."
+        )
+    if getattr(tensor, "requires_grad", False):
+        tensor = tensor.detach()
+    return tensor if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
 
 
 def _within(value: float, minimum: float | None, maximum: float | None) -> bool:

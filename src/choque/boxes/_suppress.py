@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, memory
 from choque._core.kernel import forceinline, kernel
+from choque._core.tables import box_corners, column
 from choque._core.types import Floats, Integer
 from choque.bounds import Boxes
 from choque.boxes.likeness import MARGIN, check_finite, check_over, check_threshold
@@ -31,27 +32,30 @@ FARTHEST = 2.0**40
 
 def suppress(
     boxes: ArrayLike | Boxes,
-    scores: ArrayLike,
+    scores: ArrayLike | str,
     *,
     iou: float = 0.5,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | str | None = None,
     over: str = "union",
 ) -> NDArray[np.int64]:
     """Return the boxes that no better box covers: non-maximum suppression.
 
     The best box is kept and those that overlap it by more than ``iou`` are dropped, then the best of what is left, and
-    so on. The result is that of torchvision's ``nms`` and, with ``groups``, of its ``batched_nms``, index for index.
+    so on. The result is that of torchvision's ``nms``, index for index; with ``groups`` that of its ``batched_nms``,
+    which leaves the order of equal scores open.
 
     Parameters
     ----------
     boxes
-        (n, 4) as x1, y1, x2, y2 or (n, 6) as x1, y1, z1, x2, y2, z2; or a `choque.bounds.Boxes`.
+        (n, 4) as x1, y1, x2, y2 or (n, 6) as x1, y1, z1, x2, y2, z2; a table, as in `choque.pairs`; or a
+        `choque.bounds.Boxes`.
     scores
-        (n,); of equal scores the first is the better one.
+        (n,), or the name of a column of a table; of equal scores the first is the better one.
     iou
         Boxes with an overlap of more than this with a kept box are dropped; from 0 to 1.
     groups
-        (n,) whole numbers, such as classes: only boxes of one group suppress each other.
+        (n,) whole numbers or texts, such as classes, or the name of a column: only boxes of one group suppress each
+        other.
     over
         What the intersection is divided by: ``"union"``, or ``"smaller"`` for the smaller of both boxes.
 
@@ -114,10 +118,10 @@ class Merged:
 
 def merge(
     boxes: ArrayLike | Boxes,
-    scores: ArrayLike,
+    scores: ArrayLike | str,
     *,
     iou: float = 0.5,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | str | None = None,
     over: str = "union",
 ) -> Merged:
     """Return clusters of boxes that show the same thing: greedy non-maximum merging.
@@ -152,15 +156,7 @@ def merge(
 def _check_boxes(boxes: Any) -> Boxes:
     if isinstance(boxes, Boxes):
         return boxes
-    table = check.floats(boxes, "boxes")
-    if table.size == 0 and table.ndim <= 2:
-        table = table.reshape(0, table.shape[1] if table.ndim == 2 and table.shape[1] in (4, 6) else 4)
-    if table.ndim != 2 or table.shape[1] not in (4, 6):
-        raise InvalidInput(
-            f"boxes has the shape {table.shape}; it must be (n, 4), x1, y1, x2, y2, or (n, 6), x1, y1, z1, x2, y2, z2."
-        )
-    half = table.shape[1] // 2
-    return Boxes(table[:, :half], table[:, half:])
+    return Boxes(*box_corners(boxes, None, "boxes"))
 
 
 class Setting(NamedTuple):
@@ -223,9 +219,13 @@ class Ranked(NamedTuple):
 
 
 def _select(
-    boxes: Any, scores: ArrayLike, iou: float, groups: ArrayLike | None, over: str, *, is_merging: bool
+    boxes: Any, scores: ArrayLike | str, iou: float, groups: ArrayLike | str | None, over: str, *, is_merging: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return for each box, by descending score, the place of the box that it goes to, and the order of the rows."""
+    if isinstance(scores, str):
+        scores = column(boxes, scores, "boxes")
+    if isinstance(groups, str):
+        groups = column(boxes, groups, "boxes")
     given = check_finite(_check_boxes(boxes), "boxes")
     threshold, is_over_smaller = check_threshold(iou), check_over(over)
     order = _descending(_check_scores(scores, len(given)))
@@ -279,6 +279,10 @@ def _check_scores(scores: ArrayLike, count: int) -> Floats:
 def _check_groups(groups: ArrayLike | None, count: int) -> NDArray[np.int64]:
     if groups is None:
         return np.zeros(count, np.int64)
+    if isinstance(groups, np.ndarray | list | tuple):
+        texts = np.asarray(groups)
+        if texts.dtype.kind in "OUST":
+            groups = np.unique(texts.astype(np.str_), return_inverse=True)[1]
     given = check.integers(groups, "groups")
     if given.shape != (count,):
         raise InvalidInput(f"groups has the shape {given.shape}; it must be ({count},), one number for each box.")

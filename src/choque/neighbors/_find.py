@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, threads
 from choque._core.kernel import forceinline, kernel
+from choque._core.tables import is_table, point_coordinates
 from choque._core.threads import resolve_count
 from choque._core.types import Integer
 from choque.errors import InvalidInput
@@ -60,7 +61,7 @@ def find(
     Parameters
     ----------
     positions
-        (n, 2) or (n, 3), in any unit of length. Points may lie outside the cell.
+        (n, 2) or (n, 3), in any unit of length; or a table with columns x, y and z. Points may lie outside the cell.
     cutoff
         Pairs with a distance less than this are neighbours; a pair exactly at the cut-off is not.
     cell
@@ -229,6 +230,8 @@ def check_quantities(quantities: Any, letters: str = LETTERS) -> str:
 
 def check_group(positions: ArrayLike, radii: ArrayLike | None, name: str, radii_name: str) -> tuple[Group, int]:
     """Return points as (n, 3) float64, 2D ones in the plane z = 0, and their dimension."""
+    if not isinstance(positions, np.ndarray | list) and is_table(positions):
+        positions = point_coordinates(positions, name)
     given = check.finite(check.coordinates(positions, name), name)
     count, dimension = given.shape
     position = np.zeros((count, 3))

@@ -1,0 +1,191 @@
+"""Tables and tensors in place of arrays: what the libraries at hand give, and stand-ins for what is not installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from box_oracle import random_boxes
+
+import choque
+from choque._core.tables import SCHEMES
+from choque.boxes import merge, suppress
+from choque.errors import InvalidInput
+
+BOXES = random_boxes(np.random.default_rng(0), 60, 2)
+WANTED = choque.pairs(BOXES[:, :2], BOXES[:, 2:]).tolist()
+NAMES = ["x1", "y1", "x2", "y2"]
+
+
+def as_dict(names: Any = NAMES) -> dict[str, Any]:
+    return dict(zip(names, BOXES.T.copy(), strict=True)) | {"label": np.array(["a"] * 60)}
+
+
+def pandas_frame() -> Any:
+    return pytest.importorskip("pandas").DataFrame(as_dict())
+
+
+def polars_frame() -> Any:
+    return pytest.importorskip("polars").DataFrame(as_dict())
+
+
+def arrow_table() -> Any:
+    return pytest.importorskip("pyarrow").table(as_dict())
+
+
+def duckdb_relation() -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.connect().from_arrow(arrow_table())
+
+
+def xarray_dataset() -> Any:
+    xarray = pytest.importorskip("xarray")
+    return xarray.Dataset({name: ("box", values) for name, values in as_dict().items()})
+
+
+def geo_frame() -> Any:
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    return geopandas.GeoDataFrame(geometry=shapely.box(*BOXES.T))
+
+
+def stream() -> Any:
+    class OnlyArrow:
+        def __init__(self, table: Any) -> None:
+            self._table = table
+
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            return self._table.__arrow_c_stream__(requested_schema)
+
+    return OnlyArrow(arrow_table())
+
+
+TABLES = [as_dict, pandas_frame, polars_frame, arrow_table, duckdb_relation, xarray_dataset, geo_frame, stream]
+
+
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_every_table_is_read(make: Any) -> None:
+    assert choque.pairs(make()).tolist() == WANTED
+    assert choque.join(make(), BOXES).tolist() == choque.join(BOXES, BOXES).tolist()
+    scores = np.arange(60.0)
+    assert suppress(make(), scores).tolist() == suppress(BOXES, scores).tolist()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_usual_names_of_columns_are_known(scheme: tuple[str, ...]) -> None:
+    flat = [scheme[0], scheme[1], scheme[3], scheme[4]]
+    assert choque.pairs(as_dict(flat)).tolist() == WANTED
+    solid = random_boxes(np.random.default_rng(1), 40, 3)
+    shuffled = dict(reversed(list(zip(scheme, solid.T.copy(), strict=True))))
+    assert choque.pairs(shuffled).tolist() == choque.pairs(solid[:, :3], solid[:, 3:]).tolist()
+
+
+def test_columns_of_any_name_can_be_named() -> None:
+    names = ["links", "oben", "rechts", "unten"]
+    assert choque.pairs(as_dict(names), columns=names).tolist() == WANTED
+    assert choque.join(as_dict(names), as_dict(names), columns=names).tolist() == choque.join(BOXES, BOXES).tolist()
+
+
+def test_whole_arrays_bounds_and_float_types() -> None:
+    assert choque.pairs(BOXES).tolist() == WANTED
+    assert choque.pairs(BOXES.reshape(60, 2, 2)).tolist() == WANTED
+    assert choque.pairs(choque.bounds.Boxes(BOXES[:, :2], BOXES[:, 2:])).tolist() == WANTED
+    narrow = {name: values.astype(np.float32) for name, values in as_dict().items() if name != "label"}
+    assert choque.join(narrow, narrow, iou=0.5).values.dtype == np.float32
+
+
+def test_scores_and_groups_may_be_names_of_columns() -> None:
+    rng = np.random.default_rng(2)
+    scores, kinds = rng.uniform(0, 1, 60), rng.choice(["cat", "dog"], 60)
+    table = as_dict() | {"score": scores, "kind": kinds}
+    wanted = suppress(BOXES, scores, groups=(kinds == "dog").astype(int)).tolist()
+    assert suppress(table, "score", groups="kind").tolist() == wanted
+    assert merge(table, "score", groups=list(kinds)).kept.tolist() == merge(BOXES, scores, groups=kinds).kept.tolist()
+
+
+def test_points_of_a_table() -> None:
+    points = np.random.default_rng(3).uniform(0, 5, (50, 3))
+    table = dict(zip("xyz", points.T.copy(), strict=True))
+    assert choque.neighbors(table, 1.0)[1].tolist() == choque.neighbors(points, 1.0)[1].tolist()
+    with pytest.raises(InvalidInput, match="points need columns x, y"):
+        choque.neighbors({"x": [1.0], "z": [1.0]}, 1.0)
+
+
+def test_answers_become_tables() -> None:
+    found = choque.join(BOXES, BOXES, iou=0.5)
+    assert found.to_arrow().column_names == ["a", "b", "overlap"]
+    assert found.to_arrow()["b"].to_pylist() == found.pairs[:, 1].tolist()
+    for library in ("pandas", "polars"):
+        pytest.importorskip(library)
+        frame = getattr(found, f"to_{library}")()
+        assert frame["a"].to_list() == found.pairs[:, 0].tolist()
+
+
+class Tensor:
+    """What a tensor of torch shows of itself."""
+
+    def __init__(self, values: Any, device: tuple[int, int] = (1, 0), requires_grad: bool = False) -> None:
+        self._values = np.asarray(values)
+        self._device = device
+        self.device = "cpu" if device[0] == 1 else "cuda:0"
+        self.requires_grad = requires_grad
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device
+
+    def detach(self) -> Tensor:
+        return Tensor(self._values, self._device)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return self._values
+
+
+def test_tensors_are_read_where_they_are() -> None:
+    assert choque.pairs(Tensor(BOXES)).tolist() == WANTED
+    assert choque.pairs(Tensor(BOXES[:, :2]), Tensor(BOXES[:, 2:], requires_grad=True)).tolist() == WANTED
+    assert np.shares_memory(choque._core.check.floats(Tensor(BOXES), "boxes"), BOXES)
+
+
+def test_a_tensor_on_a_card_is_refused_with_a_sentence() -> None:
+    with pytest.raises(InvalidInput, match=r"boxes is on cuda:0; .* copy it there first, with \.cpu\(\)"):
+        choque.pairs(Tensor(BOXES, (2, 0)))
+    with pytest.raises(InvalidInput, match="scores is on cuda:0"):
+        suppress(BOXES, Tensor(np.ones(60), (2, 0)))
+
+
+def test_torch_itself() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(BOXES).requires_grad_()
+    assert choque.pairs(tensor).tolist() == WANTED
+    assert suppress(tensor, torch.arange(60.0)).tolist() == suppress(BOXES, np.arange(60.0)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"a": [1.0], "b": [2.0]}, "boxes has the columns 'a', 'b'; boxes are found in columns such as x_lower"),
+        ({"x1": [0.0], "y1": [0.0], "x2": ["1"], "y2": [1.0]}, "The column 'x2' of boxes holds"),
+        ({"x1": [0.0], "y1": [0.0], "x2": [1.0], "y2": [1.0, 2.0]}, "The column 'y2' of boxes has 2 rows and 'x1' 1"),
+        ({"x1": [0.0], "y1": [0.0], "x2": [np.nan], "y2": [1.0]}, "Row 0 is not a number"),
+        (np.zeros((3, 5)), r"boxes has the shape \(3, 5\); boxes in one array are"),
+        (None, "boxes has the element type object"),
+    ],
+)
+def test_bad_tables_are_refused_with_a_sentence(table: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        choque.pairs(table)
+
+
+def test_bad_columns_are_refused_with_a_sentence() -> None:
+    with pytest.raises(InvalidInput, match="boxes has no column 'left'; it has 'x1'"):
+        choque.pairs(as_dict(), columns=["left", "y1", "x2", "y2"])
+    with pytest.raises(InvalidInput, match="columns has 3 names"):
+        choque.pairs(as_dict(), columns=["x1", "y1", "x2"])
+    with pytest.raises(InvalidInput, match="boxes is not a table"):
+        choque.pairs(BOXES, columns=NAMES)
+    with pytest.raises(InvalidInput, match="boxes has no column 'score'"):
+        suppress(as_dict(), "score")
+    with pytest.raises(InvalidInput, match="Three things were given"):
+        choque.join(BOXES, BOXES, BOXES)
