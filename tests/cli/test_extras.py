@@ -40,7 +40,6 @@ WORK = (
 CASES = {
     "lab run comparison --quick --output run": "lab",
     "lab run comparison --quick --output run --cluster tcp://host:8786": "lab",
-    "picture bowling out.png": "video",
     "picture boxes.npy out.png": "lab",
     "picture --study kinetic tres-objetos out.png": "lab",
     "picture vertebra-and-screw out.png": "video",

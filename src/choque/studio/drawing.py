@@ -87,8 +87,8 @@ def _check_libraries(path: str | os.PathLike[str], kind: str) -> None:
     check_output(path)
     if kind in ("boxes", "kinetic"):
         check_installed("matplotlib", extra="lab", purpose="to draw pictures")
-    else:
-        check_installed("pyvista", extra="video", purpose="to draw worlds and volumes")
+    elif kind == "volumes":
+        check_installed("pyvista", extra="video", purpose="to draw volumes")
 
 
 def kind_of_things(things: Sequence[str], study: str | None = None) -> str:

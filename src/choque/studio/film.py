@@ -1,7 +1,7 @@
 """Films and pictures of recordings, without a window.
 
-Frames are drawn by `WorldStage` and sent to ffmpeg one at a time; none is kept. The film is written beside its target
-and replaces it once it is complete.
+Frames are drawn on the processor, by `RasterStage`, and sent to ffmpeg one at a time; none is kept. The film is written
+beside its target and replaces it once it is complete.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 from choque.studio.stage.camera import framing
-from choque.studio.stage.graphics import check_size, require_graphics
-from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR, WorldStage
+from choque.studio.stage.graphics import check_size
+from choque.studio.stage.raster import RasterStage
+from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR
 
 _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)
 
@@ -104,7 +105,7 @@ class Look:
     smoothing
         Supersampling: how many times as large pictures are drawn before they are reduced; 1 is fast, 2 is smooth.
     definition
-        Latitudes of round bodies; None to choose by their number.
+        Latitudes of round bodies as meshes; None for bodies that are round at any size.
     camera
         Instead of the camera of the scene.
     """
@@ -169,7 +170,6 @@ def require_film(look: Look) -> None:
     check_size(look.size, look.smoothing, look.definition)
     if look.size[0] % 2 or look.size[1] % 2:
         raise InvalidInput(f"The film size is {look.size[0]} × {look.size[1]}; H.264 needs even numbers.")
-    require_graphics()
     ffmpeg = require("imageio_ffmpeg", extra="video", purpose="to make films")
     try:
         ffmpeg.get_ffmpeg_exe()
@@ -218,11 +218,11 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
     return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
 
 
-def _stage(frames: Frames, look: Look) -> WorldStage:
+def _stage(frames: Frames, look: Look) -> RasterStage:
     camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
     if look.fit:
         camera, target = framing(frames.bodies(0), frames.frame(0), camera, look.size)
-    return WorldStage(
+    return RasterStage(
         camera,
         size=look.size,
         definition=look.definition,
@@ -233,14 +233,14 @@ def _stage(frames: Frames, look: Look) -> WorldStage:
     )
 
 
-def _draw(stage: WorldStage, frames: Frames, index: int, look: Look) -> NDArray[np.uint8]:
+def _draw(stage: RasterStage, frames: Frames, index: int, look: Look) -> NDArray[np.uint8]:
     cast, poses = frames.bodies(index), frames.frame(index)
     stage.show(cast, poses)
     _show_boxes(stage, cast, poses, look)
     return stage.picture()
 
 
-def _show_boxes(stage: WorldStage, cast: BodyTable, poses: Poses, look: Look) -> None:
+def _show_boxes(stage: RasterStage, cast: BodyTable, poses: Poses, look: Look) -> None:
     if look.boxes:
         stage.show_boxes("boxes", axis_boxes(cast, poses), BOX_COLOR)
     if look.oriented_boxes:

@@ -24,6 +24,7 @@ from choque.studio.page.page import Page, one_of
 from choque.studio.page.view import View
 from choque.studio.page.wires import Segments
 from choque.studio.stage.camera import camera_at
+from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import WorldStage
 from choque.studio.viewpoint import Viewpoint
 from choque.world import Bodies
@@ -180,12 +181,22 @@ def bodies_png(
         camera = camera_at(target + viewpoint.away, target)
     else:
         camera, target = around_moving(cast, poses, viewpoint, size[0] / size[1])
-    with WorldStage(camera, size=size, target=(target[0], target[1], target[2])) as stage:
-        stage.set_opacity(SEE_THROUGH if is_see_through else 1.0)
+    place = (target[0], target[1], target[2])
+    with (
+        _transparent_stage(camera, size, place)
+        if is_see_through
+        else RasterStage(camera, size=size, target=place) as stage
+    ):
         stage.show(replace(cast, color=color), poses)
         for each in lines:
             stage.add_segments(each.ends, each.color)
         return png_bytes(stage.picture())
+
+
+def _transparent_stage(camera: Camera, size: tuple[int, int], target: tuple[float, float, float]) -> WorldStage:
+    stage = WorldStage(camera, size=size, target=target)
+    stage.set_opacity(SEE_THROUGH)
+    return stage
 
 
 SEE_ALL = "show all"

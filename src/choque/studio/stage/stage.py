@@ -134,10 +134,9 @@ class WorldStage:
         if name in self._wires:
             self._overlay.RemoveActor(self._wires.pop(name))
         if len(corners):
-            ends = np.array([(a, a | 1 << axis) for axis in range(3) for a in range(8) if not a >> axis & 1])
-            starts = 8 * np.arange(len(corners))
-            lines = (starts[:, np.newaxis, np.newaxis] + ends).reshape(-1, 2)
-            self._wires[name] = self._draw_lines(corners.reshape(-1, 3), lines, [part / 255 for part in color])
+            ends = edges_of(corners)
+            lines = np.arange(2 * len(ends)).reshape(-1, 2)
+            self._wires[name] = self._draw_lines(ends.reshape(-1, 3), lines, [part / 255 for part in color])
 
     def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
         """Draw line segments (m, 2, 3), in one colour or with a colour for each end (m, 2, 3)."""
@@ -228,7 +227,7 @@ class WorldStage:
             self._plotter.remove_actor(actor, render=False)
         self._actors, self._parts, self._cast = [], [], cast
         steps = self._definition or _definition_for(int(np.count_nonzero(cast.drawn)))
-        for rows, mesh, scale, color, offset, flipped in _instances(cast, steps):
+        for rows, mesh, scale, color, offset, flipped in instances(cast, steps):
             self._add(rows, mesh, scale, color, offset, flipped)
         self._light(cast, poses)
 
@@ -316,7 +315,13 @@ def _definition_for(count: int) -> int:
     return int(np.clip(np.sqrt(TRIANGLES / 4 / max(count, 1)), COARSEST, FINEST))
 
 
-def _instances(cast: BodyTable, definition: int) -> Any:
+def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the edges (12 m, 2, 3) of boxes with these corners (m, 8, 3)."""
+    ends = np.array([(a, a | 1 << axis) for axis in range(3) for a in range(8) if not a >> axis & 1])
+    return corners[:, ends].reshape(-1, 2, 3)
+
+
+def instances(cast: BodyTable, definition: int) -> Any:
     """Yield the parts of all drawn bodies: rows, mesh, scale (m, 3), colour (m, 3), offset along z, whether flipped."""
     size = cast.size
 

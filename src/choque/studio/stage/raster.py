@@ -1,0 +1,244 @@
+"""Pictures of bodies on the processor: no graphics library, no driver, no display."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import threads as _threads
+from choque.narrow.shapes import CAPSULE, SPHERE
+from choque.record import BodyTable, Poses
+from choque.scene import Camera
+from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
+from choque.studio.stage.graphics import SKY_BOTTOM, SKY_TOP, check_size
+from choque.studio.stage.raster_kernels import Floats, Paint, Shapes, View, find_surfaces, shade
+from choque.studio.stage.stage import AXES, AXES_LENGTH, FINEST, LIGHT, edges_of, instances
+
+LIGHT_DISTANCE = 4.0
+"""Distance of the light from the middle of the bodies [radius of all bodies]."""
+
+LINE_WIDTH = 1.2
+"""Width of lines [pixels]."""
+
+SHADOW_SIDE = 1024
+"""Side of the shadow map [samples] for each of one or two samples a pixel."""
+
+_NO_LINES = np.empty((0, 2, 3)), np.empty((0, 2, 3), np.uint8)
+
+
+class _Soup(NamedTuple):
+    """The triangles of all bodies that are drawn as meshes, in the frames of their bodies."""
+
+    points: Floats
+    """(v, 3)"""
+    normals: Floats
+    """(v, 3), zero for the corners of flat triangles."""
+    rows: NDArray[np.intp]
+    """(v,) the body of each point."""
+    triangles: NDArray[np.int64]
+    """(t, 3)"""
+    color: NDArray[np.uint8]
+    """(t, 3)"""
+
+
+class RasterStage:
+    """Draws bodies with light, shadows and lines over them, on the processor.
+
+    Parameters
+    ----------
+    camera
+        The camera; it looks at ``target``.
+    size
+        Width and height in pixels.
+    definition
+        Latitudes of a sphere drawn as a mesh; None for balls and capsules that are round at any size.
+    shadows
+        Whether bodies cast shadows.
+    smoothing
+        Samples a pixel along each side, 1 to 4; only pixels on edges are shaded more than once.
+    axes
+        Whether the axes are drawn: x red, y green, z blue.
+    threads
+        The number of threads; None for all. The picture is the same for any number.
+
+    Notes
+    -----
+    O(samples covered by each body) time: see `choque.studio.stage.raster_kernels`.
+    """
+
+    def __init__(
+        self,
+        camera: Camera | None = None,
+        *,
+        size: tuple[int, int] = (1280, 720),
+        definition: int | None = None,
+        shadows: bool = True,
+        smoothing: int = 2,
+        axes: bool = False,
+        target: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        threads: int | None = None,
+    ) -> None:
+        check_size(size, smoothing, definition)
+        self._size, self._smoothing, self._definition = size, smoothing, definition
+        self._thread_count = _threads.available_count() if threads is None else threads
+        ahead, right, up = directions(camera or Camera())
+        self._turn = np.stack((right, -up, ahead))
+        self._eye = np.asarray(target, np.float64) - (camera or Camera()).radius * ahead
+        width, height = size[0] * smoothing, size[1] * smoothing
+        self._view = _empty_view(width, height, 0.5 * height / np.tan(np.radians(VIEW_ANGLE / 2)))
+        side = SHADOW_SIDE * min(smoothing, 2) if shadows else 0
+        widest = np.tan(np.arcsin(1.02 / LIGHT_DISTANCE))
+        self._light = _empty_view(side, side, 0.5 * side / widest)
+        self._light_turn, self._light_eye = np.eye(3), np.zeros(3)
+        self._cast: BodyTable | None = None
+        self._poses: Poses | None = None
+        self._round: NDArray[np.intp] = np.empty(0, np.intp)
+        self._soup: _Soup | None = None
+        self._lines = {"axes": _axes()} if axes else {}
+
+    def show(self, cast: BodyTable, poses: Poses) -> None:
+        """Show bodies in their poses; a new table replaces the one before."""
+        if cast is not self._cast:
+            is_round = cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE)) & ~cast.rocket
+            if self._definition is not None:
+                is_round[:] = False
+            self._round = np.flatnonzero(is_round)
+            others = replace(cast, drawn=cast.drawn & ~is_round)
+            self._soup = _make_soup(others, self._definition or FINEST)
+            center, reach = extent(cast, poses)
+            self._light_turn = _looking_along(-LIGHT)
+            self._light_eye = center + LIGHT_DISTANCE * reach * LIGHT
+            self._cast = cast
+        self._poses = poses
+
+    def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
+        """Draw boxes as wireframes by their ``corners`` (m, 8, 3): bits 0, 1 and 2 of a corner's number are its sides.
+
+        A set of boxes replaces the one of the same ``name``; m = 0 removes it.
+        """
+        self._lines[name] = _colored(edges_of(corners), color)
+
+    def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
+        """Draw line segments (m, 2, 3), in one colour or with a colour for each end (m, 2, 3)."""
+        self._lines[f"segments {len(self._lines)}"] = _colored(np.asarray(ends, np.float64), color)
+
+    def picture(self) -> NDArray[np.uint8]:
+        """Render: (height, width, 3) red, green and blue, the top row first."""
+        shapes, normals, color = self._placed(self._turn, self._eye)
+        lines = [np.concatenate(parts) for parts in zip(_NO_LINES, *self._lines.values(), strict=True)]
+        ends = ((lines[0] - self._eye) @ self._turn.T).reshape(-1, 6)
+        if len(self._light.seen):
+            seen_by_light, _, _ = self._placed(self._light_turn, self._light_eye)
+            self._over_rows(find_surfaces, len(self._light.seen), seen_by_light, 0.0, self._light)
+        shapes = shapes._replace(lines=ends)
+        self._over_rows(find_surfaces, len(self._view.seen), shapes, LINE_WIDTH * self._smoothing, self._view)
+        turn = self._light_turn @ self._turn.T
+        shift = self._light_turn @ (self._eye - self._light_eye)
+        sky = np.array([[int(word[at : at + 2], 16) for at in (1, 3, 5)] for word in (SKY_TOP, SKY_BOTTOM)], np.float64)
+        to_light = np.ascontiguousarray(np.column_stack((turn, shift)))
+        paint = Paint(color, lines[1], normals, sky, self._turn @ LIGHT, to_light)
+        picture: NDArray[np.uint8] = np.empty((self._size[1], self._size[0], 3), np.uint8)
+        rest = (self._smoothing, shapes, paint, self._view, self._light, picture)
+        self._over_rows(shade, len(picture), *rest)
+        return picture
+
+    def close(self) -> None:
+        """Forget the bodies."""
+        self._cast = self._poses = self._soup = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _over_rows(self, task: Any, count: int, *arguments: Any) -> None:
+        shares = _threads.ranges(count, self._thread_count)
+        _threads.run(lambda part: task(*shares[part], *arguments), len(shares))
+
+    def _placed(self, turn: Floats, eye: Floats) -> tuple[Shapes, Floats, NDArray[np.uint8]]:
+        """Return the bodies in the coordinates of a view, normals at the corners of triangles, and all colours."""
+        cast, poses, soup = self._cast, self._poses, self._soup
+        if cast is None or poses is None or soup is None:
+            nothing = np.empty((0, 9))
+            return (
+                Shapes(np.empty((0, 7)), nothing, np.empty((0, 6)), np.empty(0, np.int32)),
+                nothing,
+                _NO_LINES[1][:, 0],
+            )
+        rows = self._round[np.argsort((poses.position[self._round] - eye) @ turn[2], kind="stable")]
+        balls = np.zeros((len(rows), 7))
+        balls[:, :3] = (poses.position[rows] - eye) @ turn.T
+        balls[:, 3] = cast.size[rows, 0]
+        half = np.where(cast.kind[rows] == CAPSULE, cast.size[rows, 1] / 2, 0.0)
+        balls[:, 4:] = (poses.rotation[rows, :, 2] * half[:, np.newaxis]) @ turn.T
+        turned = turn @ poses.rotation.astype(np.float64)  # (n, 3, 3)
+        origin = (poses.position - eye) @ turn.T
+        points = np.einsum("vij,vj->vi", turned[soup.rows], soup.points) + origin[soup.rows]
+        smooth = np.einsum("vij,vj->vi", turned[soup.rows], soup.normals)
+        corners = points[soup.triangles]
+        flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals = smooth[soup.triangles]
+        has_normal: NDArray[np.bool_] = np.abs(soup.normals).sum(axis=1) > 0.0
+        is_flat = ~has_normal[soup.triangles].all(axis=1)
+        normals[is_flat] = flat[is_flat, np.newaxis]
+        body = np.concatenate((rows, soup.rows[soup.triangles[:, 0]])).astype(np.int32)
+        shapes = Shapes(balls, corners.reshape(-1, 9), np.empty((0, 6)), body)
+        return shapes, np.ascontiguousarray(normals.reshape(-1, 9)), np.concatenate((cast.color[rows], soup.color))
+
+
+def _empty_view(width: int, height: int, focal: float) -> View:
+    return View(float(focal), np.zeros((height, width), np.float32), np.zeros((height, width), np.int32))
+
+
+def _looking_along(ahead: Floats) -> Floats:
+    """Return the axes (3, 3) of a view that looks along a direction which is not upright."""
+    right = np.cross(ahead, (0.0, 1.0, 0.0))
+    right /= np.linalg.norm(right)
+    return np.stack((right, np.cross(ahead, right), ahead))
+
+
+def _axes() -> tuple[Floats, NDArray[np.uint8]]:
+    ends = np.stack((np.zeros((3, 3)), AXES_LENGTH * np.eye(3)), axis=1)
+    return _colored(ends, np.repeat((255 * np.array(AXES)).astype(np.uint8)[:, np.newaxis], 2, axis=1))
+
+
+def _colored(ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> tuple[Floats, NDArray[np.uint8]]:
+    """Return lines (m, 2, 3) and a colour for each of their ends."""
+    given = np.asarray(color, np.uint8)
+    return np.asarray(ends, np.float64).reshape(-1, 2, 3), np.ascontiguousarray(
+        np.broadcast_to(given, (len(ends), 2, 3))
+    )
+
+
+def _make_soup(cast: BodyTable, definition: int) -> _Soup:
+    """Return the triangles of the meshes of all drawn bodies."""
+    parts: list[tuple[Any, ...]] = []
+    first = 0
+    for rows, mesh, scale, color, offset, flipped in instances(cast, definition):
+        signs = np.array([1.0, -1.0, -1.0]) if flipped else np.ones(3)
+        points = mesh.points[np.newaxis] * scale[:, np.newaxis].astype(np.float64) * signs
+        if offset is not None:
+            points[:, :, 2] += offset[:, np.newaxis]
+        normals = np.zeros_like(points)
+        if mesh.normals is not None:
+            normals += mesh.normals / scale[:, np.newaxis] * signs
+            normals /= np.linalg.norm(normals, axis=2, keepdims=True)
+        count, size = len(rows), len(mesh.points)
+        starts = first + size * np.arange(count)
+        triangles = (starts[:, np.newaxis, np.newaxis] + mesh.triangles.astype(np.int64)).reshape(-1, 3)
+        shown = np.repeat(color, len(mesh.triangles), axis=0)
+        parts.append((points.reshape(-1, 3), normals.reshape(-1, 3), np.repeat(rows, size), triangles, shown))
+        first += count * size
+    if not parts:
+        return _Soup(
+            np.empty((0, 3)),
+            np.empty((0, 3)),
+            np.empty(0, np.intp),
+            np.empty((0, 3), np.int64),
+            np.empty((0, 3), np.uint8),
+        )
+    return _Soup(*(np.concatenate(each) for each in zip(*parts, strict=True)))
