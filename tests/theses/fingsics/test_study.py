@@ -191,7 +191,7 @@ def test_claims_are_confirmed_where_the_thesis_comes_true(tmp_path: Path) -> Non
     assert refuted == {"bullet-faster"}  # it cannot be true together with twice-bullet
     assert "O = 500 ns, B = 25 ns, O/B = 20.00 > 1.07: the filter pays" in found["37-percent"].note
     assert found["37-percent"].measured == "0.63"
-    assert found["seventeenfold"].measured == "15.0 times by exact rules, 15.0 times by legacy rules"
+    assert found["seventeenfold"].measured == "15.0 times by exact rules, 15.0 times by the engine's rules"
     assert found["twice-bullet"].measured == "4x"
     assert found["offline"].measured is not None
     assert "1.00 GB" in found["offline"].note

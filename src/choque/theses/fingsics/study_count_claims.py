@@ -76,7 +76,8 @@ def seventeenfold(result: Result) -> Finding:
         one, other = (mean(result, "tests", scene=scene, mode=mode, method=method) for method in SWEEPS)
         if one and other:
             values.append(one / other)
-            words.append(f"{one / other:.1f} times by {'exact' if mode == 'live' else 'legacy'} rules")
+            rules = "exact rules" if mode == "live" else "the engine's rules"
+            words.append(f"{one / other:.1f} times by {rules}")
     if not values:
         return not_testable("needs both sweeps at 16:1")
     return found(
