@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core import threads as thread_pool
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, narrow_down, narrow_up
-from choque._core.types import Floats
+from choque._core.types import Floats, Integer
 from choque.errors import InvalidInput
 
 PAIRS_PER_BODY = 8
@@ -329,16 +329,25 @@ def _move_boxes(
         turn = rotation[row if rotation.shape[0] > 1 else 0]
         shift = translation[row if translation.shape[0] > 1 else 0]
         for axis in range(lower.shape[1]):
-            low = high = 0.0
-            for other in range(lower.shape[1]):
-                factor = turn[axis, other]
-                near, far = np.float64(lower[row, other]), np.float64(upper[row, other])
-                if factor < 0:
-                    near, far = far, near
-                low = add_down(low, multiply_down(factor, near))
-                high = add_up(high, multiply_up(factor, far))
+            low, high = extent_along(lower, upper, row, turn, axis)
             moved_lower[row, axis] = add_down(low, shift[axis])
             moved_upper[row, axis] = add_up(high, shift[axis])
+
+
+@helper
+def extent_along(
+    lower: Floats, upper: Floats, row: Integer, directions: NDArray[np.float64], slab: Integer
+) -> tuple[float, float]:
+    """Return the interval of box ``row`` along ``directions[slab]``, rounded outward."""
+    low = high = 0.0
+    for axis in range(directions.shape[1]):
+        factor = directions[slab, axis]
+        near, far = np.float64(lower[row, axis]), np.float64(upper[row, axis])
+        if factor < 0:
+            near, far = far, near
+        low = add_down(low, multiply_down(factor, near))
+        high = add_up(high, multiply_up(factor, far))
+    return low, high
 
 
 def check_boxes(lower: Floats, upper: Floats) -> None:

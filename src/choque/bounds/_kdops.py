@@ -30,13 +30,11 @@ from choque._core.rounding import (
     add_up,
     dot_down,
     dot_up,
-    multiply_down,
-    multiply_up,
     narrow_down,
     narrow_up,
 )
 from choque._core.types import Floats, Rows
-from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, swept_slabs
+from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, extent_along, swept_slabs
 from choque.errors import InvalidInput
 
 _FACES_2D = ((1, 0), (0, 1))
@@ -231,16 +229,7 @@ def _box_slabs(
     """Write the extent of each box along each direction, rounded outward; infinite boxes have infinite slabs."""
     for row in range(len(lower)):
         for slab in range(len(directions)):
-            low = high = 0.0
-            for axis in range(directions.shape[1]):
-                factor = directions[slab, axis]
-                near, far = np.float64(box_lower[row, axis]), np.float64(box_upper[row, axis])
-                if factor < 0:
-                    near, far = far, near
-                low = add_down(low, multiply_down(factor, near))
-                high = add_up(high, multiply_up(factor, far))
-            lower[row, slab] = low
-            upper[row, slab] = high
+            lower[row, slab], upper[row, slab] = extent_along(box_lower, box_upper, row, directions, slab)
 
 
 @kernel
