@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from numpy.typing import ArrayLike
 
 from choque._core.records import pack_records
+from choque._core.row_pairs import list_pairs
 from choque._core.types import Pairs
 from choque.bounds import Boxes
 from choque.broad import create
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 256
 """Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
+
+MAX_ALIKE = 3_000
+"""Up to this number of boxes of like sizes, a grid takes less time than finding out which method is the fastest."""
 
 
 def pairs(
@@ -81,8 +85,11 @@ def pairs(
         from choque.broad.devices import on_device
 
         method, options = on_device(device, method, options)
-    if method == "auto" and len(boxes) <= MAX_LISTED and threads is None and not options:
-        return list_few(pack_records(boxes, closed, 1))
+    if method == "auto" and len(boxes) <= MAX_ALIKE and threads is None and not options:
+        records = pack_records(boxes, closed, 1)
+        found = list_few(records) if len(boxes) <= MAX_LISTED else list_pairs(records)
+        if found is not None:
+            return found
     return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
 
 
@@ -103,8 +110,15 @@ def explain(
     >>> print(choque.explain([[0, 0], [1, 1]], [[2, 2], [3, 3]]))
     brute: 2 boxes are few enough to test all pairs
     """
+    from choque.broad.auto import Choice
+
     if b_lower is not None and b_upper is not None:
         from choque.broad.join import Task, choose
 
         return choose(Task(Boxes(lower, upper), Boxes(b_lower, b_upper), closed, threads, None))
-    return cast("Auto", create("auto", Boxes(lower, upper), closed=closed, threads=threads).index).choice
+    boxes = Boxes(lower, upper)
+    is_between = MAX_LISTED < len(boxes) <= MAX_ALIKE and threads is None
+    if is_between and list_pairs(pack_records(boxes, closed, 1)) is not None:
+        why = f"{len(boxes):,} boxes of like sizes are few enough to take a grid at once"
+        return Choice("grid", len(boxes), boxes.dimension, why)
+    return cast("Auto", create("auto", boxes, closed=closed, threads=threads).index).choice

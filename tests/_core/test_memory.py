@@ -64,3 +64,33 @@ def test_arrays_are_like_those_of_numpy(shape: int | tuple[int, ...]) -> None:
 def test_an_owner_whose_making_was_interrupted_is_dropped_in_silence() -> None:
     owner = object.__new__(memory._Lease)
     owner.__del__()
+
+
+def test_what_is_not_used_for_long_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 0)
+    monkeypatch.setattr(memory.time, "monotonic", lambda: 100.0)
+    first, second = memory.empty(400_000, np.uint8), memory.empty(400_000, np.uint8)
+    del first
+    monkeypatch.setattr(memory.time, "monotonic", lambda: 103.0)
+    del second
+    gc.collect()
+    both = memory._kept_bytes
+    memory.drop_unused(99.0)
+    assert memory._kept_bytes == both
+    memory.drop_unused(102.0)
+    assert memory._kept_bytes == both // 2 > 0
+    memory.drop_unused(104.0)
+    assert memory._kept_bytes == 0
+
+
+def test_nothing_is_kept_once_no_thread_would_give_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    monkeypatch.setattr(memory, "_kept", {})
+    monkeypatch.setattr(memory, "_kept_bytes", 0)
+    array = memory.empty(400_000, np.uint8)
+    monkeypatch.setattr(memory, "_keeper", None)
+    del array
+    gc.collect()
+    assert memory._kept_bytes == 0

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.row_pairs import SLICE, emit_questions, emit_slices, slices_of
-from choque._core.rows import build_rows, column_place
+from choque._core.row_pairs import emit_questions, emit_rows
+from choque._core.rows import build_rows, columns_of
 from choque._core.sort import sorted_pairs
 
 Records = NDArray[np.float32] | NDArray[np.float64]
@@ -28,11 +28,10 @@ def brute(records: Records) -> NDArray[np.int32]:
 def by_rows(records: Records, thread_count: int = 1, chunk: int | None = None) -> NDArray[np.int32]:
     """The same by rows of cells."""
     rows = build_rows(np.ascontiguousarray(records), thread_count)
-    slices = slices_of(rows)
     sink = Sink(len(records) if chunk is None else chunk, thread_count, None)
     if chunk is not None:
         sink._chunk_size = chunk
-    sink.run(emit_slices, SLICE * len(slices.row), rows, slices, grain=SLICE)
+    emit_rows(sink, rows)
     return sorted_pairs(sink.chunks, len(records), thread_count)
 
 
@@ -154,7 +153,7 @@ def test_behind_each_row_stand_eight_boxes_of_nan() -> None:
     counts = np.diff(rows.row_start.astype(np.int64))
     assert (counts == 0).any()
     for row, count in enumerate(counts.tolist()):
-        base, stride = column_place(rows.row_start, row)
+        base, stride = columns_of(rows.row_start, row)
         assert stride >= count + 8
         assert np.isnan(rows.columns[base + count : base + stride]).all()
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from choque._core import sort
 from choque._core.pair_keys import pack_pairs
 from choque._core.sort import radix_sort, sorted_pairs, without_duplicates
 from choque.testing import parallel_at_any_size
@@ -18,9 +19,22 @@ DIGIT = 1 << 11
 
 
 @pytest.fixture(autouse=True)
-def _really_parallel() -> Iterator[None]:
+def _really_parallel(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sort, "MAX_WHOLE", -1)  # by parts
     with parallel_at_any_size():
         yield
+
+
+@pytest.mark.parametrize("places", [[], [0], [3, 3, 500]])
+def test_few_pairs_are_sorted_whole(monkeypatch: pytest.MonkeyPatch, places: list[int]) -> None:
+    monkeypatch.setattr(sort, "MAX_WHOLE", 600)
+    monkeypatch.setattr(sort, "_numpy_has_lanes", lambda: True)
+    pairs = np.random.default_rng(6).integers(0, 2**31 - 1, (600, 2)).astype(np.int32)
+    chunks = split(pairs, places)
+    found = sorted_pairs(chunks, 2**31, 1)
+    assert found.dtype == np.int32
+    assert not chunks
+    assert np.array_equal(found, reference(pairs))
 
 
 def reference(pairs: Any) -> Any:

@@ -60,9 +60,14 @@ def kernels_of(package: str) -> list[Any]:
         for value in vars(importlib.import_module(info.name)).values():
             function = getattr(value, "py_func", None)
             is_own = function is not None and function.__module__ == info.name
-            if is_own and value.targetoptions.get("inline") != "always":
+            if is_own and not is_part(value):
                 found.append(value)
     return found
+
+
+def is_part(kernel: Any) -> bool:
+    """Return whether a function is merged with its callers, and never compiled for itself."""
+    return kernel.targetoptions.get("inline") == "always" or bool(kernel.targetoptions.get("forceinline"))
 
 
 def is_on_disk(kernel: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 
 from choque._core.kernel_cache import keep_on_disk, troubles
 
@@ -26,6 +27,9 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrap
 
 HELPER_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """How helpers are compiled: the same, without counting references."""
+
+PART_OPTIONS: dict[str, Any] = {**HELPER_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+"""How functions are compiled that are merged with their callers."""
 
 
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -55,12 +59,23 @@ def helper(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
 
 def forceinline(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a `helper` that LLVM always merges with its caller, for the loops of EPA.
+    """Compile a `helper` that LLVM always merges with its caller; it cannot be called from Python.
 
     LLVM does not inline large helpers, and a call passes nine numbers for each array: a fifth of the time in the loops
-    of EPA. Each use costs compile time.
+    of EPA. What Python would need to call it, and a copy on disk, would take a third of the time to compile it; parts
+    with one caller compile fastest in this way, and each further use costs compile time.
     """
-    return _compiled(function, {**HELPER_OPTIONS, "forceinline": True})
+    compiled = numba.njit(**PART_OPTIONS)(function)
+    if isinstance(compiled, CPUDispatcher):  # not if functions stay plain Python
+        compiled.__class__ = _Merged
+    return cast("Callable[Parameters, Result]", compiled)
+
+
+class _Merged(CPUDispatcher):
+    """A function without the code that Python would call."""
+
+    def __call__(self, *_: object) -> None:
+        raise TypeError(f"{self.py_func.__name__} is a part of kernels; only kernels can call it.")
 
 
 def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:

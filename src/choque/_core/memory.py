@@ -1,12 +1,16 @@
 """Working arrays on reused memory: new pages often cost more than the work on them.
 
 A new page is cleared and mapped by the system, which took a quarter of the time of a search among 100,000 boxes. Blocks
-of up to `MAX_KEPT_BYTES` in all are therefore kept when the last array on them is gone.
+of up to `MAX_KEPT_BYTES` in all are therefore kept when the last array on them is gone, and given back to the system
+when they were not used for `KEPT_SECONDS`. A thread that sleeps sees to that, while there are calls.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -18,8 +22,15 @@ SMALLEST = 1 << 16
 MAX_KEPT_BYTES = 1 << 28
 """Limit of the unused blocks kept for later: 256 MiB."""
 
-_kept: dict[int, list[NDArray[np.uint8]]] = {}
+KEPT_SECONDS = 5.0
+"""Blocks that were not used for so long are given back."""
+
+_kept: dict[int, list[tuple[float, NDArray[np.uint8]]]] = {}
+"""Unused blocks by size, each with the time since when it is unused, the latest last."""
 _kept_bytes = 0
+_last_use = 0.0
+_keeper: threading.Thread | None = None
+"""Gives blocks back; nothing is kept without it."""
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -65,9 +76,12 @@ def _block_size(byte_count: int) -> int:
 
 
 def _take(size: int) -> NDArray[np.uint8]:
-    global _kept_bytes
+    global _kept_bytes, _last_use
+    _last_use = time.monotonic()
+    if _keeper is None:
+        _start_keeper()
     try:
-        block = _kept[size].pop()  # atomic: no lock, on which a finaliser might wait for ever
+        _, block = _kept[size].pop()  # atomic: no lock, on which a finaliser might wait for ever
     except (KeyError, IndexError):
         return np.empty(size, np.uint8)
     _kept_bytes -= size
@@ -76,6 +90,53 @@ def _take(size: int) -> NDArray[np.uint8]:
 
 def _give_back(block: NDArray[np.uint8]) -> None:
     global _kept_bytes
-    if _kept_bytes + block.size <= MAX_KEPT_BYTES:
+    if _keeper is not None and _kept_bytes + block.size <= MAX_KEPT_BYTES:
         _kept_bytes += block.size
-        _kept.setdefault(block.size, []).append(block)
+        _kept.setdefault(block.size, []).append((time.monotonic(), block))
+
+
+def _start_keeper() -> None:
+    global _keeper
+    _keeper = threading.Thread(target=_keep, name="choque-memory", daemon=True)
+    try:
+        _keeper.start()
+    except RuntimeError:  # no more threads, or the interpreter ends
+        _keeper = None
+
+
+def _keep() -> None:
+    """Drop blocks once they are unused for long, and end when no array was asked for in a while."""
+    global _keeper
+    while True:
+        time.sleep(KEPT_SECONDS)
+        now = time.monotonic()
+        if now - _last_use > KEPT_SECONDS:
+            _keeper = None
+            drop_unused(now)
+            return
+        drop_unused(now - KEPT_SECONDS)
+
+
+def drop_unused(since: float) -> None:
+    """Give back the blocks that are unused since ``since``, in seconds of `time.monotonic`, or longer."""
+    global _kept_bytes
+    for size, blocks in list(_kept.items()):
+        while blocks:
+            try:
+                stamp, block = blocks.pop(0)
+            except IndexError:  # another thread took the last one
+                break
+            if stamp > since:
+                blocks.insert(0, (stamp, block))
+                break
+            _kept_bytes -= size
+
+
+def _forget_keeper() -> None:
+    """Begin again in a forked child, which does not have the thread."""
+    global _keeper
+    _keeper = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_keeper)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,100 +14,109 @@ from choque._core.emission import Sink
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import append_answers, append_pairs, list_marked, meet_eight, overlap_eight
 from choque._core.records import Questions, of_type
-from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, column_place
-from choque._core.types import Floats, Integer, Keys
+from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, build_alike, column_place
+from choque._core.sort import sorted_pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 
 SLICE = 256
-"""Boxes of a row that are emitted together."""
+"""Boxes of a row that are emitted together, against one neighbouring row at a time."""
+
+PAIRS_EACH = 12
+"""Pairs of a box, in the mean, for which `list_pairs` has room."""
 
 
-class Slices(NamedTuple):
-    """Stretches of at most `SLICE` boxes of one row each: the units of emission.
+def emit_rows(sink: Sink, rows: Rows) -> None:
+    """Write all pairs of boxes in rows to ``sink``."""
+    count = int(rows.row_start[-1])
+    sink.run(emit_levels, count, rows, grain=SLICE)
+    if len(rows.shape) > 1 or rows.row_start[-2] < count:
+        sink.run(_emit_across, count, rows)
 
-    Attributes
-    ----------
-    row
-        (slices,) int64.
-    first
-        (slices,) int64: the place in its row of the first box.
-    level
-        (slices,) int64: the level of the row; the number of levels for the giants.
+
+def list_pairs(records: Floats) -> Pairs | None:
+    """Return the sorted pairs of a few thousand boxes (n, 6) of like sizes at the least cost.
+
+    None if their sizes differ, some are infinite, or each has very many partners.
     """
+    rows = build_alike(records)
+    if rows is None:
+        return None
+    chunk: Keys = np.empty(PAIRS_EACH * len(records) + SLICE, np.uint64)
+    following, written, _ = emit_levels(0, len(records), chunk, rows)
+    return sorted_pairs([chunk[:written]], len(records), 1) if following == len(records) else None
 
-    row: NDArray[np.int64]
-    first: NDArray[np.int64]
-    level: NDArray[np.int64]
 
-
-def slices_of(rows: Rows) -> Slices:
-    """Cut rows into slices."""
-    borders = rows.row_start.astype(np.int64)
-    counts = borders[1:] - borders[:-1]
-    pieces: NDArray[np.int64] = -(-counts // SLICE)
-    row = np.repeat(np.arange(len(counts)), pieces)
-    number = np.arange(len(row)) - np.repeat(pieces.cumsum() - pieces, pieces)
-    first_rows = np.append(rows.shape[:, 3], len(counts) - 1)
-    return Slices(row, number * SLICE, np.searchsorted(first_rows, row, side="right") - 1)
+# Within a level
 
 
 @kernel
-def emit_slices(first: int, last: int, chunk: Keys, rows: Rows, slices: Slices) -> tuple[int, int, int]:
-    """Emission kernel: each box against the later ones of its level and all of coarser levels; giants against all.
+def emit_levels(first: int, last: int, chunk: Keys, rows: Rows) -> tuple[int, int, int]:
+    """Emission kernel: each box against the later ones of its level; a unit is a box, in the order of the rows.
 
-    Unit k is box k % `SLICE` of slice k // `SLICE`. A slice is emitted as a whole; if its pairs do not fit an empty
-    chunk, box by box.
+    Boxes of one row up to the next multiple of `SLICE` are emitted together; if their pairs do not fit an empty chunk,
+    one by one. ``first`` is a multiple of `SLICE`, or where this kernel ended.
     """
     listed = np.empty(SLICE + 16, np.uint32)
+    row_start, shape = rows.row_start, rows.shape
+    row, level = _row_of(rows, first)
     written: Integer = np.int64(0)
     tests: Integer = np.int64(0)
-    unit: Integer = first
-    while unit < last:
-        piece, offset = unit // SLICE, unit % SLICE
-        whole = min(_slice_count(rows, slices, piece), offset + last - unit)
-        step = np.int64(1) if offset > 0 else whole  # a slice that was begun did not fit an empty chunk
-        while offset < whole:
-            now, tested = _emit_part(rows, slices, piece, (offset, offset + step), chunk, written, listed)
-            if now >= 0:
-                written, tests, offset = now, tests + tested, offset + step
-            elif written == 0 and step > 1:
-                step = np.int64(1)
-            else:
-                return piece * SLICE + offset, written, tests
-        unit = (piece + 1) * SLICE
+    unit: Integer = np.int64(first)
+    while unit < last and level < shape.shape[0]:
+        begin, end = np.int64(row_start[row]), np.int64(row_start[row + 1])
+        stop = min(end, last, unit - unit % SLICE + SLICE)
+        if unit < stop:
+            step = stop - unit
+            if unit % SLICE > 0 and unit > begin:
+                step = np.int64(1)  # a slice that was begun did not fit an empty chunk
+            while unit < stop:
+                now, tested = _emit_sides(
+                    rows, (row, level), (unit - begin, unit - begin + step), chunk, written, listed
+                )
+                if now >= 0:
+                    written, tests, unit = now, tests + tested, unit + step
+                elif written == 0 and step > 1:
+                    step = np.int64(1)
+                else:
+                    return unit, written, tests
+        if unit == end:
+            row += 1
+            if row >= shape[level, 3] + shape[level, 1] * shape[level, 2]:
+                level += 1
     return last, written, tests
 
 
 @forceinline
-def _slice_count(rows: Any, slices: Any, piece: Integer) -> Any:
-    """Return how many boxes a slice holds."""
-    row = slices.row[piece]
-    return min(np.int64(rows.row_start[row + 1]) - np.int64(rows.row_start[row]) - slices.first[piece], SLICE)
+def _row_of(rows: Any, unit: Integer) -> Any:
+    """Return the row that holds the box at a place in the order of the rows, and its level."""
+    low, high = np.int64(0), np.int64(rows.row_start.size - 2)
+    while low < high:  # the last row that begins at or before it
+        middle = (low + high + 1) // 2
+        if np.int64(rows.row_start[middle]) <= unit:
+            low = middle
+        else:
+            high = middle - 1
+    level = np.int64(0)
+    while level < rows.shape.shape[0] and low >= rows.shape[level, 3] + rows.shape[level, 1] * rows.shape[level, 2]:
+        level += 1
+    return low, level
 
 
-@helper
-def _emit_part(
-    rows: Any, slices: Any, piece: Integer, part: tuple[Integer, Integer], chunk: Any, written: Integer, listed: Any
+@forceinline
+def _emit_sides(
+    rows: Any, where: tuple[Integer, Integer], part: tuple[Integer, Integer], chunk: Any, written: Integer, listed: Any
 ) -> Any:
-    """Emit the boxes part[0] to part[1] - 1 of a slice; return the pairs written so far, or -1 if they do not fit."""
-    row, level = slices.row[piece], slices.level[piece]
-    low, high = slices.first[piece] + part[0], slices.first[piece] + part[1]
-    if level == rows.shape.shape[0]:
-        return _emit_giants(rows, row, low, high, chunk, written)
+    """Emit boxes of a row of a level; return the pairs written so far and the tests, or -1 if the pairs do not fit."""
     tests = np.int64(0)
     for side in range(5):
-        now, tested = _emit_side(rows, (row, level, side), low, high, chunk, written, listed)
-        if now < 0:
-            return now, tested
-        written, tests = now, tests + tested
-    for coarser in range(level):
-        now, tested = _emit_coarser(rows, row, coarser, low, high, chunk, written)
+        now, tested = _emit_side(rows, (where[0], where[1], side), part[0], part[1], chunk, written, listed)
         if now < 0:
             return now, tested
         written, tests = now, tests + tested
     return written, tests
 
 
-@helper
+@forceinline
 def _emit_side(
     rows: Any,
     where: tuple[Integer, Integer, Integer],
@@ -163,20 +172,44 @@ def _emit_side(
     return written, tests
 
 
-@helper
-def _emit_coarser(
-    rows: Any, row: Integer, level: Integer, low: Integer, high: Integer, chunk: Any, written: Integer
-) -> Any:
-    """Emit boxes of a row against all boxes of a level of larger boxes."""
-    columns, words, frame, shape = rows.columns, rows.words, rows.frame, rows.shape
+# Across levels
+
+
+@kernel
+def _emit_across(first: int, last: int, chunk: Keys, rows: Rows) -> tuple[int, int, int]:
+    """Emission kernel: each box against all larger ones of other levels, giants against all; a unit is as before."""
+    row_start, shape = rows.row_start, rows.shape
+    row, level = _row_of(rows, first)
+    giants = row_start.size - 2
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
+    for unit in range(first, last):
+        while unit >= np.int64(row_start[row + 1]):
+            row += 1
+            if level < shape.shape[0] and row >= shape[level, 3] + shape[level, 1] * shape[level, 2]:
+                level += 1
+        begin, place = written, unit - np.int64(row_start[row])
+        if row < giants:
+            written, tested = _emit_coarser(rows, row, level, place, chunk, written)
+        else:
+            written, tested = _emit_giant(rows, row, place, chunk, written)
+        tests += tested
+        if written < 0:
+            return unit, begin, tests
+    return last, written, tests
+
+
+@forceinline
+def _emit_coarser(rows: Any, row: Integer, own_level: Integer, place: Integer, chunk: Any, written: Integer) -> Any:
+    """Emit a box of a row against the levels of larger boxes; as `_emit_sides` returns."""
+    columns, frame, shape = rows.columns, rows.frame, rows.shape
     base, stride = column_place(rows.row_start, row)
-    room = chunk.size - 8
+    own = base + place
     tests = np.int64(0)
-    for own in range(base + low, base + high):
-        number = np.uint32(words[own + 6 * stride])
-        from_x, to_x = _cells_between(columns, own, stride, 0, frame, shape, level)
-        from_y, to_y = _cells_between(columns, own, stride, 1, frame, shape, level)
-        from_z, to_z = _cells_between(columns, own, stride, 2, frame, shape, level)
+    for level in range(own_level):
+        from_x, to_x = _cell_range(columns[own], columns[own + 3 * stride], 0, frame, shape, level)
+        from_y, to_y = _cell_range(columns[own + stride], columns[own + 4 * stride], 1, frame, shape, level)
+        from_z, to_z = _cell_range(columns[own + 2 * stride], columns[own + 5 * stride], 2, frame, shape, level)
         for z in range(from_z, to_z + 1):
             for y in range(from_y, to_y + 1):
                 line = z * shape[level, 1] + y
@@ -184,23 +217,42 @@ def _emit_coarser(
                 start = shape[level, 4] + line * (shape[level, 0] + 1)
                 at = near_base + np.int64(rows.starts[start + from_x])
                 end = near_base + np.int64(rows.starts[start + to_x + 1])
-                while at < end:
-                    if written > room:
-                        return np.int64(-1), tests
-                    tests += min(end - at, 8)
-                    mask = overlap_eight(columns, own, stride, at, near_stride)
-                    written += append_pairs(chunk, written, words, at + 6 * near_stride, number, mask)
-                    at += 8
+                tests += max(end - at, np.int64(0))
+                written = _emit_run(rows, own, stride, (at, end, near_stride), chunk, written)
+                if written < 0:
+                    return written, tests
     return written, tests
 
 
 @forceinline
-def _cells_between(
-    columns: Any, own: Integer, stride: Integer, axis: Integer, frame: Any, shape: Any, level: Integer
+def _emit_giant(rows: Any, row: Integer, place: Integer, chunk: Any, written: Integer) -> Any:
+    """Emit a giant against the boxes of all rows before, and against the giants after it; as `_emit_sides` returns."""
+    base, stride = column_place(rows.row_start, row)
+    own = base + place
+    tests = np.int64(0)
+    for near in range(row + 1):
+        near_base, near_stride = column_place(rows.row_start, near)
+        at = near_base if near < row else own + 1
+        end = near_base + np.int64(rows.row_start[near + 1]) - np.int64(rows.row_start[near])
+        tests += end - at
+        written = _emit_run(rows, own, stride, (at, end, near_stride), chunk, written)
+        if written < 0:
+            return written, tests
+    return written, tests
+
+
+@helper
+def _emit_run(
+    rows: Any, own: Integer, stride: Integer, run: tuple[Integer, Integer, Integer], chunk: Any, written: Integer
 ) -> Any:
-    """Return the first and last cell along an axis in which partners of a box can begin."""
-    low, high = columns[own + axis * stride], columns[own + (axis + 3) * stride]
-    return _cell_range(low, high, axis, frame, shape, level)
+    """Emit a box against a run of boxes; return the pairs written so far, or -1 if they do not fit."""
+    number = np.uint32(rows.words[own + 6 * stride])
+    for at in range(run[0], run[1], 8):
+        if written + 8 > chunk.size:
+            return np.int64(-1)
+        hits = overlap_eight(rows.columns, own, stride, at, run[2])
+        written += append_pairs(chunk, written, rows.words, at + 6 * run[2], number, hits)
+    return written
 
 
 @forceinline
@@ -211,29 +263,6 @@ def _cell_range(low: Any, high: Any, axis: Integer, frame: Any, shape: Any, leve
     origin, per_unit = frame[level, axis], frame[level, 3 + axis]
     before, after = (low - frame[level, 6 + axis] - origin) * per_unit, (high - origin) * per_unit
     return np.int64(max(zero, min(last, before))), np.int64(max(zero, min(last, after)))
-
-
-@helper
-def _emit_giants(rows: Any, row: Integer, low: Integer, high: Integer, chunk: Any, written: Integer) -> Any:
-    """Emit giants against the boxes of all rows before, and against the giants after them."""
-    words = rows.words
-    base, stride = column_place(rows.row_start, row)
-    room = chunk.size - 8
-    tests = np.int64(0)
-    for own in range(base + low, base + high):
-        number = np.uint32(words[own + 6 * stride])
-        for near in range(row + 1):
-            near_base, near_stride = column_place(rows.row_start, near)
-            at = near_base if near < row else own + 1
-            end = near_base + np.int64(rows.row_start[near + 1]) - np.int64(rows.row_start[near])
-            while at < end:
-                if written > room:
-                    return np.int64(-1), tests
-                tests += min(end - at, 8)
-                mask = overlap_eight(rows.columns, own, stride, at, near_stride)
-                written += append_pairs(chunk, written, words, at + 6 * near_stride, number, mask)
-                at += 8
-    return written, tests
 
 
 # Two sets

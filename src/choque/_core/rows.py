@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import forceinline, helper, kernel
+from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import columns_of_eight, put_record, survey_lanes
 from choque._core.types import Floats, Integer
 
@@ -117,13 +117,10 @@ class _Records(NamedTuple):
 
 def build_rows(records: Floats, thread_count: int) -> Rows:
     """Sort boxes, (n, 6) records, into rows. O(n)."""
-    flat = records.reshape(-1)
-    limit = 1e18 if records.dtype == np.float32 else 1e150  # beyond, differences and products may overflow
     shares = threads.ranges(len(records), threads.streams(thread_count, len(records)))
-    if len(shares) == 1 and len(records):
-        rows, scratch = _longest_rows(len(records), records.dtype)
-        if _build_alone(flat, limit, scratch, rows):
-            return _trimmed(rows)
+    if len(shares) == 1 and (alone := build_alike(records)) is not None:
+        return alone
+    flat, limit = records.reshape(-1), _limit(records.dtype)
     lanes = np.empty((len(shares), 3, 4, 6), records.dtype)
     threads.run(lambda k: _survey(*shares[k], flat, lanes[k].reshape(-1)), len(shares))
     least, greatest = lanes[:, 0].min(axis=(0, 1)), lanes[:, 1].max(axis=(0, 1))
@@ -139,6 +136,20 @@ def build_rows(records: Floats, thread_count: int) -> Rows:
         only = np.concatenate(([len(records)], least[:3], greatest[:3], edges))[None, :]
         levels = _choose_levels(only, records.dtype, np.inf)
     return _lay_out(flat, levels, shares)
+
+
+def build_alike(records: Floats) -> Rows | None:
+    """Sort boxes of like sizes into rows, by one kernel on one thread; None if sizes differ or some are giants."""
+    if not len(records):
+        return None
+    rows, scratch = _longest_rows(len(records), records.dtype)
+    is_done = _build_alone(records.reshape(-1), _limit(records.dtype), scratch, rows)
+    return _trimmed(rows) if is_done else None
+
+
+def _limit(dtype: np.dtype[Any]) -> float:
+    """Return how far out a box may reach: beyond, differences and products may overflow."""
+    return 1e18 if dtype == np.float32 else 1e150
 
 
 def _longest_rows(count: int, dtype: np.dtype[Any]) -> tuple[Rows, _Records]:
@@ -157,7 +168,7 @@ def _trimmed(rows: Rows) -> Rows:
     """Return rows whose arrays are as long as they are used."""
     cells, along_y, along_z = rows.shape[0, :3].tolist()
     row_count = along_y * along_z + 1
-    base, stride = column_place(rows.row_start, row_count - 1)
+    base, stride = columns_of(rows.row_start, row_count - 1)
     used = int(base + 8 * stride)
     return rows._replace(
         columns=rows.columns[:used],
@@ -221,7 +232,7 @@ def _lay_out(flat: Floats, levels: _Levels, shares: list[tuple[int, int]]) -> Ro
     values = memory.aligned(8 * count, dtype)
     records = _Records(values, values.view(word))
     threads.run(lambda k: _scatter(*shares[k], flat, levels, places[k], records), len(shares))
-    base, stride = column_place(row_start, row_count - 1)
+    base, stride = columns_of(row_start, row_count - 1)
     columns = memory.aligned(int(base + 8 * stride), dtype)
     start_count = int((levels.shape[:, 1] * levels.shape[:, 2] * (levels.shape[:, 0] + 1)).sum())
     starts = memory.empty(start_count, np.uint32)
@@ -419,12 +430,15 @@ def _scatter(
                 values[at * 8 + axis], values[at * 8 + 4 + axis] = flat[6 * i + axis], flat[6 * i + axis + 3]
 
 
-@forceinline
-def column_place(row_start: Any, row: Integer) -> Any:
+def columns_of(row_start: Any, row: Integer) -> Any:
     """Return where the columns of a row begin, and how far apart they lie: at least eight places follow each row."""
     begin = (np.int64(row_start[row]) + 7) // 8 + 2 * row
     end = (np.int64(row_start[row + 1]) + 7) // 8 + 2 * row + 2
     return 64 * begin, 8 * (end - begin)
+
+
+column_place = forceinline(columns_of)
+"""`columns_of` for kernels."""
 
 
 @kernel
@@ -460,7 +474,7 @@ def _fill_columns(first: int, last: int, records: _Records, rows: Rows) -> None:
             _note_reach(rows, row, level, count)
 
 
-@helper
+@forceinline
 def _sort_row(records: Any, rows: Any, row: Integer, level: Integer, order: Any, cursor: Any) -> None:
     """Sort the records of a row by their cells along x, by counting; write where each cell begins."""
     words, cells = records.words, rows.shape[level, 0]
@@ -483,7 +497,7 @@ def _sort_row(records: Any, rows: Any, row: Integer, level: Integer, order: Any,
         cursor[own] += np.uint32(1)
 
 
-@helper
+@forceinline
 def _note_reach(rows: Any, row: Integer, level: Integer, count: Integer) -> None:
     """Write for each box of a row which cells along x its partners can begin in, and which rows beside its own."""
     columns, words, frame = rows.columns, rows.words, rows.frame

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import llvmlite.binding
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import rank_of_eight
+from choque._core.pair_keys import unpack_range
 from choque._core.types import Integer, Keys, Pairs
 
 PART_BITS = 10
@@ -17,6 +20,9 @@ PART_BITS = 10
 
 MAX_PARTS_BITS = 11
 """There are at most 2,048 parts: as many places can be written to in turn without a miss for each."""
+
+MAX_WHOLE = 150_000
+"""Up to this number, pairs are sorted whole by vector instructions (8 ns each) faster than by parts (13 ns)."""
 
 _DIGIT_BITS = 11
 MAX_RANKED = 64
@@ -39,9 +45,12 @@ def sorted_pairs(
 
     Pairs are dealt into parts by their first number; a part is sorted by counting on the first number, and the pairs
     of one first number by rank, eight comparisons at once, or by digits if they are many. The result does not depend
-    on the number of threads. O(m) time; 8 bytes a pair beside the answer.
+    on the number of threads. O(m) time; 8 bytes a pair beside the answer. Up to `MAX_WHOLE` pairs are sorted whole by
+    NumPy where it uses vector instructions.
     """
     total = sum(chunk.size for chunk in chunks)
+    if total <= MAX_WHOLE and _numpy_has_lanes():
+        return _sorted_whole(chunks, total)
     thread_count = threads.streams(thread_count, total)
     bits = max(PART_BITS, _bits_below(row_count) - MAX_PARTS_BITS)
     shift, parts = np.uint64(32 + bits), ((max(row_count, 1) - 1) >> bits) + 1
@@ -61,6 +70,21 @@ def sorted_pairs(
         thread_count,
     )
     return pairs
+
+
+def _sorted_whole(chunks: list[Keys], total: int) -> Pairs:
+    keys = chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
+    chunks.clear()
+    keys.sort()
+    pairs: Pairs = memory.empty((total, 2), np.int32)
+    unpack_range(0, total, keys, pairs)
+    return pairs
+
+
+@cache
+def _numpy_has_lanes() -> bool:
+    """Return whether NumPy sorts numbers of 64 bits by vectors: from 2.0 on, with AVX2."""
+    return int(np.__version__.partition(".")[0]) >= 2 and bool(llvmlite.binding.get_host_cpu_features().get("avx2"))
 
 
 def _dealt(
@@ -227,7 +251,7 @@ def _sort_parts(
             pairs[at, 1] = second[k]
 
 
-@helper
+@forceinline
 def _rank_run(values: Any, first: Integer, last: Integer, ranks: Any) -> None:
     """Write where each of values[first:last] goes when they are sorted; equal ones keep their order."""
     for k in range(first, last):
@@ -237,7 +261,7 @@ def _rank_run(values: Any, first: Integer, last: Integer, ranks: Any) -> None:
         ranks[k] = rank
 
 
-@helper
+@forceinline
 def _sort_run(values: Any, first: Integer, last: Integer, pass_count: int, scratch: Any, counts: Any) -> None:
     """Sort values[first:last] by digits of eight bits, the least significant first."""
     for number in range(pass_count):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.row_pairs import SLICE, emit_slices, slices_of
-from choque._core.rows import Rows, build_rows, column_place
+from choque._core.row_pairs import emit_rows
+from choque._core.rows import Rows, build_rows, columns_of
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
 
@@ -35,8 +35,11 @@ class Grid(Index):
     def build(self) -> None:
         """Choose the grids and sort the boxes into them."""
         self._rows = build_rows(self.records, self.thread_count())
-        self._slices = slices_of(self._rows)
         self.note_bytes(32 * len(self))  # records by row, while they are sorted
+
+    def thread_count(self, work: int | None = None) -> int:
+        """Return how many threads to use: eight boxes are tested at once, so a box costs a quarter."""
+        return super().thread_count((len(self) if work is None else work) // 4)
 
     @property
     def level_count(self) -> int:
@@ -58,7 +61,7 @@ class Grid(Index):
 
     def emit(self, sink: Sink) -> None:
         """Write the pairs of each box and the boxes of the cells near it."""
-        sink.run(emit_slices, SLICE * len(self._slices.row), self._rows, self._slices, grain=SLICE)
+        emit_rows(sink, self._rows)
 
 
 def _cells_in_use(
@@ -72,7 +75,7 @@ def _cells_in_use(
     total = 0
     for level, (cells_x, cells_y, cells_z, first_row, first_start) in enumerate(rows.shape.tolist()):
         for line in range(cells_y * cells_z):
-            base, stride = column_place(rows.row_start, first_row + line)
+            base, stride = columns_of(rows.row_start, first_row + line)
             start = first_start + line * (cells_x + 1)
             starts = rows.starts[start : start + cells_x + 1].astype(np.int64)
             used = np.flatnonzero(np.diff(starts))

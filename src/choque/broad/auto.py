@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.kernel import kernel
+from choque._core.kernel import inline, kernel
 from choque._core.lanes import bit_count
 from choque._core.pair_sets import Change
 from choque._core.rows import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
 from choque._core.tree import Tree
 from choque._core.types import Floats, Integer, Rows
-from choque.broad.cost_table import CostTable, Expectation, TableArrays, expect_ratios, read_cost_table
+from choque.broad.cost_table import CostTable, Expectation, expect_ratios, read_cost_table
 from choque.broad.index import Index, find
 from choque.broad.structure import Structure
 from choque.errors import UnreadableFile
@@ -43,7 +43,7 @@ WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving":
 """How much a decade of each tells methods apart; what moves is not compared with what rests."""
 
 
-MAX_BRUTE, MAX_BRUTE_MOVING = 700, 150
+MAX_BRUTE, MAX_BRUTE_MOVING = 600, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
 
 MAX_MOVED_SHARE = 0.05
@@ -145,6 +145,10 @@ class Auto(Index):
         self._chosen.table = self.table
         return self._chosen.remove(rows)
 
+    def make_sink(self, keep: bool) -> Sink:
+        """Return a sink with as many threads as the method chosen takes."""
+        return self._chosen.make_sink(keep)
+
     def emit(self, sink: Sink) -> None:
         """Write the pairs of the method chosen."""
         self._chosen.emit(sink)
@@ -169,9 +173,9 @@ class Auto(Index):
             self._why = f"{len(self):,} boxes are few enough to test all pairs"
             return "brute"
         moving = previous is not None
-        before, table = previous if moving else self.records, present_table(moving)
-        numbers, ratios = np.empty(len(COORDINATES)), np.empty(len(CANDIDATES))
-        _consult(self.records, before, sample_size(len(self)), moving, table.arrays, numbers, ratios)
+        table = present_table(moving)
+        numbers, ratios = survey_numbers(self.records, previous), np.empty(len(CANDIDATES))
+        expect_ratios(numbers, table.arrays, ratios)
         self._grid_tests, self._passed, self._why = float(numbers[1]), float(numbers[5]), ratios
         if moving and ratios[CANDIDATES.index(self._chosen.name)] < SWITCH_AT:
             return self._chosen.name
@@ -199,15 +203,6 @@ def present_table(moving: bool) -> CostTable:
             f"The performance map {path} lies on {', '.join(table.coordinates)}; auto needs {', '.join(COORDINATES)}."
         )
     return table.only("moving", float(moving)) or table
-
-
-@kernel
-def _consult(
-    records: Any, previous: Any, size: Integer, moving: bool, table: TableArrays, numbers: Any, ratios: Any
-) -> None:
-    """Write the survey of these boxes to ``numbers`` (6,) and the expected ratios to ``ratios`` (methods,)."""
-    survey_numbers(records, previous, size, moving, numbers)
-    expect_ratios(numbers, table, ratios)
 
 
 @kernel
@@ -257,11 +252,16 @@ def survey_boxes(records: Floats, previous: Floats | None = None) -> Survey:
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.
     """
-    numbers, moving = np.empty(len(COORDINATES)), previous is not None
-    before = records if previous is None else previous
-    survey_numbers(records, before, sample_size(len(records)), moving, numbers)
-    n, grid_tests, sweep_tests, size_classes, _, passed = numbers.tolist()
-    return Survey(int(n), grid_tests, sweep_tests, int(size_classes), moving, passed)
+    n, grid_tests, sweep_tests, size_classes, moving, passed = survey_numbers(records, previous).tolist()
+    return Survey(int(n), grid_tests, sweep_tests, int(size_classes), bool(moving), passed)
+
+
+def survey_numbers(records: Floats, previous: Floats | None) -> NDArray[np.float64]:
+    """Return the fields of a `Survey` as one array (6,)."""
+    numbers = np.empty(len(COORDINATES))
+    _survey_sample(records, sample_size(len(records)), numbers)
+    numbers[4:] = (0.0, 0.0) if previous is None else (1.0, ends_passed(previous, records))
+    return numbers
 
 
 def sample_size(count: int) -> int:
@@ -275,23 +275,15 @@ def ends_passed(previous: Floats, records: Floats) -> float:
 
 
 @kernel
-def survey_numbers(records: Any, previous: Any, size: Integer, moving: bool, numbers: Any) -> None:
-    """Write the fields of a `Survey` to ``numbers`` (6,)."""
-    near, sweep, classes = _survey_sample(records, size)
-    numbers[0], numbers[1], numbers[2], numbers[3] = records.shape[0], PER_NEAR * near, sweep, classes
-    numbers[4] = np.float64(moving)
-    numbers[5] = _passed(previous, records, min(size, MIN_SAMPLE)) if moving else 0.0
-
-
-@kernel
-def _survey_sample(records: Any, size: Integer) -> tuple[float, float, int]:
-    """The sample in columns, its extent and edges, and how many of its pairs a grid would compare."""
+def _survey_sample(records: Any, size: Integer, numbers: Any) -> None:
+    """Write the first four fields of a `Survey` to ``numbers``, from a sample of ``size`` boxes."""
     lower, largest = np.empty((3, size), np.float64), np.empty(size, np.float64)
     low, high, longest, total = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for axis in range(3):
         low[axis], high[axis], longest[axis], total[axis] = np.inf, -np.inf, 0.0, 0.0
     count = records.shape[0]
-    taken = 0
+    taken = np.int64(0)
+    numbers[0], numbers[1], numbers[2], numbers[3] = count, 0.0, 0.0, 1.0
     for place in range(size):
         i = place * count // size
         largest[taken] = 0.0
@@ -308,13 +300,14 @@ def _survey_sample(records: Any, size: Integer) -> tuple[float, float, int]:
             total[axis] += edge
         taken += 1
     if taken < 2:
-        return 0.0, 0.0, 1
+        return
     sweep = np.float64(count)
     for axis in range(3):
         if high[axis] > low[axis]:
             sweep = min(sweep, 2.0 * count * (total[axis] / taken) / (high[axis] - low[axis]))
     near = _count_near(lower, taken, _reach(low, high, longest, count))
-    return near * np.float64(count) / (taken * (taken - 1.0)), sweep, _count_classes(largest, taken)
+    numbers[1] = PER_NEAR * near * np.float64(count) / (taken * (taken - 1.0))
+    numbers[2], numbers[3] = sweep, _count_classes(largest, taken)
 
 
 @kernel
@@ -343,7 +336,7 @@ def _passed(previous: Any, records: Any, size: Integer) -> float:
     return passed
 
 
-@kernel
+@inline
 def _reach(low: Any, high: Any, longest: Any, count: Integer) -> tuple[float, float, float]:
     """How far apart boxes of a grid are compared: the longest edge and half a cell, cells as `rows` chooses them."""
     wide_y, wide_z = WIDE * longest[1], WIDE * longest[2]
@@ -361,7 +354,7 @@ def _reach(low: Any, high: Any, longest: Any, count: Integer) -> tuple[float, fl
     return longest[0] + 0.5 * cell_x, longest[1] + 0.5 * wide_y, longest[2] + 0.5 * wide_z
 
 
-@kernel
+@inline
 def _count_near(lower: Any, size: Integer, reach: tuple[float, float, float]) -> int:
     """Pairs of the sample whose lower corners are within reach of each other on every axis."""
     x, y, z = lower[0], lower[1], lower[2]
@@ -375,7 +368,7 @@ def _count_near(lower: Any, size: Integer, reach: tuple[float, float, float]) ->
     return near
 
 
-@kernel
+@inline
 def _count_classes(largest: Any, size: Integer) -> int:
     """How many fourfold classes hold a box of the sample; what is a 4²⁴th of the largest or less is one class."""
     greatest = 0.0
