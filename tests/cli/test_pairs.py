@@ -165,3 +165,39 @@ def test_explain(command: Command, boxes_file: Path, tmp_path: Path) -> None:
     choque.files.write_boxes(tmp_path / "many.npy", *choque.scene.generate("uniform", 5_000).frame(0))
     choice = json.loads(command.succeeds("explain", tmp_path / "many.npy", "--json"))
     assert (choice["method"], choice["box_count"], choice["dimension"]) == ("grid", 5_000, 3)
+
+
+def large_file(folder: Path) -> Path:
+    lower = np.random.default_rng(1).uniform(0, 9, (200, 2))
+    choque.files.write_boxes(folder / "boxes.parquet", lower, lower + 0.5)
+    return folder / "boxes.parquet"
+
+
+def test_from_file_to_file_in_bounded_memory(command: Command, tmp_path: Path) -> None:
+    path, folder = large_file(tmp_path), tmp_path / "pairs"
+    expected = len(choque.pairs(*choque.files.read_boxes(path)))
+    text = command.succeeds("pairs", path, "--memory", "1GiB", "--output", folder)
+    assert f"pairs   {expected}, touching boxes included" in text
+    assert f"1 file in {folder}" in text
+    record = json.loads(command.succeeds("pairs", path, "--memory", "1GiB", "--output", folder, "--json"))
+    assert (record["pair_count"], record["files"]) == (expected, ["tile-000000.parquet"])
+    assert choque.scale.open(folder).count == expected
+
+
+def test_explain_says_what_a_search_would_take(command: Command, tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    text = command.succeeds("pairs", path, "--memory", "1GiB", "--explain")
+    assert "boxes    200 in 2D, float64" in text
+    assert "written  1.000 times a box" in text
+    record = json.loads(command.succeeds("pairs", path, "--explain", "--json"))
+    assert (record["boxes"], record["tiles"], record["memory"]) == (200, 1, 4 << 30)
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_a_search_in_bounded_memory_needs_a_folder_and_chooses_its_method(command: Command, tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    assert "name a new folder for the pairs" in command.fails("pairs", path, "--memory", "1GiB")
+    assert "--method and --memory do not go together" in command.fails(
+        "pairs", path, "--memory", "1GiB", "--method", "grid"
+    )
+    assert "at least" in command.fails("pairs", path, "--memory", "10MiB", "--output", tmp_path / "pairs")

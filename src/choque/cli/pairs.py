@@ -49,8 +49,29 @@ def pairs(
     method: Method = "auto",
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="Write pairs to .npy, .csv or .parquet.", show_default=False),
+        typer.Option(
+            "--output",
+            metavar="PATH",
+            help="Write pairs to .npy, .csv or .parquet; with --memory, to a folder of .parquet.",
+            show_default=False,
+        ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="Search from file to file in so much memory, as in 4GiB.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="Processes, with --memory; default: all.", show_default=False),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="With --memory: say what it would take, and do nothing.")
+    ] = False,
     as_json: AsJson = False,
     half_open: HalfOpen = False,
     threads: Threads = None,
@@ -65,10 +86,17 @@ def pairs(
       choque pairs boxes.csv --output pairs.csv
       choque pairs scene.aabbs --frame 3 --method sap-direct --option tiles=true --json
       choque pairs million.npy --device cuda
+      choque pairs 'boxes/*.parquet' --memory 4GiB --explain
+      choque pairs 'boxes/*.parquet' --memory 4GiB --output pairs/
     """
     import choque
     from choque.broad.devices import on_device
 
+    if memory is not None or explain or workers is not None:
+        wrong = {"--method": method != "auto", "--threads": threads, "--device": device, "--frame": frame}
+        _refuse([name for name, is_given in wrong.items() if is_given] + ["--option"] * bool(option))
+        _search_files(str(file), output, explain, as_json, memory=memory, workers=workers, closed=not half_open)
+        return
     if output is not None:
         _check_format(output)
     options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
@@ -82,6 +110,50 @@ def pairs(
         print_json(_record(answer, file, frame, output))
     else:
         _summarise(answer, file, output)
+
+
+def _refuse(names: list[str]) -> None:
+    """Refuse options that a search from file to file does not have."""
+    from choque.errors import InvalidInput
+
+    if names:
+        raise InvalidInput(f"{names[0]} and --memory do not go together: a search from file to file chooses by itself.")
+
+
+def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, **options: Any) -> None:
+    """Search from file to file in bounded memory, or say what that would take."""
+    from dataclasses import asdict
+    from time import perf_counter
+
+    import choque
+    from choque.cli._terminal import progress
+    from choque.errors import InvalidInput
+    from choque.lab.table import duration
+
+    if explain:
+        plan = choque.scale.plan(file, **options)
+        if as_json:
+            facts = {"boxes": plan.box_count, "tiles": plan.tiling.tile_count, "memory": plan.memory}
+            print_json({"file": file, **facts, "workers": plan.workers, **asdict(plan.expected)})
+        else:
+            typer.echo(str(plan))
+        return
+    if output is None:
+        raise InvalidInput(
+            "--memory is given without --output; name a new folder for the pairs, as in --output pairs/."
+        )
+    begin = perf_counter()
+    with progress("tiles") as tell:
+        found = choque.scale.pairs(file, output, progress=tell, **options)
+    seconds = perf_counter() - begin
+    if as_json:
+        names = [path.name for path in found.files]
+        print_json({"file": file, "output": str(output), "pair_count": found.count, "seconds": seconds, "files": names})
+        return
+    many = "file" if len(found.files) == 1 else "files"
+    typer.echo(f"{'pairs':<8}{found.count:,}, touching boxes {'' if options['closed'] else 'not '}included")
+    typer.echo(f"{'time':<8}{duration(seconds)}")
+    typer.echo(f"{'written':<8}{len(found.files)} {many} in {output}")
 
 
 def _check_format(output: Path) -> None:

@@ -48,6 +48,11 @@ class Workers:
     memory: int | None = None
     """What all of them together may use [bytes]; None if nobody has said."""
 
+    def start(self) -> None:
+        """Start local processes now, so that they load their libraries while something else is done."""
+        if isinstance(self.executor, LocalProcesses):
+            self.executor.start(self.width)
+
 
 class _Here(Executor):
     """Runs a task when it is submitted, in this process."""
@@ -80,6 +85,11 @@ class LocalProcesses(Executor):
         """Run ``task`` in a process; raises at once if it cannot be pickled."""
         order = pickle.dumps((task, arguments, options))
         return self._threads.submit(self._run, order)
+
+    def start(self, count: int) -> None:
+        """Start ``count`` processes before the first task."""
+        with self._lock:
+            self._idle += [self._new_process() for _ in range(count - len(self._all))]
 
     @property
     def process_ids(self) -> list[int]:
@@ -128,15 +138,18 @@ class LocalProcesses(Executor):
                 process = self._idle.pop()
                 if process.poll() is None:
                     return process
-            started = subprocess.Popen(
-                [sys.executable, "-m", "choque.scale.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # Where this process finds modules, its workers find them too.
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
-            )
-            self._all.append(started)
-            return started
+            return self._new_process()
+
+    def _new_process(self) -> subprocess.Popen[bytes]:
+        started = subprocess.Popen(
+            [sys.executable, "-m", "choque.scale.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Where this process finds modules, its workers find them too.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+        )
+        self._all.append(started)
+        return started
 
 
 def _close_quietly(stream: Any) -> None:

@@ -217,6 +217,8 @@ def _search(
     folder = Path(output).resolve()
     with given.find_workers(sets) as workers, _reserved(folder):
         former = folder / PLAN
+        if not (folder / MANIFEST).exists():
+            workers.start()
         if former.exists():
             chosen = _continued(SearchPlan.read(former), sets, given, workers, folder)
         else:
