@@ -272,7 +272,7 @@ def library_lines() -> list[str]:
 
 
 FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
-    "library: files": ("377", 260, lambda: [str(path.relative_to(ROOT)) for path in library()]),
+    "library: files": ("377", 290, lambda: [str(path.relative_to(ROOT)) for path in library()]),
     "library: lines": (
         "42,000",
         MAX_LINES_WITH_NEIGHBORS if (PACKAGE / "neighbors").exists() else MAX_LINES,
@@ -284,7 +284,7 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     "files crossed by World.step": ("45", 30, lambda: crossed(WORLD, "world.step(1 / 60)")),
     "files crossed by choque run --record": ("95", 55, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 40, loaded),
-    "public names": ("204", 140, public_names),
+    "public names": ("204", 150, public_names),
     "modules with one importer, no plug-ins": ("109", 33, lone_modules),
     f"kernels with more than {MAX_PARAMETERS} parameters": ("71", 25, long_kernels),
 }

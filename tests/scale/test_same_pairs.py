@@ -172,3 +172,51 @@ def test_geoparquet_bounding_boxes_and_named_columns(tmp_path: Path) -> None:
     assert found_pairs(choque.scale.pairs(tmp_path / "geo.parquet", tmp_path / "1", tile_rows=12)) == expected
     named = choque.scale.pairs(tmp_path / "geo.parquet", tmp_path / "2", tile_rows=12, columns=list(sides))
     assert found_pairs(named) == expected
+
+
+def test_arrow_streams_are_written_to_a_file_first(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    random = np.random.default_rng(19)
+    lower = random.uniform(0, 9, (120, 2))
+    sides = {"x_lower": lower[:, 0], "y_lower": lower[:, 1], "x_upper": lower[:, 0] + 1, "y_upper": lower[:, 1] + 1}
+    table = arrow.table({**sides, "name": [str(row) for row in range(120)]})
+    expected = pairs_by_definition(lower, lower + 1)
+    for boxes in (table, arrow.RecordBatchReader.from_batches(table.schema, table.to_batches(50)), table):
+        found = choque.scale.pairs(boxes, tmp_path / "pairs", tile_rows=20)  # after the first, it is finished
+        assert found_pairs(found) == expected
+        assert not (tmp_path / "pairs" / "_work").exists()
+    assert choque.scale.plan(table).box_count == 120
+    joined = choque.scale.join(table.slice(0, 50), table.slice(50), tmp_path / "joined", tile_rows=20)
+    assert found_pairs(joined) == [(i, j - 50) for i, j in expected if i < 50 <= j]
+
+
+def test_a_mapped_array_is_read_from_its_file(tmp_path: Path) -> None:
+    lower = np.random.default_rng(21).uniform(0, 9, (90, 2))
+    np.save(tmp_path / "boxes.npy", np.concatenate([lower, lower + 1], axis=1))
+    found = choque.scale.pairs(np.load(tmp_path / "boxes.npy", mmap_mode="r"), tmp_path / "pairs")
+    assert found_pairs(found) == pairs_by_definition(lower, lower + 1)
+
+
+def test_dask_dataframes_go_in_and_come_out(tmp_path: Path) -> None:
+    frames = pytest.importorskip("dask.dataframe")
+    lower = np.random.default_rng(23).uniform(0, 9, (90, 2))
+    path = write_table(tmp_path / "boxes.parquet", lower, lower + 1, row_group_size=30)
+    found = choque.scale.pairs(frames.read_parquet(path, split_row_groups=True), tmp_path / "pairs", tile_rows=20)
+    assert found_pairs(found) == pairs_by_definition(lower, lower + 1)
+    assert len(found.to_dask()) == found.count
+
+
+@pytest.mark.parametrize("library", ["h5py", "zarr"])
+def test_hdf5_and_zarr_through_their_libraries(tmp_path: Path, library: str) -> None:
+    module = pytest.importorskip(library)
+    lower = np.random.default_rng(25).uniform(0, 9, (90, 3))
+    table = np.concatenate([lower, lower + 1], axis=1)
+    if library == "h5py":
+        word = f"{tmp_path}/boxes.h5::boxes"
+        with module.File(tmp_path / "boxes.h5", "w") as file:
+            file["boxes"], file["other"] = table, table[:3]
+    else:
+        word = f"{tmp_path}/boxes.zarr"
+        module.save(word, table)
+    found = choque.scale.pairs(word, tmp_path / "pairs", tile_rows=20)
+    assert found_pairs(found) == pairs_by_definition(lower, lower + 1)

@@ -26,6 +26,9 @@ from choque.scale.tiling import first_wrong
 GROUP_ROWS = 1 << 20
 """Rows of a group in files that have no groups of their own."""
 
+SPOOLED = "spooled-"
+"""How the names of files begin that are named after their content; see `choque.scale.spool`."""
+
 GEO_SIDES = ("min", "max")
 
 Columns: TypeAlias = tuple[str, ...]
@@ -191,7 +194,8 @@ def _checked_columns(columns: Sequence[str]) -> Columns:
 def stamp_of(path: Path) -> str:
     """Return the size and the time of the last change of a file."""
     facts = path.stat()
-    return f"{facts.st_size} bytes, {facts.st_mtime_ns}"
+    moment = "" if path.name.startswith(SPOOLED) else f", {facts.st_mtime_ns}"
+    return f"{facts.st_size} bytes{moment}"
 
 
 # Parquet

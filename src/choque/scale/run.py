@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from choque._core import check
@@ -25,6 +26,7 @@ from choque.scale.found import MANIFEST, Found
 from choque.scale.inputs import BoxSet, open_set
 from choque.scale.pair_files import count_pairs, ranges_of_first, sort_range
 from choque.scale.scatter import scatter, starts_file
+from choque.scale.spool import is_stream, named_file, spool
 from choque.scale.tiles import Tiles
 
 PLAN, WORK, LOCK = "_plan.json", "_work", "_lock"
@@ -58,6 +60,8 @@ def pairs(
     boxes
         A path, a pattern such as ``"boxes/*.parquet"``, a folder of Parquet files, or a list of them. Formats:
         Parquet, ``.npy`` (memory-mapped; (n, 4), (n, 6), (n, 2, 2) or (n, 2, 3)), HDF5 (``file.h5::name``), Zarr.
+        Or an Arrow stream (a table of pyarrow, Polars, DuckDB and others) or a Dask dataframe, which are written to
+        a file first.
     output
         A new folder for the pairs. If it holds an unfinished search for the same pairs, that one goes on.
     memory
@@ -102,7 +106,7 @@ def pairs(
     >>> found.count                                                                # doctest: +SKIP
     """
     given = _Request(closed, order, memory, workers, tile_rows, client, executor)
-    return _search((open_set(boxes, columns, ids),), output, given, progress)
+    return _search(_open_sets([boxes], Path(output).resolve(), columns, ids), output, given, progress)
 
 
 def join(
@@ -127,7 +131,7 @@ def join(
     the other set.
     """
     given = _Request(closed, order, memory, workers, tile_rows, client, executor)
-    return _search((open_set(first, columns, ids), open_set(second, columns, ids)), output, given, progress)
+    return _search(_open_sets([first, second], Path(output).resolve(), columns, ids), output, given, progress)
 
 
 def plan(
@@ -151,9 +155,10 @@ def plan(
     >>> print(choque.scale.plan("boxes/*.parquet", memory="4 GiB"))    # doctest: +SKIP
     """
     given = _Request(closed, order, memory, workers, tile_rows, client, executor)
-    sets = tuple(open_set(each, columns, ids) for each in (boxes, other) if each is not None)
-    with given.find_workers(sets) as found:
-        return given.make_plan(sets, found)
+    with TemporaryDirectory() as folder:
+        sets = _open_sets([each for each in (boxes, other) if each is not None], Path(folder) / "plan", columns, ids)
+        with given.find_workers(sets) as found:
+            return given.make_plan(sets, found)
 
 
 @dataclass(frozen=True)
@@ -211,6 +216,20 @@ class _Request:
 # The search
 
 
+def _open_sets(
+    given: Sequence[Any], folder: Path, columns: Sequence[str] | None, ids: str | None
+) -> tuple[BoxSet, ...]:
+    """Look at the files that were given; streams become files in the folder of the search first."""
+    sets = []
+    for each in map(named_file, given):
+        source = each
+        if is_stream(each):
+            with _reserved(folder):
+                source = spool(each, folder / WORK, columns, ids)
+        sets.append(open_set(source, columns, ids))
+    return tuple(sets)
+
+
 def _search(
     sets: tuple[BoxSet, ...], output: str | os.PathLike[str], given: _Request, progress: Progress | None
 ) -> Found:
@@ -226,6 +245,7 @@ def _search(
             chosen.write(former)
         if not (folder / MANIFEST).exists():
             _Run(chosen, folder, workers, progress).complete()
+        shutil.rmtree(folder / WORK, ignore_errors=True)
     return Found(output)
 
 
@@ -347,12 +367,11 @@ class _Run:
         return targets
 
     def _commit(self, files: list[Path]) -> None:
-        """Write the manifest, which says that the search is finished, and remove what nobody needs any more."""
+        """Write the manifest, which says that the search is finished."""
         with replacing(self._folder / MANIFEST) as handle:
             for path in files:
                 line = {"file": path.name, "pairs": count_pairs(path), "bytes": path.stat().st_size}
                 handle.write((json.dumps(line) + "\n").encode())
-        shutil.rmtree(self._work, ignore_errors=True)
 
     def _step(self, about: str) -> None:
         self._done += 1
