@@ -48,8 +48,8 @@ print(json.dumps({"seconds": seconds, "compiled": announcement.count, "same": bo
 """
 
 
-def collect(folder: Path) -> None:
-    """Compile every kernel for the family into ``folder``, in a process with an empty cache."""
+def collect(unpacked: Path) -> None:
+    """Compile every kernel of an unpacked wheel for the family, in a process with an empty cache."""
     sys.path.insert(0, str(ROOT / "src"))
     from choque._core.shipped_kernels import FAMILIES
 
@@ -62,10 +62,12 @@ def collect(folder: Path) -> None:
             "NUMBA_CPU_NAME": family.name,
             "NUMBA_CPU_FEATURES": family.features,
             "NUMBA_CACHE_DIR": cache,
-            "PYTHONPATH": str(ROOT / "src"),
+            "PYTHONPATH": str(unpacked),  # the files and entry points that are shipped
         }
         environment.pop("NUMBA_OPT", None)
-        subprocess.run([sys.executable, "-c", COLLECT, str(folder)], env=environment, check=True)
+        subprocess.run(
+            [sys.executable, "-c", COLLECT, str(unpacked / "choque" / "_kernels")], env=environment, check=True
+        )
 
 
 def build(folder: Path) -> Path:
@@ -82,7 +84,7 @@ def build(folder: Path) -> Path:
             [sys.executable, "-m", "wheel", "unpack", "--dest", work, pure], check=True, stdout=subprocess.DEVNULL
         )
         (unpacked,) = work.glob("choque-*")
-        collect(unpacked / "choque" / "_kernels")
+        collect(unpacked)
         subprocess.run(
             [sys.executable, "-m", "wheel", "pack", "--dest-dir", work, unpacked], check=True, stdout=subprocess.DEVNULL
         )
