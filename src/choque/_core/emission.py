@@ -2,7 +2,7 @@
 
 A method gives a kernel of the form ``kernel(first, last, chunk, *arguments) -> (next, count, tests)``. It handles
 units (rows, cells, nodes: its own business) from ``first`` on, writes packed pairs to ``chunk``, and stops *before* a
-unit whose pairs might not fit, returning the unit to go on with. The sink then hands it a fresh chunk. So memory
+unit whose pairs might not fit, returning the unit to continue with. The sink then hands it a fresh chunk. So memory
 follows the answer, a buffer is never capped, and no candidate is tested twice. Kernels write every candidate and
 advance by the test, which needs no branch.
 """

@@ -112,7 +112,7 @@ class KernelCache(FunctionCache):
             data = self.files.load(key)
             if data is not None:
                 return self._impl.rebuild(target_context, data)
-        except Exception:  # whatever unpickling damaged bytes raises
+        except Exception:  # damaged bytes may raise anything when they are unpickled
             troubles.discard(self.files.index)
             return None
         family = shipped_kernels.present_family()

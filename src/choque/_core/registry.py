@@ -1,4 +1,4 @@
-"""Things by name: methods, responses, generators, formats, studies, devices and whatever else can be added to.
+"""Things by name: methods, responses, generators, formats, studies, devices and other extensible parts.
 
 A registry learns names in three ways, and imports what a name stands for when it is first used:
 

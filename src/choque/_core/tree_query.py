@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core import threads
+from choque._core import check, threads
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.lanes import block_hits, lowest_bit
@@ -77,8 +77,7 @@ def cast_rays(
 
 def nearest_boxes(tree: Tree, points: ArrayLike, count: int, dimension: int, thread_count: int) -> RayHits:
     """Return the ``count`` boxes nearest to each point, nearest first."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InvalidInput(f"count is {count!r}; it must be a whole number of at least 1.")
+    count = check.whole_number(count, "count", 1)
     given = _vectors("points", points, dimension)
     hits = RayHits(np.full((len(given), count), -1, np.int32), np.full((len(given), count), np.inf))
     if tree.rows.size:

@@ -69,7 +69,7 @@ class CostTable:
     Times are nearly powers of the coordinates. So a law is fitted through all places, and what it leaves is added
     as the mean over all places, in logarithms, weighted by the inverse fourth power of their distance (Shepard, "A
     two-dimensional interpolation function for irregularly-spaced data", 1968): near places it is about what was
-    measured there, and beyond them it goes on as they do. O(places) a question, a few microseconds for two hundred.
+    measured there, and beyond them it is extrapolated. O(places) for each query, a few microseconds for two hundred.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def sort_end_points(
     Returns
     -------
     position
-        ``last``, or where to go on because the log is full: all before it are in order.
+        ``last``, or where to continue because the log is full: all before it are in order.
     logged, exchanges, tests
         The number of log entries written, of exchanges, and of exchanges judged.
     """
@@ -161,7 +161,7 @@ def move_end_points(
     Returns
     -------
     position
-        ``last``, or the body to go on with because the log is full.
+        ``last``, or the body to continue with because the log is full.
     logged, exchanges, tests
         As for `sort_end_points`.
     """

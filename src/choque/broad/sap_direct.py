@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from choque._core import check
 from choque._core.emission import Sink
 from choque._core.types import Floats
 from choque.broad.index import Index
 from choque.broad.structure import Structure, order_of_sweep
 from choque.broad.sweep_order import Line, Order, boxes_in_order, order_of, widest_axis
 from choque.broad.sweep_tiles import TileSweep, tiled_sweep
-from choque.errors import InvalidInput
 
 
 class SapDirect(Index):
@@ -40,8 +40,8 @@ class SapDirect(Index):
     name: ClassVar[str] = "sap-direct"
 
     def __init__(self, *, tiles: bool | None = None) -> None:
-        if tiles is not None and not isinstance(tiles, bool):
-            raise InvalidInput(f"tiles is {tiles!r}; it must be True, False, or None for where tiles are faster.")
+        if tiles is not None:
+            tiles = check.boolean(tiles, "tiles", otherwise="None for the faster")
         self.tiles = tiles
 
     def build(self) -> None:

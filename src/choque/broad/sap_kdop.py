@@ -27,7 +27,6 @@ from choque.broad.devices import resolve
 from choque.broad.index import Index
 from choque.broad.sweep_order import Line, Order, order_of
 from choque.broad.sweep_tiles import TileSweep, tiled_sweep
-from choque.errors import InvalidInput
 
 TILE_EDGES = 4.5
 """The edge of a tile in typical edges of a box: a block of tests costs little, a box in several lists much."""
@@ -83,8 +82,8 @@ class SapKdop(Index):
     ) -> None:
         if axis_period is not None:
             axis_period = check.whole_number(axis_period, "axis_period", 1, otherwise="None for never")
-        if tiles is not None and not isinstance(tiles, bool):
-            raise InvalidInput(f"tiles is {tiles!r}; it must be True, False, or None for where tiles are faster.")
+        if tiles is not None:
+            tiles = check.boolean(tiles, "tiles", otherwise="None for the faster")
         self.axis_period = axis_period
         self._device = resolve(device)
         self.tiles = tiles

@@ -2,7 +2,7 @@
 
 A contact rule is a function of two poses, ``rule(a: Pose, b: Pose) -> Manifold``. It can be called from kernels, and
 from Python with `pose`. `pair_loop` compiles the loop that applies one rule to a list of pairs. All of it is in
-float64, whatever the type of the arrays.
+float64, for arrays of any type.
 """
 
 from __future__ import annotations

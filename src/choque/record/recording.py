@@ -98,7 +98,7 @@ class Recording:
 
     @property
     def remark(self) -> str:
-        """A sentence on a file whose end is missing or that goes on after its end; empty for one that is intact."""
+        """A sentence on a file whose end is missing or that continues after its end; empty for one that is intact."""
         if self.complete:
             surplus = self._file.surplus
             return (

@@ -60,7 +60,7 @@ class Subject:
 
 @dataclass
 class Trial:
-    """A subject on one scene with some settings; used as a context, it explains whatever goes wrong in it."""
+    """A subject on one scene with some settings; used as a context manager, it explains errors raised in it."""
 
     subject: Subject
     scene: Scene

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import threads
+from choque._core import check, threads
 from choque._core.kernel import kernel
-from choque.errors import InvalidInput, UnknownName
+from choque.errors import UnknownName
 from choque.lab.methods.buckets import Buckets
 from choque.lab.methods.partition_geometry import middle_along
 from choque.lab.methods.partition_growth import Cut, Level, without_regions
@@ -36,7 +36,7 @@ class Bsp(PartitionTree):
     -----
     Guarantees: exact, both topologies; with ``test=False`` it contains the answer; the same result on every run.
     A body counts as on a plane when rounding leaves a doubt. A tree of automatic depth has at most four listings a
-    body, whatever the bodies: a cut that parts too little is not made. O(n log n) to build for bodies spread
+    body, for any bodies: a cut that separates too few is not made. O(n log n) to build for bodies spread
     evenly; O(n + pairs met) memory: since leaves are no boxes, pairs are sorted to drop those met again, which
     `counters.duplicates` counts.
 
@@ -59,9 +59,7 @@ class Bsp(PartitionTree):
     ) -> None:
         if planes not in PLANES:
             raise UnknownName("choice of planes for the bsp", str(planes), PLANES)
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise InvalidInput(f"seed is {seed!r}; it must be a whole number of at least 0.")
-        self._planes, self._seed = planes, seed
+        self._planes, self._seed = planes, check.whole_number(seed, "seed", 0)
         super().__init__(**options)
 
     @property

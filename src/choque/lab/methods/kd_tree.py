@@ -30,7 +30,7 @@ class KdTree(PartitionTree):
     -----
     Guarantees: exact, both topologies; with ``test=False`` it contains the answer. A body goes to both sides of a
     plane that it touches; bounds are only compared with planes, so nothing is lost to rounding. A tree of automatic
-    depth has at most four listings a body, whatever the bodies: a cut that parts too little is not made.
+    depth has at most four listings a body, for any bodies: a cut that separates too few is not made.
     O(n log n) to build; tests grow with the bodies in a leaf; O(n) memory beside the answer, and with
     ``test=False`` that of all pairs met. `counters.duplicates` has how often a pair was met again.
 

@@ -30,7 +30,7 @@ class Octree(PartitionTree):
 
     Guarantees: exact, both topologies; with ``test=False`` it contains the answer. Cubes own their lower walls and
     not their upper ones; bounds are only compared with walls, so nothing is lost to rounding. A tree of automatic
-    depth has at most four listings a body, whatever the bodies: a cube that would part too little stays whole.
+    depth has at most four listings a body, for any bodies: a cube that would separate too few stays whole.
     O(n · levels) to build; tests grow with the bodies in a leaf; O(n) memory beside the answer, and with
     ``test=False`` that of all pairs met. `counters.duplicates` has how often a pair was met again.
 

@@ -232,7 +232,7 @@ def _children(level: Level, done: Cut, chosen: NDArray[np.bool_], thread_count: 
 def _check_listings(listings: int, body_count: int) -> None:
     if listings > max(LISTINGS_PER_BODY_ASKED * body_count, LISTINGS_FREE):
         raise InvalidInput(
-            f"A tree of the depth asked for lists the bodies {listings} times, because so many lie on its planes; "
+            f"A tree of the depth asked for lists the bodies {listings} times, because many of them lie on its planes; "
             "ask for fewer levels, or leave depth to None."
         )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar
 
+from choque._core import check
 from choque._core.emission import Sink
 from choque.broad.index import Index
 from choque.broad.structure import Structure
-from choque.errors import InvalidInput
 from choque.lab.methods.buckets import Buckets
 from choque.lab.methods.partition_growth import Cut, Level, Limits, automatic_depth, grow
 
@@ -46,11 +46,12 @@ class PartitionTree(Index):
         leaf_size: int | None = None,
         test: bool = True,
     ) -> None:
-        _check_whole("depth", depth, MAX_DEPTH)
-        _check_whole("leaf_size", leaf_size, None)
-        if not isinstance(test, bool):
-            raise InvalidInput(f"test is {test!r}; it must be True or False.")
-        self._depth, self._leaf_size, self._test = depth, leaf_size, test
+        automatic = "None to choose from the bodies"
+        if depth is not None:
+            depth = check.whole_number(depth, "depth", 1, MAX_DEPTH, otherwise=automatic)
+        if leaf_size is not None:
+            leaf_size = check.whole_number(leaf_size, "leaf_size", 1, otherwise=automatic)
+        self._depth, self._leaf_size, self._test = depth, leaf_size, check.boolean(test, "test")
         self.repeats_pairs = not (test and self.boxed)
 
     @property
@@ -107,11 +108,3 @@ class PartitionTree(Index):
     def byte_count(self) -> int:
         """The bytes of the records and of the leaves."""
         return super().byte_count + self._buckets.nbytes
-
-
-def _check_whole(name: str, value: int | None, most: int | None) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most is not None and value > most):
-        allowed = "a whole number of at least 1" if most is None else f"a whole number from 1 to {most}"
-        raise InvalidInput(f"{name} is {value!r}; it must be {allowed}, or None to choose from the bodies.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STILL = ("uniform", "clustered", "mixed", "aligned")
 MOVING = ("brownian", "free-fall")
 MIN_FRAMES, MAX_FRAMES, BOX_FRAMES = 10, 60, 300_000
-"""A moving scene has so many frames, and between them as many as make so many boxes in all; a still one has one."""
+"""Least and greatest number of frames of a moving scene, and the boxes of all its frames together."""
 
 DESIGN_PAGE = "Choque, design page, measurements of the core"
 

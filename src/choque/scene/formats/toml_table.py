@@ -155,7 +155,7 @@ class TomlTable:
         return [TomlTable(each, self._path, self._lines, place) for each, place in zip(value, places, strict=True)]
 
     def plain(self) -> dict[str, Any]:
-        """Whatever is there, for others to check."""
+        """Return the value unchecked, for others to check."""
         return dict(self._entries)
 
     def _each(self, key: str, count: int, fits: Callable[[Any], bool], one: str, many: str) -> Any:

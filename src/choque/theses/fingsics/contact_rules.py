@@ -1,7 +1,7 @@
 """The contact rules of the Fingsics engine, defects included, so that its counts can be checked.
 
 One routine for each pair of kinds, the smaller kind first; tiles pass through each other. Everything is computed in
-single precision, whatever the arrays hold. The number of a body is its row: the order of bodies in the scene.
+single precision, for arrays of any float type. The number of a body is its row: the order of bodies in the scene.
 """
 
 from __future__ import annotations
