@@ -51,6 +51,8 @@ CALLS = {
     "interest config": "interest config new.txt",
     "lab list": "lab list",
     "neighbors": "neighbors atoms.xyz --cutoff 2",
+    "join": "join boxes.npy boxes.npy --iou 0.5",
+    "suppress": "suppress results.json",
 }
 """One call of each that takes little time. Studies are in tests/lab, films in tests/studio, the demo in test_demo."""
 
@@ -73,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ball.translated([20, 0, 0]).write(folder / "far.evm")
     write_config(folder / "interest.txt", InterestConfig(steps=2, objects=20))
     (folder / "atoms.xyz").write_text('2\nLattice="3 0 0 0 3 0 0 0 3"\nC 0 0 0\nC 1 1 1\n')
+    (folder / "results.json").write_text('[{"bbox": [0, 0, 1, 1], "score": 0.5}]')
     (folder / "scenes" / "scenes").mkdir(parents=True)
     scene = '<config><objects><sphere pos="0,3,0"/></objects></config>'
     (folder / "scenes" / "scenes" / "drop.xml").write_text(scene)

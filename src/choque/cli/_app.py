@@ -26,6 +26,7 @@ from choque.cli.bench import bench
 from choque.cli.demo import demo
 from choque.cli.doctor import doctor
 from choque.cli.explain import explain
+from choque.cli.join import join
 from choque.cli.methods import methods
 from choque.cli.neighbors import neighbors
 from choque.cli.page import page
@@ -34,6 +35,7 @@ from choque.cli.picture import picture
 from choque.cli.replay import replay
 from choque.cli.run import run
 from choque.cli.scenes import scenes
+from choque.cli.suppress import suppress
 from choque.cli.test_scenes import test_scenes
 from choque.cli.video import video
 from choque.cli.view import view
@@ -43,7 +45,7 @@ Verb = Callable[..., None]
 
 GROUPS: dict[str, tuple[Verb, ...]] = {
     "Start here": (demo, doctor, scenes, methods),
-    "Boxes": (pairs, explain, bake, bench),
+    "Boxes": (pairs, join, suppress, explain, bake, bench),
     "Worlds of bodies": (run, replay, test_scenes),
     "Motion, solids, areas, atoms": (kinetic.kinetic, volume.volume, interest.interest, neighbors),
     "Pictures": (view, picture, video, page),

@@ -98,7 +98,7 @@ def pairs(
         _search_files(str(file), output, explain, as_json, memory=memory, workers=workers, closed=not half_open)
         return
     if output is not None:
-        _check_format(output)
+        check_format(output)
     options = read_settings(option, reserved=("name", "bounds", "closed", "threads"))
     if device is not None:
         method, options = on_device(device, method, options)
@@ -156,7 +156,7 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
     typer.echo(f"{'written':<8}{len(found.files)} {many} in {output}")
 
 
-def _check_format(output: Path) -> None:
+def check_format(output: Path) -> None:
     """Refuse a format that is unknown, or that a missing library writes, before any work is done."""
     from choque.errors import UnknownName
     from choque.files.atomic import check_output

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core.tables import SCHEMES
 from choque.errors import InvalidInput, UnreadableFile
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -95,6 +96,22 @@ def float_type(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
 def column_names(dimension: int) -> list[str]:
     """List ``x_lower``, ``y_lower``, …, ``x_upper``, … for 2 or 3 axes."""
     return [f"{axis}_{side}" for side in ("lower", "upper") for axis in "xyz"[:dimension]]
+
+
+def usual_columns(present: list[str]) -> list[str] | None:
+    """Return the columns of boxes among those ``present``, each of which must be there once; None if there are none.
+
+    ``x1``, ``y1``, ``x2``, ``y2`` and the other names of `choque._core.tables.SCHEMES`; ``x_lower`` and so on come
+    first and are left to `column_names`, which says what is missing.
+    """
+    if any(name.endswith(("_lower", "_upper")) for name in present):
+        return None
+    for scheme in SCHEMES:
+        flat = [scheme[0], scheme[1], scheme[3], scheme[4]]
+        if all(present.count(name) == 1 for name in flat):
+            is_solid = present.count(scheme[2]) == 1 and present.count(scheme[5]) == 1
+            return list(scheme) if is_solid else flat
+    return None
 
 
 def boxes_from_table(table: NDArray[Any], path: Path) -> BoxArrays:

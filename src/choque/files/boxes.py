@@ -34,6 +34,7 @@ from choque.files.box_arrays import (
     column_names,
     float_type,
     table_from_boxes,
+    usual_columns,
 )
 from choque.files.budget import check_size
 from choque.files.source import NUMBER_MEMORY, lower_suffix, naming_damage, read_head, require_signature
@@ -56,8 +57,9 @@ def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> BoxArrays:
     =============  ======================================================================================
     ``.npy``       an array (n, 2·d), lower columns first, or (n, 2, d)
     ``.npz``       arrays ``lower`` and ``upper``, (n, d) or (frames, n, d)
-    ``.csv``       columns x_lower, y_lower[, z_lower], x_upper, …; or 4 or 6 columns without a header
-    ``.parquet``   the same columns
+    ``.csv``       columns x_lower, y_lower[, z_lower], x_upper, …; x1, y1, x2, y2; xmin, ymin, xmax, ymax; minx,
+                   miny, maxx, maxy; or 4 or 6 columns without a header
+    ``.parquet``   the same columns, or the ``bbox`` of GeoParquet, read without its geometries
     ``.aabbs``     a Broadmark scene
     =============  ======================================================================================
 
@@ -270,28 +272,44 @@ def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArray
 
 
 def _read_parquet(path: Path) -> BoxArrays:
-    """Read boxes from columns named as `column_names` says, in any order; other columns are ignored."""
+    """Read boxes from columns of usual names, in any order, or from the ``bbox`` of GeoParquet."""
     require_signature(path, b"PAR1", "a Parquet table")
     arrow = _pyarrow("pyarrow")
     parquet = _pyarrow("pyarrow.parquet")
     with naming_damage(path), parquet.ParquetFile(path) as source:
         present = source.schema_arrow.names
         wanted = column_names(3 if {"z_lower", "z_upper"} & set(present) else 2)
+        box: Any = source.schema_arrow.field("bbox").type if present.count("bbox") == 1 else None
+        is_geo = box is not None and arrow.types.is_struct(box) and wanted[0] not in present
+        if is_geo:  # GeoParquet 1.1: the box around each geometry, in a column of its own
+            present = [box.field(place).name for place in range(box.num_fields)]
+        wanted = usual_columns(present) or wanted
         missing = [name for name in wanted if present.count(name) != 1]
         if missing:
             raise UnreadableFile(
                 f"The file {path} does not have exactly one column {missing[0]!r}; it needs {', '.join(wanted)}."
             )
         for name in wanted:
-            kind = source.schema_arrow.field(name).type
+            kind = (box.field(name) if is_geo else source.schema_arrow.field(name)).type
             if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
                 raise UnreadableFile(f"In {path}, the column {name!r} is of type {kind}; numbers are needed.")
         check_size(source.metadata.num_rows * len(wanted) * NUMBER_MEMORY, path)
-        table = source.read(columns=wanted)
+        wanted = [f"bbox.{name}" for name in wanted] if is_geo else wanted
+        table = source.read(columns=wanted).flatten()
     for name in wanted:
         if missing_count := table.column(name).null_count:
             raise UnreadableFile(f"In {path}, the column {name!r} has {missing_count} missing values.")
     return boxes_from_table(np.column_stack([table.column(name).to_numpy() for name in wanted]), path)
+
+
+def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
+    """Return those of the ``wanted`` columns that a Parquet table has."""
+    parquet = _pyarrow("pyarrow.parquet")
+    with naming_damage(path), parquet.ParquetFile(path) as source:
+        present = [name for name in wanted if source.schema_arrow.names.count(name) == 1]
+        check_size(source.metadata.num_rows * len(present) * NUMBER_MEMORY, path)
+        table = source.read(columns=present)
+    return {name: table.column(name).to_numpy() for name in present}
 
 
 def _write_parquet(path: Path, lower: FloatArray, upper: FloatArray) -> None:

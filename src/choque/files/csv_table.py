@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
-from choque.files.box_arrays import BoxArrays, FloatArray, boxes_from_table, column_names, table_from_boxes
+from choque.files.box_arrays import (
+    BoxArrays,
+    FloatArray,
+    boxes_from_table,
+    column_names,
+    table_from_boxes,
+    usual_columns,
+)
 from choque.files.budget import check_size
 from choque.files.source import NUMBER_MEMORY, describe, is_text, read_head
 
@@ -25,7 +32,7 @@ ROWS_AT_ONCE = 65_536
 
 
 def read_boxes(path: Path) -> BoxArrays:
-    """Read boxes from columns named as `column_names` says, in any order, or from 4 or 6 unnamed ones.
+    """Read boxes from columns of usual names, in any order, or from 4 or 6 unnamed ones.
 
     Blank lines, text after a ``#`` and columns of other names are ignored. A header alone is an empty set of boxes
     in the dimensions that it names. The result is float64.
@@ -124,7 +131,7 @@ def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int]
             )
         return list(range(len(fields))), 0
     names = [field.strip("\"'").lower() for field in fields]
-    wanted = column_names(3 if {"z_lower", "z_upper"} & set(names) else 2)
+    wanted = usual_columns(names) or column_names(3 if {"z_lower", "z_upper"} & set(names) else 2)
     for name in wanted:
         if names.count(name) != 1:
             raise UnreadableFile(

@@ -1,0 +1,136 @@
+"""``choque suppress``: the boxes of a file of detections that no better box covers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from choque.cli._json import AsJson, print_json
+from choque.cli.join import Over
+
+if TYPE_CHECKING:
+    from choque.files import Detections
+
+MAX_CLASSES = 12
+"""Number of classes in the table."""
+
+
+def suppress(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Boxes with scores: COCO .json, .csv or .parquet.",
+            show_default=False,
+        ),
+    ],
+    iou: Annotated[float, typer.Option("--iou", metavar="T", help="Overlaps above this are suppressed.")] = 0.5,
+    over: Over = "union",
+    merge: Annotated[bool, typer.Option("--merge", help="Merge boxes from this overlap on instead.")] = False,
+    score: Annotated[
+        str | None, typer.Option("--score", metavar="COLUMN", help="Column of the scores.", show_default=False)
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="COLUMN", help="Column of the classes.", show_default=False)
+    ] = None,
+    all_together: Annotated[
+        bool, typer.Option("--all-together", help="Boxes of all classes and images suppress each other.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="FILE", help="Rows kept as .npy, or kept entries of COCO .json.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep the best of the boxes that overlap: non-maximum suppression.
+
+    Boxes of different classes or images do not suppress each other.
+
+    Try:
+      choque suppress results.json --iou 0.5 --output kept.json
+      choque suppress detections.csv --score confidence --group label --json
+    """
+    from time import perf_counter
+
+    import choque
+    from choque.errors import InvalidInput
+
+    if output is not None:
+        _check_output(file, output)
+    found = choque.files.read_detections(file, score=score, group=group)
+    if found.scores is None:
+        raise InvalidInput(f"The file {file} has no scores; name their column with --score.")
+    begin = perf_counter()
+    boxes = choque.bounds.Boxes(found.lower, found.upper)
+    groups = None if all_together else found.groups
+    lists: dict[int, list[int]] | None = None
+    if merge:
+        merged = choque.boxes.merge(boxes, found.scores, iou=iou, groups=groups, over=over)
+        kept, lists = merged.kept, merged.lists()
+    else:
+        kept = choque.boxes.suppress(boxes, found.scores, iou=iou, groups=groups, over=over)
+    seconds = perf_counter() - begin
+    if output is not None:
+        _write(file, output, kept)
+    if as_json:
+        record = {
+            "file": str(file),
+            "boxes": len(found),
+            "iou": iou,
+            "over": over,
+            "seconds": seconds,
+            "kept_count": len(kept),
+        }
+        record |= {"kept": kept} if output is None else {"output": str(output)}
+        print_json(record if lists is None else record | {"merged": lists})
+    else:
+        _summarise(file, found, kept, seconds, output)
+
+
+def _check_output(file: Path, output: Path) -> None:
+    from choque.errors import InvalidInput
+    from choque.files.atomic import check_output
+
+    if output.suffix.lower() == ".json" and file.suffix.lower() != ".json":
+        raise InvalidInput(f"{output} would hold entries of a COCO file, and {file} is none; write rows to .npy.")
+    if output.suffix.lower() not in (".json", ".npy"):
+        raise InvalidInput(f"--output is {output}; rows are written to .npy, entries of a COCO file to .json.")
+    check_output(output)
+
+
+def _write(file: Path, output: Path, kept: Any) -> None:
+    import numpy as np
+
+    from choque.files.atomic import replacing
+    from choque.files.detections import write_kept
+
+    if output.suffix.lower() == ".json":
+        write_kept(output, file, kept)
+        return
+    with replacing(output) as handle:
+        np.save(handle, kept, allow_pickle=False)
+
+
+def _summarise(file: Path, found: Detections, kept: Any, seconds: float, output: Path | None) -> None:
+    import numpy as np
+
+    from choque.lab.table import duration
+
+    typer.echo(f"boxes  {len(found):,} from {file}")
+    typer.echo(f"kept   {len(kept):,} in {duration(seconds)}")
+    if output is not None:
+        typer.echo(f"written {output}")
+    names, counts = np.unique(found.labels, return_counts=True)
+    if not len(names) or (len(names) == 1 and not names[0]):
+        return
+    typer.echo(f"\n{'class':<20} {'boxes':>9} {'kept':>9}")
+    order = np.argsort(-counts, kind="stable")
+    for place in order[:MAX_CLASSES].tolist():
+        own = int((found.labels[kept] == names[place]).sum())
+        typer.echo(f"{names[place][:20]:<20} {counts[place]:>9,} {own:>9,}")
+    if len(order) > MAX_CLASSES:
+        typer.echo(f"… and {len(order) - MAX_CLASSES} classes more")

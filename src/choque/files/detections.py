@@ -1,0 +1,182 @@
+"""Boxes with scores and classes: COCO JSON, and tables with a column for each.
+
+COCO's ``bbox`` is x, y, width and height. A file of results is a list of objects with ``image_id``, ``category_id``,
+``bbox`` and ``score``; a file of annotations has such a list under ``annotations``, without scores.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.tables import SCHEMES
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files.atomic import replacing
+from choque.files.box_arrays import FloatArray
+from choque.files.boxes import arrow_columns, read_boxes
+from choque.files.source import lower_suffix, naming_damage, read_text
+
+SCORE_NAMES = ("score", "scores", "confidence", "conf", "probability")
+GROUP_NAMES = ("category_id", "class_id", "class", "label", "category", "name")
+IMAGE_NAMES = ("image_id", "image", "frame")
+
+
+@dataclass(frozen=True)
+class Detections:
+    """Boxes as a detector writes them.
+
+    Attributes
+    ----------
+    lower, upper
+        (n, d) corners.
+    scores
+        (n,) float64, or None if the file has none.
+    groups
+        (n,) int64: boxes of one image and one class have one number; None if the file has neither.
+    labels
+        (n,) text: the class of each box; empty without classes.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    scores: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    labels: NDArray[np.str_]
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+
+def read_detections(path: str | os.PathLike[str], *, score: str | None = None, group: str | None = None) -> Detections:
+    """Read boxes, scores and classes from COCO ``.json``, ``.csv`` or ``.parquet``; other formats have boxes alone.
+
+    Parameters
+    ----------
+    path
+        The file.
+    score, group
+        The columns of a table with the scores and the classes; None for usual names: score, confidence, …;
+        category_id, class, label, ….
+    """
+    file = Path(path)
+    suffix = lower_suffix(file)
+    if suffix == ".json":
+        return _read_coco(file)
+    lower, upper = read_boxes(file)
+    if suffix not in (".csv", ".parquet"):
+        return Detections(lower, upper, None, None, np.zeros(len(lower), np.str_))
+    wanted = {"score": (score,) if score else SCORE_NAMES, "group": (group,) if group else GROUP_NAMES}
+    columns = (_csv_columns if suffix == ".csv" else arrow_columns)(
+        file, [*wanted["score"], *wanted["group"], *IMAGE_NAMES]
+    )
+    for asked in (score, group):
+        if asked is not None and asked not in columns:
+            raise InvalidInput(f"The file {file} has no column {asked!r}.")
+    scores, classes, images = (
+        next((columns[name] for name in names if name in columns), None)
+        for names in (wanted["score"], wanted["group"], IMAGE_NAMES)
+    )
+    return _assembled(file, (lower, upper), scores, classes, images)
+
+
+def write_kept(path: str | os.PathLike[str], source: str | os.PathLike[str], rows: NDArray[np.int64]) -> None:
+    """Write the entries ``rows`` of a COCO file of results or annotations, as they are, to ``path``."""
+    document, entries = _coco_entries(Path(source))
+    kept: Any = [entries[row] for row in rows.tolist()]
+    if isinstance(document, dict):
+        kept = document | {"annotations": kept}
+    with replacing(Path(path)) as handle:
+        handle.write(json.dumps(kept).encode())
+
+
+def _coco_entries(file: Path) -> tuple[Any, list[Any]]:
+    text = read_text(file, "COCO JSON, which is text")
+    with naming_damage(file):
+        try:
+            document = json.loads(text)
+        except RecursionError as problem:
+            raise UnreadableFile(f"The file {file} nests too deeply for a COCO file.") from problem
+    entries = document.get("annotations") if isinstance(document, dict) else document
+    if not isinstance(entries, list):
+        raise UnreadableFile(
+            f"The file {file} is not a COCO file: it must be a list of results, or have a list of annotations."
+        )
+    return document, entries
+
+
+def _read_coco(file: Path) -> Detections:
+    document, entries = _coco_entries(file)
+    boxes = np.empty((len(entries), 4))
+    for row, entry in enumerate(entries):
+        box = entry.get("bbox") if isinstance(entry, dict) else None
+        if not isinstance(box, list) or len(box) != 4 or not all(_is_number(part) for part in box):
+            raise UnreadableFile(
+                f"Entry {row} of {file} has no bbox of four numbers, which are x, y, width and height."
+            )
+        boxes[row] = box
+    if not (np.isfinite(boxes).all() and (boxes[:, 2:] >= 0).all()):
+        bad = int(np.argmax(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1)))
+        raise UnreadableFile(f"Entry {bad} of {file} has the bbox {boxes[bad].tolist()}; sizes must not be negative.")
+    present = [entry.keys() for entry in entries]
+    scores, classes, images = (
+        np.array([entry[key] for entry in entries]) if entries and all(key in keys for keys in present) else None
+        for key in ("score", "category_id", "image_id")
+    )
+    names = _category_names(document)
+    if names and classes is not None:
+        classes = np.array([names.get(each, str(each)) for each in classes.tolist()], np.str_)
+    return _assembled(file, (boxes[:, :2].copy(), boxes[:, :2] + boxes[:, 2:]), scores, classes, images)
+
+
+def _category_names(document: Any) -> dict[Any, str]:
+    given = document.get("categories", []) if isinstance(document, dict) else []
+    entries = given if isinstance(given, list) else []
+    return {
+        each["id"]: str(each["name"])
+        for each in entries
+        if isinstance(each, dict) and isinstance(each.get("id"), int) and "name" in each
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, images: Any) -> Detections:
+    if scores is not None:
+        try:
+            scores = np.asarray(scores).astype(np.float64)
+        except (TypeError, ValueError):
+            raise UnreadableFile(f"The scores of {file} are not all numbers.") from None
+    count = len(boxes[0])
+    labels = np.zeros(count, np.str_) if classes is None else np.asarray(classes).astype(np.str_)
+    parts = [np.asarray(part).astype(np.str_) for part in (classes, images) if part is not None]
+    groups = None
+    if parts:
+        groups = np.zeros(count, np.int64)
+        for part in parts:
+            numbers = np.unique(part, return_inverse=True)[1]
+            groups = np.unique(groups * (numbers.max(initial=0) + 1) + numbers, return_inverse=True)[1]
+    return Detections(*boxes, scores, groups, labels)
+
+
+def _csv_columns(file: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
+    """Return those of the ``wanted`` columns that the header of a CSV file names."""
+    lines = (line for line in read_text(file, "comma-separated text").splitlines() if line.partition("#")[0].strip())
+    rows = csv.reader((line.partition("#")[0] for line in lines), skipinitialspace=True)
+    header = [field.strip().strip("\"'").lower() for field in next(rows, [])]
+    if not any({scheme[0], scheme[3]} <= set(header) for scheme in SCHEMES):
+        return {}
+    places = {name: header.index(name) for name in (each.lower() for each in wanted) if name in header}
+    found: dict[str, list[str]] = {name: [] for name in places}
+    for row in rows:
+        for name, place in places.items():
+            found[name].append(row[place].strip())
+    return {name: np.array(values, np.str_) for name, values in found.items()}

@@ -1,0 +1,70 @@
+"""``choque join`` and ``choque suppress``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+RESULTS: list[dict[str, Any]] = [
+    {"image_id": 1, "category_id": 7, "bbox": [0, 0, 10, 10], "score": 0.5},
+    {"image_id": 1, "category_id": 7, "bbox": [1, 0, 10, 10], "score": 0.9},
+    {"image_id": 2, "category_id": 7, "bbox": [1, 0, 10, 10], "score": 0.8},
+]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(RESULTS))
+    return file
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Path:
+    file = tmp_path / "truth.csv"
+    file.write_text("x1,y1,x2,y2\n0,0,10,10\n50,50,60,60\n")
+    return file
+
+
+def test_join_summarises(command: Command, results: Path, truth: Path) -> None:
+    text = command.succeeds("join", results, truth, "--iou", "0.6")
+    assert "3 boxes from" in text
+    assert "2 boxes from" in text
+    assert "1 in a pair" in text
+    assert "overlap" in text
+    assert "0-0  1-0  2-0" in text
+
+
+def test_join_as_json_and_to_a_file(command: Command, results: Path, truth: Path, tmp_path: Path) -> None:
+    record = json.loads(command.succeeds("join", results, truth, "--iou", "0.9", "--json"))
+    assert (record["pairs"], record["values"], record["b"]["boxes"]) == ([[0, 0]], [1.0], 2)
+    record = json.loads(command.succeeds("join", results, truth, "--json"))
+    assert record["pair_count"] == 3
+    command.succeeds("join", results, truth, "--output", tmp_path / "pairs.npy")
+    assert np.load(tmp_path / "pairs.npy").tolist() == [[0, 0], [1, 0], [2, 0]]
+
+
+def test_suppress_keeps_images_apart(command: Command, results: Path, tmp_path: Path) -> None:
+    text = command.succeeds("suppress", results, "--output", tmp_path / "kept.json")
+    assert "kept   2" in text
+    assert text.splitlines()[-1].split() == ["7", "3", "2"]
+    assert json.loads((tmp_path / "kept.json").read_text()) == RESULTS[1:]
+    record = json.loads(command.succeeds("suppress", results, "--all-together", "--json"))
+    assert record["kept"] == [1]
+    record = json.loads(command.succeeds("suppress", results, "--merge", "--json"))
+    assert record["merged"] == {"1": [0], "2": []}
+
+
+def test_bad_input_is_one_sentence(command: Command, results: Path, truth: Path, tmp_path: Path) -> None:
+    assert "has no scores; name their column with --score" in command.fails("suppress", truth)
+    assert "iou is 2.0" in command.fails("suppress", results, "--iou", "2")
+    assert "rows are written to .npy" in command.fails("suppress", results, "--output", tmp_path / "a.txt")
+    assert "There is no file" in command.fails("join", results, tmp_path / "none.csv")
+    assert "divisor of an overlap" in command.fails("join", results, truth, "--iou", "0.5", "--over", "larger")

@@ -1,0 +1,92 @@
+"""Detections in COCO files and tables; usual names of columns; the bbox of GeoParquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from choque.errors import InvalidInput, UnreadableFile
+from choque.files import read_boxes, read_detections
+from choque.files.detections import write_kept
+
+RESULTS: list[dict[str, Any]] = [
+    {"image_id": 1, "category_id": 7, "bbox": [0, 0, 10, 10], "score": 0.5},
+    {"image_id": 1, "category_id": 7, "bbox": [1, 0, 10.5, 10], "score": 0.9},
+    {"image_id": 2, "category_id": 7, "bbox": [1, 0, 10, 10], "score": 0.8},
+]
+
+
+def written(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_results_of_coco(tmp_path: Path) -> None:
+    found = read_detections(written(tmp_path / "a.json", RESULTS))
+    assert found.lower.tolist() == [[0, 0], [1, 0], [1, 0]]
+    assert found.upper.tolist() == [[10, 10], [11.5, 10], [11, 10]]
+    assert found.scores is not None
+    assert found.scores.tolist() == [0.5, 0.9, 0.8]
+    assert found.groups is not None
+    assert found.groups[0] == found.groups[1] != found.groups[2]
+
+
+def test_annotations_of_coco_have_names_and_no_scores(tmp_path: Path) -> None:
+    entries = [{key: value for key, value in each.items() if key != "score"} for each in RESULTS]
+    document = {"annotations": entries, "categories": [{"id": 7, "name": "cat"}]}
+    found = read_detections(written(tmp_path / "a.json", document))
+    assert found.scores is None
+    assert found.labels.tolist() == ["cat"] * 3
+
+
+def test_kept_entries_are_written_as_they_were(tmp_path: Path) -> None:
+    write_kept(tmp_path / "b.json", written(tmp_path / "a.json", RESULTS), np.array([1, 2]))
+    assert json.loads((tmp_path / "b.json").read_text()) == RESULTS[1:]
+
+
+def test_tables_with_scores_and_classes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x1,y1,x2,y2,label,confidence\n0,0,1,1,cat,0.5\n0,0,1,2,dog,0.75\n")
+    found = read_detections(tmp_path / "a.csv")
+    assert found.upper.tolist() == [[1, 1], [1, 2]]
+    assert found.scores is not None
+    assert (found.scores.tolist(), found.labels.tolist()) == ([0.5, 0.75], ["cat", "dog"])
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"minx": [0.0], "miny": [0.0], "maxx": [1.0], "maxy": [2.0], "p": [0.5], "kind": ["a"]}
+    parquet.write_table(arrow.table(columns), tmp_path / "a.parquet")
+    found = read_detections(tmp_path / "a.parquet", score="p", group="kind")
+    assert found.scores is not None
+    assert (found.scores.tolist(), found.labels.tolist(), found.upper.tolist()) == ([0.5], ["a"], [[1, 2]])
+    with pytest.raises(InvalidInput, match="no column 'q'"):
+        read_detections(tmp_path / "a.parquet", score="q")
+
+
+def test_the_bbox_of_geoparquet_is_read_without_geometries(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    boxes = [{"xmin": 0.0, "ymin": 1.0, "xmax": 2.0, "ymax": 3.0}, {"xmin": 5.0, "ymin": 5.0, "xmax": 6.0, "ymax": 6.0}]
+    table = arrow.table({"geometry": [b"not a geometry", b""], "bbox": boxes, "name": ["a", "b"]})
+    parquet.write_table(table, tmp_path / "geo.parquet")
+    lower, upper = read_boxes(tmp_path / "geo.parquet")
+    assert (lower.tolist(), upper.tolist()) == ([[0, 1], [5, 5]], [[2, 3], [6, 6]])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "damaged|cannot|not"),
+        ('{"images": []}', "must be a list of results"),
+        ('[{"bbox": [1, 2, 3]}]', "Entry 0 of .* has no bbox of four numbers"),
+        ('[{"bbox": [1, 2, 3, "4"]}]', "Entry 0"),
+        ('[{"bbox": [1, 2, 3, true]}]', "Entry 0"),
+        ('[{"bbox": [1, 2, -3, 4]}]', "sizes must not be negative"),
+        ('[{"bbox": [1, 2, 3, 4], "score": "high"}]', "scores .* are not all numbers"),
+        ("[" * 100_000, "nests too deeply|damaged|cannot"),
+    ],
+)
+def test_bad_coco_files_are_refused_with_a_sentence(tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(UnreadableFile, match=words):
+        read_detections(tmp_path / "a.json")
