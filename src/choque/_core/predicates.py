@@ -31,12 +31,13 @@ Work = NDArray[np.float64]
 """Expansions, one behind the other; an expansion is named by the place of its smallest component and its length."""
 
 
-@kernel
-def plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
-    """Return 1 if ``point`` lies in front of the plane a b c, −1 if behind it, 0 if in it. Exact.
+UNDECIDED = 2
+"""What `quick_plane_side` returns where float64 is too coarse."""
 
-    The front is the side from which a, b, c turn counter-clockwise. 0 for every point if a, b, c lie on a line.
-    """
+
+@helper
+def quick_plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
+    """Return what `plane_side` returns, or `UNDECIDED`; a helper, for loops that borrow arrays."""
     ax, ay, az = a[0] - point[0], a[1] - point[1], a[2] - point[2]
     bx, by, bz = b[0] - point[0], b[1] - point[1], b[2] - point[2]
     cx, cy, cz = c[0] - point[0], c[1] - point[1], c[2] - point[2]
@@ -48,9 +49,17 @@ def plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
         return -1
     if -volume > bound:
         return 1
-    if size == 0.0:
-        return 0
-    return _exact_plane_side(a, b, c, point)
+    return 0 if size == 0.0 else UNDECIDED
+
+
+@kernel
+def plane_side(a: Vector, b: Vector, c: Vector, point: Vector) -> int:
+    """Return 1 if ``point`` lies in front of the plane a b c, −1 if behind it, 0 if in it. Exact.
+
+    The front is the side from which a, b, c turn counter-clockwise. 0 for every point if a, b, c lie on a line.
+    """
+    side = quick_plane_side(a, b, c, point)
+    return _exact_plane_side(a, b, c, point) if side == UNDECIDED else side
 
 
 @kernel

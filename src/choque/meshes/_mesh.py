@@ -14,7 +14,10 @@ from choque._core import check, threads
 from choque._core.predicates import LEAST
 from choque.errors import InvalidInput
 from choque.files.meshes import check_mesh, read_mesh, write_mesh
+from choque.meshes._inside import one_of_each_part, places_of
+from choque.meshes._report import Report, edge_counts, make_report, welded
 from choque.meshes._search import meeting_pairs, own_pairs, shared_segments
+from choque.meshes.frames import make_motions
 from choque.meshes.poses import as_poses
 from choque.meshes.surface import Surface, make_surface
 from choque.meshes.triangles import KINDS, TOUCHING
@@ -36,7 +39,7 @@ class Mesh:
 
     Notes
     -----
-    A mesh does not change. Its tree is built at the first question: O(m log m) time, 42 bytes a triangle. Magnitudes
+    A mesh does not change. Its tree is built at the first question: O(m log m) time, 64 bytes a triangle. Magnitudes
     of coordinates are at most 10³⁰; those below 10⁻⁸⁵ count as 0, so that all signs are exact. A triangle whose corners
     lie on a line is the segment or the point that it looks like.
 
@@ -110,6 +113,46 @@ class Mesh:
             corners = (", ".join(f"{x:.6g}" for x in corner) for corner in self._box)
             where = ", from ({}) to ({})".format(*corners)
         return f"Mesh({len(self._vertices):,} vertices, {len(self):,} faces{where})"
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether every edge has an even number of faces, so that inside and outside are defined."""
+        counts, _ = edge_counts(welded(self._vertices, self._faces))
+        return len(self) > 0 and not (counts % 2).any()
+
+    @cached_property
+    def part_points(self) -> NDArray[np.float64]:
+        """(n, 3) a vertex of each connected part."""
+        return one_of_each_part(self._vertices, self._faces)
+
+    def moved(self, pose: Any) -> Mesh:
+        """Return the mesh in a pose: a rigid matrix (4, 4), or a rotation (3, 3) and a translation (3,)."""
+        where = as_poses(pose, "pose")
+        if len(where) != 1:
+            raise InvalidInput(f"pose has {len(where)} poses; give one.")
+        return Mesh(self._vertices @ where.rotation[0].T + where.translation[0], self._faces)
+
+    def contains(self, points: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:
+        """Return for each of ``points`` (n, 3) whether it lies inside or on the surface. The mesh must be closed.
+
+        Guarantee: exact, by the parity of the faces above a point; where a mesh overlaps itself, a point that lies
+        inside twice is outside.
+        """
+        given = check.finite(check.coordinates(points, "points"), "points").astype(np.float64)
+        if given.shape[1] != 3:
+            raise InvalidInput(f"points has the shape {given.shape}; it must be (n, 3).")
+        if not self.is_closed:
+            raise InvalidInput("The mesh is open: it has no inside. See report() for where it is open.")
+        count = _thread_count(threads, len(given))
+        return places_of(given, self.surface, make_motions(as_poses(None)), 0, count) > 0
+
+    def report(self) -> Report:
+        """Return what is wrong with the mesh: open edges, degenerate and repeated faces, self-intersections and more.
+
+        Repair is left to the libraries that do it.
+        """
+        pairs = len(self.self_intersections())
+        return make_report(self._vertices, self._faces, self.surface, pairs, len(self.part_points))
 
     def self_intersections(self, *, closed: bool = True, threads: int | None = None) -> NDArray[np.int32]:
         """Return the pairs of faces that meet anywhere but in the corners and edges that they share: (m, 2), sorted.

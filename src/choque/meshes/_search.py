@@ -1,22 +1,47 @@
-"""All pairs of triangles that meet: of two meshes, and of one with itself."""
+"""All pairs of triangles that meet: of two meshes, and of one with itself.
+
+The walks are helpers, which count no references and decide most pairs by float64; what they list is decided exactly.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Sink
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer, Keys
-from choque.meshes.poses import Poses, placed
-from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at, vertex
-from choque.meshes.triangles import intersection_of, neighbors_kind, normal_axis, triangles_kind
+from choque.meshes.frames import Motions, make_motions, placed_triangle
+from choque.meshes.poses import Poses
+from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
+from choque.meshes.triangles import (
+    are_surely_apart_neighbors,
+    intersection_of,
+    is_surely_apart,
+    neighbors_kind,
+    normal_axis,
+    triangles_kind,
+)
 
 _HALF = 31
 """Bits of a face in a key: two faces, and two bits for how they meet."""
+
+CANDIDATES = 1_024
+"""Pairs that a walk lists at once."""
+
+
+class Room(NamedTuple):
+    """Working memory of a search for a block of triangles."""
+
+    stack: NDArray[np.int64]
+    points: NDArray[np.float64]
+    boxes: NDArray[np.float32]
+    candidates: NDArray[np.int64]
 
 
 def meeting_pairs(
@@ -25,7 +50,7 @@ def meeting_pairs(
     """Return all pairs (m, 2) of faces that meet, sorted, and their kinds (m,)."""
     sink = Sink(len(two.rows), thread_count, None)
     if len(one.rows) and len(two.rows):
-        sink.run(_emit_meeting, -(-len(two.rows) // WIDTH), one, two, pose.rotation, pose.translation)
+        sink.run(_emit_meeting, -(-len(two.rows) // WIDTH), one, two, make_motions(pose))
     return _unpacked(sink)
 
 
@@ -33,9 +58,7 @@ def own_pairs(surface: Surface, thread_count: int) -> tuple[NDArray[np.int32], N
     """Return all pairs (m, 2) of faces of one mesh that meet outside shared corners, sorted, and their kinds (m,)."""
     sink = Sink(len(surface.rows), thread_count, None)
     if len(surface.rows):
-        flat = np.zeros(len(surface.rows), np.uint8)
-        threads.over_ranges(_mark_flat, len(flat), thread_count, surface, flat)
-        sink.run(_emit_own, -(-len(surface.rows) // WIDTH), surface, flat)
+        sink.run(_emit_own, -(-len(surface.rows) // WIDTH), surface)
     return _unpacked(sink)
 
 
@@ -49,9 +72,8 @@ def shared_segments(
         place = np.empty(len(surface.rows), np.int64)
         place[surface.rows] = np.arange(len(place))
         places.append(place[pairs[:, column]])
-    threads.over_ranges(
-        _segments, len(pairs), thread_count, one, two, pose.rotation, pose.translation, *places, segments
-    )
+    places_of_both = np.stack(places, axis=1)
+    threads.over_ranges(_segments, len(pairs), thread_count, one, two, make_motions(pose), places_of_both, segments)
     return segments.reshape(-1, 2, 3)
 
 
@@ -67,139 +89,165 @@ def _unpacked(sink: Sink) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
 
 @kernel
 def _emit_meeting(
-    first: int,
-    last: int,
-    chunk: Keys,
-    one: Surface,
-    two: Surface,
-    rotation: NDArray[np.float64],
-    translation: NDArray[np.float64],
+    first: int, last: int, chunk: Keys, one: Surface, two: Surface, motions: Motions
 ) -> tuple[int, int, int]:
     """Emission kernel; a unit is a block of triangles of ``two``, which is searched for in the tree of ``one``."""
-    points, boxes, around = np.empty((WIDTH, 9)), np.empty((WIDTH, 6), np.float32), np.empty(6, np.float32)
-    lanes, level_first = one.lanes, one.level_first
-    stack = np.empty(WIDTH * level_first.size, np.int64)
+    room = Room(
+        np.empty(WIDTH * one.level_first.size, np.int64),
+        np.empty((WIDTH, 9)),
+        np.empty((WIDTH + 1, 6), np.float32),
+        np.empty((CANDIDATES, 2), np.int64),
+    )
     written: Integer = 0
     tests = 0
     for own in range(first, last):
         begin = written
-        own_count = min(WIDTH, two.rows.size - own * WIDTH)
-        for bound in range(3):
-            around[bound], around[bound + 3] = np.float32(np.inf), np.float32(-np.inf)
-        for i in range(own_count):
-            place = own * WIDTH + i
-            a = placed(rotation, translation, 0, vertex(two, place, 0))
-            b = placed(rotation, translation, 0, vertex(two, place, 1))
-            c = placed(rotation, translation, 0, vertex(two, place, 2))
-            box = box_around((a, b, c), one.middle)
-            for axis in range(3):
-                points[i, axis], points[i, axis + 3], points[i, axis + 6] = a[axis], b[axis], c[axis]
-            for bound in range(3):
-                boxes[i, bound], boxes[i, bound + 3] = box[bound], box[bound + 3]
-                around[bound] = min(around[bound], box[bound])
-                around[bound + 3] = max(around[bound + 3], box[bound + 3])
-        stack[0] = entry_of(level_first.size - 2, 0)
+        _fill_block(one, two, motions, own, room)
+        room.stack[0] = entry_of(one.level_first.size - 2, 0)
         depth: Integer = 1
         while depth > 0:
-            depth -= 1
-            level, block = level_of(stack[depth]), block_of(stack[depth])
-            place = level_first[level] + block
-            hits = block_hits(lanes, place, around[0], around[1], around[2], around[3], around[4], around[5])
-            if level > 0:
-                while hits != 0:
-                    stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(hits))
-                    depth += 1
-                    hits &= hits - 1
-                continue
-            if hits == 0:
-                continue
-            if written + WIDTH * WIDTH > chunk.size:
+            count, depth = _list_near(one, two, own, depth, room)
+            if written + count > chunk.size:
                 return own, begin, tests
-            for i in range(own_count):
-                x0, y0, z0, x1, y1, z1 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3], boxes[i, 4], boxes[i, 5]
-                near = block_hits(lanes, place, x0, y0, z0, x1, y1, z1)
-                while near != 0:
-                    other = block * WIDTH + lowest_bit(near)
-                    near &= near - 1
-                    tests += 1
-                    triangle = (
-                        (points[i, 0], points[i, 1], points[i, 2]),
-                        (points[i, 3], points[i, 4], points[i, 5]),
-                        (points[i, 6], points[i, 7], points[i, 8]),
-                    )
-                    kind = triangles_kind(triangle_at(one, other), triangle)
-                    if kind > 0:
-                        chunk[written] = (
-                            (np.uint64(one.rows[other]) << np.uint64(_HALF + 2))
-                            | (np.uint64(two.rows[own * WIDTH + i]) << np.uint64(2))
-                            | np.uint64(kind)
-                        )
-                        written += 1
+            tests += count
+            for k in range(count):
+                place, other = room.candidates[k, 0], room.candidates[k, 1]
+                kind = triangles_kind(triangle_at(one, place), placed_triangle(two, motions, 0, other))
+                if kind > 0:
+                    chunk[written] = _key(one.rows[place], two.rows[other], kind)
+                    written += 1
     return last, written, tests
 
 
+@helper
+def _key(a: Integer, b: Integer, kind: Integer) -> Integer:
+    return (np.uint64(a) << np.uint64(_HALF + 2)) | (np.uint64(b) << np.uint64(2)) | np.uint64(kind)
+
+
+@helper
+def _fill_block(one: Surface, two: Surface, motions: Motions, own: Integer, room: Room) -> None:
+    """Write the corners of a block of triangles in the pose, their boxes, and as the last row the box around all."""
+    boxes = room.boxes
+    for bound in range(3):
+        boxes[WIDTH, bound], boxes[WIDTH, bound + 3] = np.float32(np.inf), np.float32(-np.inf)
+    for i in range(min(WIDTH, two.rows.size - own * WIDTH)):
+        triangle = placed_triangle(two, motions, 0, own * WIDTH + i)
+        box = box_around(triangle, one.middle)
+        for axis in range(3):
+            for corner in range(3):
+                room.points[i, 3 * corner + axis] = triangle[corner][axis]
+            boxes[i, axis], boxes[i, axis + 3] = box[axis], box[axis + 3]
+            boxes[WIDTH, axis] = min(boxes[WIDTH, axis], box[axis])
+            boxes[WIDTH, axis + 3] = max(boxes[WIDTH, axis + 3], box[axis + 3])
+
+
+@helper
+def _list_near(one: Surface, two: Surface, own: Integer, depth: Integer, room: Room) -> tuple[Integer, Integer]:
+    """Walk on through the tree of ``one`` and list pairs that may meet, until the list is full or the walk ends."""
+    lanes, level_first, stack, boxes, points = one.lanes, one.level_first, room.stack, room.boxes, room.points
+    x0, y0, z0 = boxes[WIDTH, 0], boxes[WIDTH, 1], boxes[WIDTH, 2]
+    x1, y1, z1 = boxes[WIDTH, 3], boxes[WIDTH, 4], boxes[WIDTH, 5]
+    own_count = min(WIDTH, two.rows.size - own * WIDTH)
+    count: Integer = 0
+    while depth > 0 and count + WIDTH * WIDTH <= CANDIDATES:
+        depth -= 1
+        level, block = level_of(stack[depth]), block_of(stack[depth])
+        hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
+        if level > 0:
+            while hits != 0:
+                stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(hits))
+                depth += 1
+                hits &= hits - 1
+            continue
+        for i in range(own_count if hits != 0 else 0):
+            near = block_hits(
+                lanes, block, boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3], boxes[i, 4], boxes[i, 5]
+            )
+            if near == 0:
+                continue
+            triangle = (
+                (points[i, 0], points[i, 1], points[i, 2]),
+                (points[i, 3], points[i, 4], points[i, 5]),
+                (points[i, 6], points[i, 7], points[i, 8]),
+            )
+            while near != 0:
+                place = block * WIDTH + lowest_bit(near)
+                near &= near - 1
+                if not is_surely_apart(triangle_at(one, place), triangle):
+                    room.candidates[count, 0], room.candidates[count, 1] = place, own * WIDTH + i
+                    count += 1
+    return count, depth
+
+
 @kernel
-def _emit_own(first: int, last: int, chunk: Keys, surface: Surface, flat: NDArray[np.uint8]) -> tuple[int, int, int]:
+def _emit_own(first: int, last: int, chunk: Keys, surface: Surface) -> tuple[int, int, int]:
     """Emission kernel; a unit is a block of triangles, which is tested against itself and the blocks after it."""
-    lanes, level_first, rows = surface.lanes, surface.level_first, surface.rows
-    stack = np.empty(WIDTH * level_first.size, np.int64)
+    rows = surface.rows
+    stack = np.empty(WIDTH * surface.level_first.size, np.int64)
+    candidates = np.empty((CANDIDATES, 2), np.int64)
     written: Integer = 0
     tests = 0
     for own in range(first, last):
         begin = written
-        own_count = min(WIDTH, rows.size - own * WIDTH)
-        x = (level_first[1] + own // WIDTH) * 96 + own % WIDTH
-        stack[0] = entry_of(level_first.size - 2, 0)
+        stack[0] = entry_of(surface.level_first.size - 2, 0)
         depth: Integer = 1
         while depth > 0:
-            depth -= 1
-            level, block = level_of(stack[depth]), block_of(stack[depth])
-            place = level_first[level] + block
-            if level > 0:
-                hits = block_hits(
-                    lanes, place, lanes[x], lanes[x + 16], lanes[x + 32], lanes[x + 48], lanes[x + 64], lanes[x + 80]
-                )
-                # Blocks before the own one have met it already.
-                start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
-                hits = (hits >> start) << start
-                while hits != 0:
-                    stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(hits))
-                    depth += 1
-                    hits &= hits - 1
-                continue
-            if written + WIDTH * WIDTH > chunk.size:
+            count, depth = _list_own(surface, own, depth, stack, candidates)
+            if written + count > chunk.size:
                 return own, begin, tests
-            for i in range(own_count):
-                if flat[own * WIDTH + i] != 0:
-                    continue
-                y = own * 96 + i
-                near = block_hits(
-                    lanes, place, lanes[y], lanes[y + 16], lanes[y + 32], lanes[y + 48], lanes[y + 64], lanes[y + 80]
-                )
-                if own == block:
-                    near = (near >> (i + 1)) << (i + 1)
-                if near == 0:
-                    continue
-                triangle = triangle_at(surface, own * WIDTH + i)
-                while near != 0:
-                    other = block * WIDTH + lowest_bit(near)
-                    near &= near - 1
-                    tests += 1
-                    kind = neighbors_kind(triangle, triangle_at(surface, other)) if flat[other] == 0 else 0
-                    if kind > 0:
-                        a, b = np.uint64(rows[own * WIDTH + i]), np.uint64(rows[other])
-                        chunk[written] = (
-                            (min(a, b) << np.uint64(_HALF + 2)) | (max(a, b) << np.uint64(2)) | np.uint64(kind)
-                        )
-                        written += 1
+            tests += count
+            for k in range(count):
+                one, two = triangle_at(surface, candidates[k, 0]), triangle_at(surface, candidates[k, 1])
+                kind = neighbors_kind(one, two)
+                if kind > 0 and normal_axis(one[0], one[1], one[2]) < 3 and normal_axis(two[0], two[1], two[2]) < 3:
+                    a, b = rows[candidates[k, 0]], rows[candidates[k, 1]]
+                    chunk[written] = _key(min(a, b), max(a, b), kind)
+                    written += 1
     return last, written, tests
 
 
-@kernel
-def _mark_flat(first: int, last: int, surface: Surface, flat: NDArray[np.uint8]) -> None:
-    for place in range(first, last):
-        a, b, c = triangle_at(surface, place)
-        flat[place] = normal_axis(a, b, c) == 3
+@helper
+def _list_own(
+    surface: Surface, own: Integer, depth: Integer, stack: NDArray[np.int64], candidates: NDArray[np.int64]
+) -> tuple[Integer, Integer]:
+    """Walk on through the tree and list pairs of a block and later ones that may meet, as `_list_near` does."""
+    lanes, level_first = surface.lanes, surface.level_first
+    x = (level_first[1] + own // WIDTH) * 96 + own % WIDTH
+    own_count = min(WIDTH, surface.rows.size - own * WIDTH)
+    count: Integer = 0
+    while depth > 0 and count + WIDTH * WIDTH <= CANDIDATES:
+        depth -= 1
+        level, block = level_of(stack[depth]), block_of(stack[depth])
+        if level > 0:
+            place = level_first[level] + block
+            hits = block_hits(
+                lanes, place, lanes[x], lanes[x + 16], lanes[x + 32], lanes[x + 48], lanes[x + 64], lanes[x + 80]
+            )
+            # Blocks before the own one have met it already.
+            start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
+            hits = (hits >> start) << start
+            while hits != 0:
+                stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(hits))
+                depth += 1
+                hits &= hits - 1
+            continue
+        for i in range(own_count):
+            y = own * 96 + i
+            near = block_hits(
+                lanes, block, lanes[y], lanes[y + 16], lanes[y + 32], lanes[y + 48], lanes[y + 64], lanes[y + 80]
+            )
+            if own == block:
+                near = (near >> (i + 1)) << (i + 1)
+            if near == 0:
+                continue
+            triangle = triangle_at(surface, own * WIDTH + i)
+            while near != 0:
+                place = block * WIDTH + lowest_bit(near)
+                near &= near - 1
+                if not are_surely_apart_neighbors(triangle, triangle_at(surface, place)):
+                    candidates[count, 0], candidates[count, 1] = own * WIDTH + i, place
+                    count += 1
+    return count, depth
 
 
 @kernel
@@ -208,16 +256,11 @@ def _segments(
     last: int,
     one: Surface,
     two: Surface,
-    rotation: NDArray[np.float64],
-    translation: NDArray[np.float64],
+    motions: Motions,
     places: NDArray[np.int64],
-    others: NDArray[np.int64],
     segments: NDArray[np.float64],
 ) -> None:
     for row in range(first, last):
-        a = placed(rotation, translation, 0, vertex(two, others[row], 0))
-        b = placed(rotation, translation, 0, vertex(two, others[row], 1))
-        c = placed(rotation, translation, 0, vertex(two, others[row], 2))
-        start, end = intersection_of(triangle_at(one, places[row]), (a, b, c))
+        start, end = intersection_of(triangle_at(one, places[row, 0]), placed_triangle(two, motions, 0, places[row, 1]))
         for axis in range(3):
             segments[row, axis], segments[row, axis + 3] = start[axis], end[axis]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
-from choque._core.kernel import helper
+from choque._core.kernel import forceinline
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 
@@ -90,7 +90,7 @@ def _check_rigid(rotation: NDArray[np.float64], name: str) -> None:
         raise InvalidInput(f"Pose {int(mirrored[0])} of {name} mirrors; mirror the vertices of the mesh instead.")
 
 
-@helper
+@forceinline
 def placed(rotation: NDArray[np.float64], translation: NDArray[np.float64], row: Any, point: Vector) -> Vector:
     """Return a point in pose ``row``, rounded; exact for the identity, and for whole numbers in turns by 90 degrees."""
     x, y, z = point

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from choque._core.kernel import helper, kernel
-from choque._core.predicates import line_side, plane_side
+from choque._core.predicates import line_side, plane_side, quick_plane_side
 from choque._core.vector import Vector, cross, dot, subtract
 
 APART, TOUCHING, CROSSING, COPLANAR = 0, 1, 2, 3
@@ -51,6 +51,51 @@ def triangles_kind(one: Triangle, two: Triangle) -> int:
     return CROSSING if is_through and first < 0 and second > 0 else TOUCHING
 
 
+@helper
+def is_surely_apart(one: Triangle, two: Triangle) -> bool:
+    """Return True for most pairs of triangles that are apart, and False for others: float64 alone decides."""
+    a, b, c = two
+    first, second = quick_plane_side(a, b, c, one[0]), quick_plane_side(a, b, c, one[1])
+    if first * second == 1 and first == quick_plane_side(a, b, c, one[2]):
+        return True
+    a, b, c = one
+    first, second = quick_plane_side(a, b, c, two[0]), quick_plane_side(a, b, c, two[1])
+    return first * second == 1 and first == quick_plane_side(a, b, c, two[2])
+
+
+@helper
+def shared_corners(one: Triangle, two: Triangle) -> tuple[int, int, int]:
+    """Return how many corners lie at the same places; of one, its numbers, of two, the numbers of the others."""
+    count, i, j = 0, 3, 3
+    last, other_last = 0, 0
+    for m in range(3):
+        for n in range(3):
+            if one[m][0] == two[n][0] and one[m][1] == two[n][1] and one[m][2] == two[n][2]:
+                count += 1
+                last, other_last = m, n
+                i, j = i - m, j - n
+                break
+    return (count, last, other_last) if count == 1 else (count, i % 3, j % 3)  # i and j mean nothing for points
+
+
+@helper
+def are_surely_apart_neighbors(one: Triangle, two: Triangle) -> bool:
+    """Return True for most pairs of one mesh that share nothing but corners, and False for others."""
+    count, i, j = shared_corners(one, two)
+    if count == 0:
+        return is_surely_apart(one, two)
+    if count == 2:
+        side = quick_plane_side(one[0], one[1], one[2], two[j])
+        return side * side == 1
+    if count == 1:
+        d, e = two[(j + 1) % 3], two[(j + 2) % 3]
+        if quick_plane_side(one[0], one[1], one[2], d) * quick_plane_side(one[0], one[1], one[2], e) == 1:
+            return True
+        d, e = one[(i + 1) % 3], one[(i + 2) % 3]
+        return quick_plane_side(two[0], two[1], two[2], d) * quick_plane_side(two[0], two[1], two[2], e) == 1
+    return False
+
+
 @kernel
 def neighbors_kind(one: Triangle, two: Triangle) -> int:
     """Return how two triangles of one mesh meet outside the corners that they share; `APART` if nowhere else. Exact.
@@ -59,21 +104,13 @@ def neighbors_kind(one: Triangle, two: Triangle) -> int:
     other. A pair that shares a corner meets elsewhere exactly if the edge opposite to the corner in one triangle meets
     the other triangle: a segment of common points that begins in the corner ends on one of these edges.
     """
-    count, i, j = 0, 0, 0  # of shared corners; the last one, or those that are not shared
-    lone, other_lone = 3, 3
-    for m in range(3):
-        for n in range(3):
-            if one[m][0] == two[n][0] and one[m] == two[n]:
-                count += 1
-                i, j = m, n
-                lone, other_lone = lone - m, other_lone - n
-                break
+    count, i, j = shared_corners(one, two)
     if count == 0:
         return triangles_kind(one, two)
     if count == 2:
-        own = one[lone]
-        a, b = one[(lone + 1) % 3], one[(lone + 2) % 3]
-        other = two[other_lone]
+        own = one[i]
+        a, b = one[(i + 1) % 3], one[(i + 2) % 3]
+        other = two[j]
         if plane_side(own, a, b, other) != 0:
             return APART
         return COPLANAR if _flat_edge_side(a, b, own) == _flat_edge_side(a, b, other) else APART

@@ -1,0 +1,304 @@
+"""How far apart two meshes are, for many poses: branch and bound over pairs of blocks, nearest first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.kernel import forceinline, helper, kernel
+from choque._core.types import Integer
+from choque._core.vector import Vector, along, cross, dot, scaled, store, subtract
+from choque.meshes._collide import over_batches
+from choque.meshes.frames import FRAME, Motions, copy_box, fill_frames, fill_query, placed_triangle
+from choque.meshes.lanes import QUERY, box_gaps, turned_gaps
+from choque.meshes.poses import RIGID_TOLERANCE
+from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
+from choque.meshes.triangles import Triangle, intersection_of, is_surely_apart, triangles_kind
+
+_LOWERED = 1.0 - 3.0 * RIGID_TOLERANCE
+"""Bounds in the frame of a mesh are those in the other one up to this factor, for rotations that are barely rigid."""
+
+
+class Room(NamedTuple):
+    """Working memory of a walk: the stack and its bounds, queries, and the nearest pair so far.
+
+    ``way`` is the direction between the nearest points so far, and ``reach`` how far triangles of a block reach in it.
+    Near the least distance this direction separates almost all pairs that boxes do not.
+    """
+
+    stack: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    frames: NDArray[np.float64]
+    box: NDArray[np.float64]
+    query: NDArray[np.float32]
+    gaps: NDArray[np.float32]
+    candidates: NDArray[np.int64]
+    nearest: NDArray[np.int64]
+    way: NDArray[np.float64]
+    reach: NDArray[np.float64]
+
+
+class Answers(NamedTuple):
+    """Distances (k,), and the nearest points (k, 3) on both meshes."""
+
+    distance: NDArray[np.float64]
+    one: NDArray[np.float64]
+    two: NDArray[np.float64]
+
+
+def least_distances(one: Surface, two: Surface, motions: Motions, bound: float, thread_count: int) -> Answers:
+    """Return the distance for each pose, infinite where it is more than ``bound``, and where it is."""
+    count = len(motions.rotation)
+    answers = Answers(np.full(count, np.inf), np.full((count, 3), np.nan), np.full((count, 3), np.nan))
+    if len(one.rows) and len(two.rows):
+        limit = float(np.nextafter(bound, np.inf)) ** 2
+        over_batches(count, thread_count, lambda first, last: _measure(first, last, one, two, motions, limit, answers))
+    return answers
+
+
+@kernel
+def _measure(
+    first: int, last: int, one: Surface, two: Surface, motions: Motions, limit: float, answers: Answers
+) -> None:
+    size = WIDTH * (one.level_first.size + two.level_first.size)
+    room = Room(
+        np.empty((size, 4), np.int64),
+        np.empty(size),
+        np.empty((2, FRAME)),
+        np.empty(11),
+        np.empty(QUERY, np.float32),
+        np.empty(WIDTH, np.float32),
+        np.empty((WIDTH * WIDTH, 2), np.int64),
+        np.full(2, -1, np.int64),
+        np.zeros(3),
+        np.empty(WIDTH),
+    )
+    for row in range(first, last):
+        squared = _walk(one, two, motions, row, limit, room)
+        if not squared < limit:
+            continue
+        own, other = triangle_at(one, room.nearest[0]), placed_triangle(two, motions, row, room.nearest[1])
+        _, p, q = triangle_distance(own, other)
+        if squared == 0.0:
+            start, _ = intersection_of(own, other)
+            p = start if start[0] == start[0] else p
+            q = p
+        answers.distance[row] = np.sqrt(squared)
+        store(answers.one, row, p)
+        store(answers.two, row, q)
+
+
+@kernel
+def _walk(one: Surface, two: Surface, motions: Motions, row: int, limit: float, room: Room) -> float:
+    """Return the least squared distance, or ``limit``; the nearest triangles of the last pose are the first guess."""
+    best = limit
+    room.way[0], room.way[1], room.way[2] = 0.0, 0.0, 0.0
+    if room.nearest[0] >= 0:
+        own, other = triangle_at(one, room.nearest[0]), placed_triangle(two, motions, row, room.nearest[1])
+        if triangles_kind(own, other) > 0:
+            return 0.0
+        squared, p, q = triangle_distance(own, other)
+        if squared < best:
+            best = squared
+            _turn(room.way, p, q, squared)
+    fill_frames(one, two, motions, row, room.frames)
+    room.stack[0, 0], room.stack[0, 1] = one.level_first.size - 2, two.level_first.size - 2
+    room.stack[0, 2], room.stack[0, 3] = 0, 0
+    room.costs[0] = 0.0
+    depth: Integer = 1
+    while depth > 0:
+        count, depth, best = _list_crossing(one, two, motions, (row, depth), best, room)
+        for k in range(count):
+            place, other_place = room.candidates[k, 0], room.candidates[k, 1]
+            if triangles_kind(triangle_at(one, place), placed_triangle(two, motions, row, other_place)) > 0:
+                room.nearest[0], room.nearest[1] = place, other_place
+                return 0.0
+    return best
+
+
+@helper
+def _list_crossing(
+    one: Surface, two: Surface, motions: Motions, state: tuple[Integer, Integer], best: float, room: Room
+) -> tuple[Integer, Integer, float]:
+    """Walk on and lower ``best``; list the pairs that may share a point, and return as soon as there are any."""
+    row, depth = state
+    stack, costs, frames, box, query, gaps = room.stack, room.costs, room.frames, room.box, room.query, room.gaps
+    count: Integer = 0
+    while depth > 0 and count == 0:
+        depth -= 1
+        if costs[depth] >= best:
+            continue
+        level, other_level = stack[depth, 0], stack[depth, 1]
+        block, other = stack[depth, 2], stack[depth, 3]
+        if level == 0 and other_level == 0:
+            count, best = _compare_blocks(one, two, motions, (row, block, other), best, room)
+            continue
+        splits_one = level >= other_level
+        if splits_one:
+            copy_box(two, other_level, other, box)
+            fill_query(frames, 0, box, query)
+            turned_gaps(one.lanes, one.slabs, one.level_first[level] + block, query, gaps)
+        else:
+            copy_box(one, level, block, box)
+            fill_query(frames, 1, box, query)
+            turned_gaps(two.lanes, two.slabs, two.level_first[other_level] + other, query, gaps)
+        floor = depth
+        for lane in range(WIDTH):
+            cost = gaps[lane] * _LOWERED
+            if not cost < best:
+                continue
+            at = depth  # the nearest goes on top
+            while at > floor and costs[at - 1] < cost:
+                costs[at] = costs[at - 1]
+                for column in range(4):
+                    stack[at, column] = stack[at - 1, column]
+                at -= 1
+            costs[at] = cost
+            stack[at, 0], stack[at, 2] = (level - 1, block * WIDTH + lane) if splits_one else (level, block)
+            stack[at, 1], stack[at, 3] = (other_level, other) if splits_one else (other_level - 1, other * WIDTH + lane)
+            depth += 1
+    return count, depth, best
+
+
+@helper
+def _compare_blocks(
+    one: Surface,
+    two: Surface,
+    motions: Motions,
+    names: tuple[Integer, Integer, Integer],
+    best: float,
+    room: Room,
+) -> tuple[Integer, float]:
+    """Measure the triangles of two blocks; list those that may share a point."""
+    row, block, other = names
+    count: Integer = 0
+    box, query, gaps = room.box, room.query, room.gaps
+    copy_box(one, 0, block, box)
+    fill_query(room.frames, 1, box, query)
+    turned_gaps(two.lanes, two.slabs, other, query, gaps)
+    near: Integer = 0
+    for lane in range(WIDTH):
+        near |= np.int64(gaps[lane] * _LOWERED < best) << lane
+    if near == 0:
+        return 0, best
+    way = room.way
+    slack = room.frames[0, 12]
+    for lane in range(min(WIDTH, one.rows.size - block * WIDTH)):
+        room.reach[lane] = _farthest(triangle_at(one, block * WIDTH + lane), way, 1.0)
+    for lane in range(WIDTH):
+        if (near >> lane) & 1 == 0:
+            continue
+        place = other * WIDTH + lane
+        triangle = placed_triangle(two, motions, row, place)
+        start = -_farthest(triangle, way, -1.0) - slack
+        x0, y0, z0, x1, y1, z1 = box_around(triangle, one.middle)
+        query[0], query[1], query[2], query[3], query[4], query[5] = x0, y0, z0, x1, y1, z1
+        box_gaps(one.lanes, block, query, gaps)
+        for own_lane in range(WIDTH):
+            cost = gaps[own_lane] * _LOWERED
+            if not cost < best:
+                continue
+            gap = start - room.reach[own_lane]
+            if gap > 0.0 and gap * gap >= best:
+                continue
+            own = block * WIDTH + own_lane
+            mine = triangle_at(one, own)
+            squared, p, q = triangle_distance(mine, triangle)
+            if squared < best:
+                best = squared
+                room.nearest[0], room.nearest[1] = own, place
+                _turn(way, p, q, squared)
+                start = -_farthest(triangle, way, -1.0) - slack
+                for k in range(min(WIDTH, one.rows.size - block * WIDTH)):
+                    room.reach[k] = _farthest(triangle_at(one, block * WIDTH + k), way, 1.0)
+            if cost == 0.0 and not is_surely_apart(mine, triangle):
+                room.candidates[count, 0], room.candidates[count, 1] = own, place
+                count += 1
+    return count, best
+
+
+@helper
+def _turn(way: NDArray[np.float64], p: Vector, q: Vector, squared: float) -> None:
+    """Set the direction from p to q, slightly shorter than 1, so that gaps along it are never too large."""
+    factor = (1.0 - 1e-12) / np.sqrt(squared) if squared > 0.0 else 0.0
+    for axis in range(3):
+        way[axis] = (q[axis] - p[axis]) * factor
+
+
+@forceinline
+def _farthest(triangle: Triangle, way: NDArray[np.float64], sign: float) -> float:
+    """Return how far a triangle reaches in a direction, or against it."""
+    a, b, c = triangle
+    far: float = max(
+        sign * (way[0] * a[0] + way[1] * a[1] + way[2] * a[2]),
+        sign * (way[0] * b[0] + way[1] * b[1] + way[2] * b[2]),
+        sign * (way[0] * c[0] + way[1] * c[1] + way[2] * c[2]),
+    )
+    return far
+
+
+# Triangles
+
+
+@helper
+def triangle_distance(one: Triangle, two: Triangle) -> tuple[float, Vector, Vector]:
+    """Return the squared distance of two triangles that share no point, and the nearest points; rounded.
+
+    Two edges are nearest, or a corner and a point inside the other triangle.
+    """
+    best, p, q = np.inf, one[0], two[0]
+    for i in range(3):
+        for k in range(3):
+            squared, first, second = segment_distance(one[i], one[(i + 1) % 3], two[k], two[(k + 1) % 3])
+            if squared < best:
+                best, p, q = squared, first, second
+    for k in range(3):
+        squared, first = _height(two[k], one)
+        if squared < best:
+            best, p, q = squared, first, two[k]
+        squared, first = _height(one[k], two)
+        if squared < best:
+            best, p, q = squared, one[k], first
+    return best, p, q
+
+
+@helper
+def _height(point: Vector, triangle: Triangle) -> tuple[float, Vector]:
+    """Return the squared distance of a point from its foot in the triangle; infinite if the foot is outside."""
+    a, b, c = triangle
+    normal = cross(subtract(b, a), subtract(c, a))
+    size = dot(normal, normal)
+    if size == 0.0:
+        return np.inf, point
+    pa, pb, pc = subtract(a, point), subtract(b, point), subtract(c, point)
+    if dot(cross(pa, pb), normal) < 0.0 or dot(cross(pb, pc), normal) < 0.0 or dot(cross(pc, pa), normal) < 0.0:
+        return np.inf, point
+    height = dot(pa, normal) / size
+    step = scaled(normal, height)
+    return dot(step, step), along(point, normal, height)
+
+
+@helper
+def segment_distance(a: Vector, b: Vector, c: Vector, d: Vector) -> tuple[float, Vector, Vector]:
+    """Return the squared distance of the segments a b and c d and the nearest points; rounded.
+
+    Ericson, "Real-Time Collision Detection", 2005, section 5.1.9.
+    """
+    u, v, w = subtract(b, a), subtract(d, c), subtract(a, c)
+    uu, vv, uv, uw, vw = dot(u, u), dot(v, v), dot(u, v), dot(u, w), dot(v, w)
+    area = uu * vv - uv * uv
+    s = 0.0
+    if area > 0.0:
+        s = min(max((uv * vw - uw * vv) / area, 0.0), 1.0)
+    t = (uv * s + vw) / vv if vv > 0.0 else 0.0
+    if t < 0.0 or vv == 0.0:
+        t = 0.0
+        s = min(max(-uw / uu, 0.0), 1.0) if uu > 0.0 else 0.0
+    elif t > 1.0:
+        t = 1.0
+        s = min(max((uv - uw) / uu, 0.0), 1.0) if uu > 0.0 else 0.0
+    p, q = along(a, u, s), along(c, v, t)
+    step = subtract(p, q)
+    return dot(step, step), p, q

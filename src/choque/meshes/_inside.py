@@ -1,0 +1,166 @@
+"""Whether points lie inside closed meshes: by the parity of the triangles above them. Exact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import threads
+from choque._core.kernel import helper, kernel
+from choque._core.predicates import line_side, plane_side
+from choque._core.tree_stack import block_of, entry_of, level_of
+from choque._core.types import Integer
+from choque._core.vector import Vector, point_of
+from choque.meshes.frames import Motions, placed_triangle
+from choque.meshes.surface import WIDTH, Surface
+from choque.meshes.triangles import Triangle, normal_axis, seen, segment_meets
+
+OUTSIDE, INSIDE, ON = 0, 1, 2
+
+
+def places_of(
+    points: NDArray[np.float64], surface: Surface, motions: Motions, row: int, thread_count: int
+) -> NDArray[np.uint8]:
+    """Return `OUTSIDE`, `INSIDE` or `ON` for points (n, 3) and a closed mesh in pose ``row``."""
+    answers = np.zeros(len(points), np.uint8)
+    if len(surface.rows):
+        shares = threads.ranges(len(points), thread_count)
+        threads.run(lambda part: _place_points(*shares[part], points, surface, motions, row, answers), len(shares))
+    return answers
+
+
+@kernel
+def _place_points(
+    first: int,
+    last: int,
+    points: NDArray[np.float64],
+    surface: Surface,
+    motions: Motions,
+    row: int,
+    answers: NDArray[np.uint8],
+) -> None:
+    stack = np.empty(WIDTH * surface.level_first.size, np.int64)
+    for k in range(first, last):
+        answers[k] = place_point(point_of(points, k), surface, motions, row, stack)
+
+
+@kernel
+def place_point(point: Vector, surface: Surface, motions: Motions, row: int, stack: NDArray[np.int64]) -> int:
+    """Return where a point lies: count the triangles that a ray along z from a point beside it passes.
+
+    The ray starts at (x + ε, y + ε², z) for an ε that is smaller than any difference of coordinates, so that it meets
+    no edge and no corner (Edelsbrunner & Mücke, "Simulation of Simplicity", 1990).
+    """
+    stack[0] = entry_of(surface.level_first.size - 2, 0)
+    depth: Integer = 1
+    parity = 0
+    while depth > 0:
+        depth -= 1
+        level, block = level_of(stack[depth]), block_of(stack[depth])
+        place = surface.level_first[level] + block
+        for lane in range(WIDTH):
+            if not _is_below(point, surface, motions, row, 96 * place + lane):
+                continue
+            if level > 0:
+                stack[depth] = entry_of(level - 1, block * WIDTH + lane)
+                depth += 1
+                continue
+            passed = _passes(point, placed_triangle(surface, motions, row, block * WIDTH + lane))
+            if passed == ON:
+                return ON
+            parity ^= passed
+    return parity
+
+
+@helper
+def _is_below(point: Vector, surface: Surface, motions: Motions, row: Integer, lane: Integer) -> bool:
+    """Return whether the ray along z from a point may meet the box of a lane in the pose; not for unused lanes."""
+    for axis in range(3):
+        middle, half = motions.translation[row, axis], 0.0
+        size = abs(middle)
+        for k in range(3):
+            share = motions.rotation[row, axis, k]
+            low, high = float(surface.lanes[lane + 16 * k]), float(surface.lanes[lane + 16 * (k + 3)])
+            centre = surface.middle[k] + 0.5 * (low + high)
+            middle += share * centre
+            half += abs(share) * 0.5 * (high - low)
+            size += abs(share) * abs(surface.middle[k])
+        half += 1e-14 * (size + half)
+        is_near = point[axis] <= middle + half and (axis == 2 or point[axis] >= middle - half)
+        if not is_near:  # also for NaN
+            return False
+    return True
+
+
+@kernel
+def _passes(point: Vector, triangle: Triangle) -> int:
+    """Return 1 if the ray from the point beside ``point`` passes a triangle, 0 if not; `ON` if the point is in it."""
+    a, b, c = triangle
+    if normal_axis(a, b, c) == 3:
+        return ON if _is_between(point, a, b) or _is_between(point, b, c) or _is_between(point, c, a) else 0
+    side = plane_side(a, b, c, point)
+    if side == 0 and segment_meets(point, point, triangle):
+        return ON
+    turn = line_side(seen(a, 2), seen(b, 2), seen(c, 2))
+    if turn == 0:
+        return 0
+    for start, end in ((a, b), (b, c), (c, a)):
+        if _beside(start, end, point) != turn:
+            return 0
+    # Seen from above, the triangle lies over the point if the point is behind it.
+    return 1 if side * turn < 0 else 0
+
+
+@kernel
+def _beside(a: Vector, b: Vector, point: Vector) -> int:
+    """Return on which side of the line a b, seen along z, the point (x + ε, y + ε²) lies."""
+    side = line_side(seen(a, 2), seen(b, 2), seen(point, 2))
+    if side != 0:
+        return side
+    if a[1] != b[1]:
+        return 1 if a[1] > b[1] else -1
+    return 1 if b[0] > a[0] else -1
+
+
+@kernel
+def _is_between(point: Vector, a: Vector, b: Vector) -> bool:
+    if normal_axis(a, b, point) < 3:
+        return False
+    is_between = True
+    for axis in range(3):
+        is_between &= min(a[axis], b[axis]) <= point[axis] <= max(a[axis], b[axis])
+    return is_between
+
+
+def one_of_each_part(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return one vertex (n, 3) of each connected part of a mesh."""
+    labels = np.arange(len(vertices), dtype=np.int64)
+    _join(np.ascontiguousarray(faces), labels)
+    used = np.unique(faces)
+    _, first = np.unique(labels[used], return_index=True)
+    return np.ascontiguousarray(vertices[used[first]])
+
+
+@kernel
+def _join(faces: Any, labels: NDArray[np.int64]) -> None:
+    """Union-find over the corners of faces; each label ends as the root of its part."""
+    for face in range(faces.shape[0]):
+        for k in range(2):
+            a, b = np.int64(faces[face, 0]), np.int64(faces[face, k + 1])
+            while labels[a] != a:
+                labels[a] = labels[labels[a]]
+                a = labels[a]
+            while labels[b] != b:
+                labels[b] = labels[labels[b]]
+                b = labels[b]
+            if a < b:
+                labels[b] = a
+            else:
+                labels[a] = b
+    for row in range(labels.size):
+        root = row
+        while labels[root] != root:
+            root = labels[root]
+        labels[row] = root

@@ -1,0 +1,176 @@
+"""Meshes in many poses: collide, distance, penetration, containment; against rational and dense answers."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import mesh_oracles as oracle
+import numpy as np
+import pytest
+from mesh_shapes import box, rotation, sphere, torus
+from numpy.typing import NDArray
+
+from choque.errors import InvalidInput
+from choque.meshes import Mesh, collide, distance, intersections, penetration
+
+Array = NDArray[np.float64]
+
+
+def poses(count: int, spread: float, seed: int = 0) -> tuple[Array, Array]:
+    random = np.random.default_rng(seed)
+    return np.stack([rotation(seed * 1000 + k) for k in range(count)]), random.normal(0, spread, (count, 3))
+
+
+def exact_turns() -> Array:
+    """The 24 rotations that map the axes onto themselves: exact for whole numbers."""
+    found = []
+    for order in ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)):
+        for signs in product((-1.0, 1.0), repeat=3):
+            matrix = np.zeros((3, 3))
+            matrix[range(3), order] = signs
+            if np.linalg.det(matrix) > 0:
+                found.append(matrix)
+    return np.array(found)
+
+
+def test_collisions_of_soups_are_those_of_every_pair_of_triangles() -> None:
+    random = np.random.default_rng(3)
+    p, q = random.integers(0, 6, (12, 3, 3)).astype(np.float64), random.integers(0, 4, (9, 3, 3)).astype(np.float64)
+    one, two = (Mesh(each.reshape(-1, 3), np.arange(3 * len(each)).reshape(-1, 3)) for each in (p, q))
+    turns = exact_turns()
+    shifts = random.integers(-8, 9, (len(turns), 3)).astype(np.float64)
+    wanted = [
+        any(oracle.kind(a, b @ turn.T + shift) != "apart" for a, b in product(p, q))
+        for turn, shift in zip(turns, shifts, strict=True)
+    ]
+    assert 0 < sum(wanted) < len(wanted)
+    assert collide(one, two, (turns, shifts), solid=False).tolist() == wanted
+    assert (distance(one, two, (turns, shifts)).distance == 0).tolist() == wanted
+
+
+def test_collisions_are_those_of_intersections() -> None:
+    one, two = Mesh(*torus(14)), Mesh(*torus(10, 0.9, 0.35))
+    rotations, shifts = poses(120, 0.9)
+    wanted = [len(intersections(one, two, pose=(r, t))) > 0 for r, t in zip(rotations, shifts, strict=True)]
+    assert 20 < sum(wanted) < 110
+    assert collide(one, two, (rotations, shifts), solid=False).tolist() == wanted
+    matrices = np.zeros((120, 4, 4))
+    matrices[:, :3, :3], matrices[:, :3, 3], matrices[:, 3, 3] = rotations, shifts, 1
+    assert collide(one, two, matrices, solid=False, threads=3).tolist() == wanted
+    back = np.linalg.inv(matrices)
+    assert collide(two, one, (back[:, :3, :3], back[:, :3, 3]), solid=False).tolist() == wanted
+
+
+def dense_distance(p: Array, q: Array) -> float:
+    """The least distance of points sampled on the triangles of two soups, an upper bound."""
+    u, v = np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 1, 9))
+    inside = u + v <= 1
+    weights = np.stack((1 - u - v, u, v), axis=-1)[inside]
+    first, second = (
+        np.einsum("sk,nkd->nsd", weights, p).reshape(-1, 3),
+        np.einsum("sk,nkd->nsd", weights, q).reshape(-1, 3),
+    )
+    return float(np.linalg.norm(first[:, None] - second[None], axis=2).min())
+
+
+def test_distances_are_below_those_of_samples_and_reached_by_the_points() -> None:
+    one, two = Mesh(*torus(5)), Mesh(*sphere(5, 0.4))
+    rotations, shifts = poses(30, 1.5, seed=4)
+    found = distance(one, two, (rotations, shifts))
+    p, q = one.vertices[one.faces], two.vertices[two.faces]
+    apart = 0
+    for k in range(30):
+        dense = dense_distance(p, q @ rotations[k].T + shifts[k])
+        assert found.distance[k] <= dense + 1e-12
+        if found.distance[k] > 0:
+            apart += 1
+            assert dense - found.distance[k] < 0.1
+            assert np.linalg.norm(found.point_a[k] - found.point_b[k]) == pytest.approx(found.distance[k], rel=1e-9)
+        assert (found.distance[k] == 0) == (len(intersections(one, two, pose=(rotations[k], shifts[k]))) > 0)
+    assert 5 < apart < 30
+
+
+@pytest.mark.parametrize("gap", [1e-9, 0.25, 3.0, 1e6])
+def test_spheres_at_a_known_distance(gap: float) -> None:
+    mesh = Mesh(*sphere(16))
+    # Vertices of both lie on the x axis, facing each other.
+    found = distance(mesh, mesh, (np.eye(3), [2 + gap, 0, 0]))
+    assert found.distance[0] == pytest.approx(gap, rel=1e-6, abs=1e-12)
+    assert np.isinf(distance(mesh, mesh, (np.eye(3), [2 + gap, 0, 0]), bound=gap / 2).distance[0])
+    assert distance(mesh, mesh, (np.eye(3), [2 + gap, 0, 0]), bound=gap * 2).distance[0] == found.distance[0]
+
+
+def test_threads_and_batches_change_nothing() -> None:
+    one, two = Mesh(*torus(12)), Mesh(*sphere(8, 0.5))
+    where = poses(200, 1.2, seed=2)
+    assert np.array_equal(collide(one, two, where, threads=1), collide(one, two, where, threads=3))
+    first, second = (distance(one, two, where, threads=count) for count in (1, 3))
+    assert np.array_equal(first.distance, second.distance)
+    assert np.array_equal(first.point_a, second.point_a, equal_nan=True)
+
+
+def test_a_mesh_inside_another_collides_if_they_are_solids() -> None:
+    outer, inner = Mesh(*sphere(10)), Mesh(*sphere(6, 0.2))
+    inside, outside = (np.eye(3), [0.3, 0.1, 0]), (np.eye(3), [3.0, 0, 0])
+    assert collide(outer, inner, inside).tolist() == collide(inner, outer, inside).tolist() == [True]
+    assert collide(outer, inner, inside, solid=False).tolist() == [False]
+    assert collide(outer, inner, outside).tolist() == [False]
+    ring = Mesh(*torus(12))
+    assert collide(ring, inner).tolist() == [False]  # in the hole
+    assert collide(ring, inner, (np.eye(3), [1.0, 0, 0])).tolist() == [True]  # in the tube
+    open_mesh = Mesh(outer.vertices, outer.faces[:-1])
+    assert collide(open_mesh, inner, inside).tolist() == [False]
+    with pytest.raises(InvalidInput, match="The mesh a is open"):
+        collide(open_mesh, inner, inside, solid=True)
+
+
+def test_points_are_inside_a_box_exactly_up_to_its_faces() -> None:
+    mesh = Mesh(*box((0.1, 0.1, 0.1), (0.7, 0.7, 0.7)))
+    steps = np.array([0, 0.1, np.nextafter(0.1, 0), 0.3, 0.4, 0.7, np.nextafter(0.7, 1), 0.9])
+    points = np.array(list(product(steps, repeat=3)))
+    wanted = ((points >= 0.1) & (points <= 0.7)).all(axis=1)
+    assert mesh.contains(points).tolist() == wanted.tolist()
+    with pytest.raises(InvalidInput, match="open"):
+        Mesh(mesh.vertices, mesh.faces[1:]).contains(points)
+
+
+def test_rays_through_edges_and_corners_count_once() -> None:
+    vertices, faces = sphere(8)
+    points = np.array([[0, 0, z] for z in (-1.5, -0.9, 0, 0.9, 1.5)]) * [1, 1, 1.0]
+    grid = np.concatenate((points, vertices * [1, 1, 0] * 0.999, vertices * 0.5))
+    inside = Mesh(vertices, faces).contains(grid)
+    assert inside[:5].tolist() == [False, True, True, True, False]
+    assert inside[5 + len(vertices) :].all()
+
+
+def test_a_move_by_the_penetration_frees_the_mesh() -> None:
+    one, two = Mesh(*torus(10)), Mesh(*sphere(6, 0.5))
+    rotations, shifts = poses(6, 0.4, seed=8)
+    found = penetration(one, two, (rotations, shifts))
+    hits = collide(one, two, (rotations, shifts))
+    assert hits.any()
+    assert ((found.depth > 0) == hits).all()
+    moved = shifts + found.depth[:, None] * found.direction
+    assert not collide(one, two, (rotations, moved)).any()
+
+
+def test_the_penetration_of_boxes_is_the_least_overlap() -> None:
+    one = Mesh(*box())
+    found = penetration(one, one, (np.eye(3), [[0.9, 0.2, 0.3], [0, -0.8, 0.1], [5.0, 0, 0]]), tolerance=1e-4)
+    assert found.depth == pytest.approx([0.1, 0.2, 0], abs=1e-3)
+    assert found.direction.round(6).tolist() == [[1, 0, 0], [0, -1, 0], [0, 0, 0]]
+
+
+def test_the_report_names_what_is_wrong() -> None:
+    clean = Mesh(*box()).report()
+    assert clean.is_clean
+    assert (clean.parts, clean.volume, clean.area, clean.size) == (1, 1.0, 6.0, (1.0, 1.0, 1.0))
+    vertices, faces = box()
+    dirty = np.concatenate((faces[:-1], faces[:1], faces[1:2, ::-1], [[0, 0, 1]]))
+    report = Mesh(np.vstack((vertices, [[9, 9, 9]])), dirty).report()
+    assert not report.is_clean
+    assert (report.repeated_faces, report.unused_vertices, report.degenerate_faces.tolist()) == (2, 1, [13])
+    assert report.boundary_edges > 0
+    assert "the surface is open there" in str(report)
+    assert "may be off by 1,000" in str(Mesh(vertices * 1e-3, faces).report())
+    assert Mesh(np.empty((0, 3)), np.empty((0, 3), int)).report().faces == 0
