@@ -191,3 +191,46 @@ def test_options_and_materials_are_checked() -> None:
     with pytest.raises(InvalidInput, match="gravity"):
         choque.World(gravity=(0, float("nan"), 0))
     assert len(world) == 1
+
+
+def test_events_tell_what_began_ended_hit_slept_and_woke() -> None:
+    world = soft_world()
+    ids = world.add_spheres([[0, 2.5, 0], [4, 0.5, 0]], 0.5, elasticity=[0.5, 0.0])
+    log = []
+    for frame in range(400):
+        world.step(1 / 60)
+        log.append((frame, world.events))
+    began = [frame for frame, event in log if [0, ids[0]] in event.began.tolist()]
+    ended = [frame for frame, event in log if [0, ids[0]] in event.ended.tolist()]
+    hits = [(frame, event.speed[0]) for frame, event in log if len(event.hits)]
+    assert len(began) >= 2
+    assert len(began) == len(ended) + 1
+    assert hits[0][0] == began[0]
+    assert hits[0][1] == pytest.approx((2 * 9.81 * 2) ** 0.5, rel=0.03)
+    slept = {int(body) for _, event in log for body in event.fell_asleep}
+    assert slept == set(ids.tolist())
+    assert len(world.events) == 0
+    world.bodies.velocity[ids[1], 0] = 1.0
+    world.step(1 / 60)
+    assert world.events.woke.tolist() == [ids[1]]
+    assert world.step(1 / 60).frame == world.frame
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits are lowered, so that threads share every pass of a small scene, in parts of six bodies."""
+    import choque._core.threads
+    from choque.dynamics.soft_step import response, substeps
+
+    monkeypatch.setattr(choque._core.threads, "SERIAL_BELOW", 0)
+    monkeypatch.setattr(choque._core.threads, "STREAM_SERIAL_BELOW", 0)
+    monkeypatch.setattr(response, "SHARED_PAIRS", 0)
+    monkeypatch.setattr(response, "PART_BODIES", 6)
+    monkeypatch.setattr(substeps, "SHARED_FROM", 0)
+    hashes = []
+    for threads in (1, 2, 3, 8):
+        world = mixed_pile(40)
+        world.response.threads = threads
+        for _ in range(90):
+            world.step(1 / 60)
+        hashes.append(world.hash())
+    assert len(set(hashes)) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, inline, kernel
 from choque._core.registry import Registry
 from choque._core.threads import over_ranges, resolve_count
-from choque._core.types import Floats, Integer
+from choque._core.types import Floats, Integer, Pairs
 from choque._core.vector import Vector, add, dot, point_of, scaled, store, turn
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.pair import Contacts
@@ -122,12 +123,45 @@ class Response(ABC):
             raise InvalidInput(f"The response {self.name!r} has no memory; it was given {', '.join(state)}.")
 
 
+@dataclass(frozen=True, eq=False)
+class Events:
+    """What happened in one step, with the ids of bodies, pairs sorted.
+
+    Attributes
+    ----------
+    began, ended
+        (k, 2) int32: bodies that began to touch, and that no longer touch.
+    hits, speed
+        (h, 2) int32 and (h,): those that began to touch faster than 1 m/s, and how fast they met [unit/s].
+    fell_asleep, woke
+        (k,) int32.
+    """
+
+    began: Pairs
+    ended: Pairs
+    hits: Pairs
+    speed: NDArray[np.float64]
+    fell_asleep: NDArray[np.int32]
+    woke: NDArray[np.int32]
+
+    @classmethod
+    def none(cls) -> Events:
+        """Return that nothing happened."""
+        pairs, bodies = np.empty((0, 2), np.int32), np.empty(0, np.int32)
+        return cls(pairs, pairs, pairs, np.empty(0), bodies, bodies)
+
+    def __len__(self) -> int:
+        return len(self.began) + len(self.ended) + len(self.fell_asleep) + len(self.woke)
+
+
 class Solved(NamedTuple):
     """What a response that finds contacts itself has solved in a step."""
 
     contact_count: int
     contacts: Callable[[], Contacts]
     """Returns the contacts, with pairs of rows; valid until the next step."""
+    events: Callable[[], Events]
+    """Returns what happened in the step, with ids of bodies."""
     counters: Mapping[str, int]
     """Amounts of work by name, such as ``"recycled"``."""
 
@@ -178,6 +212,8 @@ def integrate(
 
 def limit_speeds(bodies: State, max_speed: float | None, max_spin: float | None) -> None:
     """Scale speeds above the limits down to them, in place."""
+    if max_speed is None and max_spin is None:
+        return
     integrate(bodies, 0.0, max_speed=max_speed, max_spin=max_spin, threads=1)
 
 
@@ -198,14 +234,15 @@ def _integrate(first: int, last: int, motion: _Motion, dt: float, max_speed: flo
             continue
         moments = point_of(inertia, row)
         if static[row] or (moments[0] == moments[1] and moments[1] == moments[2]):
-            _turn(rotation, row, scaled(spin, dt))
+            turn_by(rotation, row, scaled(spin, dt))
         else:
             store(angular_velocity, row, free_turn(rotation, row, spin, moments, dt))
             _limit(angular_velocity, row, max_spin)
 
 
 @helper
-def _turn(rotation: Any, row: Integer, by: Vector) -> None:
+def turn_by(rotation: Any, row: Integer, by: Vector) -> None:
+    """Turn matrix ``row`` by a rotation vector, as `choque._core.vector.turn` does."""
     turn(rotation, row, by[0], by[1], by[2])
 
 
@@ -234,13 +271,13 @@ def free_turn(rotation: Any, row: Integer, spin: Vector, moments: Vector, dt: fl
     rest = 0.5 * dt * (1.0 / one - 1.0 / two)
     if rest != 0:
         direction = _axis(rotation, row, 0)
-        _turn(rotation, row, scaled(direction, rest * dot(direction, momentum)))
+        turn_by(rotation, row, scaled(direction, rest * dot(direction, momentum)))
     direction = _axis(rotation, row, 2)
-    _turn(rotation, row, scaled(direction, dt * (1.0 / three - 1.0 / two) * dot(direction, momentum)))
-    _turn(rotation, row, scaled(momentum, dt / two))
+    turn_by(rotation, row, scaled(direction, dt * (1.0 / three - 1.0 / two) * dot(direction, momentum)))
+    turn_by(rotation, row, scaled(momentum, dt / two))
     if rest != 0:
         direction = _axis(rotation, row, 0)
-        _turn(rotation, row, scaled(direction, rest * dot(direction, momentum)))
+        turn_by(rotation, row, scaled(direction, rest * dot(direction, momentum)))
     after = (0.0, 0.0, 0.0)
     for axis in range(3):
         direction = _axis(rotation, row, axis)

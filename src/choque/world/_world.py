@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +22,7 @@ from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
+from choque.dynamics.response import Events, Solved
 from choque.errors import InvalidInput
 from choque.narrow.pair import Contacts
 from choque.world._population import Population
@@ -176,6 +178,14 @@ class World(Population):
         found = self._response.asleep(self._bodies)
         return np.zeros(len(self), np.bool_) if found is None else found
 
+    @property
+    def events(self) -> Events:
+        """What happened in the latest step: contacts that began and ended, hits, bodies that fell asleep or woke.
+
+        Empty for responses that know no events.
+        """
+        return Events.none() if self._latest is None else self._latest.events
+
     def energy(self) -> float:
         """Return the kinetic energy of all bodies that are not static."""
         return float(mechanics.kinetic_energy(self._bodies).sum())
@@ -208,6 +218,8 @@ class World(Population):
         """
         if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < math.inf:
             raise InvalidInput(f"dt is {dt!r}; it must be a number of seconds greater than 0.")
+        if self._response.rests(self._bodies):
+            return self._rest(float(dt))
         self._before.keep(self)
         try:
             return self._step(float(dt))
@@ -252,6 +264,31 @@ class World(Population):
             filter_tests=found.filter_tests,
             filter_seconds=found.filter_seconds,
             has_exact_tests=found.is_tested,
+            detected=found,
+        )
+
+    def _rest(self, dt: float) -> StepReport:
+        """Advance the time alone: all bodies sleep, and nothing has changed."""
+        found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
+        found.take_solved(Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}))
+        self._frame += 1
+        self._time += dt
+        self._dt = dt
+        self._latest, self._latest_ids = found, self._identities
+        return StepReport(
+            frame=self._frame,
+            dt=dt,
+            time=self._time,
+            seconds=dict.fromkeys(STAGES, 0.0),
+            total_seconds=0.0,
+            bodies=len(self._bodies),
+            pairs=len(found.pairs),
+            impulses=0,
+            broad=self.settings.broad,
+            box_tests=0,
+            filter_tests=0,
+            filter_seconds=0.0,
+            has_exact_tests=False,
             detected=found,
         )
 

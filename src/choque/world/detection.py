@@ -22,7 +22,7 @@ from choque.bounds import Bounds, Boxes, directions
 from choque.broad import BroadPhase
 from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
 from choque.broad.index import Index
-from choque.dynamics.response import Solved
+from choque.dynamics.response import Events, Solved
 from choque.narrow.extents import slack_of
 from choque.narrow.pair import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
@@ -243,10 +243,18 @@ class Detected:
         self._contacts: Contacts
         self._tally: Callable[[], dict[str, KindTally]] = dict
         self._solved: Solved | None = None
+        self._events: Events | None = None
 
     def take_solved(self, solved: Solved) -> None:
         """Take the contacts from a response that found them itself."""
         self._solved, self._shapes = solved, None
+
+    @property
+    def events(self) -> Events:
+        """What happened in the step; nothing where the response does not know."""
+        if self._events is None:
+            self._events = Events.none() if self._solved is None else self._solved.events()
+        return self._events
 
     @property
     def contact_count(self) -> int:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import memory
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
-from choque._core.vector import Vector, turn
-from choque.dynamics.response import free_turn
+from choque._core.vector import Vector, scaled
+from choque.dynamics.response import free_turn, turn_by
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
@@ -75,13 +76,13 @@ class SolverBodies(NamedTuple):
         return cls(
             np.empty(count, np.int8),
             np.empty(count, np.int32),
-            np.empty((count, 12)),
-            np.empty((count, 3)),
-            np.empty(count),
-            np.empty((count, 16)),
-            np.empty((count, 12)),
-            np.empty((count, 3)),
-            np.empty((count, 6)),
+            memory.empty((count, 12), np.float64),
+            memory.empty((count, 3), np.float64),
+            memory.empty(count, np.float64),
+            memory.empty((count, 16), np.float64),
+            memory.empty((count, 12), np.float64),
+            memory.empty((count, 3), np.float64),
+            memory.empty((count, 6), np.float64),
         )
 
     def solids(self) -> PosedSolids:
@@ -201,7 +202,7 @@ def move_bodies(
                     np.float64(inertia[body, 2]),
                 )
                 if row >= moving or (moments[0] == moments[1] and moments[1] == moments[2]):
-                    turn(rotation, body, spin[0] * dt, spin[1] * dt, spin[2] * dt)
+                    turn_by(rotation, body, scaled(spin, dt))
                 else:
                     after_turn = free_turn(rotation, body, spin, moments, dt)
                     for axis in range(3):
@@ -226,11 +227,11 @@ def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodi
         velocity[body, axis] = speed[row, V + axis] * scale
         position[body, axis] += speed[row, MOVED + axis] * scale
     if one == two and two == three:
-        turn(rotation, body, by[0], by[1], by[2])
+        turn_by(rotation, body, by)
         angular_velocity[body, 0], angular_velocity[body, 1], angular_velocity[body, 2] = momentum
         return
     momentum = _through(rotation, body, momentum, (one, two, three))
-    turn(rotation, body, by[0], by[1], by[2])
+    turn_by(rotation, body, by)
     spin = _through(rotation, body, momentum, (1.0 / one, 1.0 / two, 1.0 / three))
     angular_velocity[body, 0], angular_velocity[body, 1], angular_velocity[body, 2] = spin
 

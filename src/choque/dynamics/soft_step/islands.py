@@ -92,20 +92,22 @@ def settle(
     before: Rest,
     after: Rest,
     columns: Columns,
-    limits: tuple[float, float],
+    limits: tuple[float, float, Any],
 ) -> int:
     """Join bodies that touch to islands, and let those sleep that have been still; return how many bodies are awake.
 
     ``contacts`` are the pairs of spheres that were solved, their number, those of manifolds, and theirs; ``limits`` the
-    length of the step and the greatest speed of a still body. Union-find with path halving, in the order of the solver.
+    length of the step, the greatest speed of a still body, and working memory. Union-find with path
+    halving, in the order of the solver.
     """
     spheres, sphere_count, manifolds, manifold_count = contacts
-    dt, slow = limits
+    dt, slow, work = limits
     speed, frame, size = bodies.speed, bodies.frame, bodies.size
-    parent = np.arange(moving)
-    first_of = np.full(order.size, -1)
-    longest = np.full(moving, np.inf)
-    kept_awake = np.zeros(moving, np.bool_)
+    parent, first_of, longest = work
+    for row in range(order.size):
+        first_of[row] = -1
+    for row in range(moving):
+        parent[row], longest[row] = row, np.inf
     for row in range(moving):
         island = before.island[order[row]]
         if island >= 0:
@@ -122,7 +124,7 @@ def settle(
         else:  # a static body with a velocity of its own keeps what it touches awake
             own, other = (a, b) if a < moving else (b, a)
             if before.awake[order[other]]:
-                kept_awake[own] = True
+                longest[own] = 0.0
     for row in range(moving):
         body = order[row]
         reach = max(size[row, 0], max(size[row, 1], size[row, 2]))
@@ -134,8 +136,7 @@ def settle(
                 x += frame[row, 3 * other + axis] * speed[row, TURNED + other]
             turned += x * x
         fastest = math.sqrt(way) * frame[row, SCALE] + math.sqrt(turned) * reach
-        is_still = fastest < slow * dt and not kept_awake[row]
-        after.still[body] = before.still[body] + dt if is_still else 0.0
+        after.still[body] = before.still[body] + dt if fastest < slow * dt and longest[row] > 0 else 0.0
         root = _root(parent, row)
         longest[root] = min(longest[root], after.still[body])
     count = 0

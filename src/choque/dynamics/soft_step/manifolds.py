@@ -444,3 +444,8 @@ def store_manifolds(first: Integer, last: Integer, live: Rows, rows: ManifoldRow
         for axis in range(3):
             held[pair, 4 + axis] = row[t, SLIDE1] * row[t, T1 + axis] + row[t, SLIDE2] * row[t, T2 + axis]
         held[pair, 7] = row[t, TWIST]
+        touched, fastest = False, -np.inf
+        for point in range(rows.point_count[t]):
+            touched |= row[t, GREATEST + point] > 0 or row[t, GAP + point] <= 0
+            fastest = max(fastest, -row[t, APPROACH + point])
+        held[pair, 8], held[pair, 9] = touched, fastest

@@ -21,8 +21,14 @@ from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
 from choque.dynamics.soft_step.spheres import SphereRows
 from choque.narrow.pair import ContactArrays
 
-FEATURES, COUNT, TOUCHING = 0, 4, 5
-"""Places in a row of `Kept.marks`: four features, the number of points, whether the bodies touched."""
+FEATURES, COUNT = 0, 4
+"""Places in a row of `Kept.marks`: four features, and the number of points."""
+
+TOUCHED, SPEED, HELD = 8, 9, 10
+"""Places in a row of `Kept.held`, and the width of it."""
+
+LIVE, SLEEPING = 1, 2
+"""A pair that is solved in a step, and one that is not looked at."""
 
 UPRIGHT = 2.9696155
 """The trace of a turn by ten degrees: a body that turns farther than that gets another manifold."""
@@ -36,9 +42,10 @@ class Kept(NamedTuple):
     pairs: NDArray[np.int32]
     """(m, 2): the rows of both bodies in the order of the solver."""
     held: NDArray[np.float64]
-    """(m, 8): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling."""
+    """(m, 10): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
+    whether the bodies touched in the latest step, and how fast they met in it."""
     marks: NDArray[np.uint32]
-    """(m, 6): see `FEATURES`."""
+    """(m, 5): see `FEATURES`."""
     pose: NDArray[np.float64]
     """(m, 22): where the bodies were when the manifold was found; not for spheres."""
     arms: NDArray[np.float64]
@@ -52,8 +59,8 @@ class Kept(NamedTuple):
         fresh = cls(
             keys,
             pairs,
-            np.zeros((count, 8)),
-            np.zeros((count, 6), np.uint32),
+            np.zeros((count, HELD)),
+            np.zeros((count, 5), np.uint32),
             np.zeros((wide, POSE)),
             np.zeros((wide, NORMAL_ARMS)),
         )
@@ -107,6 +114,7 @@ def recycle(
         a, b = pairs[pair, 0], pairs[pair, 1]
         is_live[pair] = is_stale[pair] = 0
         if not (awake[a] or awake[b]):
+            is_live[pair] = SLEEPING
             continue
         allowed = found_pose[pair, 3]
         is_stale[pair] = 1
@@ -226,7 +234,7 @@ def lay_out(
         begins[part] = total
         for place in range(starts[part], starts[part + 1]):
             pair = order[place]
-            if is_live[pair]:
+            if is_live[pair] == LIVE:
                 live[total] = pair
                 total += 1
                 touched[pairs[pair, 0]] = touched[pairs[pair, 1]] = 1

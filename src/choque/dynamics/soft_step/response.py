@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import check
+from choque._core import check, memory
 from choque._core.morton import morton_order
-from choque._core.pair_keys import pack_pairs
+from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque._core.threads import over_ranges, ranges, resolve_count, run
 from choque._core.types import Floats, Pairs, Rows
-from choque.dynamics.response import Response, Solved, State
+from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import manifolds as manifold_rows
 from choque.dynamics.soft_step import spheres as sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.islands import STILL, Rest, find_changed, settle, wake_islands
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
-from choque.dynamics.soft_step.memory import COUNT, FEATURES, Kept, adopt, lay_out, list_contacts, recycle, solve_order
-from choque.dynamics.soft_step.rates import Rates
+from choque.dynamics.soft_step.memory import (
+    COUNT,
+    FEATURES,
+    SPEED,
+    TOUCHED,
+    Kept,
+    adopt,
+    lay_out,
+    list_contacts,
+    recycle,
+    solve_order,
+)
+from choque.dynamics.soft_step.rates import THRESHOLD, Rates
 from choque.dynamics.soft_step.spheres import SphereRows, prepare_spheres, store_spheres, touch_spheres
 from choque.dynamics.soft_step.substeps import Problem, part_cuts, solve
 from choque.narrow.manifolds import ManifoldFinder
@@ -40,6 +52,9 @@ RECYCLED = 0.05
 
 PART_BODIES = 400
 """Bodies of a part of the solver."""
+
+SHARED_PAIRS = 4_000
+"""Pairs, or contacts, from which threads share a pass over them."""
 
 SORTED_FOR = 120
 """Steps after which bodies are sorted along the Morton curve again, when the candidates next change."""
@@ -111,6 +126,11 @@ class SoftStep(Response):
         self._spheres, self._manifolds = Kept.of(*none, None, True), Kept.of(*none, None, False)
         self._rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)))
         self._counts = (0, 0, 0)
+        self._found_count = 0
+        self._arranged: list[tuple[Rows, Rows]] | None = None
+        self._former: tuple[Kept, Kept] | None = None
+        self._slept: NDArray[np.int32] = np.empty(0, np.int32)
+        self._events: Callable[[], Events] = Events.none
 
     # What a world asks
 
@@ -136,7 +156,7 @@ class SoftStep(Response):
     def latest(self) -> Solved:
         """Return what was solved in the latest step."""
         counters = {"manifolds": self._counts[0] + self._counts[1], "found": self._found_count}
-        return Solved(self._counts[0] + self._counts[1], self._contacts, counters)
+        return Solved(self._counts[0] + self._counts[1], self._contacts, self._events, counters)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that is kept between steps; the arrays must not be written to."""
@@ -163,6 +183,7 @@ class SoftStep(Response):
         self._spheres = Kept(*(state[f"sphere.{part}"] for part in Kept._fields))
         self._manifolds = Kept(*(state[f"manifold.{part}"] for part in Kept._fields))
         self._rest = Rest(*(state[f"rest.{part}"] for part in Rest._fields))
+        self._slept = self._ids[self._rest.island >= 0]
 
     # A step
 
@@ -170,26 +191,24 @@ class SoftStep(Response):
         """Solve the step; `integrate` writes the result to the bodies. Return the number of manifolds solved."""
         pairs: Pairs = contacts
         columns, static = _columns(bodies), self._static_kinds(bodies)
+        self._former = None
         self._follow(bodies, pairs, static)
         self._changed(bodies)
         count, moving = len(self._order), int((static == 0).sum())
         thread_count = resolve_count(self.threads, count)
+        self._layout(moving)
         rows = self._rows = SolverBodies.empty(count)
         over_ranges(load_bodies, count, thread_count, self._order, moving, columns, self._faces, NEAR * self.unit, rows)
         awake = self._rest.awake[self._order]
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
-        cuts = part_cuts(moving, PART_BODIES)
-        owner = np.full(count, -1, np.int32)
-        owner[:moving] = np.repeat(np.arange(len(cuts) - 1, dtype=np.int32), np.diff(cuts))
         touched = np.zeros(count, np.uint8)
-        parts = len(cuts) - 1
-        live_s, begins_s, round_rows = self._prepare_spheres(rows, awake, owner, parts, touched, thread_count)
-        live_m, begins_m, flat_rows = self._prepare_manifolds(rows, awake, owner, parts, touched, thread_count, moving)
-        problem = Problem(rows.speed, rows.pull, awake, cuts, round_rows, begins_s, flat_rows, begins_m)
+        live_s, begins_s, round_rows = self._prepare_spheres(rows, awake, touched, thread_count)
+        live_m, begins_m, flat_rows = self._prepare_manifolds(rows, awake, touched, thread_count, moving)
+        problem = Problem(rows.speed, rows.pull, awake, self._cuts, round_rows, begins_s, flat_rows, begins_m)
         solve(problem, rates, self.substeps, thread_count)
-        self._held = self._spheres.held.copy(), self._manifolds.held.copy()
-        store_spheres(0, len(live_s), live_s, round_rows, rates.threshold, self._held[0])
-        store_manifolds(0, len(live_m), live_m, flat_rows, rates.threshold, self._held[1])
+        held_s, held_m = self._held
+        _share(store_spheres, len(live_s), thread_count, live_s, round_rows, rates.threshold, held_s)
+        _share(store_manifolds, len(live_m), thread_count, live_m, flat_rows, rates.threshold, held_m)
         self._solved = round_rows, len(live_s), flat_rows, len(live_m)
         self._live = live_s, live_m
         self._moving, self._awake, self._touched = moving, awake, touched
@@ -221,13 +240,18 @@ class SoftStep(Response):
         rest, awake_count = self._rest, moving
         if self.sleep:
             rest = rest.copy()
-            slow = (dt, STILL * self.unit)
+            work = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+            slow = (dt, STILL * self.unit, work)
             awake_count = settle(self._order, moving, self._solved, rows, self._rest, rest, columns, slow)
+        before = self._spheres, self._manifolds
         # All of the memory changes here, or none of it.
         self._spheres = self._spheres._replace(held=self._held[0])
         self._manifolds = self._manifolds._replace(held=self._held[1])
         self._rest, self._steps = rest, self._steps + 1
         self._counts = (self._solved[1], self._solved[3], awake_count)
+        after = self._spheres, self._manifolds
+        slept, self._slept = self._slept, self._ids[rest.island >= 0]
+        self._events = partial(_events, self._former, before, after, (slept, self._slept), self.unit)
 
     # Internals
 
@@ -272,6 +296,7 @@ class SoftStep(Response):
         if same_bodies and pairs is self._pairs:
             return
         keys = pack_pairs(bodies.ids[pairs])
+        self._arranged = None
         if not same_bodies:
             self._take_up(bodies, static)
         elif self._pairs is None and len(keys) == len(self._spheres.keys) + len(self._manifolds.keys):
@@ -287,6 +312,7 @@ class SoftStep(Response):
         own, other = pairs[is_round, 0], pairs[is_round, 1]
         swaps = (bodies.kind[own] != SPHERE) | (static[own] > 0)
         spheres = np.stack((np.where(swaps, other, own), np.where(swaps, own, other)), axis=1)
+        self._former = self._spheres, self._manifolds
         self._spheres = Kept.of(keys[is_round], place[spheres], self._spheres, True)
         self._manifolds = Kept.of(keys[~is_round], place[pairs[~is_round]], self._manifolds, False)
         self._pairs = pairs
@@ -324,28 +350,27 @@ class SoftStep(Response):
         self,
         rows: SolverBodies,
         awake: NDArray[np.uint8],
-        owner: NDArray[np.int32],
-        parts: int,
         touched: NDArray[np.uint8],
         thread_count: int,
     ) -> tuple[Rows, Rows, SphereRows]:
         kept = self._spheres
         total = len(kept.keys)
-        touch, is_live = np.empty((total, 4)), np.empty(total, np.uint8)
+        touch, is_live = memory.empty((total, 4), np.float64), np.empty(total, np.uint8)
         _share(touch_spheres, total, thread_count, kept.pairs, rows, awake, touch, is_live)
-        live, begins = _laid_out(kept, owner, parts, is_live, touched)
+        live, begins, held_s = self._laid_out(0, kept, is_live, touched)
         made = SphereRows(
-            np.empty(len(live), np.int32), np.empty(len(live), np.int32), np.empty((len(live), sphere_rows.WIDTH))
+            np.empty(len(live), np.int32),
+            np.empty(len(live), np.int32),
+            memory.empty((len(live), sphere_rows.WIDTH), np.float64),
         )
         _share(prepare_spheres, len(live), thread_count, live, kept.pairs, touch, kept.held, rows, made)
+        self._held = held_s, self._manifolds.held
         return live, begins, made
 
     def _prepare_manifolds(
         self,
         rows: SolverBodies,
         awake: NDArray[np.uint8],
-        owner: NDArray[np.int32],
-        parts: int,
         touched: NDArray[np.uint8],
         thread_count: int,
         moving: int,
@@ -359,16 +384,44 @@ class SoftStep(Response):
             found = self._finder.find(rows.solids(), kept.pairs[stale], self._faces, thread_count)
             adopt(stale, found, kept, rows, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
-        live, begins = _laid_out(kept, owner, parts, is_live, touched)
+        live, begins, held_m = self._laid_out(1, kept, is_live, touched)
         made = ManifoldRows(
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
-            np.empty((len(live), manifold_rows.WIDTH)),
+            memory.empty((len(live), manifold_rows.WIDTH), np.float64),
         )
         source = (kept.pose, kept.arms, kept.marks[:, COUNT], kept.held)
         _share(prepare_manifolds, len(live), thread_count, live, kept.pairs, source, rows, moving, made)
+        self._held = self._held[0], held_m
         return live, begins, made
+
+    def _layout(self, moving: int) -> None:
+        """Cut the bodies into parts, and sort the pairs by the part that solves them, unless they are the same."""
+        if self._arranged is not None:
+            return
+        self._cuts = part_cuts(moving, PART_BODIES)
+        parts = len(self._cuts) - 1
+        owner = np.full(len(self._order), -1, np.int32)
+        owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self._cuts))
+        self._arranged = []
+        for kept in (self._spheres, self._manifolds):
+            order, starts = np.empty(len(kept.keys), np.int64), np.zeros(parts + 2, np.int64)
+            if len(order):
+                solve_order(kept.pairs, owner, parts, order, starts)
+            self._arranged.append((order, starts))
+
+    def _laid_out(
+        self, sort: int, kept: Kept, is_live: NDArray[np.uint8], touched: NDArray[np.uint8]
+    ) -> tuple[Rows, Rows, NDArray[np.float64]]:
+        """Return the live pairs in the order of the solver, where each part begins, and what is held, to be changed."""
+        assert self._arranged is not None
+        order, starts = self._arranged[sort]
+        live, begins = np.empty(len(order), np.int64), np.zeros(len(starts), np.int64)
+        count = lay_out(kept, order, starts, is_live, live, begins, touched) if len(order) else 0
+        held = kept.held.copy()
+        held[is_live == 0, TOUCHED] = 0.0
+        return live[:count], begins, held
 
     def _contacts(self) -> Contacts:
         """Return what was solved as contacts of rows of the world, in the order of the pairs."""
@@ -387,20 +440,14 @@ class SoftStep(Response):
 
 
 def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:
-    """Run ``kernel(first, last, …)`` over ``total`` contacts, by all threads if there are enough."""
-    shares = ranges(total, thread_count if total >= 4_000 else 1)
+    """Run ``kernel(first, last, …)`` over ``total`` contacts, by all threads if there are enough.
+
+    A kernel for which there is no work is not called, so that it need not be compiled.
+    """
+    if total == 0:
+        return
+    shares = ranges(total, thread_count if total >= SHARED_PAIRS else 1)
     run(lambda part: kernel(*shares[part], *arguments), len(shares))
-
-
-def _laid_out(
-    kept: Kept, owner: NDArray[np.int32], parts: int, is_live: NDArray[np.uint8], touched: NDArray[np.uint8]
-) -> tuple[Rows, Rows]:
-    """Return the live pairs in the order of the solver, and where each part begins."""
-    total = len(kept.keys)
-    order, starts, begins = np.empty(total, np.int64), np.empty(parts + 2, np.int64), np.empty(parts + 2, np.int64)
-    solve_order(kept.pairs, owner, parts, order, starts)
-    live = np.empty(total, np.int64)
-    return live[: lay_out(kept, order, starts, is_live, live, begins, touched)], begins
 
 
 def _columns(bodies: State) -> Columns:
@@ -423,3 +470,36 @@ def _are_round(bodies: State, pairs: Pairs, static: NDArray[np.uint8], faces: Hu
     own, other = pairs[:, 0], pairs[:, 1]
     found: NDArray[np.bool_] = (is_ball[own] & (is_ball[other] | is_wall[other])) | (is_wall[own] & is_ball[other])
     return found
+
+
+def _events(
+    former: tuple[Kept, Kept] | None,
+    before: tuple[Kept, Kept],
+    after: tuple[Kept, Kept],
+    asleep: tuple[NDArray[np.int32], NDArray[np.int32]],
+    unit: float,
+) -> Events:
+    """Return what changed in a step.
+
+    ``former`` is what was kept of the candidates before, if there are others now: some that touched may be gone.
+    ``asleep`` are the ids of sleepers after the step before, and after this one.
+    """
+    keys = np.concatenate([before[0].keys, before[1].keys])
+    then, now = (
+        np.concatenate([spheres.held[:, TOUCHED], manifolds.held[:, TOUCHED]]) > 0
+        for spheres, manifolds in (before, after)
+    )
+    speed = np.concatenate([after[0].held[:, SPEED], after[1].held[:, SPEED]])
+    lost = np.concatenate([kept.keys[kept.held[:, TOUCHED] > 0] for kept in former or ()] or [keys[:0]])
+    lost = lost[~np.isin(lost, keys)]
+    fresh = np.flatnonzero(now & ~then)
+    fresh = fresh[np.argsort(keys[fresh])]
+    hard = fresh[speed[fresh] >= THRESHOLD * unit]
+    return Events(
+        began=unpack_pairs(keys[fresh]),
+        ended=unpack_pairs(np.sort(np.concatenate([keys[then & ~now], lost]))),
+        hits=unpack_pairs(keys[hard]),
+        speed=speed[hard],
+        fell_asleep=np.setdiff1d(asleep[1], asleep[0]),
+        woke=np.setdiff1d(asleep[0], asleep[1]),
+    )

@@ -67,6 +67,7 @@ def touch_spheres(
         a, b = pairs[pair, 0], pairs[pair, 1]
         is_live[pair] = 0
         if not (awake[a] or awake[b]):
+            is_live[pair] = 2
             continue
         if kind[b] == PLANE:
             away = (-pose[b, 4], -pose[b, 7], -pose[b, 10])
@@ -320,3 +321,5 @@ def store_spheres(first: Integer, last: Integer, live: Rows, rows: SphereRows, t
         for axis in range(3):
             held[pair, 1 + axis] = row[t, SLIDE + axis]
             held[pair, 4 + axis] = row[t, ROLL + axis]
+        held[pair, 8] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
+        held[pair, 9] = -row[t, APPROACH]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
 from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import MOVED, V
@@ -61,59 +61,94 @@ def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int) -> N
     threads = min(thread_count, parts) if work >= SHARED_FROM else 1
     for _ in range(substeps):
         _share(START, parts, threads, problem, rates)
-        _run_phase(START, parts, parts + 1, problem, rates)
-        _run_phase(SOLVE, parts, parts + 1, problem, rates)
+        _run(START, parts, parts + 1, problem, rates)
+        _run(SOLVE, parts, parts + 1, problem, rates)
         _share(SOLVE, parts, threads, problem, rates)
-        _run_phase(RELAX, parts, parts + 1, problem, rates)
+        _run(RELAX, parts, parts + 1, problem, rates)
         _share(RELAX, parts, threads, problem, rates)
     for _ in range(BOUNCES):
-        _run_phase(BOUNCE, 0, 1, problem, rates)
+        _run(BOUNCE, 0, 1, problem, rates)
 
 
 def _share(phase: int, parts: int, thread_count: int, problem: Problem, rates: Rates) -> None:
     if thread_count == 1:
-        _run_phase(phase, 0, parts, problem, rates)
+        _run(phase, 0, parts, problem, rates)
         return
     draw = block_supply(parts, 1)
 
     def work(_: int) -> None:
         while (block := draw()) is not None:
-            _run_phase(phase, *block, problem, rates)
+            _run(phase, *block, problem, rates)
 
     run(work, thread_count)
 
 
-@kernel
-def _run_phase(phase: Integer, first: Integer, last: Integer, problem: Problem, rates: Rates) -> None:
-    """Run one phase of the parts ``first … last − 1``."""
+def _run(phase: int, first: int, last: int, problem: Problem, rates: Rates) -> None:
+    """Run one phase of the parts ``first … last − 1``: bodies, contacts of spheres, manifolds.
+
+    A kernel for which there is no work is not called, so that it need not be compiled.
+    """
     speed, pull, awake, cuts, spheres, sphere_starts, manifolds, manifold_starts = problem
-    moving = cuts[cuts.size - 1]
-    if phase == BOUNCE:
-        bounce_spheres(sphere_starts[sphere_starts.size - 1], spheres, speed, moving, rates.threshold)
-        bounce_manifolds(manifold_starts[manifold_starts.size - 1], manifolds, speed, moving, rates.threshold)
-        return
-    for part in range(first, last):
-        low, high = sphere_starts[part], sphere_starts[part + 1]
-        begin, end = manifold_starts[part], manifold_starts[part + 1]
-        is_part = part < cuts.size - 1
-        if phase == START:
-            if is_part:
-                _accelerate(cuts[part], cuts[part + 1], speed, pull, awake, rates.h)
-            warm_spheres(low, high, spheres, speed, moving)
-            warm_manifolds(begin, end, manifolds, speed, moving)
-        elif phase == SOLVE:
-            solve_spheres(low, high, spheres, speed, moving, rates)
-            solve_manifolds(begin, end, manifolds, speed, moving, rates)
-            if is_part:
-                _move(cuts[part], cuts[part + 1], speed, rates.h)
-        else:
-            if not is_part:
-                _move(moving, speed.shape[0], speed, rates.h)  # static bodies with a velocity of their own
-            relax_spheres(low, high, spheres, speed, moving, rates)
-            relax_manifolds(begin, end, manifolds, speed, moving, rates)
+    moving = int(cuts[-1])
+    if phase == START and first < len(cuts) - 1:
+        _accelerate(int(cuts[first]), int(cuts[last]), speed, pull, awake, rates.h)
+    if phase == RELAX and first == len(cuts) - 1:
+        _move(moving, len(speed), speed, rates.h)  # static bodies with a velocity of their own
+    if sphere_starts[-1]:
+        _run_spheres(phase, first, last, spheres, sphere_starts, speed, moving, rates)
+    if manifold_starts[-1]:
+        _run_manifolds(phase, first, last, manifolds, manifold_starts, speed, moving, rates)
+    if phase == SOLVE and first < len(cuts) - 1:
+        _move(int(cuts[first]), int(cuts[last]), speed, rates.h)
 
 
-@helper
+@kernel
+def _run_spheres(
+    phase: Integer,
+    first: Integer,
+    last: Integer,
+    rows: SphereRows,
+    starts: Rows,
+    speed: Floats,
+    moving: Integer,
+    rates: Rates,
+) -> None:
+    """Run one phase of the contacts of spheres in the parts ``first … last − 1``."""
+    begin, end = starts[first], starts[last]
+    if phase == START:
+        warm_spheres(begin, end, rows, speed, moving)
+    elif phase == SOLVE:
+        solve_spheres(begin, end, rows, speed, moving, rates)
+    elif phase == RELAX:
+        relax_spheres(begin, end, rows, speed, moving, rates)
+    else:
+        bounce_spheres(starts[starts.size - 1], rows, speed, moving, rates.threshold)
+
+
+@kernel
+def _run_manifolds(
+    phase: Integer,
+    first: Integer,
+    last: Integer,
+    rows: ManifoldRows,
+    starts: Rows,
+    speed: Floats,
+    moving: Integer,
+    rates: Rates,
+) -> None:
+    """Run one phase of the manifolds in the parts ``first … last − 1``."""
+    begin, end = starts[first], starts[last]
+    if phase == START:
+        warm_manifolds(begin, end, rows, speed, moving)
+    elif phase == SOLVE:
+        solve_manifolds(begin, end, rows, speed, moving, rates)
+    elif phase == RELAX:
+        relax_manifolds(begin, end, rows, speed, moving, rates)
+    else:
+        bounce_manifolds(starts[starts.size - 1], rows, speed, moving, rates.threshold)
+
+
+@kernel
 def _accelerate(first: Integer, last: Integer, speed: Floats, pull: Floats, awake: NDArray[np.uint8], h: float) -> None:
     for row in range(first, last):
         if awake[row]:
@@ -121,7 +156,7 @@ def _accelerate(first: Integer, last: Integer, speed: Floats, pull: Floats, awak
                 speed[row, V + axis] += h * pull[row, axis]
 
 
-@helper
+@kernel
 def _move(first: Integer, last: Integer, speed: Floats, h: float) -> None:
     for row in range(first, last):
         for part in range(8):

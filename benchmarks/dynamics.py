@@ -1,0 +1,219 @@
+"""Time the response `soft-step` beside other engines on the same scenes, in turns in one process.
+
+    python benchmarks/dynamics.py spheres 5000
+    python benchmarks/dynamics.py pyramid 100 --threads 2
+    python benchmarks/dynamics.py boxes 2000 --engines rapier3d pybullet
+
+Scenes: ``spheres`` and ``boxes`` fall together in an open box, ``pyramid`` is a wall of boxes with N in the lowest row.
+Unit bodies, gravity 9.81, steps of 1/60 s, friction 0.5, no rebound, no sleep; every engine with its own settings.
+Beside the times: how far bodies moved in the second after, and the mean overlap of ours. An engine that is not
+installed is left out. Times are medians of chunks of steps; the machine may be shared, so compare ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import choque
+
+
+class Scene(NamedTuple):
+    """Unit bodies of one shape, and static boxes by their centres and half edges; y is up."""
+
+    position: np.ndarray
+    turn: np.ndarray
+    shape: str
+    walls: list[tuple[tuple[float, float, float], tuple[float, float, float]]]
+
+
+def _walls(side: float, top: float) -> list[tuple[tuple[float, float, float], tuple[float, float, float]]]:
+    middle, half = side / 2, side / 2 + 2
+    return [
+        ((middle, -1.0, middle), (half, 1.0, half)),
+        ((-1.0, top / 2, middle), (1.0, top / 2, half)),
+        ((side + 1.0, top / 2, middle), (1.0, top / 2, half)),
+        ((middle, top / 2, -1.0), (half, top / 2, 1.0)),
+        ((middle, top / 2, side + 1.0), (half, top / 2, 1.0)),
+    ]
+
+
+def pile(count: int, shape: str) -> Scene:
+    """Spheres with gaps of 5 %, or boxes with gaps of 25 % and a little tilt, over the floor of an open box."""
+    random = np.random.default_rng(3)
+    gap, side = (1.05 if shape == "sphere" else 1.25), int(np.ceil(count ** (1 / 3)))
+    place = np.arange(count)
+    cells = np.stack((place % side, place // side**2, place // side % side), axis=1)
+    position = (cells + 0.5) * gap + random.uniform(-0.02, 0.02, (count, 3)) + [0, 0.02, 0]
+    turn = random.uniform(-0.15, 0.15, (count, 3)) * (shape == "box")
+    return Scene(position, turn, shape, _walls(side * gap + 0.05, float(position[:, 1].max()) + 4))
+
+
+def pyramid(base: int) -> Scene:
+    """Boxes in one plane, ``base`` of them in the lowest row."""
+    position = [(j - i + i * 0.5 - base / 2 + 0.5, i + 0.5, 0.0) for i in range(base) for j in range(i, base)]
+    floor = [((0.0, -1.0, 0.0), (float(base), 1.0, float(base)))]
+    return Scene(np.array(position), np.zeros((len(position), 3)), "box", floor)
+
+
+SCENES = {"spheres": lambda n: pile(n, "sphere"), "boxes": lambda n: pile(n, "box"), "pyramid": pyramid}
+
+
+def rotations(turn: np.ndarray) -> np.ndarray:
+    """Return the matrices (n, 3, 3) of rotation vectors (n, 3)."""
+    angle = np.linalg.norm(turn, axis=1)[:, None, None]
+    x, y, z = (turn / np.maximum(angle[:, 0], 1e-300)).T
+    none = np.zeros_like(x)
+    k = np.stack((none, -z, y, z, none, -x, -y, x, none), axis=1).reshape(-1, 3, 3)
+    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * (k @ k)
+
+
+class Ours:
+    """`soft-step`."""
+
+    def __init__(self, scene: Scene, threads: int) -> None:
+        self.name = f"choque, {threads}"
+        world = self.world = choque.World(
+            response="soft-step", response_options={"sleep": False}, gravity=(0, -9.81, 0), threads=threads
+        )
+        for center, half in scene.walls:
+            world.add_boxes([center], [2 * np.array(half)], static=True, friction=0.5)
+        if scene.shape == "sphere":
+            world.add_spheres(scene.position, 0.5, friction=0.5)
+        else:
+            world.add_boxes(scene.position, 1.0, friction=0.5, rotation=rotations(scene.turn))
+        self.static = len(scene.walls)
+
+    def step(self) -> None:
+        self.report = self.world.step(1 / 60)
+
+    def positions(self) -> np.ndarray:
+        return self.world.bodies.position[self.static :].copy()
+
+
+class Rapier:
+    """rapier3d."""
+
+    def __init__(self, scene: Scene, threads: int) -> None:
+        import rapier3d
+
+        self.name = f"rapier3d, {threads}"
+        world = self.world = rapier3d.PhysicsWorld(gravity=(0, -9.81, 0))
+        world.integration_parameters.dt = 1 / 60
+        world.set_num_threads(threads)
+        for center, half in scene.walls:
+            world.add_collider(rapier3d.Collider.cuboid(*half).translation(center).friction(0.5))
+        is_ball = scene.shape == "sphere"
+        shape, size = (rapier3d.Collider.ball, (0.5,)) if is_ball else (rapier3d.Collider.cuboid, (0.5, 0.5, 0.5))
+        self.handles = [
+            world.add_body(
+                rapier3d.RigidBody.dynamic(translation=tuple(place), rotation=tuple(turn)).can_sleep(False),
+                colliders=[shape(*size).friction(0.5).restitution(0.0)],
+            )
+            for place, turn in zip(scene.position.tolist(), scene.turn.tolist(), strict=True)
+        ]
+        self.step = world.step
+
+    def positions(self) -> np.ndarray:
+        return np.array([tuple(self.world.rigid_bodies[handle].translation) for handle in self.handles])
+
+
+class Bullet:
+    """pybullet."""
+
+    def __init__(self, scene: Scene, threads: int) -> None:
+        import pybullet
+
+        self.name, self.engine = "pybullet, 1", pybullet
+        if threads != 1:
+            raise ImportError("its wheels have one thread")
+        pybullet.connect(pybullet.DIRECT)
+        pybullet.setGravity(0, -9.81, 0)
+        pybullet.setTimeStep(1 / 60)
+        boxes = {}
+        for center, half in scene.walls:
+            boxes[half] = boxes.get(half) or pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half)
+            body = pybullet.createMultiBody(0, boxes[half], basePosition=center)
+            pybullet.changeDynamics(body, -1, lateralFriction=0.5)
+        kind = {"radius": 0.5} if scene.shape == "sphere" else {"halfExtents": (0.5, 0.5, 0.5)}
+        shape = pybullet.GEOM_SPHERE if scene.shape == "sphere" else pybullet.GEOM_BOX
+        shape = pybullet.createCollisionShape(shape, **kind)
+        self.bodies = []
+        for place, turn in zip(scene.position.tolist(), scene.turn.tolist(), strict=True):
+            around = pybullet.getQuaternionFromEuler(turn)
+            body = pybullet.createMultiBody(
+                1, shape, basePosition=place, baseOrientation=around, useMaximalCoordinates=True
+            )
+            self.bodies.append(body)
+        self.step = pybullet.stepSimulation
+
+    def positions(self) -> np.ndarray:
+        return np.array([self.engine.getBasePositionAndOrientation(body)[0] for body in self.bodies])
+
+
+ENGINES = {"rapier3d": Rapier, "pybullet": Bullet}
+
+
+def measure(engines: list[Any], label: str, chunks: int, steps: int) -> None:
+    """Print the median time of a step of each engine, chunk by chunk in turns, and its ratio to the others."""
+    found: dict[str, list[float]] = {engine.name: [] for engine in engines}
+    for _ in range(chunks):
+        for engine in engines:
+            began = time.perf_counter()
+            for _ in range(steps):
+                engine.step()
+            found[engine.name].append((time.perf_counter() - began) / steps * 1e3)
+    medians = {name: statistics.median(times) for name, times in found.items()}
+    ours = medians[engines[0].name]
+    print(f"{label} (load {os.getloadavg()[0]:.1f})")
+    for name, median in medians.items():
+        print(
+            f"  {name:14} median {median:8.3f} least {min(found[name]):8.3f} ms a step   choque/it {ours / median:.2f}"
+        )
+
+
+def main() -> None:
+    """Measure one scene."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scene", choices=list(SCENES))
+    parser.add_argument("size", type=int)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--engines", nargs="*", default=["rapier3d"], choices=list(ENGINES))
+    parser.add_argument("--settle", type=int, default=200, help="steps between the two measurements")
+    wanted = parser.parse_args()
+    scene = SCENES[wanted.scene](wanted.size)
+    engines: list[Any] = [Ours(scene, wanted.threads)]
+    for name in wanted.engines:
+        try:
+            engines.append(ENGINES[name](scene, wanted.threads))
+        except ImportError as problem:
+            print(f"{name} is left out: {problem}")
+    for engine in engines:
+        engine.step()
+    measure(engines, f"{wanted.scene} {wanted.size}, settling", 5, 8)
+    for engine in engines:
+        for _ in range(wanted.settle):
+            engine.step()
+    measure(engines, f"{wanted.scene} {wanted.size}, settled", 7, 6)
+    print("  stages:", {name: round(1e3 * spent, 3) for name, spent in engines[0].report.seconds.items()}, "ms")
+    overlap = -np.minimum(engines[0].world.contacts().separations, 0)
+    print(f"  our overlap: mean {overlap[overlap > 0].mean() * 1e3:.2f} mm, greatest {overlap.max() * 1e3:.1f} mm")
+    for engine in engines:
+        before = engine.positions()
+        for _ in range(60):
+            engine.step()
+        drift = np.linalg.norm(engine.positions() - before, axis=1)
+        across = np.abs(engine.positions() - scene.position).max(axis=0)
+        print(
+            f"  {engine.name:14} drift in a second: mean {drift.mean() * 1e3:.2f} mm, most {drift.max() * 1e3:.1f} mm"
+        )
+        print(f"  {'':14} farthest from the start along x, y, z: {across.round(3).tolist()} m")
+
+
+if __name__ == "__main__":
+    main()
