@@ -33,7 +33,7 @@ def only_folder(parent: str = "output") -> Path:
 
 
 def test_a_run_prints_its_stages_and_writes_nothing(command: Command, tmp_path: Path) -> None:
-    text = command.succeeds("run", "bowling", "--frames", 20)
+    text = command.succeeds("run", "bowling", "--frames", 20, "--response", "impulse")
     for words in ("bounds", "broad", "narrow", "response", "integrate", "capsule-tile", "Energy"):
         assert words in text
     assert list(tmp_path.iterdir()) == []

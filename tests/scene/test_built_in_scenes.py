@@ -113,3 +113,27 @@ def test_rockets_fly_like_capsules() -> None:
     shift = bodies.position[[1, 3]] - bodies.position[[0, 2]]
     np.testing.assert_allclose(shift, [[4, 0, 0], [4, 0, 0]], atol=1e-9)
     assert bodies.rocket.tolist() == [True, False, True, False, False, False]
+
+
+@pytest.mark.parametrize("word", ["bowling", "boxes", "rest", "slide", "pile-200", "pile:60", "pins:12"])
+def test_no_body_sinks_through_a_floor(word: str) -> None:
+    made = scene.find_bodies(word)
+    world = made.world()
+    bodies = world.bodies
+    floor = float(bodies.position[bodies.static, 1].min())
+    for _ in range(6 * made.steps_per_second):
+        world.step(made.dt)
+    moving = ~world.bodies.static
+    smallest = world.bodies.size[moving, 0] if word != "boxes" else 0.5
+    assert (world.bodies.position[moving, 1] > floor + 0.5 * smallest).all()
+
+
+@pytest.mark.parametrize("word", ["two-waves:100", "gas:100", "balls-in-box:100", "mixed-box:100"])
+def test_no_body_leaves_a_closed_box(word: str) -> None:
+    made = scene.find_bodies(word)
+    world = made.world()
+    walls = np.abs(world.bodies.position[world.bodies.static]).max(axis=0)
+    for _ in range(900):
+        world.step(made.dt)
+    inside = np.abs(world.bodies.position[~world.bodies.static]) < walls
+    assert inside.all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,13 @@ def sweep() -> Any:
     return choque.kinetic.Sweep(boxes.lower, boxes.upper, velocity=RANDOM.normal(size=(60, 3)))
 
 
-@pytest.mark.parametrize("make", [lambda: some_boxes(2), lambda: some_boxes(3), areas, sweep])
+def broad_phase() -> Any:
+    made = choque.broad.create("bvh", some_boxes(2))
+    made.remove(made.add(choque.bounds.Boxes([[0, 0]], [[1, 1]])))
+    return made
+
+
+@pytest.mark.parametrize("make", [lambda: some_boxes(2), lambda: some_boxes(3), areas, sweep, broad_phase])
 def test_everything_with_boxes_shows_itself(make: Callable[[], Any], shared_studio: Studio) -> None:
     thing = make()
     view = view_of(thing)
@@ -65,8 +72,11 @@ def test_files_and_generators_of_boxes_can_be_viewed(tmp_path: Path) -> None:
 def test_two_volumes_are_shown_and_other_things_are_refused() -> None:
     ball = choque.Volume.read("screw:16")
     assert isinstance(view_of(ball, ball), VolumeView)
-    with pytest.raises(InvalidInput, match="A Volume was given to show; give a world"):
-        view_of(ball)
+    alone = view_of(ball)
+    assert isinstance(alone, VolumeView)
+    assert not alone.pair.query().voxels
+    with pytest.raises(InvalidInput, match="A Counter was given to show; give a world"):
+        view_of(Counter())
     with pytest.raises(InvalidInput, match="3 things were given"):
         view_of(1, 2, 3)
     with pytest.raises(InvalidInput, match="all of finite size"):

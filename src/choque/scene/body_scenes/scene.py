@@ -246,7 +246,15 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
         name=name,
         bodies=made,
         camera=Camera.around(made),
+        settings=_settings_for(made),
         summary=GENERATORS.summary(name),
         seed=request.seed,
         parameters={"n": count, **completed},
     )
+
+
+def _settings_for(made: BodyColumns) -> dict[str, Any]:
+    """Return the settings of a generated scene: bodies that fall on others need a response that lets them rest."""
+    moving = ~made.static & (made.kind != TILE)
+    falls = bool((made.acceleration[moving] != 0.0).any()) and not bool(moving.all())
+    return {"response": "soft-step"} if falls else {}

@@ -12,7 +12,7 @@ from choque.scene.generators import BodyRequest
 SMALL, LARGE, PITCH = 0.3, 6.0, 1.0
 
 
-def two_waves(request: BodyRequest, *, speed: float = 20.0) -> BodyColumns:
+def two_waves(request: BodyRequest, *, speed: float = 8.0) -> BodyColumns:
     """Two heavy balls at ``speed`` drive waves through a sea of small ones from both ends of a closed box."""
     speed = check.positive(speed, "speed")
     large_count = min(2, request.body_count)

@@ -61,11 +61,21 @@ class BoxesView(BodiesView):
     ----------
     pairs
         (m, 2) rows that overlap, or belong together in another way; None to find those that overlap.
+    method
+        The broad phase whose structure the overlays show at first.
     """
 
     picture_name = "choque-boxes.png"
 
-    def __init__(self, lower: ArrayLike, upper: ArrayLike, *, pairs: Pairs | None = None, title: str = "Boxes") -> None:
+    def __init__(
+        self,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        pairs: Pairs | None = None,
+        title: str = "Boxes",
+        method: str = "auto",
+    ) -> None:
         boxes = choque.bounds.Boxes(lower, upper)
         if not len(boxes) or not (np.isfinite(boxes.lower).all() and np.isfinite(boxes.upper).all()):
             raise InvalidInput(f"{len(boxes):,} boxes were given to show; give at least one, all of finite size.")
@@ -74,7 +84,7 @@ class BoxesView(BodiesView):
         self._world = _solids(boxes.lower.astype(np.float64), boxes.upper.astype(np.float64))
         self._dimension = boxes.lower.shape[1]
         self._table = BodyTable.of(self._world.bodies)
-        self._method = "auto"
+        self._method = method
 
     def open(self, page: Page) -> None:
         """Build the page."""
@@ -140,7 +150,7 @@ def _solids(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> World:
 
 
 def view_of_boxes(thing: Any) -> BoxesView | None:
-    """Return the view of bounds, a kinetic sweep or areas of interest as they are now; None for anything else."""
+    """Return the view of bounds, a broad phase, a sweep or areas of interest as they are now; None for all else."""
     from choque.bounds import Bounds
     from choque.interest import Areas
     from choque.kinetic import Sweep
@@ -148,6 +158,12 @@ def view_of_boxes(thing: Any) -> BoxesView | None:
     if isinstance(thing, Bounds):
         boxes = thing.boxes()
         return BoxesView(boxes.lower, boxes.upper)
+    if isinstance(thing, broad.BroadPhase):
+        thing.structure()  # drops the rows of bodies that were removed
+        records, dimension = thing.index.records, thing.dimension
+        rows = np.searchsorted(thing.ids, thing.pairs()).astype(np.int32)
+        lower, upper = records[:, :dimension], records[:, 3 : 3 + dimension]
+        return BoxesView(lower, upper, pairs=rows, title=f"A broad phase: {thing.name}", method=thing.name)
     if isinstance(thing, Sweep):
         lower, upper = thing.boxes()
         return BoxesView(lower, upper, title=f"A sweep at {thing.time:g} s")

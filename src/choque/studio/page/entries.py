@@ -14,6 +14,7 @@ from choque.studio.page.view import View
 
 if TYPE_CHECKING:
     from choque.scene import BodyScene
+    from choque.volumes import Volume
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,10 @@ def find_view(things: Sequence[str], *, study: str | None = None, parameters: Ma
 
 
 def view_of(*things: Any) -> View:
-    """Make the view of an object in memory, of two volumes, or of a path; a view is returned unchanged."""
+    """Make the view of an object in memory, of two volumes, or of a path; a view is returned unchanged.
+
+    A single volume is shown with a small ball beside it, to touch it with.
+    """
     from choque.record import Recording
     from choque.scene import BodyScene
     from choque.theses.fingsics.scene_dat import SceneDat
@@ -91,6 +95,8 @@ def view_of(*things: Any) -> View:
     if len(things) != 1:
         raise InvalidInput(f"{len(things)} things were given to show; give one, or two volumes.")
     thing = things[0]
+    if isinstance(thing, Volume):
+        return view_of(thing, _probe(thing))
     if isinstance(thing, View):
         return thing
     if isinstance(thing, World | Run | BodyScene):
@@ -110,8 +116,24 @@ def view_of(*things: Any) -> View:
         return found
     raise InvalidInput(
         f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording, bounds, a "
-        "kinetic sweep, areas of interest, two volumes or a path."
+        "kinetic sweep, areas of interest, a broad phase, one or two volumes, or a path."
     )
+
+
+def _probe(volume: Volume) -> Volume:
+    """Return a small ball beside a volume, on its lattice, to touch it with."""
+    import numpy as np
+
+    from choque.volumes import Volume
+
+    lower, upper = volume.bounds
+    sides = np.rint((np.asarray(upper) - lower) / volume.spacing)
+    radius = max(2, int(sides.max() / 12))
+    steps = np.arange(2 * radius) + 0.5 - radius
+    mask = (np.array(np.meshgrid(steps, steps, steps)) ** 2).sum(axis=0) <= radius**2
+    place = np.rint((sides - 2 * radius) / 2)
+    place[0] = sides[0] + radius
+    return Volume.from_voxels(mask, spacing=volume.spacing, origin=np.asarray(lower) + place * volume.spacing)
 
 
 def entry_of(things: Sequence[str], study: str | None = None) -> str | None:

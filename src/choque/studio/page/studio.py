@@ -61,13 +61,14 @@ def show(
     browser: bool | None = None,
     wait: bool | None = None,
 ) -> Studio:
-    """Show something in the browser: a world, a run, a scene of bodies, a recording, boxes, or two volumes.
+    """Show something in the browser: a world, a run, a scene of bodies, a recording, boxes, or one or two volumes.
 
     Parameters
     ----------
     things
-        One thing, or two volumes. Boxes can be any `choque.bounds`, a `kinetic.Sweep` or `interest.Areas`: they are
-        shown as they are now. A world is not copied: running it on the page changes it.
+        One thing, or two volumes; a single volume comes with a small ball to touch it with. Boxes can be any
+        `choque.bounds`, a broad phase, a `kinetic.Sweep` or `interest.Areas`: they are shown as they are now. A world
+        is not copied: running it on the page changes it.
     host, port
         As in `open_studio`.
     browser
