@@ -197,6 +197,7 @@ def test_a_mapped_array_is_read_from_its_file(tmp_path: Path) -> None:
     assert found_pairs(found) == pairs_by_definition(lower, lower + 1)
 
 
+@pytest.mark.filterwarnings("ignore")  # Dask calls what pandas has deprecated
 def test_dask_dataframes_go_in_and_come_out(tmp_path: Path) -> None:
     frames = pytest.importorskip("dask.dataframe")
     lower = np.random.default_rng(23).uniform(0, 9, (90, 2))

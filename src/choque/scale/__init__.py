@@ -1,8 +1,9 @@
 """Searches larger than memory, and larger than one machine: files in, files out.
 
 `pairs` and `join` find overlapping boxes of any number in bounded memory; `plan` says beforehand what they will take.
-The pairs are a Parquet dataset, `Found`, which `open` opens again. Tasks run in processes of this machine, on a Dask
-cluster, or in any executor of `concurrent.futures`.
+The pairs are a Parquet dataset, `Found`, which `open` opens again. `map_worlds` runs a world for each set of
+parameters, `collide` tests volumes in many configurations. Tasks run in processes of this machine, on a Dask cluster,
+or in any executor of `concurrent.futures`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ if TYPE_CHECKING:
     from choque.scale._plan import SearchPlan
     from choque.scale.found import Found, open  # noqa: A004
     from choque.scale.run import join, pairs, plan
+    from choque.scale.sweeps import collide, map_worlds
 
-__all__ = ["Found", "SearchPlan", "join", "open", "pairs", "plan"]
+__all__ = ["Found", "SearchPlan", "collide", "join", "map_worlds", "open", "pairs", "plan"]
 
 _HOMES = {
     "Found": "choque.scale.found",
     "SearchPlan": "choque.scale._plan",
+    "collide": "choque.scale.sweeps",
     "join": "choque.scale.run",
+    "map_worlds": "choque.scale.sweeps",
     "open": "choque.scale.found",
     "pairs": "choque.scale.run",
     "plan": "choque.scale.run",

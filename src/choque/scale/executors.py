@@ -83,7 +83,7 @@ class LocalProcesses(Executor):
 
     def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Run ``task`` in a process; raises at once if it cannot be pickled."""
-        order = pickle.dumps((task, arguments, options))
+        order = _pickled((task, arguments, options))
         return self._threads.submit(self._run, order)
 
     def start(self, count: int) -> None:
@@ -150,6 +150,18 @@ class LocalProcesses(Executor):
         )
         self._all.append(started)
         return started
+
+
+def _pickled(order: Any) -> bytes:
+    """Pickle an order; cloudpickle, if it is installed, also takes functions of a main program and of a session."""
+    try:
+        from cloudpickle import dumps
+    except ImportError:
+        from pickle import dumps
+    try:
+        return bytes(dumps(order))
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise InvalidInput(f"A task cannot be sent to another process: {problem}. Use functions of a module.") from None
 
 
 def _close_quietly(stream: Any) -> None:
