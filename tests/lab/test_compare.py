@@ -108,7 +108,7 @@ def test_an_interrupted_run_says_so_once_and_how_to_go_on(
     assert main(["lab", "run", ready_study, "--quick", "--output", str(folder)]) == 130
     printed = capsys.readouterr().err.splitlines()
     assert printed == [
-        f"choque: 0 of 12 cells are finished and kept; go on with: choque lab resume {folder} --study {ready_study}",
+        f"choque: 0 of 12 cells are finished and kept; continue with: choque lab resume {folder} --study {ready_study}",
         "choque: Interrupted.",
     ]
 

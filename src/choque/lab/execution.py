@@ -233,7 +233,7 @@ class Execution:
 
     def _kept(self, words: str) -> str:
         return (
-            f"{words.rstrip('. ')}. {len(self.done)} of {self._count()} cells are finished and kept; go on with: "
+            f"{words.rstrip('. ')}. {len(self.done)} of {self._count()} cells are finished and kept; continue with: "
             f"{self.store.resuming}"
         )
 

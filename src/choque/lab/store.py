@@ -228,4 +228,4 @@ def _occupied(folder: Path, record: Mapping[str, Any]) -> str:
         return f"The folder {folder} holds a run of another study, {existing['study']['name']!r}; give another folder."
     if existing.get("finished"):
         return f"The folder {folder} holds a finished run of this study; give another folder."
-    return f"The folder {folder} holds an unfinished run of this study; go on with it: {store.resuming}"
+    return f"The folder {folder} holds an unfinished run of this study; continue it with: {store.resuming}"

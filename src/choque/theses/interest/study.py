@@ -96,7 +96,8 @@ STUDY = Study(
         "Spheres of 0.212 m cross a cube of 4 m. Dense: all start in its middle and stay in the inner cube of 2 m. "
         "Sparse: they go on from there in the whole cube. Fifteen configurations of five methods find candidate pairs, "
         "every fifth of 500 steps is measured, and a cell is right when no colliding pair is missing. Raw pairs count "
-        "those that a partition meets again. Legacy configurations search each pair in the list of those before it."
+        "those that a partition meets again. Configurations that end in -legacy search each pair in the list of those "
+        "before it."
     ),
     factors=(
         Factor("start", STARTS, further=lambda: ["extents"]),
