@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -166,6 +167,29 @@ def attack_sets(attempt: Attempt) -> None:
 # Files
 
 
+TEXTS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "text.obj": ("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1/1 2/2 4/3\nf -1 -2 -3\n" * 5, read_mesh),
+    "text.stl": (
+        "solid a\n"
+        + "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n" * 9
+        + "endsolid a\n",
+        read_mesh,
+    ),
+    "text.ply": (
+        "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+        "element face 2\nproperty list uchar int vertex_index\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 2 1 0\n",
+        read_mesh,
+    ),
+    "text.vox": ("MIN 0 0 0\nMAX 2 1 1\n\n0 1 1\n1 1 0\n\n0 0 1\n1 0 1\n", choque.Volume.read),
+    "atoms.xyz": ('3\nLattice="4 0 0 0 4 0 0 0 4" pbc="T T F"\nH 0 0 0\nO 1 1 1\nH 2 2 2\n' * 3, files.read_atoms),
+    "scene.xml": (
+        '<config><objects><sphere pos="1,2,3" radius="2"/><tile static="true"/><capsule mass="2"/></objects></config>',
+        choque.scene.read,
+    ),
+}
+"""Files as text, with their readers."""
+
+
 def _written(folder: Path) -> list[tuple[Path, Callable[[Path], object]]]:
     """A file of every kind that can be written here, with its reader."""
     lower = np.random.default_rng(1).random((40, 3), dtype=np.float32)
@@ -180,6 +204,9 @@ def _written(folder: Path) -> list[tuple[Path, Callable[[Path], object]]]:
     for suffix in (".off", ".ply", ".stl"):
         write_mesh(folder / f"mesh{suffix}", vertices, faces)
         made.append((folder / f"mesh{suffix}", read_mesh))
+    for name, (text, read) in TEXTS.items():
+        (folder / name).write_text(text)
+        made.append((folder / name, read))
     volume = choque.Volume.from_voxels(np.random.default_rng(2).random((8, 9, 10)) < 0.5)
     for suffix in (".npy", ".nrrd", ".nii", ".nii.gz", ".tif", ".evm"):
         try:
@@ -297,6 +324,57 @@ def attack_interruption(attempt: Attempt) -> None:
             world, twin = _crowd(), _crowd()
 
 
+def attack_kept_interruption(attempt: Attempt) -> None:
+    """Ctrl-C at random moments of areas and kinetic sweeps: states are whole, and no event is lost."""
+    random = attempt.random
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    places = np.random.default_rng(1).uniform(0, 14, (3_000, 3))
+    areas = choque.interest.Areas(places, radius=1.0)
+    lower = np.random.default_rng(2).uniform(0, 20, (300, 2))
+    speed = np.random.default_rng(3).normal(0, 1, lower.shape)
+    sweep, twin = (choque.kinetic.Sweep(lower, lower + 1, speed) for _ in range(2))
+    events, right = list[Any](), list[Any]()
+    areas.move([0], places[:1])
+    sweep.advance(0.001), twin.advance(0.001)
+    for turn in attempt.turns():
+        some = random.choice(len(places), 3, replace=False)
+        moved = places.copy()
+        moved[some] += random.normal(0, 0.5, (3, 3))
+        until, was_returned = twin.time + 0.003, False
+        try:
+            signal.setitimer(signal.ITIMER_REAL, float(random.uniform(1e-5, 1e-3)))
+            if turn % 2:
+                areas.move(some, moved[some])
+            else:
+                found = sweep.advance(max(until, sweep.time))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                events.extend(found)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except (KeyboardInterrupt, SystemError) as problem:
+            # Numba's dispatcher turns some interruptions into a SystemError.
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            # After the events were returned, it is the caller's frame that loses them.
+            was_returned = all(frame.name != "run" for frame in traceback.extract_tb(problem.__traceback__))
+        if turn % 2:
+            now = areas.position
+            if not (np.array_equal(now, moved) or np.array_equal(now, places)):
+                attempt.fell(f"areas: places of neither state, turn {turn}")
+            places = np.array(now)
+            if turn % 51 == 1 and not np.array_equal(areas.pairs(), choque.interest.Areas(places, radius=1.0).pairs()):
+                attempt.fell(f"areas: wrong members after an interruption, turn {turn}")
+        else:
+            right.extend(twin.advance(until))
+            events.extend(sweep.advance(until))
+            if not np.array_equal(sweep.pairs(), twin.pairs()) or (events != right and not was_returned):
+                attempt.fell(f"sweep: {len(events)} events where {len(right)} are right, turn {turn}")
+            if events != right:
+                sweep, events = twin.copy(), list(right)
+
+
 def _crowd() -> Any:
     random = np.random.default_rng(3)
     world = choque.World("sap-incremental")
@@ -350,6 +428,72 @@ def attack_kill(attempt: Attempt) -> None:
         except ChoqueError as problem:
             if path.exists() and path.stat().st_size > 10_000:
                 attempt.fell(f"a killed recording is not readable: {problem}")
+
+
+LAB = "lab run comparison --quick --methods brute,grid --factor n=100 --factor scene=uniform --output"
+
+
+def attack_lab_kill(attempt: Attempt) -> None:
+    """SIGKILL of a laboratory run at any moment: what is finished stays, and the run is resumed to its end."""
+    for turn in attempt.turns():
+        folder = attempt.folder / f"run{turn}"
+        command = [sys.executable, "-m", "choque", *LAB.split(), str(folder)]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            child.wait(timeout=float(attempt.random.uniform(0.5, 12.0)))
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        if not (folder / "study.json").exists():
+            continue
+        for verb in ("resume", "report"):
+            again = subprocess.run(
+                [sys.executable, "-m", "choque", "lab", verb, str(folder)],
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            if again.returncode:
+                attempt.fell(f"lab {verb} after a kill: {again.stderr[-300:]}")
+
+
+# The studio
+
+
+def attack_origin(attempt: Attempt) -> None:
+    """Pages of other origins and requests for other hosts: all are refused, and the studio's own are answered."""
+    from choque.studio.page.studio import open_studio
+
+    random = attempt.random
+    parts = ("evil.example", "127.0.0.1", "localhost", "[::1]", "0.0.0.0", "127.0.0.1.evil.example", "x@127.0.0.1", "")
+    with open_studio() as studio:
+        own = f"127.0.0.1:{studio.port}"
+        for _ in attempt.turns():
+            words = random.choice(parts, 2)
+            host = f"{words[0]}{random.choice(['', f':{studio.port}', ':1', '.', '%00', ' '])}"
+            origin = f"{random.choice(['http', 'https', 'file', 'null'])}://{words[1]}:{random.integers(1, 65536)}"
+            which = int(random.integers(3))
+            status = _status(studio.port, own if which == 1 else host, origin if which == 1 else None, bool(which == 2))
+            is_own = which != 1 and host.lower() in (own, f"localhost:{studio.port}", f"[::1]:{studio.port}")
+            is_loopback = host.split(":")[0].rstrip(". ") in ("127.0.0.1", "localhost") or host.startswith("[::1]")
+            if status in (101, 200) and not (is_own or (which != 1 and is_loopback)):
+                attempt.fell(f"Host {host!r}, Origin {origin if which == 1 else None!r}: answered {status}")
+        if _status(studio.port, own, None, False) != 200:
+            attempt.fell("the studio does not answer its own page any more")
+
+
+def _status(port: int, host: str, origin: str | None, is_socket: bool) -> int:
+    """Return the status of a request; 0 for a connection that is closed."""
+    lines = ["GET / HTTP/1.1", f"Host: {host}", "Connection: close"]
+    if origin is not None or is_socket:
+        lines += [f"Origin: {origin or 'http://evil.example'}", "Upgrade: websocket", "Connection: Upgrade"]
+        lines += ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+        line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace"))
+        answer = line.recv(64)
+    words = answer.split()
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 
 def attack_full_disk(attempt: Attempt) -> None:
@@ -433,7 +577,10 @@ ATTACKS: dict[str, tuple[Callable[[Attempt], None], float]] = {
     "interruption": (attack_interruption, 2),
     "threads": (attack_threads, 1),
     "fork": (attack_fork, 1),
+    "kept": (attack_kept_interruption, 2),
     "kill": (attack_kill, 1),
+    "lab-kill": (attack_lab_kill, 1),
+    "origin": (attack_origin, 1),
     "full-disk": (attack_full_disk, 0),
     "cold-cache": (attack_cold_cache, 0),
 }

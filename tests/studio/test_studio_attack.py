@@ -79,6 +79,7 @@ def websocket_status(studio: Studio, origin: str | None, **headers: str) -> int:
         ("evil.example:{port}", 403),
         ("127.0.0.1.evil.example", 403),
         ("localhost@evil.example", 403),
+        ("evil.example@localhost", 403),
         ("192.0.2.1:{port}", 403),
         ("", 403),
         ("[", 403),

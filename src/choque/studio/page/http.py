@@ -140,7 +140,8 @@ def _only(headers: Any, name: str) -> str | None:
 
 def _name_of(address: str) -> str | None:
     try:
-        return urlsplit(address).hostname
+        found = urlsplit(address)
+        return None if "@" in found.netloc else found.hostname  # no browser sends the name of a user
     except ValueError:
         return None
 
