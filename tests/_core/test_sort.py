@@ -18,23 +18,12 @@ from choque.testing import parallel_at_any_size
 DIGIT = 1 << 11
 
 
-@pytest.fixture(autouse=True)
-def _really_parallel(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(sort, "MAX_WHOLE", -1)  # by parts
+@pytest.fixture(autouse=True, params=[False, True], ids=["by counting", "by NumPy"])
+def _really_parallel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sort, "_numpy_has_lanes", lambda: request.param)
+    monkeypatch.setattr(sort, "PART_PAIRS", 16)
     with parallel_at_any_size():
         yield
-
-
-@pytest.mark.parametrize("places", [[], [0], [3, 3, 500]])
-def test_few_pairs_are_sorted_whole(monkeypatch: pytest.MonkeyPatch, places: list[int]) -> None:
-    monkeypatch.setattr(sort, "MAX_WHOLE", 600)
-    monkeypatch.setattr(sort, "_numpy_has_lanes", lambda: True)
-    pairs = np.random.default_rng(6).integers(0, 2**31 - 1, (600, 2)).astype(np.int32)
-    chunks = split(pairs, places)
-    found = sorted_pairs(chunks, 2**31, 1)
-    assert found.dtype == np.int32
-    assert not chunks
-    assert np.array_equal(found, reference(pairs))
 
 
 def reference(pairs: Any) -> Any:

@@ -207,7 +207,8 @@ def _choose_levels(classes: NDArray[np.float64], dtype: np.dtype[Any], limit: fl
         else:
             levels.append(own.copy())
         numbers[place] = len(levels) - 1
-    greatest = max((float(np.abs(level[1:7]).max()) for level in levels), default=0.0)
+    levels = levels or [np.zeros(10)]  # for giants alone: a level without boxes
+    greatest = max(float(np.abs(level[1:7]).max()) for level in levels)
     frame = np.zeros((len(levels), 9), dtype)
     shape = np.ones((len(levels), 5), np.int64)
     row = start = 0
@@ -386,28 +387,42 @@ def _survey_classes(first: int, last: int, flat: Floats, limit: float, found: ND
 
 
 @forceinline
-def _place_of(flat: Any, i: Integer, levels: Any, giants: Integer) -> Any:
-    """Return the row of a box and its cell along x; ``giants`` and 0 for a giant."""
+def _frame_of(levels: Any, level: Integer) -> Any:
+    """Return the origin, the cells per unit, the first row and the rows along y of a level."""
+    frame, shape = levels.frame, levels.shape
+    origin, per_unit = (
+        (frame[level, 0], frame[level, 1], frame[level, 2]),
+        (frame[level, 3], frame[level, 4], frame[level, 5]),
+    )
+    return origin, per_unit, shape[level, 3], shape[level, 1]
+
+
+@forceinline
+def _place_of(flat: Any, i: Integer, levels: Any, only: Any, giants: Integer) -> Any:
+    """Return the row of a box and its cell along x; ``giants`` and 0 for a giant.
+
+    ``only`` is the frame of the first level, which loops hold in registers: most scenes have no other.
+    """
     at = 6 * i
-    level = np.int64(0)
+    origin, per_unit, first_row, along_y = only
     if levels.numbers.size > 0:
         edge = _largest_edge(flat, at, levels.limit)
         if edge < 0:
             return giants, np.uint32(0)
-        level = levels.numbers[_class_of(edge)]
-    frame, shape = levels.frame, levels.shape
-    x = np.uint32((flat[at] - frame[level, 0]) * frame[level, 3])
-    y = np.int64((flat[at + 1] - frame[level, 1]) * frame[level, 4])
-    z = np.int64((flat[at + 2] - frame[level, 2]) * frame[level, 5])
-    return shape[level, 3] + z * shape[level, 1] + y, x
+        origin, per_unit, first_row, along_y = _frame_of(levels, levels.numbers[_class_of(edge)])
+    x = np.uint32((flat[at] - origin[0]) * per_unit[0])
+    y = np.int64((flat[at + 1] - origin[1]) * per_unit[1])
+    z = np.int64((flat[at + 2] - origin[2]) * per_unit[2])
+    return first_row + z * along_y + y, x
 
 
 @kernel
 def _count_rows(first: int, last: int, flat: Floats, levels: _Levels, counts: NDArray[np.uint32]) -> None:
     """Count the boxes of each row; giants belong to the last."""
     giants = np.int64(counts.size - 1)
+    only = _frame_of(levels, 0)
     for i in range(first, last):
-        row, _ = _place_of(flat, i, levels, giants)
+        row, _ = _place_of(flat, i, levels, only, giants)
         counts[np.uint64(row)] += np.uint32(1)
 
 
@@ -418,8 +433,9 @@ def _scatter(
     """Write boxes to their rows as records; ``places``: where the next box of each row goes."""
     giants = np.int64(places.size - 1)
     values, words = records.values, records.words
+    only = _frame_of(levels, 0)
     for i in range(first, last):
-        row, cell = _place_of(flat, i, levels, giants)
+        row, cell = _place_of(flat, i, levels, only, giants)
         at = np.int64(places[np.uint64(row)])
         places[np.uint64(row)] = at + 1
         if 6 * i + 6 < flat.size:

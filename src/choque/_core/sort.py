@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import llvmlite.binding
@@ -21,8 +22,8 @@ PART_BITS = 10
 MAX_PARTS_BITS = 11
 """There are at most 2,048 parts: as many places can be written to in turn without a miss for each."""
 
-MAX_WHOLE = 150_000
-"""Up to this number, pairs are sorted whole by vector instructions (8 ns each) faster than by parts (13 ns)."""
+PART_PAIRS = 1 << 17
+"""Pairs of a part that NumPy sorts at once, about: more leave the second-level cache, fewer cost more to deal out."""
 
 _DIGIT_BITS = 11
 MAX_RANKED = 64
@@ -43,18 +44,18 @@ def sorted_pairs(
     With ``repeats`` equal pairs may occur and stay next to each other; without, all pairs must be distinct. ``chunks``
     is emptied, so that its memory can be used again.
 
-    Pairs are dealt into parts by their first number; a part is sorted by counting on the first number, and the pairs
-    of one first number by rank, eight comparisons at once, or by digits if they are many. The result does not depend
-    on the number of threads. O(m) time; 8 bytes a pair beside the answer. Up to `MAX_WHOLE` pairs are sorted whole by
-    NumPy where it uses vector instructions.
+    Pairs are dealt into parts by their first number. Where NumPy has vector instructions for it, it sorts the parts, in
+    O(m log m) time. Elsewhere a part is sorted by counting on the first number, and the pairs of one first number by
+    rank, eight comparisons at once, or by digits if they are many: O(m). The result does not depend on the number of
+    threads. 8 bytes a pair beside the answer.
     """
     total = sum(chunk.size for chunk in chunks)
-    if total <= MAX_WHOLE and _numpy_has_lanes():
-        return _sorted_whole(chunks, total)
     thread_count = threads.streams(thread_count, total)
+    by_numpy = _numpy_has_lanes()
     bits = max(PART_BITS, _bits_below(row_count) - MAX_PARTS_BITS)
+    if by_numpy:
+        bits = max(bits, _bits_below(row_count) - max(total // PART_PAIRS, 1).bit_length() + 1)
     shift, parts = np.uint64(32 + bits), ((max(row_count, 1) - 1) >> bits) + 1
-    pass_count = -(-_bits_below(row_count if partner_count is None else partner_count) // 8)
     if parts == 1 and len(chunks) == 1:
         keys, starts = chunks[0], np.array([0, total])
     else:
@@ -63,22 +64,27 @@ def sorted_pairs(
     pairs: Pairs = memory.empty((total, 2), np.int32)
     borders = np.searchsorted(starts, np.arange(thread_count + 1) * total // thread_count).tolist()
     borders[0], borders[-1] = 0, parts
-    threads.run(
-        lambda share: _sort_parts(
-            borders[share], borders[share + 1], starts, keys, shift, (pass_count, repeats), pairs
-        ),
-        thread_count,
-    )
+    if by_numpy:
+        threads.run(
+            lambda share: _sort_slices(starts[borders[share] : borders[share + 1] + 1].tolist(), keys, pairs),
+            thread_count,
+        )
+    else:
+        passes = -(-_bits_below(row_count if partner_count is None else partner_count) // 8)
+        threads.run(
+            lambda share: _sort_parts(
+                borders[share], borders[share + 1], starts, keys, shift, (passes, repeats), pairs
+            ),
+            thread_count,
+        )
     return pairs
 
 
-def _sorted_whole(chunks: list[Keys], total: int) -> Pairs:
-    keys = chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
-    chunks.clear()
-    keys.sort()
-    pairs: Pairs = memory.empty((total, 2), np.int32)
-    unpack_range(0, total, keys, pairs)
-    return pairs
+def _sort_slices(starts: list[int], keys: Keys, pairs: Pairs) -> None:
+    """Sort the parts of ``keys`` that begin at ``starts``, the last of which is an end, and write them as pairs."""
+    for begin, end in pairwise(starts):
+        keys[begin:end].sort()
+    unpack_range(starts[0], starts[-1], keys, pairs)
 
 
 @cache
