@@ -44,7 +44,7 @@ WITHIN = 0.15
 def table_places() -> Iterator[Setting]:
     """What the table is made of: seed 10."""
     sizes = (380, 500, 720, 950, 1_400, 2_100, 3_200, 4_700, 7_000, 11_000, 20_000, 50_000, 100_000)
-    yield from _settings(10, STILL, sizes)
+    yield from _settings(10, STILL, (*sizes, 400_000))
     yield from _settings(10, (("clustered", 2),), sizes[1::3])
     yield from _settings(10, (("uniform", 3),), sizes[1::3], overlaps=0.3)
     yield from _settings(10, (("uniform", 3), ("uniform", 2)), sizes[1::3], overlaps=30.0)

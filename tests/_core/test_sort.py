@@ -122,3 +122,12 @@ def test_radix_sort_of_many_keys_on_several_threads(bit_count: int) -> None:
     wanted = keys[np.argsort(digit, kind="stable")]
     for thread_count in (1, 3):
         assert np.array_equal(radix_sort(keys.copy(), 5, bit_count, thread_count), wanted)
+
+
+@pytest.mark.parametrize("thread_count", [1, 2])
+def test_rows_are_ordered_by_codes_and_then_by_number(thread_count: int) -> None:
+    codes = np.random.default_rng(8).integers(0, 50, 700).astype(np.uint64)
+    keys = codes << np.uint64(32) | np.arange(700, dtype=np.uint64)
+    found = sort.order_of(keys, 6, thread_count)
+    assert found.dtype == np.uint32
+    assert np.array_equal(found, np.argsort(codes, kind="stable"))

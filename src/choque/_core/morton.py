@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
-from choque._core.sort import radix_sort
+from choque._core.sort import order_of
 from choque._core.types import Floats, Keys
 
 BITS = 32
@@ -37,8 +37,7 @@ def morton_order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
     limits = np.array([2.0**b - 1 for b in bits])
     keys: Keys = memory.empty(len(records), np.uint64)
     threads.over_ranges(_encode, len(records), thread_count, records, lowest, scale, limits, tables, keys)
-    keys = radix_sort(keys, 32, BITS, thread_count)
-    return keys.astype(np.uint32)  # the low half
+    return order_of(keys, BITS, thread_count)
 
 
 def _axis_sequence(*extents: float) -> tuple[int, ...]:

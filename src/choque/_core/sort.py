@@ -25,6 +25,9 @@ MAX_PARTS_BITS = 11
 PART_PAIRS = 1 << 17
 """Pairs of a part that NumPy sorts at once, about: more leave the second-level cache, fewer cost more to deal out."""
 
+MAX_WHOLE = 300_000
+"""Up to this number of keys, NumPy's vector sort on one thread is faster than digits on two."""
+
 _DIGIT_BITS = 11
 MAX_RANKED = 64
 """Pairs of one first number that are sorted by rank; more are sorted by digits."""
@@ -133,6 +136,18 @@ def without_duplicates(pairs: Pairs) -> Pairs:
     """The distinct rows of sorted ``pairs``; the same array when all are distinct."""
     kept = _compact_distinct(pairs)
     return pairs if kept == len(pairs) else pairs[:kept].copy()
+
+
+def order_of(keys: Keys, bit_count: int, thread_count: int) -> NDArray[np.uint32]:
+    """Return the rows in the order of ``keys``, (n,) code << 32 | row with codes of ``bit_count`` bits; may reuse them.
+
+    The rows of equal codes ascend.
+    """
+    if _numpy_has_lanes() and (thread_count == 1 or keys.size < MAX_WHOLE):
+        keys.sort()
+    else:
+        keys = radix_sort(keys, 32, bit_count, thread_count)
+    return keys.astype(np.uint32)  # the low half
 
 
 def radix_sort(keys: Keys, lowest_bit: int, bit_count: int, thread_count: int) -> Keys:
