@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.row_pairs import emit_questions, emit_rows
-from choque._core.rows import build_rows, columns_of
+from choque._core.rows import BOXES_PER_ROW, WIDE, _choose_cells, build_rows, columns_of
 from choque._core.sort import sorted_pairs
 
 Records = NDArray[np.float32] | NDArray[np.float64]
@@ -181,3 +181,23 @@ def test_boxes_of_another_set_find_all_partners(
             counts = (len(records), len(others)) if rows_first else (len(others), len(records))
             found = sorted_pairs(sink.chunks, counts[0], 1, counts[1])
             np.testing.assert_array_equal(found, np.argwhere(meets.T if rows_first else meets))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_makes_no_more_rows_than_there_is_room_for(dtype: type) -> None:
+    """An extent of nearly a whole number of rows, which the float type of the boxes rounds up to it."""
+    edges = np.random.default_rng(9).uniform(0.5, 2, 20)
+    step = 2.0**-22 if dtype is np.float32 else 2.0**-51
+    for edge in edges:
+        for rows in range(2, 40):
+            wide = WIDE * (edge * 1.0001 + 2 * 200 * step)
+            high = dtype(rows * wide)
+            while float(high) >= rows * wide:
+                high = np.nextafter(high, dtype(0))
+            count = BOXES_PER_ROW * (rows * rows - 1)
+            level = np.array([count, 0, 0, 0, 100, high, high, edge, edge, edge])
+            frame, shape = np.zeros(9, dtype), np.ones(5, np.int64)
+            _choose_cells(level, 200.0, frame, shape)
+            assert shape[1] * shape[2] <= count // BOXES_PER_ROW + 1
+            assert (shape[0] + 1) * shape[1] * shape[2] <= count + 2 * (count // BOXES_PER_ROW + 1)
+            assert int((high - frame[1]) * frame[4]) < shape[1]

@@ -280,8 +280,12 @@ def _choose_cells(level: NDArray[np.float64], greatest: float, frame: Floats, sh
         frame[axis] = level[1 + axis]
         frame[6 + axis] = (level[7 + axis] * MARGIN + greatest * step) * (1 + 2 * step)
     frame[3], frame[4], frame[5] = 1 / wide_x, 1 / wide_y, 1 / wide_z
+    shape[0], shape[1], shape[2] = cells + 1, along_y, along_z
     for axis in range(3):
         high = frame.dtype.type(level[4 + axis])
+        # The last cell in the float type of the boxes, in which rounding may lead to one more than there is room for.
+        while np.int64((high - frame[axis]) * frame[3 + axis]) >= shape[axis]:
+            frame[3 + axis] *= 0.99999
         shape[axis] = np.int64((high - frame[axis]) * frame[3 + axis]) + 1
 
 
