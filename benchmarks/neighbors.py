@@ -5,7 +5,8 @@
     python benchmarks/neighbors.py --atoms 2000 --rounds 1      # small, to see that it runs
 
 Candidates take turns in one process; the table has medians. All must find the same number of pairs and the same sum of
-distances. A candidate that needed more than --limit seconds on a case is left out of larger ones.
+distances. A candidate that needed more than --limit seconds on a case is left out of the cases of the same atoms with
+longer cut-offs, and of those with more atoms of the same kind.
 """
 
 from __future__ import annotations
@@ -81,8 +82,10 @@ def _ase() -> Candidate:
     return lambda positions, cell, cutoff: search("ijSd", (True, True, True), cell, positions, cutoff)
 
 
-def compare(name: str, positions: Any, cell: Any, cutoff: float, found: dict[str, Candidate], options: Any) -> None:
-    """Print a row for each candidate; forget those that are too slow for larger cases."""
+def compare(
+    name: str, positions: Any, cell: Any, cutoff: float, found: dict[str, Candidate], options: Any
+) -> list[str]:
+    """Print a row for each candidate; return those that were too slow."""
     times: dict[str, list[float]] = {each: [] for each in found}
     answers = {}
     for turn in range(options.rounds):
@@ -92,6 +95,8 @@ def compare(name: str, positions: Any, cell: Any, cutoff: float, found: dict[str
             times[each].append(time.perf_counter() - begin)
             answers[each] = (len(answer[0]), float(np.sum(answer[3])))
             del answer
+    if not answers:
+        return []
     reference = next(iter(answers.values()))
     for each, (count, total) in answers.items():
         median = statistics.median(times[each])
@@ -102,8 +107,7 @@ def compare(name: str, positions: Any, cell: Any, cutoff: float, found: dict[str
             f" {median / best:>7.2f}  {'same pairs' if is_right else 'OTHER PAIRS'}",
             flush=True,
         )
-        if median > options.limit:
-            del found[each]
+    return [each for each, taken in times.items() if taken and statistics.median(taken) > options.limit]
 
 
 def main() -> None:
@@ -117,11 +121,15 @@ def main() -> None:
     found = candidates(options.threads)
     for each in found.values():  # compile and load
         each(*diamond(6000), 3.0)
+    slow: dict[tuple[str, str], float] = {}  # the least work, atoms times cut-off cubed, that was too much
     for count in options.atoms:
         for name, make in (("diamond", diamond), ("water", water)):
             positions, cell = make(count)
             for cutoff in options.cutoffs:
-                compare(name, positions, cell, cutoff, found, options)
+                work = len(positions) * cutoff**3
+                able = {each: one for each, one in found.items() if work < slow.get((name, each), np.inf)}
+                for each in compare(name, positions, cell, cutoff, able, options):
+                    slow[name, each] = work
 
 
 if __name__ == "__main__":

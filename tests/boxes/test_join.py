@@ -167,3 +167,18 @@ def test_unknown_names_are_named() -> None:
         join(box, box, method="hexagons")
     with pytest.raises(UnknownName, match="cells"):
         join(box, box, method="grid", cells=3)
+
+
+@pytest.mark.parametrize("method", ["grid", "bvh", "auto", "sap-direct"])
+def test_a_kept_broad_phase_answers_for_moving_boxes(method: str) -> None:
+    rng = np.random.default_rng(7)
+    resting = random_boxes(rng, 3000, 3, np.float32, spread=40)
+    broad = choque.broad.create(method, choque.bounds.Boxes(resting[:, :3], resting[:, 3:]))
+    for dtype in (np.float32, np.float64):
+        moving = random_boxes(rng, 25_000 if dtype is np.float32 else 500, 3, dtype, spread=40)
+        found = broad.query(choque.bounds.Boxes(moving[:, :3], moving[:, 3:]))
+        some = np.flatnonzero(found[:, 0] < 600)
+        wanted = dense_join(moving[:600].astype(np.float64), resting.astype(np.float64))
+        assert np.array_equal(found[some], wanted)
+    broad.remove([5, 7])
+    assert not np.isin(broad.query(choque.bounds.Boxes(resting[:, :3], resting[:, 3:]))[:, 1], [5, 7]).any()

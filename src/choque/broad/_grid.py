@@ -59,6 +59,10 @@ class Grid(Index):
         grids = (frame[:, :3], 1 / frame[:, 3:6], shape[:, :3])
         return cells_of(self.name, grids, grid, number, borders, members, self.table.dimension)
 
+    def cell_rows(self) -> Rows:
+        """Return the boxes in rows of cells."""
+        return self._rows
+
     def emit(self, sink: Sink) -> None:
         """Write the pairs of each box and the boxes of the cells near it."""
         emit_rows(sink, self._rows)

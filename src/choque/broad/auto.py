@@ -23,6 +23,7 @@ from choque._core.kernel import inline, kernel
 from choque._core.lanes import bit_count
 from choque._core.pair_sets import Change
 from choque._core.rows import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
+from choque._core.rows import Rows as Cells
 from choque._core.tree import Tree
 from choque._core.types import Floats, Integer, Rows
 from choque.broad.cost_table import CostTable, Expectation, expect_ratios, read_cost_table
@@ -156,6 +157,10 @@ class Auto(Index):
     def structure(self) -> Structure:
         """Return that of the method chosen."""
         return self._chosen.structure()
+
+    def cell_rows(self) -> Cells | None:
+        """Return those of the method chosen."""
+        return self._chosen.cell_rows()
 
     def tree(self) -> Tree | None:
         """Return that of the method chosen."""

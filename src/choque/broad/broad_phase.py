@@ -302,14 +302,18 @@ class BroadPhase:
     def query(self, other: Bounds) -> Pairs:
         """Return which volumes of ``other`` overlap which bodies: sorted (m, 2) rows of (row in other, id).
 
-        The boxes around both are compared; groups, masks and static flags play no part.
+        The boxes around both are compared; groups, masks and static flags play no part. Many questions are answered
+        as `choque.join` does, from the cells of the method if it has cells, else from a tree that is kept until a body
+        moves: a resting set is built once for moving ones.
         """
-        from choque._core.tree_query import query_boxes
+        from choque.broad.join import answer
 
         self._check(other)
-        table = self._valid().index.table
-        records = pack_records(other.boxes(), self._closed, 1, table.records.dtype)
-        return self._with_ids(query_boxes(self._tree(records.dtype), records, table.thread_count(len(records))))
+        index = self._valid().index
+        thread_count = index.thread_count(len(other))
+        records = pack_records(other.boxes(), self._closed, thread_count, index.records.dtype)
+        cells = index.cell_rows()
+        return self._with_ids(answer(self._tree(records.dtype) if cells is None else cells, records, thread_count))
 
     @one_thread
     def query_points(self, points: ArrayLike) -> Pairs:

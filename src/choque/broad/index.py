@@ -36,6 +36,7 @@ from choque._core.types import Floats, Pairs, Rows
 from choque.errors import UnknownName
 
 if TYPE_CHECKING:
+    from choque._core.rows import Rows as Cells
     from choque._core.tree import Tree
     from choque.bounds import Bounds
     from choque.broad.structure import Structure
@@ -170,6 +171,10 @@ class Index(ABC):
         from choque.broad.structure import Structure
 
         return Structure(self.name)
+
+    def cell_rows(self) -> Cells | None:
+        """Return the boxes in rows of cells if the index keeps them so, for questions about many other boxes."""
+        return None
 
     def tree(self) -> Tree | None:
         """Return the wide tree over the records if the index keeps one, for queries."""

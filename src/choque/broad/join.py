@@ -22,9 +22,9 @@ from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
 from choque._core.pair_keys import pair_key
 from choque._core.records import pack_records
 from choque._core.row_pairs import emit_questions
-from choque._core.rows import build_rows
+from choque._core.rows import Rows, build_rows
 from choque._core.sort import sorted_pairs
-from choque._core.tree import make_tree
+from choque._core.tree import Tree, make_tree
 from choque._core.tree_query import emit_queries
 from choque._core.types import Floats, Keys, Pairs
 from choque.bounds import Boxes
@@ -115,6 +115,19 @@ def join_records(a: Floats, b: Floats, keeper: Keeper | None, emit: Emitter, thr
     else:
         emit(sink, b, a, False, thread_count)
     return sorted_pairs(sink.chunks, len(a), thread_count, len(b))
+
+
+def answer(structure: Tree | Rows, questions: Floats, thread_count: int) -> Pairs:
+    """Return which of the records ``questions`` (k, 6) overlap which boxes of a tree or of rows of cells, sorted."""
+    sink = Sink(len(questions), thread_count, None)
+    order = _order(questions, thread_count)
+    if isinstance(structure, Rows):
+        emit_questions(sink, structure, questions, order, False)
+        count = int(structure.row_start[-1])
+    else:
+        emit_queries(sink, structure, questions, order, False)
+        count = structure.rows.size
+    return sorted_pairs(sink.chunks, len(questions), thread_count, count)
 
 
 # Both sets as one
