@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import choque
+from choque.scale.tiling import cut
 
 from .canvas import BLACK, BLUE, GREEN, GREY, OCHRE, PALE, RED, TEAL, VIOLET, boxes, drawn, panels, plain, some_boxes
 
@@ -182,6 +183,37 @@ def multi_sap() -> Figure:
         0.02, 0.95, f"{found} pairs, met again {broad.counters.duplicates} times", transform=lists.transAxes, va="top"
     )
     lists.set_ylim(0, lengths.max() * 1.25)
+    return figure
+
+
+@drawn()
+def tiles() -> Figure:
+    """The tiles of a search larger than memory, and the pairs that one of them owns."""
+    random = np.random.default_rng(4)
+    lower = np.concatenate((random.normal(5, 2.4, (80, 2)), random.uniform(0, 10, (70, 2)))).clip(0, 9.5)
+    upper = lower + random.uniform(0.3, 1.1, lower.shape)
+    made = cut(np.concatenate([lower, upper], axis=1), 1.0, 28, 2)
+    walls = made.regions()[:, :, :2]
+    low, high = np.nan_to_num(walls[:, 0], nan=-0.5), np.nan_to_num(walls[:, 1], nan=10.9)
+    touched = [(lower < high[tile]).all(axis=1) & (upper >= low[tile]).all(axis=1) for tile in range(len(low))]
+    copies = np.sum(touched, axis=0)
+    figure, (space, one) = panels(8.6, 4.3, 2)
+    for count, colour in ((1, PALE), (2, OCHRE), (3, RED)):
+        chosen = copies == count if count < 3 else copies > 2
+        boxes(space, lower[chosen], upper[chosen], facecolor=colour, alpha=0.7)
+    boxes(space, low, high, facecolor="none", edgecolor=TEAL, linewidth=1.4)
+    plain(space, f"{len(low)} tiles; grey: written once, ochre: twice, red: more")
+    pairs = choque.pairs(lower, upper)
+    points = np.maximum(lower[pairs[:, 0]], lower[pairs[:, 1]])
+    tile = 4
+    seen = np.flatnonzero(touched[tile])
+    boxes(one, lower[seen], upper[seen], facecolor="none", edgecolor=GREY)
+    boxes(one, low[[tile]], high[[tile]], facecolor="none", edgecolor=TEAL, linewidth=1.4)
+    found = np.isin(pairs, seen).all(axis=1)
+    own = found & (points >= low[tile]).all(axis=1) & (points < high[tile]).all(axis=1)
+    one.plot(*points[own].T, "o", color=BLUE, markersize=3.5)
+    one.plot(*points[found & ~own].T, "x", color=RED, markersize=4.5)
+    plain(one, f"one tile: {found.sum()} pairs found, {own.sum()} its own")
     return figure
 
 

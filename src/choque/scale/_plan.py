@@ -30,8 +30,11 @@ PROCESS_BYTES = 210 << 20
 LEAST_BYTES = 48 << 20
 """Memory beside `PROCESS_BYTES` with which a worker can still work."""
 
-TILE_ROWS = 1_000_000
-"""Tiles are not larger than this: many tiles keep all workers busy to the end."""
+TILE_ROWS, BATCH_ROWS = 1_000_000, 2 << 20
+"""Tiles and batches are not larger than this without need: many of them keep all workers busy to the end."""
+
+PIECE_ROWS = 4096
+"""About the fewest boxes that a tile has in a batch: for very many boxes, tiles and batches are larger instead."""
 
 MOST_RUN = 8 << 20
 """Pairs that are sorted and written at once, at most."""
@@ -273,11 +276,13 @@ def make_plan(
         raise InvalidInput(f"The two sets are {sets[0].dimension}D and {sets[1].dimension}D; they must agree.")
     dimension = sets[0].dimension
     dtype = np.result_type(*(each.dtype for each in sets))
-    options = _fitting(memory, workers, dimension, dtype, closed, order, tile_rows)
-    sample = np.concatenate([_sample(each, dtype, SAMPLE_ROWS // len(sets)) for each in sets])
     box_count = sum(each.row_count for each in sets)
+    batch_rows = max(BATCH_ROWS, box_count >> 11)
+    options = _fitting(memory, workers, dimension, dtype, closed, order, tile_rows, batch_rows)
+    sample = np.concatenate([_sample(each, dtype, SAMPLE_ROWS // len(sets)) for each in sets])
     weight = box_count / max(1, len(sample))
-    tiling = cut(sample, weight, options.tile_rows if tile_rows else min(options.tile_rows, TILE_ROWS), dimension)
+    useful = max(TILE_ROWS, PIECE_ROWS * box_count // options.batch_rows)
+    tiling = cut(sample, weight, options.tile_rows if tile_rows else min(options.tile_rows, useful), dimension)
     expected = _expect(sample, weight, tiling, options, dtype, workers)
     return SearchPlan(sets, tiling, options, expected, memory, workers)
 
@@ -295,6 +300,7 @@ def _fitting(
     closed: bool,
     order: Order,
     tile_rows: int | None,
+    batch_rows: int,
 ) -> Options:
     """Divide the memory of a worker into three: boxes of a tile, the search among them, and pairs."""
     if memory < least_memory(workers):
@@ -313,7 +319,7 @@ def _fitting(
         order,
         fit if tile_rows is None else min(tile_rows, fit),
         # A batch is held as columns, as rows, and in the order of tiles.
-        max(1024, min(2 * third // (3 * box_bytes), 2 << 20)),
+        max(1024, min(2 * third // (3 * box_bytes), batch_rows)),
         # Keys, sorted keys, pairs of rows, two columns of ids, and the buffers of the Parquet writer.
         min(third // 80, MOST_RUN),
     )
