@@ -53,7 +53,7 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 
 MAX_PARAMETERS = 8
 
-MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 50_000
+MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 56_000
 """Lines of the library, without and with what came after the redesign: neighbour lists, code for vector lanes."""
 
 
@@ -284,7 +284,7 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     "files crossed by World.step": ("45", 30, lambda: crossed(WORLD, "world.step(1 / 60)")),
     "files crossed by choque run --record": ("95", 55, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 40, loaded),
-    "public names": ("204", 150, public_names),
+    "public names": ("204", 166, public_names),
     "modules with one importer, no plug-ins": ("109", 33, lone_modules),
     f"kernels with more than {MAX_PARAMETERS} parameters": ("71", 25, long_kernels),
 }

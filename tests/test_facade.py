@@ -59,7 +59,8 @@ def test_no_public_class_has_two_owners() -> None:
             value = getattr(module, name)
             if isinstance(value, type):
                 owners.setdefault(name, set()).add(value)
-    assert not {name for name, classes in owners.items() if len(classes) > 1}
+    shared = {"Scene"}  # of volumes and of meshes, each with the calls of its own
+    assert not {name for name, classes in owners.items() if len(classes) > 1} - shared
 
 
 def test_an_unknown_attribute_is_an_attribute_error() -> None:

@@ -20,9 +20,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from choque import __version__
-from choque.cli import interest, kinetic, lab, volume
+from choque.cli import interest, kinetic, lab, mesh, volume
 from choque.cli.bake import bake
 from choque.cli.bench import bench
+from choque.cli.clash import clash
 from choque.cli.demo import demo
 from choque.cli.doctor import doctor
 from choque.cli.explain import explain
@@ -47,6 +48,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Start here": (demo, doctor, scenes, methods),
     "Boxes": (pairs, join, suppress, explain, bake, bench),
     "Worlds of bodies": (run, replay, test_scenes),
+    "Meshes": (mesh.mesh, clash),
     "Motion, solids, areas, atoms": (kinetic.kinetic, volume.volume, interest.interest, neighbors),
     "Pictures": (view, picture, video, page),
     "Studies": (lab.lab,),
@@ -56,6 +58,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
 FAMILIES: dict[Verb, dict[str, Verb]] = {
     kinetic.kinetic: kinetic.VERBS,
     volume.volume: volume.VERBS,
+    mesh.mesh: mesh.VERBS,
     interest.interest: interest.VERBS,
     lab.lab: lab.VERBS,
 }

@@ -1,7 +1,8 @@
 """Triangle meshes in any pose: which faces meet, which poses collide, how far apart; exact by the floats given.
 
 `Mesh` is a surface of triangles, from a file, from arrays, or from a mesh of another library. `collide`, `distance` and
-`penetration` answer for many poses in one call; `intersections` gives the faces of two meshes that meet and the curve.
+`penetration` answer for many poses in one call; `intersections` gives the faces of two meshes that meet and the curve,
+`relation` says how two solids lie to each other, and `Scene` finds every clash of many parts.
 """
 
 from __future__ import annotations
@@ -13,30 +14,38 @@ from choque._core.lazy import exporting
 if TYPE_CHECKING:
     from choque.meshes._mesh import Intersections, Mesh, intersections
     from choque.meshes._queries import Distances, Penetrations, collide, distance, penetration
+    from choque.meshes._relation import relation
     from choque.meshes._report import Report
+    from choque.meshes._scene import Clashes, Scene
 
 __all__ = [
+    "Clashes",
     "Distances",
     "Intersections",
     "Mesh",
     "Penetrations",
     "Report",
+    "Scene",
     "collide",
     "distance",
     "intersections",
     "penetration",
+    "relation",
 ]
 
 _HOMES = {
+    "Clashes": "choque.meshes._scene",
     "Distances": "choque.meshes._queries",
     "Intersections": "choque.meshes._mesh",
     "Mesh": "choque.meshes._mesh",
     "Penetrations": "choque.meshes._queries",
     "Report": "choque.meshes._report",
+    "Scene": "choque.meshes._scene",
     "collide": "choque.meshes._queries",
     "distance": "choque.meshes._queries",
     "intersections": "choque.meshes._mesh",
     "penetration": "choque.meshes._queries",
+    "relation": "choque.meshes._relation",
 }
 
 __getattr__ = exporting("choque.meshes", _HOMES)
