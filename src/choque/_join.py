@@ -55,6 +55,10 @@ class Matches(NamedTuple):
         """Return a frame of Polars with the columns a, b and overlap."""
         return importlib.import_module("polars").DataFrame(self._columns())
 
+    def __repr__(self) -> str:
+        span = f", overlaps from {self.values.min():.3g} to {self.values.max():.3g}" if len(self.values) else ""
+        return f"<Matches: {len(self.values):,} pairs{span}>"
+
     def _columns(self) -> dict[str, NDArray[Any]]:
         a, b = (np.ascontiguousarray(self.pairs[:, side]) for side in range(2))
         return {"a": a, "b": b, "overlap": self.values}

@@ -76,6 +76,15 @@ class Bounds(ABC):
     def __repr__(self) -> str:
         return f"<{self._title()}: {len(self)} in {self.dimension}D, {self.dtype}>"
 
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        boxes = self.boxes()
+        facts: dict[str, object] = {"number": len(self), "dimension": self.dimension, "type": self.dtype}
+        if len(self):
+            facts |= {"from": boxes.lower.min(axis=0), "to": boxes.upper.max(axis=0)}
+        return card(self._title(), facts, boxes_picture(boxes.lower, boxes.upper))
+
     def __eq__(self, other: object) -> bool:
         """Return whether the other has the same kind, float type and numbers."""
         if type(other) is not type(self):

@@ -120,6 +120,20 @@ class BroadPhase:
         topology = "closed" if self._closed else "half-open"
         return f"<BroadPhase {self.name!r}: {len(self)} bodies in {self._dimension}D, {topology}>"
 
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        state = self._state
+        records = np.delete(state.index.records, state.index.table.removed, axis=0)
+        facts: dict[str, object] = {"method": self.name, "bodies": len(self), "dimension": self._dimension}
+        choice = getattr(state.index, "choice", None)
+        if choice is not None:
+            facts |= {"chosen": choice}
+        facts |= {"touching counts": self._closed}
+        if state.pairs is not None and not state.pending and state.stale is None:
+            facts |= {"pairs": len(state.pairs)}
+        return card("Broad phase", facts, boxes_picture(records[:, :3], records[:, 3:]))
+
     @property
     def name(self) -> str:
         """The name of the method."""

@@ -147,6 +147,12 @@ class Areas:
     def __repr__(self) -> str:
         return f"<Areas: {len(self.owners)} {self.shape} areas among {len(self)} bodies in {self._dimension}D>"
 
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        facts = {"areas": len(self.owners), "bodies": len(self), "shape": self.shape, "dimension": self._dimension}
+        return card("Areas", facts, boxes_picture(self.position, self.position))
+
     @property
     def shape(self) -> Literal["sphere", "box"]:
         """The shape of the areas and of the bodies."""

@@ -85,6 +85,18 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    def __repr__(self) -> str:
+        depth = f", up to {self.depth.max():.6g} deep" if len(self) else ""
+        return f"<Contacts: {len(self):,} pairs with {int(self.point_count.sum()):,} points{depth}>"
+
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        facts: dict[str, object] = {"pairs": len(self), "points": int(self.point_count.sum())}
+        if len(self):
+            facts |= {"depth": f"{self.depth.min():.6g} to {self.depth.max():.6g}"}
+        return card("Contacts", facts, boxes_picture(self.point, self.point))
+
     @property
     def point(self) -> Floats:
         """(m, 3): the deepest point of each manifold, a view of `points`."""

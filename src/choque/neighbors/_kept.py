@@ -120,6 +120,18 @@ class Neighbors:
             f"{len(self):,} neighbours, {self._rebuild_count:,} searches"
         )
 
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        facts = {
+            "cut-off": self._cutoff,
+            "skin": self._skin,
+            "points": len(self._position),
+            "neighbours": len(self),
+            "searches": self._rebuild_count,
+        }
+        return card("Neighbours", facts, boxes_picture(self._position, self._position))
+
     def update(self, positions: ArrayLike, cell: ArrayLike | None = None, *, periodic: ArrayLike | None = None) -> bool:
         """Move the points, and return whether a search was needed.
 

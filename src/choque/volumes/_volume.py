@@ -169,6 +169,16 @@ class Volume:
 
     # Properties
 
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        facts: dict[str, object] = {"volume": self.volume, "voxels of": self.spacing, "vertices": len(self.model)}
+        if self.is_empty:
+            return card("Volume, empty", facts)
+        lower, upper = self.bounds
+        picture = boxes_picture(lower[None], upper[None])
+        return card("Volume", facts | {"from": lower, "to": upper}, picture)
+
     def __repr__(self) -> str:
         if self.is_empty:
             return f"<Volume: empty, voxels of {self.spacing}>"

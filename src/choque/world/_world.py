@@ -126,6 +126,19 @@ class World(Population):
     def __repr__(self) -> str:
         return f"<World: {len(self)} bodies, frame {self._frame}, broad phase {self.settings.broad!r}>"
 
+    def _repr_html_(self) -> str:
+        from choque._core.notebook import boxes_picture, card
+
+        boxes = self.bounds().boxes() if len(self) else None
+        facts = {
+            "bodies": len(self),
+            "frame": self._frame,
+            "time": self.time,
+            "broad phase": self.settings.broad,
+            "response": self.settings.response,
+        }
+        return card("World", facts, "" if boxes is None else boxes_picture(boxes.lower, boxes.upper))
+
     # State
 
     @property
