@@ -25,7 +25,7 @@ def random_rotations(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def random_state(random: np.random.Generator, count: int, static_share: float = 0.0) -> Any:
-    """Bodies with anything for mass, inertia, elasticity and motion."""
+    """Bodies with anything for mass, inertia, restitution and motion."""
     static = random.random(count) < static_share
     mass = 10 ** random.uniform(-1, 1, count)
     inertia = mass[:, np.newaxis] * 10 ** random.uniform(-1, 1, (count, 3))
@@ -39,7 +39,7 @@ def random_state(random: np.random.Generator, count: int, static_share: float = 
         inertia=inertia,
         inverse_mass=np.where(static, 0.0, 1 / mass),
         inverse_inertia=np.where(static[:, np.newaxis], 0.0, 1 / inertia),
-        elasticity=random.random(count),
+        restitution=random.random(count),
         static=static,
     )
 
@@ -78,7 +78,7 @@ def respond_plainly(bodies: Any, contacts: Contacts) -> int:
             inverse[i] = turn @ np.diag(bodies.inverse_inertia[i]) @ turn.T
             arm[i] = contacts.point[row] - bodies.position[i]
             below += bodies.inverse_mass[i] + np.cross(inverse[i] @ np.cross(arm[i], n), arm[i]) @ n
-        j = -(1 + (bodies.elasticity[a] + bodies.elasticity[b]) / 2) * speed / below
+        j = -(1 + (bodies.restitution[a] + bodies.restitution[b]) / 2) * speed / below
         for i, sign in ((a, -1), (b, 1)):
             bodies.velocity[i] += sign * j * bodies.inverse_mass[i] * n
             bodies.angular_velocity[i] += sign * j * (inverse[i] @ np.cross(arm[i], n))

@@ -34,7 +34,7 @@ def test_each_collision_keeps_momentum_and_energy(seed: int) -> None:
     """F-001-23: to 1e-12 of what is exchanged, one collision at a time."""
     random = np.random.default_rng(seed)
     bodies = random_state(random, 6)
-    bodies.elasticity[:] = 1.0
+    bodies.restitution[:] = 1.0
     contacts = random_contacts(random, bodies, 10)
     response = create_response("impulse")
     for row in range(len(contacts)):
@@ -50,7 +50,7 @@ def test_bodies_part_at_the_mean_elasticity(seed: int, first: float, second: flo
     """F-001-23 and F-001-26: e = 0.2 and 0.8 act as 0.5; at 0 no speed along the normal is left."""
     random = np.random.default_rng(seed)
     bodies = random_state(random, 2)
-    bodies.elasticity[:] = first, second
+    bodies.restitution[:] = first, second
     contacts = random_contacts(random, bodies, 1)
     met = contact_speed(bodies, contacts, 0)
     impulses = create_response("impulse").respond(bodies, contacts, 1 / 60)
@@ -67,7 +67,7 @@ def test_a_static_body_keeps_its_velocity_and_counts_with_it() -> None:
     bodies.inverse_mass[0] = bodies.inverse_inertia[0] = 0
     bodies.velocity[:] = [[10, 0, 0], [-1, 0, 0]]
     bodies.angular_velocity[:] = 0
-    bodies.elasticity[:] = 0.5
+    bodies.restitution[:] = 0.5
     contact = Contacts.of_points(
         np.array([[0, 1]], np.int32), np.array([[1.0, 0, 0]]), np.array([[1.0, 0, 0]]), np.array([0.1])
     )
@@ -98,7 +98,7 @@ def test_impulses_follow_one_another() -> None:
     bodies.mass[:] = bodies.inverse_mass[:] = 1
     bodies.velocity[:] = [[3, 0, 0], [0, 0, 0], [0, 0, 0]]
     bodies.angular_velocity[:] = 0
-    bodies.elasticity[:] = 1
+    bodies.restitution[:] = 1
     pairs = np.array([[0, 1], [1, 2]], np.int32)
     normal = np.array([[1.0, 0, 0], [1.0, 0, 0]])
     contacts = Contacts.of_points(pairs, np.array([[1.0, 0, 0], [3.0, 0, 0]]), normal, np.full(2, 0.01))

@@ -70,9 +70,9 @@ def test_rolling_resistance_stops_a_ball_where_its_coefficient_says() -> None:
 def test_ten_elastic_bounces_keep_their_height(shape: str) -> None:
     world = soft_world()
     if shape == "sphere":
-        world.add_spheres([[0, 2.5, 0]], 0.5, elasticity=1.0)
+        world.add_spheres([[0, 2.5, 0]], 0.5, restitution=1.0)
     else:
-        world.add_boxes([[0, 2.5, 0]], 1.0, elasticity=1.0)
+        world.add_boxes([[0, 2.5, 0]], 1.0, restitution=1.0)
     height = np.array([(world.step(1 / 60), world.bodies.position[1, 1])[1] for _ in range(840)])
     peaks = height[1:-1][(height[1:-1] > height[:-2]) & (height[1:-1] >= height[2:])]
     assert len(peaks) >= 10
@@ -81,7 +81,7 @@ def test_ten_elastic_bounces_keep_their_height(shape: str) -> None:
 
 def test_restitution_scales_the_height_by_its_square() -> None:
     world = soft_world()
-    world.add_spheres([[0, 2.5, 0]], 0.5, elasticity=0.8)
+    world.add_spheres([[0, 2.5, 0]], 0.5, restitution=0.8)
     height = np.array([(world.step(1 / 60), world.bodies.position[1, 1])[1] for _ in range(120)])
     assert height[60:].max() - 0.5 == pytest.approx(2 * 0.64, rel=0.01)
 
@@ -195,7 +195,7 @@ def test_options_and_materials_are_checked() -> None:
 
 def test_events_tell_what_began_ended_hit_slept_and_woke() -> None:
     world = soft_world()
-    ids = world.add_spheres([[0, 2.5, 0], [4, 0.5, 0]], 0.5, elasticity=[0.5, 0.0])
+    ids = world.add_spheres([[0, 2.5, 0], [4, 0.5, 0]], 0.5, restitution=[0.5, 0.0])
     log = []
     for frame in range(400):
         world.step(1 / 60)

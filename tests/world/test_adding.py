@@ -18,7 +18,7 @@ def test_properties_are_read_back() -> None:
     world = World()
     full: dict[str, Any] = {
         "mass": 3.0, "velocity": (1, 2, 3), "angular_velocity": (0.1, 0.2, 0.3), "acceleration": (0, -9.8, 0),
-        "elasticity": 0.5, "color": (1, 2, 3), "drawn": False, "rotation": UPRIGHT,
+        "restitution": 0.5, "color": (1, 2, 3), "drawn": False, "rotation": UPRIGHT,
     }  # fmt: skip
     assert world.add_spheres([1, 2, 3], 0.5, **full).tolist() == [0]
     assert world.add_capsules([[4, 5, 6], [7, 8, 9]], 0.3, [2.0, 0.0], rocket=[False, True], **full).tolist() == [1, 2]
@@ -49,7 +49,7 @@ def test_defaults_are_those_of_the_table() -> None:
     bodies = world.bodies
     np.testing.assert_array_equal(bodies.size, [[1, 0, 0], [1, 1, 0], [30, 30, 0]])
     np.testing.assert_array_equal(bodies.mass, 1)
-    np.testing.assert_array_equal(bodies.elasticity, 1)
+    np.testing.assert_array_equal(bodies.restitution, 1)
     np.testing.assert_array_equal(bodies.color, 200)
     np.testing.assert_array_equal(bodies.rotation, [np.eye(3)] * 3)
     assert not bodies.velocity.any()
@@ -111,8 +111,8 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("add_spheres", {"position": [0, 0, 0], "velocity": [1, 2]}, "velocity has the shape"),
     ("add_spheres", {"position": [0, 0, 0], "angular_velocity": [np.nan, 0, 0]}, "angular_velocity"),
     ("add_spheres", {"position": [0, 0, 0], "acceleration": [[0, 0, 0]] * 2}, "acceleration"),
-    ("add_spheres", {"position": [0, 0, 0], "elasticity": 1.5}, "elasticity"),
-    ("add_spheres", {"position": [0, 0, 0], "elasticity": -0.1}, "elasticity"),
+    ("add_spheres", {"position": [0, 0, 0], "restitution": 1.5}, "restitution"),
+    ("add_spheres", {"position": [0, 0, 0], "restitution": -0.1}, "restitution"),
     ("add_spheres", {"position": [0, 0, 0], "rotation": np.ones((3, 3))}, "orthonormal"),
     ("add_spheres", {"position": [0, 0, 0], "rotation": -np.eye(3)}, "mirror"),
     ("add_spheres", {"position": [0, 0, 0], "rotation": np.eye(4)}, "rotation has the shape"),

@@ -119,8 +119,8 @@ def test_a_mesh_from_a_file(tmp_path: Path) -> None:
 def test_boxes_fall_and_rebound(method: str) -> None:
     """Momentum apart from gravity and the ground: a box that falls flat rebounds straight at e·v."""
     world = World(method)
-    world.add_ground(0.0, elasticity=0.5)
-    box = world.add_boxes([0, 0.55, 0], velocity=[0, -6, 0], elasticity=0.5)
+    world.add_ground(0.0, restitution=0.5)
+    box = world.add_boxes([0, 0.55, 0], velocity=[0, -6, 0], restitution=0.5)
     above = world.add_boxes([10, 2, 0], rotation=[[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]], velocity=[0, -1, 0])
     for _ in range(10):
         world.step()
@@ -188,9 +188,9 @@ def test_saved_hulls_are_the_same(tmp_path: Path) -> None:
     world.add_ground(0.0)
     random = np.random.default_rng(5)
     world.add_hulls(
-        random.normal(size=(15, 3)), [[0, 2, 0], [0.5, 4, 0]], 0.7, acceleration=(0, -9.8, 0), elasticity=0.3
+        random.normal(size=(15, 3)), [[0, 2, 0], [0.5, 4, 0]], 0.7, acceleration=(0, -9.8, 0), restitution=0.3
     )
-    world.add_boxes([[0, 6, 0], [3, 1, 0]], acceleration=(0, -9.8, 0), elasticity=0.3)
+    world.add_boxes([[0, 6, 0], [3, 1, 0]], acceleration=(0, -9.8, 0), restitution=0.3)
     for _ in range(60):
         world.step()
     world.write(tmp_path / "hulls")

@@ -37,15 +37,15 @@ def test_two_balls_exchange_their_velocities() -> None:
     assert world.time == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("elasticity", [0.0, 0.3, 1.0])
-def test_a_ball_rebounds_from_the_floor(elasticity: float) -> None:
+@pytest.mark.parametrize("restitution", [0.0, 0.3, 1.0])
+def test_a_ball_rebounds_from_the_floor(restitution: float) -> None:
     """F-001-24: at e·v, with e the mean of both, and one impulse (F-001-27)."""
     world = World()
-    world.add_tiles([0, 0, 0], 10, 10, elasticity=elasticity)
-    ball = world.add_spheres([0, 1.2, 0], 1.0, velocity=[0, -4, 0], elasticity=elasticity)
+    world.add_tiles([0, 0, 0], 10, 10, restitution=restitution)
+    ball = world.add_spheres([0, 1.2, 0], 1.0, velocity=[0, -4, 0], restitution=restitution)
     impulses = sum(world.step(1 / 60).impulses for _ in range(20))
-    assert world.bodies.velocity[ball[0], 1] == pytest.approx(4 * elasticity, abs=1e-12)
-    if elasticity > 0:
+    assert world.bodies.velocity[ball[0], 1] == pytest.approx(4 * restitution, abs=1e-12)
+    if restitution > 0:
         assert impulses == 1
 
 
@@ -59,7 +59,7 @@ def test_a_static_body_keeps_its_speed_and_pushes(kind: str) -> None:
         dozer = world.add_capsules([-5, 0, 0], 1.0, 4.0, velocity=[10, 0, 0], static=True, rotation=UPRIGHT)
     else:
         dozer = world.add_tiles([-5, 0, 0], 9, 9, velocity=[10, 0, 0], rotation=[[0, -1, 0], [1, 0, 0], [0, 0, 1]])
-    pushed = world.add_spheres([[0, 0, 0], [2.5, 0, 0]], 1.0, mass=100, elasticity=[0.5, 0.0])
+    pushed = world.add_spheres([[0, 0, 0], [2.5, 0, 0]], 1.0, mass=100, restitution=[0.5, 0.0])
     for _ in range(60):
         world.step(1 / 60)
     np.testing.assert_array_equal(world.bodies.velocity[dozer[0]], [10, 0, 0])
@@ -122,7 +122,7 @@ def test_energy_and_momentum_are_kept() -> None:
     assert world.energy() == pytest.approx(before, rel=1e-12)
     free = World()
     random = np.random.default_rng(0)
-    free.add_spheres(random.uniform(-2, 2, (40, 3)), 0.4, velocity=random.normal(size=(40, 3)), elasticity=0.2)
+    free.add_spheres(random.uniform(-2, 2, (40, 3)), 0.4, velocity=random.normal(size=(40, 3)), restitution=0.2)
     push, spin = free.momentum(), free.angular_momentum()
     impulses = sum(free.step().impulses for _ in range(100))
     assert impulses > 20
@@ -226,11 +226,11 @@ def test_auto_is_the_sweep_that_a_device_has_kernels_for() -> None:
         World(device="nonsense")
 
 
-@pytest.mark.parametrize("elasticity", [0.0, 0.3, 0.6])
-def test_a_ball_comes_to_rest_on_a_tile(elasticity: float) -> None:
+@pytest.mark.parametrize("restitution", [0.0, 0.3, 0.6])
+def test_a_ball_comes_to_rest_on_a_tile(restitution: float) -> None:
     world = World()
-    world.add_spheres([0, 2, 0], 0.5, acceleration=(0, -9.8, 0), elasticity=elasticity)
-    world.add_tiles([0, 0, 0], elasticity=elasticity)
+    world.add_spheres([0, 2, 0], 0.5, acceleration=(0, -9.8, 0), restitution=restitution)
+    world.add_tiles([0, 0, 0], restitution=restitution)
     for _ in range(900):
         world.step()
     assert 0.3 < world.bodies.position[0, 1] < 0.55

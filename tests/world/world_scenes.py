@@ -26,14 +26,14 @@ def pile(count: int = 60, seed: int = 0, **options: Any) -> World:
     random = np.random.default_rng(seed)
     world = World(**options)
     side = 4.0
-    world.add_tiles([0, 0, 0], side, side, elasticity=0.3)
+    world.add_tiles([0, 0, 0], side, side, restitution=0.3)
     standing = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
-    world.add_tiles([[-side / 2, 10, 0], [side / 2, 10, 0]], 20, side, rotation=standing, elasticity=0.3)
-    world.add_tiles([[0, 10, -side / 2], [0, 10, side / 2]], side, 20, rotation=UPRIGHT, elasticity=0.3)
+    world.add_tiles([[-side / 2, 10, 0], [side / 2, 10, 0]], 20, side, rotation=standing, restitution=0.3)
+    world.add_tiles([[0, 10, -side / 2], [0, 10, side / 2]], side, 20, rotation=UPRIGHT, restitution=0.3)
     layers = -(-count // 9)
     grid = np.stack(np.meshgrid(np.arange(3), np.arange(layers), np.arange(3), indexing="ij"), -1).reshape(-1, 3)
     center = (grid[:count] - [1, 0, 1]) * [1.25, 1.2, 1.25] + [0, 1, 0] + random.uniform(-0.1, 0.1, (count, 3))
-    shared: dict[str, Any] = {"acceleration": GRAVITY, "elasticity": 0.3}
+    shared: dict[str, Any] = {"acceleration": GRAVITY, "restitution": 0.3}
     half = count // 2
     world.add_spheres(center[:half], random.uniform(0.3, 0.5, half), mass=2.0, **shared)
     turned = random_rotations(random, count - half)

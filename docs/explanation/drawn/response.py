@@ -16,19 +16,19 @@ from .canvas import BLUE, COLOURS, GREY, OCHRE, RED, drawn, panels, plain
 
 @drawn()
 def impulse() -> Figure:
-    """Balls of different elasticity, and a row of balls that is struck."""
+    """Balls of different restitution, and a row of balls that is struck."""
     figure, (bounce, cradle) = panels(9, 3.4, 2)
     world = choque.World()
-    world.add_tiles([0, 0, 0], 40, 40, elasticity=1.0)
-    elasticity = (1.0, 0.6, 0.2, 0.0)
+    world.add_tiles([0, 0, 0], 40, 40, restitution=1.0)
+    restitution = (1.0, 0.6, 0.2, 0.0)
     places = [[4.0 * number, 5, 0] for number in range(4)]
-    world.add_spheres(places, radius=0.5, elasticity=elasticity, acceleration=(0, -9.8, 0))
+    world.add_spheres(places, radius=0.5, restitution=restitution, acceleration=(0, -9.8, 0))
     heights = [world.bodies.position[1:, 1].copy()]
     for _ in range(240):
         world.step(1 / 120)
         heights.append(world.bodies.position[1:, 1].copy())
     for number, colour in enumerate((BLUE, OCHRE, RED, GREY)):
-        shared = (elasticity[number] + 1) / 2
+        shared = (restitution[number] + 1) / 2
         bounce.plot(np.arange(241) / 120, np.array(heights)[:, number], color=colour, label=f"{shared:g}")
     bounce.axhline(0.5, color=GREY, linewidth=0.8)
     bounce.set(xlabel="seconds", ylabel="height of the centre", title="a drop, by restitution")
@@ -44,6 +44,35 @@ def impulse() -> Figure:
     for ball, course in enumerate(np.array(speeds).T):
         cradle.step(np.arange(count + 1) * scene.dt, course + 0.12 * ball, where="post", color=COLOURS[ball + 1])
     cradle.set(xlabel="seconds", ylabel="speed (lines moved apart)", title="six balls: the speed is handed on")
+    return figure
+
+
+@drawn()
+def soft_step() -> Figure:
+    """The contacts of a pyramid with their impulses, and how a pile comes to rest."""
+    figure, (wall, rest) = panels(9, 3.4, 2)
+    world: Any = choque.scene.bodies("pyramid", 21).world(response_options={"sleep": False})
+    for _ in range(40):
+        world.step(1 / 60)
+    bodies, found, force = world.bodies, world.contacts(), world.response.impulses()
+    outline = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    for row in np.flatnonzero(~bodies.static):
+        placed = outline @ bodies.rotation[row, :2, :2].T + bodies.position[row, :2]
+        wall.fill(*placed.T, facecolor=GREY, alpha=0.25, edgecolor=GREY)
+    middle = [found.points[k, : found.point_count[k]].mean(axis=0) for k in range(len(found))]
+    x, y, _ = np.array(middle).T
+    wall.scatter(x, y, s=300 * force / force.max(), color=RED, alpha=0.8)
+    plain(wall, "areas: the impulse between two cubes")
+    for name, colour, options in (("4 sub-steps", BLUE, {}), ("16 sub-steps", OCHRE, {"substeps": 16})):
+        scene_of = choque.scene.bodies("stack", 12, ratio=10.0)
+        world = scene_of.world(response_options={**options, "sleep": False})
+        start, course = world.bodies.position[-1, 1], []
+        for _ in range(180):
+            world.step(1 / 60)
+            course.append(1e3 * (start - world.bodies.position[-1, 1]))
+        rest.plot(np.arange(180) / 60, course, color=colour, label=name)
+    rest.set(xlabel="seconds", ylabel="mm", title="how far the top of twelve cubes sinks, the last of mass 10")
+    rest.legend(loc="lower right")
     return figure
 
 

@@ -18,7 +18,7 @@ class Impulse(Response):
 
     Each impulse is computed from the current velocities, so a body in several contacts gets them in sequence. A contact
     whose bodies already separate gets no impulse, so a simple bounce gets one, however many frames the bodies overlap.
-    Restitution is the mean of both elasticities. The velocity of a static body counts, and is not changed.
+    Restitution is the mean of both bodies. The velocity of a static body counts, and is not changed.
 
     Guarantees: each impulse conserves momentum and angular momentum and, at restitution 1, energy, up to rounding;
     at restitution 0 it leaves no speed along the normal. The exception are bodies that accelerations push together:
@@ -39,7 +39,7 @@ class Impulse(Response):
             bodies.angular_velocity,
             bodies.inverse_mass,
             bodies.inverse_inertia,
-            bodies.elasticity,
+            bodies.restitution,
             bodies.acceleration,
         )
         point = np.ascontiguousarray(contacts.point)
@@ -55,13 +55,13 @@ class _Rigid(NamedTuple):
     angular_velocity: Floats
     inverse_mass: Floats
     inverse_inertia: Floats
-    elasticity: Floats
+    restitution: Floats
     acceleration: Floats
 
 
 @kernel
 def _respond(pairs: Pairs, point: Floats, normal: Floats, bodies: _Rigid, dt: float) -> int:
-    position, rotation, velocity, angular_velocity, inverse_mass, inverse_inertia, elasticity, acceleration = bodies
+    position, rotation, velocity, angular_velocity, inverse_mass, inverse_inertia, rebound, acceleration = bodies
     impulse_count = 0
     for contact in range(pairs.shape[0]):
         a, b = pairs[contact, 0], pairs[contact, 1]
@@ -76,7 +76,7 @@ def _respond(pairs: Pairs, point: Floats, normal: Floats, bodies: _Rigid, dt: fl
         yielding = inverse_mass[a] + inverse_mass[b] + dot(spin_a, torque_a) + dot(spin_b, torque_b)
         if not yielding > 0:
             continue
-        restitution = 0.5 * (elasticity[a] + elasticity[b])
+        restitution = 0.5 * (rebound[a] + rebound[b])
         pull = 0.0  # how fast accelerations push the bodies together
         for axis in range(3):
             pull += (np.float64(acceleration[a, axis]) - acceleration[b, axis]) * n[axis]

@@ -48,8 +48,8 @@ class BodyOptions(TypedDict, total=False):
     """(3,) or (n, 3) [unit/s²]; None, the default, for the gravity of the world, and for 0 of static bodies."""
     rotation: ArrayLike | None
     """(3, 3) or (n, 3, 3) rotation matrices, ``rotation @ local`` in the world; None for the identity."""
-    elasticity: ArrayLike | None
-    """Restitution from 0, no rebound, to 1; None, the default, for 0 by ``soft-step`` and 1 by other responses.
+    restitution: ArrayLike | None
+    """From 0, no rebound, to 1; None, the default, for 0 by ``soft-step`` and 1 by other responses.
 
     A contact has the larger of both bodies by ``soft-step``, and the mean by others.
     """
@@ -73,7 +73,7 @@ DEFAULTS: BodyOptions = {
     "angular_velocity": 0.0,
     "acceleration": None,
     "rotation": None,
-    "elasticity": None,
+    "restitution": None,
     "friction": 0.6,
     "rolling": 0.0,
     "surface_velocity": 0.0,
@@ -319,7 +319,7 @@ class _Columns:
         orthonormalise
             Whether rotations are made orthonormal to the last bit, or kept as given.
         gravity, restitution
-            The acceleration (3,) of bodies that are not static, and the elasticity, where none is given.
+            The acceleration (3,) of bodies that are not static, and the restitution, where none is given.
         """
         given = self._options
         mass = self.positive(given["mass"], "mass")
@@ -346,7 +346,7 @@ class _Columns:
             "velocity": self.vectors(given["velocity"], "velocity"),
             "angular_velocity": self.vectors(given["angular_velocity"], "angular_velocity"),
             "acceleration": self._acceleration(gravity, still),
-            "elasticity": self._elasticity(restitution),
+            "restitution": self._restitution(restitution),
             "friction": self.not_negative(given["friction"], "friction"),
             "rolling": self.not_negative(given["rolling"], "rolling"),
             "surface_velocity": self.vectors(given["surface_velocity"], "surface_velocity"),
@@ -392,11 +392,11 @@ class _Columns:
             return self.vectors(given, "acceleration")
         return np.where(still[:, np.newaxis], 0.0, np.array(gravity))
 
-    def _elasticity(self, otherwise: float) -> NDArray[np.float64]:
-        given = self._options["elasticity"]
+    def _restitution(self, otherwise: float) -> NDArray[np.float64]:
+        given = self._options["restitution"]
         return self._numbers(
             otherwise if given is None else given,
-            "elasticity",
+            "restitution",
             (),
             lambda value: (value >= 0) & (value <= 1),
             "it must be from 0, no rebound, to 1",

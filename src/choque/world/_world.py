@@ -46,11 +46,13 @@ class World(Population):
     narrow
         The contact rules: ``"exact"``, or another name in `choque.narrow.rules.RULES`.
     response
-        How contacts are resolved: any name of `choque.dynamics.response_names`.
+        How contacts are resolved: any name of `choque.dynamics.response_names`. None for ``"soft-step"``, by which
+        bodies have friction and come to rest, if ``gravity`` is given, and for ``"impulse"`` otherwise.
     response_options
         Options of the response, by name: ``{"iterations": 20}`` for ``"shape-matching"``.
     gravity
-        The acceleration (3,) of bodies that are added without one of their own, static ones excepted [unit/s²].
+        The acceleration (3,) of bodies that are added without one of their own, static ones excepted [unit/s²]; None
+        for none.
     dtype
         ``"float64"`` or ``"float32"``, or NumPy's type of that name.
     threads
@@ -68,9 +70,9 @@ class World(Population):
     Notes
     -----
     A step has five stages: bounds, broad phase, narrow phase, response, integration; with shape matching, integration
-    is the first. Its length does not depend on the time that it takes, so runs repeat exactly. There is no friction, no
-    resting contact and no correction of positions; bodies that move further than their size in one step may pass
-    through each other.
+    is the first. Its length does not depend on the time that it takes, so runs repeat exactly. By ``"impulse"`` there
+    is no friction, no resting contact and no correction of positions. Bodies that move further than their size in one
+    step may pass through each other.
 
     Examples
     --------
@@ -81,6 +83,16 @@ class World(Population):
     [0, 0, 1, 0]
     >>> world.bodies.velocity[:, 0].round(9).tolist()
     [-3.0, 3.0]
+
+    With gravity, bodies come to rest and fall asleep:
+
+    >>> world = choque.World(gravity=(0, -9.81, 0))
+    >>> ids = world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]], friction=0.6)
+    >>> ground = world.add_ground()
+    >>> for _ in range(60):
+    ...     report = world.step(1 / 60)
+    >>> world.asleep.tolist()
+    [True, True, False]
     """
 
     _frame: int
@@ -95,9 +107,9 @@ class World(Population):
         *,
         bounds: str | None = None,
         narrow: str = "exact",
-        response: str = "impulse",
+        response: str | None = None,
         response_options: Mapping[str, Any] | None = None,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        gravity: ArrayLike | None = None,
         dtype: str | type[np.floating] | np.dtype[np.floating] = "float64",
         threads: int | None = None,
         device: str | None = None,
@@ -109,8 +121,8 @@ class World(Population):
             broad=broad,
             bounds=bounds,
             narrow=narrow,
-            response=response,
-            gravity=check.triple(gravity, "gravity"),
+            response=("impulse" if gravity is None else "soft-step") if response is None else response,
+            gravity=(0.0, 0.0, 0.0) if gravity is None else check.triple(gravity, "gravity"),
             dtype=float_name(dtype),
             threads=threads,
             device=device,

@@ -36,7 +36,7 @@ class Bodies(ColumnTable):
         (n,): the inverse is 0 for static bodies, which no impulse moves.
     inertia, inverse_inertia
         (n, 3): principal moments in the body's own frame; the inverse is 0 for static bodies.
-    elasticity
+    restitution
         (n,): from 0, no rebound, to 1.
     friction, rolling
         (n,): coefficients of friction and of resistance to rolling, which ``soft-step`` uses.
@@ -63,7 +63,7 @@ class Bodies(ColumnTable):
     inverse_mass: Floats
     inertia: Floats
     inverse_inertia: Floats
-    elasticity: Floats
+    restitution: Floats
     friction: Floats
     rolling: Floats
     surface_velocity: Floats
@@ -87,7 +87,7 @@ class Bodies(ColumnTable):
         "inverse_mass": (None, ()),
         "inertia": (None, (3,)),
         "inverse_inertia": (None, (3,)),
-        "elasticity": (None, ()),
+        "restitution": (None, ()),
         "friction": (None, ()),
         "rolling": (None, ()),
         "surface_velocity": (None, (3,)),

@@ -99,6 +99,8 @@ def _checked_bodies(
 ) -> Bodies:
     """Return the bodies if every column is valid; kernels rely on it."""
     ids = identities.ids
+    if "elasticity" in columns:  # its name in older files
+        columns["restitution"] = columns.pop("elasticity")
     for name, value in (("friction", 0.6), ("rolling", 0.0), ("surface_velocity", 0.0)):  # not in older files
         columns.setdefault(name, np.full((len(ids), *Bodies.COLUMNS[name][1]), value, dtype))
     misfit = Bodies.misfit(columns, len(ids), dtype)

@@ -32,7 +32,7 @@ def bodies(kind: list[int], position: Any, velocity: Any, **columns: Any) -> Any
         "angular_velocity": np.zeros((count, 3)),
         "acceleration": np.zeros((count, 3)),
         "mass": np.ones(count),
-        "elasticity": np.ones(count),
+        "restitution": np.ones(count),
         "inertia": np.ones((count, 3)),
         "static": np.array(kind) == TILE,
         "size": size,
@@ -45,7 +45,7 @@ def bodies(kind: list[int], position: Any, velocity: Any, **columns: Any) -> Any
         "angular_velocity",
         "acceleration",
         "mass",
-        "elasticity",
+        "restitution",
         "size",
     }
     return SimpleNamespace(
@@ -73,7 +73,7 @@ def test_equal_spheres_swap_their_velocities() -> None:
 
 def test_elasticity_is_the_mean_of_both() -> None:
     """F-001-26, and F-001-24: a ball on a floor rebounds at e·v."""
-    state = bodies([SPHERE, TILE], [[0, 0.9, 0], [0, 0, 0]], [[0, -4, 0], [0, 0, 0]], elasticity=[0.2, 0.8])
+    state = bodies([SPHERE, TILE], [[0, 0.9, 0], [0, 0, 0]], [[0, -4, 0], [0, 0, 0]], restitution=[0.2, 0.8])
     respond(state, contacts([[0, 1]], [[0, 0, 0]], [[0, -1, 0]]))
     np.testing.assert_allclose(state.velocity, [[0, 2, 0], [0, 0, 0]], atol=1e-6)
 
@@ -92,7 +92,7 @@ def test_symmetric_strike_leaves_the_centre_of_the_capsule_still() -> None:
         [[0, 0, 0], [-1.9, 0, 1], [1.9, 0, -1]],
         [[0, 0, 0], [4, 0, 0], [-4, 0, 0]],
         mass=[0.8, 0.4, 0.4],
-        elasticity=[0.8] * 3,
+        restitution=[0.8] * 3,
     )
     found = contacts([[0, 1], [0, 2]], [[-0.95, 0, 1], [0.95, 0, -1]], [[-1, 0, 0], [1, 0, 0]])
     assert respond(state, found) == 2
@@ -111,7 +111,7 @@ def test_result_does_not_depend_on_the_order_of_bodies(seed: int) -> None:
         random.uniform(-3, 3, (count, 3)),
         random.uniform(-3, 3, (count, 3)),
         mass=random.uniform(0.5, 5, count),
-        elasticity=random.uniform(0, 1, count),
+        restitution=random.uniform(0, 1, count),
         static=random.random(count) < 0.2,
     )
     pairs = np.array([(i, j) for i in range(count) for j in range(i + 1, count)])[random.permutation(66)[:20]]

@@ -176,7 +176,7 @@ def scene_of_each(**options: Any) -> World:
     world = fingsics.world(**options)
     world.add_tiles([[0, 0, 0]], 12, 8, rotation=[[1, 0, 0], [0, 0.8, -0.6], [0, 0.6, 0.8]])
     place = np.argwhere(np.ones((3, 3, 3), np.bool_)) * 1.7 + [-2, 3, -1]
-    world.add_spheres(place[::2], random.uniform(0.4, 0.8, 14), acceleration=[0, -9.8, 0], elasticity=0.4)
+    world.add_spheres(place[::2], random.uniform(0.4, 0.8, 14), acceleration=[0, -9.8, 0], restitution=0.4)
     world.add_capsules(place[1::2], 0.4, 0.8, acceleration=[0, -9.8, 0], velocity=random.uniform(-2, 2, (13, 3)))
     return world
 

@@ -18,11 +18,9 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, turn_by
+from choque.dynamics.soft_step.rows import MOVED, TURNED, V, W
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
-
-V, W, MOVED, TURNED = 0, 4, 8, 12
-"""Places in a row of `SolverBodies.speed`: velocity, spin, and what the body has moved and turned in this step."""
 
 SCALE, INVERSE_MASS, ARM = 9, 10, 11
 """Places in a row of `SolverBodies.frame`, after the matrix that scales turning."""
@@ -44,7 +42,7 @@ class Columns(NamedTuple):
     mass: Floats
     inertia: Floats
     size: Floats
-    elasticity: Floats
+    restitution: Floats
     friction: Floats
     rolling: Floats
     surface_velocity: Floats
@@ -103,7 +101,7 @@ def load_bodies(
 ) -> None:
     """Read the bodies ``order[first:last]`` of a world into the rows ``first … last − 1``; ``moving`` come first."""
     given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
-    mass, inertia, given_size, elasticity, friction, rolling, surface_velocity = columns[7:]
+    mass, inertia, given_size, restitution, friction, rolling, surface_velocity = columns[7:]
     kind, hull, pose, size, near, speed, frame, pull, material = rows
     for row in range(first, last):
         body = order[row]
@@ -127,7 +125,7 @@ def load_bodies(
             thin = size[row, 0]
         kind[row] = shape
         near[row] = min(nearness, 0.125 * thin)
-        material[row, FRICTION], material[row, RESTITUTION] = friction[body], elasticity[body]
+        material[row, FRICTION], material[row, RESTITUTION] = friction[body], restitution[body]
         material[row, ROLLING] = rolling[body]
         moves = row < moving
         root = math.sqrt(np.float64(mass[body])) if moves else 1.0

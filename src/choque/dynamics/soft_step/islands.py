@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
-from choque.dynamics.soft_step.bodies import MOVED, SCALE, TURNED, Columns, SolverBodies
+from choque.dynamics.soft_step.bodies import SCALE, Columns, SolverBodies
+from choque.dynamics.soft_step.rows import MOVED, TURNED
 
 SLEEP_AFTER = 0.5
 """How long all bodies of an island must be still before it sleeps [s]."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.types import Floats, Integer, Keys, Rows
-from choque.dynamics.soft_step import manifolds as flat_rows
+from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import spheres as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows

@@ -16,7 +16,7 @@ from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque._core.threads import over_ranges, ranges, resolve_count, run
 from choque._core.types import Floats, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
-from choque.dynamics.soft_step import manifolds as manifold_rows
+from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import spheres as sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.islands import STILL, Rest, find_changed, settle, wake_islands
@@ -157,6 +157,19 @@ class SoftStep(Response):
         """Return what was solved in the latest step."""
         counters = {"manifolds": self._counts[0] + self._counts[1], "found": self._found_count}
         return Solved(self._counts[0] + self._counts[1], self._contacts, self._events, counters)
+
+    def impulses(self) -> NDArray[np.float64]:
+        """Return the sum of the normal impulses of each contact of the latest step, in one sub-step (m,).
+
+        Times the sub-steps of a second it is the force between two bodies at rest. In the order of the contacts.
+        """
+        spheres, manifolds = self._live
+        found = np.concatenate(
+            [self._spheres.held[spheres, 0], self._manifolds.held[manifolds, :MAX_POINTS].sum(axis=1)]
+        )
+        keys = np.concatenate([self._spheres.keys[spheres], self._manifolds.keys[manifolds]])
+        order = np.argsort(keys)
+        return found[order]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that is kept between steps; the arrays must not be written to."""

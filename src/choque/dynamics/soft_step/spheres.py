@@ -19,16 +19,14 @@ from choque.dynamics.soft_step.bodies import (
     ARM,
     FRICTION,
     INVERSE_MASS,
-    MOVED,
     RESTITUTION,
     ROLLING,
     SCALE,
     SURFACE,
     SolverBodies,
-    V,
-    W,
 )
 from choque.dynamics.soft_step.rates import Rates
+from choque.dynamics.soft_step.rows import MOVED, V, W
 from choque.narrow.manifolds.rounds import sphere_gap
 from choque.narrow.shapes import PLANE, SPHERE
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
 from choque._core.types import Floats, Integer, Rows
-from choque.dynamics.soft_step.bodies import MOVED, V
 from choque.dynamics.soft_step.manifolds import (
     ManifoldRows,
     bounce_manifolds,
@@ -24,6 +23,7 @@ from choque.dynamics.soft_step.manifolds import (
     warm_manifolds,
 )
 from choque.dynamics.soft_step.rates import Rates
+from choque.dynamics.soft_step.rows import MOVED, V
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
 
 START, SOLVE, RELAX, BOUNCE = range(4)

@@ -39,6 +39,9 @@ DEFAULTS: dict[str, Any] = {
     "spin": 0.0,
     "mass": 1.0,
     "elasticity": 1.0,
+    "friction": 0.6,
+    "rolling": 0.0,
+    "surface_velocity": 0.0,
     "static": False,
     "drawn": True,
     "rocket": False,
@@ -64,8 +67,10 @@ class BodyColumns(ColumnTable):
         (n, 3): [unit/s] and [unit/s²]. Gravity is the acceleration of each body.
     angles, spin
         (n, 3): [degree] and [degree/s] about x, y and z; see `rotation` and `angular_velocity`.
-    mass, elasticity
-        (n,): elasticity is from 0 to 1.
+    mass, elasticity, friction, rolling
+        (n,): elasticity is from 0 to 1; friction and rolling are not negative, and for ``soft-step``.
+    surface_velocity
+        (n, 3): how fast the surface runs along the body, for ``soft-step`` [unit/s].
     static, drawn, rocket
         (n,) bool: a static body has infinite mass but moves with its velocity; a rocket is a capsule that is drawn
         differently.
@@ -82,6 +87,9 @@ class BodyColumns(ColumnTable):
     spin: Vectors
     mass: Values
     elasticity: Values
+    friction: Values
+    rolling: Values
+    surface_velocity: Vectors
     static: Flags
     drawn: Flags
     rocket: Flags
@@ -97,6 +105,9 @@ class BodyColumns(ColumnTable):
         "spin": (np.float64, (3,)),
         "mass": (np.float64, ()),
         "elasticity": (np.float64, ()),
+        "friction": (np.float64, ()),
+        "rolling": (np.float64, ()),
+        "surface_velocity": (np.float64, (3,)),
         "static": (np.bool_, ()),
         "drawn": (np.bool_, ()),
         "rocket": (np.bool_, ()),
@@ -227,7 +238,7 @@ def first_fault(bodies: BodyColumns) -> Fault | None:
 
 def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], NDArray[np.bool_], str]]:
     """Yield the rules: the attribute, its column, the rows that break the rule, and what is allowed."""
-    for name in ("position", "velocity", "acceleration", "angles", "spin"):
+    for name in ("position", "velocity", "acceleration", "angles", "spin", "surface_velocity"):
         column = getattr(bodies, name)
         allowed = f"three numbers from -{MAX_VALUE:g} to {MAX_VALUE:g}"
         yield name, column, ~(np.abs(column) <= MAX_VALUE).all(axis=1), allowed
@@ -241,6 +252,9 @@ def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], NDArray[np.
     yield "mass", bodies.mass, ~_positive(bodies.mass), _POSITIVE
     elasticity = bodies.elasticity
     yield "elasticity", elasticity, ~((elasticity >= 0) & (elasticity <= 1)), "a number from 0 to 1"
+    for name in ("friction", "rolling"):
+        column = getattr(bodies, name)
+        yield name, column, ~((column >= 0) & (column <= MAX_VALUE)), f"a number from 0 to {MAX_VALUE:g}"
     unfit = bodies.rocket & (bodies.kind != CAPSULE)
     yield "rocket", bodies.rocket, unfit, "false, for only capsules are drawn as rockets"
 

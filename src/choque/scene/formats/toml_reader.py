@@ -47,10 +47,10 @@ from choque.scene.formats.toml_table import TomlLines, TomlTable
 VERSION = 1
 """The version of the format that this reads and writes."""
 
-VECTORS = ("velocity", "acceleration", "angles", "spin")
-VALUES = ("mass", "elasticity")
+VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
+VALUES = ("mass", "elasticity", "friction", "rolling")
 FLAGS = ("static", "drawn", "rocket")
-MATERIAL = ("mass", "elasticity", "color", "drawn")
+MATERIAL = ("mass", "elasticity", "friction", "rolling", "color", "drawn")
 
 SIZES: dict[int, dict[str, float]] = {
     SPHERE: {"radius": 1.0},

@@ -57,7 +57,7 @@ def about_body(findings: Findings, options: Options, row: int) -> str:
         ("Velocity", f"{_vector(bodies.velocity[row])} (speed {findings.speed[row]:.3f})"),
         ("Angular velocity", _vector(bodies.angular_velocity[row])),
         ("Mass", "infinite (static)" if bodies.static[row] else f"{bodies.mass[row]:.4g}"),
-        ("Restitution", f"{bodies.elasticity[row]:.3g}"),
+        ("Restitution", f"{bodies.restitution[row]:.3g}"),
         ("Candidates", _names(bodies, findings.partners(row))),
         ("Touches", _names(bodies, findings.touching(row))),
     ]

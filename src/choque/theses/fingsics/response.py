@@ -222,7 +222,7 @@ class FingsicsImpulse(Response):
         pairs = np.where(turned, contacts.pairs[order, ::-1], contacts.pairs[order])
         normal = np.where(turned, -contacts.normal[order], contacts.normal[order])
         motion = _Motion(
-            bodies.position, bodies.velocity, bodies.angular_velocity, bodies.mass, bodies.elasticity, bodies.static
+            bodies.position, bodies.velocity, bodies.angular_velocity, bodies.mass, bodies.restitution, bodies.static
         )
         yielding: NDArray[np.float32] = np.zeros((len(order), 2, 3, 3), np.float32)
         solids = (bodies.kind, bodies.size, bodies.mass, bodies.inertia, bodies.rotation, bodies.static)

@@ -1,0 +1,138 @@
+"""Scenes that come to rest: bodies with friction under gravity, for the response ``soft-step``."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+
+import numpy as np
+
+from choque._core import check
+from choque.scene.body_scenes.columns import BOX, CAPSULE, SPHERE, BodyColumns, boxes, ground, join, spheres, tiles
+from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, room
+from choque.scene.generators import BodyRequest
+
+FLOOR = (110, 110, 110)
+
+
+def pyramid(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
+    """Cubes in one plane, each row one shorter than the row below it; 5,050 of them have 100 in the lowest row."""
+    friction, count = check.number(friction, "friction", 0.0), request.body_count
+    base = max(1, ceil((sqrt(8 * count + 1) - 1) / 2))
+    rows = [(row, cube) for row in range(base) for cube in range(base - row)][:count]
+    row, cube = np.array(rows, np.float64).reshape(-1, 2).T
+    position = np.stack([cube - (base - row - 1) / 2, row + 0.5, np.zeros(count)], axis=1)
+    colors = bright_colors(request.random(), count)
+    return join(
+        ground(friction=friction, elasticity=0.0, color=FLOOR),
+        boxes(position, 1.0, acceleration=GRAVITY, elasticity=0.0, friction=friction, color=colors),
+    )
+
+
+def stack(request: BodyRequest, *, ratio: float = 1.0) -> BodyColumns:
+    """Cubes one upon another; the topmost is ``ratio`` times as heavy as the others."""
+    ratio, count = check.positive(ratio, "ratio"), request.body_count
+    position = np.zeros((count, 3))
+    position[:, 1] = np.arange(count) + 0.5
+    mass = np.ones(count)
+    mass[-1:] = ratio
+    colors = bright_colors(request.random(), count)
+    return join(
+        ground(elasticity=0.0, color=FLOOR),
+        boxes(position, 1.0, acceleration=GRAVITY, elasticity=0.0, mass=mass, color=colors),
+    )
+
+
+def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
+    """Dominoes in a row; the first is pushed over, and the others follow."""
+    gap, count = check.number(gap, "gap", 0.25, 0.9), request.body_count
+    position = np.zeros((count, 3))
+    position[:, 0] = (np.arange(count) - (count - 1) / 2) * gap
+    position[:, 1] = 0.5
+    velocity, spin = np.zeros((count, 3)), np.zeros((count, 3))
+    velocity[:1, 0], spin[:1, 2] = 1.0, -120.0  # about its lower edge
+    colors = bright_colors(request.random(), count)
+    return join(
+        ground(elasticity=0.0, color=FLOOR),
+        boxes(
+            position,
+            (0.15, 1.0, 0.5),
+            acceleration=GRAVITY,
+            elasticity=0.0,
+            friction=0.4,
+            velocity=velocity,
+            spin=spin,
+            color=colors,
+        ),
+    )
+
+
+def hopper(request: BodyRequest, *, angle: float = 40.0, rolling: float = 0.01) -> BodyColumns:
+    """Balls run through a funnel of four slopes of ``angle`` degrees and heap up on the ground below it."""
+    angle, count = check.number(angle, "angle", 20.0, 70.0), request.body_count
+    rolling = check.number(rolling, "rolling", 0.0)
+    along, upward, across = block_counts(count, flatness=1.0)
+    width = 1.1 * max(along, across) + 4.0
+    slope, mouth, bottom = 0.75 * width, 1.6, 1.5 * width
+    drop, reach = slope * np.sin(np.radians(angle)) / 2, slope * np.cos(np.radians(angle)) / 2 + mouth
+    slides = join(
+        tiles([[reach, bottom + drop, 0], [-reach, bottom + drop, 0]], slope, 3 * width, angles=_tilts(angle, 2)),
+        tiles([[0, bottom + drop, reach], [0, bottom + drop, -reach]], 3 * width, slope, angles=_tilts(-angle, 0)),
+    )
+    position = block(count, (1.1, 1.1, 1.1)) + [0.0, bottom + 2 * drop + 0.55 * upward + 1.0, 0.0]
+    colors = bright_colors(request.random(), count)
+    return join(
+        ground(elasticity=0.0, color=FLOOR),
+        slides,
+        spheres(position, 0.5, acceleration=GRAVITY, elasticity=0.1, rolling=rolling, color=colors),
+    )
+
+
+def _tilts(angle: float, axis: int) -> np.ndarray:
+    """Return the angles (2, 3) of two slopes that face each other, about one axis."""
+    tilts = np.zeros((2, 3))
+    tilts[:, axis] = angle, -angle
+    return tilts
+
+
+def rubble(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
+    """Balls, capsules and boxes, turned every way, fall into an open box and come to rest."""
+    friction, count = check.number(friction, "friction", 0.0), request.body_count
+    random = request.random()
+    kind = np.array([SPHERE, CAPSULE, BOX])[np.arange(count) % 3]
+    size = np.zeros((count, 3))
+    size[kind == SPHERE, 0] = 0.5
+    size[kind == CAPSULE] = 0.35, 0.8, 0.0
+    size[kind == BOX] = 0.9, 0.7, 0.8
+    pitch = (1.6, 1.6, 1.6)
+    tower = np.array(block_counts(count, flatness=2.0)) * 1.6
+    falling = BodyColumns.filled(
+        kind,
+        block(count, pitch, flatness=2.0),
+        size,
+        angles=random.uniform(0.0, 360.0, (count, 3)),
+        acceleration=GRAVITY,
+        elasticity=0.0,
+        friction=friction,
+        rolling=0.05,
+        color=bright_colors(random, count),
+    )
+    return join(falling, room(tower + 0.4, elasticity=0.0, lidded=False))
+
+
+def conveyor(request: BodyRequest, *, speed: float = 2.0) -> BodyColumns:
+    """Boxes ride on a belt, whose surface runs at ``speed``, and fall off its end."""
+    speed, count = check.number(speed, "speed", -20.0, 20.0), request.body_count
+    length = 2.0 * count + 8.0
+    belt = boxes(
+        [[0.0, 1.5, 0.0]],
+        (length, 1.0, 3.0),
+        static=True,
+        elasticity=0.0,
+        surface_velocity=(speed, 0.0, 0.0),
+        color=FLOOR,
+    )
+    position = np.zeros((count, 3))
+    position[:, 0], position[:, 1] = 2.0 * (np.arange(count) - (count - 1) / 2), 2.6
+    colors = bright_colors(request.random(), count)
+    riding = boxes(position, (1.0, 1.0, 1.0), acceleration=GRAVITY, elasticity=0.0, color=colors)
+    return join(ground(elasticity=0.0, color=FLOOR), belt, riding)
