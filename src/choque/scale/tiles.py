@@ -25,6 +25,7 @@ from choque._core.sort import sorted_pairs
 from choque._core.types import Floats, Keys
 from choque.bounds import Boxes
 from choque.broad.index import BoxTable, find
+from choque.broad.join import Task, join_boxes
 from choque.scale._plan import Options, SearchPlan
 from choque.scale.pair_files import PairWriter, sort_pairs, writing
 from choque.scale.scatter import Spill
@@ -149,22 +150,35 @@ class _Search:
                 self._write_pairs([own, self._gather(len(blocks) - 1, place, *other)], place)
 
     def _write_pairs(self, sets: list[Scattered], place: Place) -> None:
-        """Write the pairs of boxes of one set, or of two, that belong to ``place``."""
+        """Write the pairs of boxes of one set, or of two, that belong to ``place``; ``sets`` is emptied."""
         if not all(len(each.ids) for each in sets):
             return
-        first_count = len(sets[0].ids) if len(sets) == 2 else 0
-        boxes = sets[0].boxes if len(sets) == 1 else np.concatenate([each.boxes for each in sets])
-        ids = sets[0].ids if len(sets) == 1 else np.concatenate([each.ids for each in sets])
-        dimension = boxes.shape[1] // 2
-        corners = Boxes(np.ascontiguousarray(boxes[:, :dimension]), np.ascontiguousarray(boxes[:, dimension:]))
-        records = pack_records(corners, self._options.closed, 1)
-        del boxes, corners
+        sides = [_Side.of(each) for each in sets]
         sets.clear()
-        runs = _Runs(records, place.region, first_count, ids, self._options.run_pairs, self._writer)
-        runs.unordered = first_count > 0 and len(self._spills) == 1
-        index = find("auto")().over(BoxTable(records, dimension, self._options.closed, threads=1))
-        index.emit(Sink(len(records), 1, runs, keep=False))
+        runs = _Runs(sides[0], sides[-1], place.region, self._options.run_pairs, self._writer)
+        closed = self._options.closed
+        if len(sides) == 2:
+            runs.unordered = len(self._spills) == 1
+            join_boxes(Task(sides[0].boxes, sides[1].boxes, closed, 1, runs), "auto", {})
+        else:
+            boxes = sides[0].boxes
+            index = find("auto")().over(BoxTable(pack_records(boxes, closed, 1), boxes.dimension, closed, threads=1))
+            index.emit(Sink(len(boxes), 1, runs, keep=False))
         runs.flush()
+
+
+class _Side(NamedTuple):
+    """The boxes of one side of a search, and their ids."""
+
+    boxes: Boxes
+    ids: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, given: Scattered) -> _Side:
+        """Divide rows into lower and upper corners."""
+        dimension = given.boxes.shape[1] // 2
+        corners = (np.ascontiguousarray(half) for half in (given.boxes[:, :dimension], given.boxes[:, dimension:]))
+        return cls(Boxes.unchecked(*corners), given.ids)
 
 
 class _Runs:
@@ -174,25 +188,19 @@ class _Runs:
     """
 
     unordered = False
-    """Whether rows are not in the order of ids, as in blocks of one set."""
+    """Whether both sides are of one set: then the first id of a pair may be the greater."""
 
     def __init__(
-        self,
-        records: Floats,
-        region: NDArray[np.float64],
-        first_count: int,
-        ids: NDArray[np.int64],
-        limit: int,
-        writer: PairWriter,
+        self, first: _Side, second: _Side, region: NDArray[np.float64], limit: int, writer: PairWriter
     ) -> None:
-        self._records, self._region, self._first_count = records, region, first_count
-        self._ids, self._limit, self._writer = ids, limit, writer
+        self._first, self._second, self._region = first, second, region
+        self._limit, self._writer = limit, writer
         self._chunks: list[Keys] = []
         self._count = 0
 
     def keep_allowed(self, keys: Keys) -> int:
         """Take the pairs that belong here, and leave none to the search."""
-        kept = keep_own(keys, self._records, self._region, self._first_count)
+        kept = keep_own(keys, self._first.boxes.lower, self._second.boxes.lower, self._region)
         for start in range(0, kept, self._limit):
             part = keys[start : min(start + self._limit, kept)]
             if self._count + len(part) > self._limit:
@@ -205,9 +213,9 @@ class _Runs:
         """Write what was taken since the last run."""
         if not self._count:
             return
-        pairs = sorted_pairs(self._chunks, len(self._records), 1)
+        pairs = sorted_pairs(self._chunks, len(self._first.ids), 1, len(self._second.ids))
         self._count = 0
-        first, second = self._ids[pairs[:, 0]], self._ids[pairs[:, 1]]
+        first, second = self._first.ids[pairs[:, 0]], self._second.ids[pairs[:, 1]]
         if self.unordered:
             first, second = sort_pairs(np.minimum(first, second), np.maximum(first, second))
         self._writer.write(first, second)

@@ -253,20 +253,21 @@ def keep_touching(boxes: Floats, ids: NDArray[np.int64], region: NDArray[np.floa
 
 
 @kernel
-def keep_own(keys: NDArray[np.uint64], records: Floats, region: NDArray[np.float64], first_count: int) -> int:
+def keep_own(keys: NDArray[np.uint64], first: Floats, second: Floats, region: NDArray[np.float64]) -> int:
     """Move the pairs that belong to ``region`` (2, 3) to the front of ``keys``, in order; return how many there are.
 
-    A pair belongs to the region that contains its reference point: the greater of the two lower corners on each axis,
-    which lies in both boxes. If ``first_count`` is not 0, a pair must also have one row below it and one not.
+    ``first`` and ``second`` (n, d) have the lower corners of the rows in the high and in the low half of a key. A pair
+    belongs to the region that contains its reference point: the greater of the two lower corners on each axis, which
+    lies in both boxes.
     """
     kept = 0
     for k in range(keys.size):
         key = keys[k]
         i = np.int64(key >> np.uint64(32))
         j = np.int64(key & np.uint64(0xFFFFFFFF))
-        is_own = first_count == 0 or (i < first_count) != (j < first_count)
-        for axis in range(3):
-            corner = max(records[i, axis], records[j, axis])
+        is_own = True
+        for axis in range(first.shape[1]):
+            corner = max(first[i, axis], second[j, axis])
             is_own &= not (corner < region[0, axis] or corner >= region[1, axis])
         keys[kept] = key
         kept += is_own
