@@ -146,6 +146,21 @@ def test_collisions_of_hulls_keep_energy_and_momentum() -> None:
     np.testing.assert_allclose(world.momentum(), push, atol=1e-11)
 
 
+def test_collisions_of_cubes_keep_energy_to_rounding() -> None:
+    """Three equal moments: between impulses the energy is constant, so that every change of it comes from one."""
+    random = np.random.default_rng(4)
+    world = World(response="impulse")
+    center = np.stack(np.meshgrid(*3 * [np.arange(3) * 1.6]), -1).reshape(-1, 3)
+    velocity = -center + center.mean(axis=0) + random.normal(size=center.shape) * 0.3
+    world.add_boxes(center[:14], 1.0, velocity=velocity[:14], rotation=random_rotations(random, 14))
+    world.add_hulls(Hulls.solids("cube"), center[14:], 0.9, velocity=velocity[14:], mass=2.0)
+    energy, impulses = kinetic_energy(world.bodies).sum(), 0
+    for _ in range(60):
+        impulses += world.step().impulses
+        assert kinetic_energy(world.bodies).sum() == pytest.approx(energy, rel=1e-11)
+    assert impulses > 10
+
+
 def test_contacts_that_no_response_needs_are_found_when_asked_for() -> None:
     """Shape matching tests pairs itself. Contacts, however late they are read, are of the poses before the response."""
     world = World("sap-kdop", response="shape-matching")

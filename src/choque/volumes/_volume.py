@@ -251,12 +251,12 @@ class Volume:
     def surface(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return its boundary as a closed triangle mesh, oriented outward: vertices (n, 3) [world], faces (m, 3).
 
-        Every edge is used as often in one direction as in the other. Where voxels meet in an edge alone, four triangles
-        share it: such a mesh is closed, but not a manifold, and programs for printing may ask to repair it.
+        The mesh is a manifold: every edge is used twice, once in each direction. Where voxels meet in an edge or a
+        corner alone, vertices are doubled, at the same place, and the voxels are apart.
         """
-        from choque.volumes.surface import closed_surface
+        from choque.volumes.surface import manifold_surface
 
-        points, faces = closed_surface(self.model)
+        points, faces = manifold_surface(self.model)
         return self.lattice.to_world(points), faces
 
     # Operations on two volumes

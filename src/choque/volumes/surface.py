@@ -35,6 +35,94 @@ def closed_surface(model: ExtremeVertices) -> tuple[Points, NDArray[np.int64]]:
     return unpack(keys, "xyz") + offset, faces
 
 
+def manifold_surface(model: ExtremeVertices) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return `closed_surface` with every edge used twice, once in each direction, and one fan around every vertex.
+
+    Where cells meet only in an edge or a corner, vertices are doubled, so that the cells are apart: around an edge with
+    four triangles, the two on the sides of one cell stay together. Where both ends of such an edge are joined by other
+    cells, two of its triangles get a vertex in its middle. O(m log m).
+    """
+    lattice, faces = closed_surface(model)
+    points = lattice.astype(np.float64)
+    if not len(faces):
+        return points, faces
+    parents = np.arange(faces.size)
+    _join_corners(_paired_edges(points, faces)[0], parents)
+    corners = faces.reshape(-1)
+    kept = np.flatnonzero(parents == np.arange(len(corners)))
+    kept = kept[np.argsort(corners[kept], kind="stable")]
+    numbers = np.empty(len(corners), np.int64)
+    numbers[kept] = np.arange(len(kept))
+    points, faces = points[corners[kept]], numbers[parents].reshape(-1, 3)
+    while True:
+        pairs, edges = _paired_edges(points, faces)
+        again = np.flatnonzero(edges[1:] == edges[:-1]) + 1
+        if not len(again):
+            return points, faces
+        points, faces = _halved(points, faces, pairs[again])
+
+
+def _paired_edges(points: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the half-edges (k, 2) that belong together, by edges, and the number (k,) of their edge.
+
+    Half-edge h starts at corner h of the faces.
+
+    Of four triangles around an edge, two bound the same quadrant of the solid: away from the edge along the triangle,
+    and against its normal.
+    """
+    tails, heads, thirds = (np.roll(faces, -step, axis=1).reshape(-1) for step in range(3))
+    normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
+    along = np.where(points[heads] == points[tails], points[thirds] - points[tails], 0.0)
+    quadrant = (np.sign(along) - np.repeat(np.sign(normals), 3, axis=0) + 2.0) @ np.array([25.0, 5.0, 1.0])
+    edges = np.minimum(tails, heads) * len(points) + np.maximum(tails, heads)
+    pairs = np.argsort(125 * edges + quadrant.astype(np.int64)).reshape(-1, 2)
+    return pairs, edges[pairs[:, 0]]
+
+
+def _halved(
+    points: NDArray[np.float64], faces: NDArray[np.int64], pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Cut the triangles of pairs of half-edges (k, 2) in the middle of their edges, a triangle at most once."""
+    rows = np.arange(len(pairs))
+    first = np.full(len(faces), len(pairs))
+    np.minimum.at(first, pairs // 3, rows[:, np.newaxis])
+    chosen = pairs[(first[pairs // 3] == rows[:, np.newaxis]).all(axis=1)]
+    middle = len(points) + np.arange(len(chosen))
+    place = chosen // 3, chosen % 3
+    tails, heads = faces[place], faces[place[0], (place[1] + 1) % 3]
+    halves = faces[place[0]]
+    np.put_along_axis(halves, place[1][..., np.newaxis], middle[:, np.newaxis, np.newaxis], axis=2)
+    cut = faces.copy()
+    cut[place[0], (place[1] + 1) % 3] = middle[:, np.newaxis]
+    added = (points[tails[:, 0]] + points[heads[:, 0]]) / 2.0
+    return np.concatenate((points, added)), np.concatenate((cut, halves.reshape(-1, 3)))
+
+
+@kernel
+def _join_corners(pairs: NDArray[np.int64], parents: NDArray[np.int64]) -> None:
+    """Join the corners of triangles on both ends of every pair of half-edges; ``parents`` then has one for each set.
+
+    Half-edge h starts at corner h and ends at the next corner of its triangle.
+    """
+    for row in range(pairs.shape[0]):
+        one, two = pairs[row, 0], pairs[row, 1]
+        for end in range(2):
+            a = one if end == 0 else one - one % 3 + (one + 1) % 3
+            b = two - two % 3 + (two + 1) % 3 if end == 0 else two
+            while parents[a] != a:
+                parents[a] = parents[parents[a]]
+                a = parents[a]
+            while parents[b] != b:
+                parents[b] = parents[parents[b]]
+                b = parents[b]
+            if a < b:
+                parents[b] = a
+            else:
+                parents[a] = b
+    for corner in range(parents.size):
+        parents[corner] = parents[parents[corner]]
+
+
 def _rectangles(model: ExtremeVertices, order: str) -> Points:
     """Return the faces across the first axis of an order as rectangles (n, 4, 3), counter-clockwise from outside."""
     columns = [order.index(axis) for axis in AXES]
