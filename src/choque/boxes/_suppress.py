@@ -438,8 +438,10 @@ def _run(ranked: Ranked, setting: Setting, kept: Kept, found: NDArray[np.int32])
     """Write for each box the place of the box that it goes to: its own if it is kept."""
     lowest, highest = np.zeros(3, np.int64), np.zeros(3, np.int64)
     for own in range(found.size):
+        found[own] = own
+        if not ranked.area[own] > 0:
+            continue  # a flat box covers nothing and is covered by nothing
         best = _find_cover(ranked, own, setting, kept, lowest, highest)
         found[own] = best
-        # A flat box covers nothing and is covered by nothing.
-        if best == own and ranked.area[own] > 0:
+        if best == own:
             _insert(ranked, own, setting, kept)

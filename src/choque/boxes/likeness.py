@@ -1,7 +1,7 @@
 """How much two boxes have in common: intersection over union, or over the smaller box.
 
 All arithmetic is that of the float type of the boxes, in the order of torchvision's: the product of the edges of the
-intersection, divided by the sum of both areas less that product. The result is not a number if both boxes are flat.
+intersection, divided by the sum of both areas less that product. The result is 0 if there is nothing to divide by.
 
 Why a search can be short, for a threshold t and boxes with I / U ≥ t: along every axis the intersection i and the hull
 u of both intervals have i / u ≥ t, because U ≥ u · I / i. So lower corners differ by at most u − i ≤ (1/t − 1) · i,
@@ -93,9 +93,8 @@ def likeness(a_lower: Any, a_upper: Any, i: Integer, b_lower: Any, b_upper: Any,
         inner *= max(zero, high - low)
         first *= a_upper[i, axis] - a_lower[i, axis]
         second *= b_upper[j, axis] - b_lower[j, axis]
-    if over_smaller:
-        return inner / min(first, second)
-    return inner / (first + second - inner)
+    whole = min(first, second) if over_smaller else first + second - inner
+    return inner / whole if whole > zero else zero
 
 
 @kernel
@@ -112,11 +111,10 @@ def _keep_alike(keys: Keys, sides: Sides, threshold: float, over_smaller: bool) 
 
 @kernel
 def fill_likeness(first: int, last: int, pairs: Pairs, sides: Sides, over_smaller: bool, values: NDArray[Any]) -> None:
-    """Write the overlap of each pair; 0 where both boxes are flat."""
+    """Write the overlap of each pair."""
     for k in range(first, last):
         i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
-        found = likeness(sides.a_lower, sides.a_upper, i, sides.b_lower, sides.b_upper, j, over_smaller)
-        values[k] = found if found == found else values.dtype.type(0)
+        values[k] = likeness(sides.a_lower, sides.a_upper, i, sides.b_lower, sides.b_upper, j, over_smaller)
 
 
 def widest_sides(a: Boxes, b: Boxes) -> Sides:
