@@ -61,6 +61,23 @@ def test_collisions_are_those_of_intersections() -> None:
     assert collide(two, one, (back[:, :3, :3], back[:, :3, 3]), solid=False).tolist() == wanted
 
 
+def test_a_small_part_on_a_large_one_misses_nothing() -> None:
+    ground, part = Mesh(*sphere(24, 1000.0)), Mesh(*torus(6, 0.05, 0.02))
+    random = np.random.default_rng(0)
+    face = random.integers(0, len(ground), 150)
+    weights = random.dirichlet([1, 1, 1], 150)
+    on = np.einsum("nk,nkd->nd", weights, ground.vertices[ground.faces[face]])
+    shifts = on * (1 + random.normal(0, 4e-5, (150, 1)))
+    rotations = np.stack([rotation(k) for k in range(150)])
+    wanted = [len(intersections(ground, part, pose=(r, t))) > 0 for r, t in zip(rotations, shifts, strict=True)]
+    assert 20 < sum(wanted) < 130
+    assert collide(ground, part, (rotations, shifts), solid=False).tolist() == wanted
+    assert (distance(ground, part, (rotations, shifts)).distance == 0).tolist() == wanted
+    back = rotations.transpose(0, 2, 1)
+    there = -(back @ shifts[:, :, None])[:, :, 0]
+    assert collide(part, ground, (back, there), solid=False).tolist() == wanted
+
+
 def dense_distance(p: Array, q: Array) -> float:
     """The least distance of points sampled on the triangles of two soups, an upper bound."""
     u, v = np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 1, 9))

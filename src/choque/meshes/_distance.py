@@ -12,7 +12,7 @@ from choque._core.types import Integer
 from choque._core.vector import Vector, along, cross, dot, scaled, store, subtract
 from choque.meshes._collide import over_batches
 from choque.meshes.frames import FRAME, Motions, copy_box, fill_frames, fill_query, placed_triangle
-from choque.meshes.lanes import QUERY, box_gaps, turned_gaps
+from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, SIDES, SLAB, box_gaps, turned_gaps
 from choque.meshes.poses import RIGID_TOLERANCE
 from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
 from choque.meshes.triangles import Triangle, intersection_of, is_surely_apart, triangles_kind
@@ -38,6 +38,7 @@ class Room(NamedTuple):
     nearest: NDArray[np.int64]
     way: NDArray[np.float64]
     reach: NDArray[np.float64]
+    sight: NDArray[np.float64]
 
 
 class Answers(NamedTuple):
@@ -74,6 +75,7 @@ def _measure(
         np.full(2, -1, np.int64),
         np.zeros(3),
         np.empty(WIDTH),
+        np.empty(4),
     )
     for row in range(first, last):
         squared = _walk(one, two, motions, row, limit, room)
@@ -144,11 +146,20 @@ def _list_crossing(
             copy_box(one, level, block, box)
             fill_query(frames, 1, box, query)
             turned_gaps(two.lanes, two.slabs, two.level_first[other_level] + other, query, gaps)
+        _look_along(room, 0 if splits_one else 1)
+        tree, place = (one.lanes, one.slabs), one.level_first[level] + block
+        if not splits_one:
+            tree, place = (two.lanes, two.slabs), two.level_first[other_level] + other
         floor = depth
         for lane in range(WIDTH):
             cost = gaps[lane] * _LOWERED
             if not cost < best:
                 continue
+            gap = room.sight[3] - _reach_of(tree, place, lane, room.sight)
+            if gap > 0.0:
+                cost = max(cost, gap * gap * _LOWERED)
+                if cost >= best:
+                    continue
             at = depth  # the nearest goes on top
             while at > floor and costs[at - 1] < cost:
                 costs[at] = costs[at - 1]
@@ -217,6 +228,45 @@ def _compare_blocks(
                 room.candidates[count, 0], room.candidates[count, 1] = own, place
                 count += 1
     return count, best
+
+
+@helper
+def _look_along(room: Room, target: Integer) -> None:
+    """Write the direction between the nearest points as mesh ``target`` sees it, toward the other, to ``room.sight``.
+
+    The fourth number is where the box of the query begins in this direction; see `choque.meshes.lanes`.
+    """
+    way, frames, query, sight = room.way, room.frames, room.query, room.sight
+    for i in range(3):
+        sight[i] = way[i]
+        if target == 1:
+            sight[i] = -(frames[1, 3 * i] * way[0] + frames[1, 3 * i + 1] * way[1] + frames[1, 3 * i + 2] * way[2])
+    share = 0.0
+    for k in range(3):
+        share += sight[k] * query[SLAB + k]
+    begin = min(share * query[SLAB + 3], share * query[SLAB + 4]) - query[LOOSE]
+    for k in range(3):
+        begin += (sight[k] - share * query[SLAB + k]) * query[MIDDLE + k]
+        side = 0.0
+        for i in range(3):
+            side += (sight[i] - share * query[SLAB + i]) * query[SIDES + 3 * k + i]
+        begin -= abs(side)
+    sight[3] = begin
+
+
+@forceinline
+def _reach_of(
+    tree: tuple[NDArray[np.float32], NDArray[np.float32]], block: Integer, lane: Integer, sight: NDArray[np.float64]
+) -> float:
+    """Return how far what is in a lane reaches in a direction at most, by its slab and its box."""
+    lanes, slabs = tree
+    start, slab = 96 * block + lane, 80 * block + lane
+    share = sight[0] * slabs[slab] + sight[1] * slabs[slab + 16] + sight[2] * slabs[slab + 32]
+    reach: float = max(share * slabs[slab + 48], share * slabs[slab + 64])
+    for axis in range(3):
+        rest = sight[axis] - share * slabs[slab + 16 * axis]
+        reach += max(rest * lanes[start + 16 * axis], rest * lanes[start + 16 * (axis + 3)])
+    return reach
 
 
 @helper

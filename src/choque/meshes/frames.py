@@ -108,6 +108,7 @@ def fill_query(
     own = 1 - target
     slack, looseness = frames[target, 12], frames[target, 13]
     low, high = box[9], box[10]
+    size = 0.0  # of what is rounded to float32 in the extent along a normal
     for i in range(3):
         middle, half, normal = frames[target, 9 + i], slack, 0.0
         for k in range(3):
@@ -116,16 +117,18 @@ def fill_query(
             half += abs(share) * side
             normal += frames[own, 3 * k + i] * box[6 + k]
             query[SIDES + 3 * k + i] = share * side
+            size += abs(share * side)
         query[i], query[i + 3], query[MIDDLE + i] = float_below(middle - half), float_above(middle + half), middle
         for k in range(3):
             query[6 + 5 * i + k] = frames[own, 3 * i + k]
         query[9 + 5 * i] = float_below(box[i] - frames[own, 9 + i] - slack - looseness)
         query[10 + 5 * i] = float_above(box[i + 3] - frames[own, 9 + i] + slack + looseness)
         query[SLAB + i] = normal
+        size += abs(middle)
         low, high = low - box[6 + i] * frames[own, 9 + i], high - box[6 + i] * frames[own, 9 + i]
     query[SLAB + 3] = float_below(low - slack - looseness)
     query[SLAB + 4] = float_above(high + slack + looseness)
-    query[LOOSE] = float_above(2.0 * looseness + slack)
+    query[LOOSE] = float_above(2.0 * looseness + slack + PROJECTING * (size + abs(low) + abs(high)))
 
 
 @forceinline
