@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MAX_LISTED = 256
 """Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
 
-MAX_ALIKE = 3_000
-"""Up to this number of boxes of like sizes, a grid takes less time than finding out which method is the fastest."""
+MAX_ALIKE = 16_000
+"""Up to this number, boxes of like sizes that do not crowd take a grid on one thread, without a survey before."""
 
 
 def pairs(

@@ -184,14 +184,14 @@ def test_a_bad_table_is_named_in_a_sentence(tmp_path, monkeypatch, text: str, wo
     path.write_text(text)
     monkeypatch.setenv(table_of_auto.VARIABLE, str(path))
     with pytest.raises(UnreadableFile, match=words) as caught:
-        choque.explain(*spread(5_000))
+        choque.explain(*spread(17_000))
     assert str(path) in str(caught.value)
 
 
 def test_a_missing_table_is_named_in_a_sentence(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(table_of_auto.VARIABLE, str(tmp_path / "gone.json"))
     with pytest.raises(UnreadableFile, match="cannot be read"):
-        choque.explain(*spread(5_000))
+        choque.explain(*spread(17_000))
 
 
 def test_the_shortest_way_agrees_with_the_long_one() -> None:
@@ -205,7 +205,7 @@ def test_the_shortest_way_agrees_with_the_long_one() -> None:
             assert short.flags.writeable
 
 
-@pytest.mark.parametrize("count", [256, 257, 258, 1_024, 1_025, 3_000, 3_001])
+@pytest.mark.parametrize("count", [256, 257, 258, 1_024, 1_025, 4_095, 4_097, 16_000, 16_001])
 def test_few_boxes_take_a_short_way_to_the_same_answer(count: int) -> None:
     random = np.random.default_rng(count)
     lower = random.uniform(0, (2 * count) ** (1 / 3), (count, 3))
@@ -215,6 +215,7 @@ def test_few_boxes_take_a_short_way_to_the_same_answer(count: int) -> None:
         long = choque.pairs(*boxes, method="bvh")
         np.testing.assert_array_equal(choque.pairs(*boxes), long)
     assert choque.explain(*boxes).method == ("brute" if count <= 256 else "grid")
+    assert ("at once" in choque.explain(*boxes).reason) == (256 < count <= 16_000)
 
 
 def test_boxes_of_many_sizes_or_partners_take_the_long_way() -> None:
@@ -222,3 +223,4 @@ def test_boxes_of_many_sizes_or_partners_take_the_long_way() -> None:
     lower, edge = random.uniform(0, 20, (900, 3)), np.exp(random.uniform(0, 7, (900, 1)))
     for upper in (lower + edge, lower + 15, np.where(lower < 0.1, np.inf, lower + 1)):
         np.testing.assert_array_equal(choque.pairs(lower, upper), choque.pairs(lower, upper, method="brute"))
+        assert "at once" not in choque.explain(lower, upper).reason

@@ -21,8 +21,14 @@ from choque._core.types import Floats, Integer, Keys, Pairs
 SLICE = 256
 """Boxes of a row that are emitted together, against one neighbouring row at a time."""
 
-PAIRS_EACH = 12
-"""Pairs of a box, in the mean, for which `list_pairs` has room."""
+PIECE = 16 * SLICE
+"""Boxes after which `list_pairs` looks how many tests there were."""
+
+PAIRS_EACH = 4
+"""Pairs of a box, in the mean, for which a chunk of `list_pairs` has room."""
+
+MAX_TESTS = 150
+"""Tests of a box, in the mean, above which another method may be faster than a grid."""
 
 
 def emit_rows(sink: Sink, rows: Rows) -> None:
@@ -34,16 +40,27 @@ def emit_rows(sink: Sink, rows: Rows) -> None:
 
 
 def list_pairs(records: Floats) -> Pairs | None:
-    """Return the sorted pairs of a few thousand boxes (n, 6) of like sizes at the least cost.
+    """Return the sorted pairs of some thousand boxes (n, 6) of like sizes, on one thread, at the least cost.
 
-    None if their sizes differ, some are infinite, or each has very many partners.
+    None if their sizes differ, some are infinite, or they crowd in few cells.
     """
-    rows = build_alike(records)
+    rows, count = build_alike(records), len(records)
     if rows is None:
         return None
-    chunk: Keys = np.empty(PAIRS_EACH * len(records) + SLICE, np.uint64)
-    following, written, _ = emit_levels(0, len(records), chunk, rows)
-    return sorted_pairs([chunk[:written]], len(records), 1) if following == len(records) else None
+    chunks: list[Keys] = []
+    unit = tests = 0
+    size = PAIRS_EACH * min(count, PIECE) + SLICE
+    while unit < count:
+        chunk: Keys = np.empty(size, np.uint64)
+        following, written, tested = emit_levels(unit, min(unit - unit % PIECE + PIECE, count), chunk, rows)
+        tests += tested
+        if tests > MAX_TESTS * count:
+            return None
+        if following == unit:
+            size *= 2  # one box has more pairs
+        chunks.append(chunk[:written])
+        unit = following
+    return sorted_pairs(chunks, count, 1)
 
 
 # Within a level

@@ -29,6 +29,7 @@ MAX_WHOLE = 300_000
 """Up to this number of keys, NumPy's vector sort on one thread is faster than digits on two."""
 
 _DIGIT_BITS = 11
+_NONE: Keys = np.empty(0, np.uint64)
 MAX_RANKED = 64
 """Pairs of one first number that are sorted by rank; more are sorted by digits."""
 
@@ -59,8 +60,8 @@ def sorted_pairs(
     if by_numpy:
         bits = max(bits, _bits_below(row_count) - max(total // PART_PAIRS, 1).bit_length() + 1)
     shift, parts = np.uint64(32 + bits), ((max(row_count, 1) - 1) >> bits) + 1
-    if parts == 1 and len(chunks) == 1:
-        keys, starts = chunks[0], np.array([0, total])
+    if parts == 1:
+        keys, starts = chunks[0] if len(chunks) == 1 else np.concatenate(chunks or [_NONE]), np.array([0, total])
     else:
         keys, starts = _dealt(chunks, total, shift, parts, thread_count)
     chunks.clear()

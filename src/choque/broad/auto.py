@@ -228,7 +228,7 @@ def _changed_rows(before: Any, after: Any, maximum: Integer) -> tuple[int, Any]:
 
 
 MIN_SAMPLE, MAX_SAMPLE = 128, 2048
-"""Boxes in a sample: about four times the root of their number, so that comparing all of them costs a few percent."""
+"""Boxes in a sample: about twice the root of their number, so that comparing all of them costs a few percent."""
 
 PER_NEAR = 1.0
 """Tests that a grid takes for each pair near enough, as compared with the grid's own probe."""
@@ -271,7 +271,7 @@ def survey_numbers(records: Floats, previous: Floats | None) -> NDArray[np.float
 
 def sample_size(count: int) -> int:
     """Return the sample size for ``count`` boxes."""
-    return min(count, max(MIN_SAMPLE, min(MAX_SAMPLE, math.isqrt(16 * count))))
+    return min(count, max(MIN_SAMPLE, min(MAX_SAMPLE, math.isqrt(4 * count))))
 
 
 def ends_passed(previous: Floats, records: Floats) -> float:
