@@ -14,11 +14,12 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 
 import choque
 from choque.errors import InvalidInput
-from choque.studio.drawing import kind_of_things
+from choque.studio.drawing import draw_picture, kind_of_things
 from choque.studio.page.bodies import FREE, TOUCHING
 from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import find_view, view_of
 from choque.studio.page.studio import Studio
+from choque.studio.request import PictureRequest
 from choque.studio.volumes.view import VolumeView
 
 RANDOM = np.random.default_rng(3)
@@ -81,3 +82,12 @@ def test_two_volumes_are_shown_and_other_things_are_refused() -> None:
         view_of(1, 2, 3)
     with pytest.raises(InvalidInput, match="all of finite size"):
         view_of(choque.bounds.Boxes([[0.0, 0.0]], [[np.inf, 1.0]]))
+
+
+@pytest.mark.parametrize(("frame", "words"), [(0, "frame 0 of arena, 10 boxes"), (30, "frame 30 of arena, 10 boxes")])
+def test_generated_boxes_are_drawn_at_any_frame(frame: int, words: str, tmp_path: Path) -> None:
+    """F-004-36: the arena of the thesis on areas of interest can be seen."""
+    pytest.importorskip("matplotlib")
+    told = draw_picture(tmp_path / "a.png", ["arena:10"], request=PictureRequest(frame=frame))
+    assert told.startswith(words)
+    assert (tmp_path / "a.png").stat().st_size > 2_000

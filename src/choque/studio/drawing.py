@@ -23,7 +23,7 @@ from choque.files.atomic import check_output
 from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
 from choque.scene import BodyScene
-from choque.scene.files import read_boxes
+from choque.scene.files import find_boxes
 from choque.studio.film import check_film, draw_frame, make_film, rate_of, require_film, write_film
 from choque.studio.page.entries import entry_of
 from choque.studio.request import FilmRequest, PictureRequest
@@ -124,8 +124,7 @@ def _draw_recording(path: Path, things: Sequence[str], request: PictureRequest) 
 def _draw_boxes(path: Path, things: Sequence[str], request: PictureRequest) -> str:
     from choque.studio.picture.scene import draw_scene
 
-    request.refuse_parameters(things[0])
-    scene = read_boxes(things[0])
+    scene = find_boxes(things[0], frame=request.frame, **request.parameters)
     lower, upper = scene.frame(request.frame)
     pairs = choque.pairs(lower, upper)
     draw_scene(path, lower, upper, pairs, title=scene.name)

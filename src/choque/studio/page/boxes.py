@@ -16,7 +16,7 @@ from choque.errors import InvalidInput
 from choque.files.boxes import FRAME_FORMATS, READERS
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.scene.files import DEFAULT_COUNT, read_boxes
+from choque.scene.files import DEFAULT_COUNT, find_boxes
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
@@ -177,14 +177,9 @@ def view_of_boxes(thing: Any) -> BoxesView | None:
 def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> BoxesView:
     if len(things) != 1:
         raise InvalidInput(f"{len(things)} sets of boxes were given, {', '.join(things)}; the studio shows one.")
-    name, _, count = things[0].partition(":")
-    if name in scene.names("boxes"):
-        given = {"n": int(count) if count.isdigit() else DEFAULT_COUNT, **parameters}
-        lower, upper = scene.generate(name, given.pop("n"), **given).frame(0)
-        return BoxesView(lower, upper, title=things[0])
-    if set(parameters) - {"frame"}:
-        raise InvalidInput(f"{things[0]} takes no parameter but frame; {', '.join(parameters)} was given.")
-    lower, upper = read_boxes(things[0]).frame(int(parameters.get("frame", 0)))
+    given = dict(parameters)
+    frame = int(given.pop("frame", 0))
+    lower, upper = find_boxes(things[0], frame=frame, **given).frame(frame)
     return BoxesView(lower, upper, title=things[0])
 
 
