@@ -169,26 +169,37 @@ def compare_peers(options: argparse.Namespace, folder: Path) -> None:
         lambda: choque.scale.join(*sides, target, memory=options.memory, workers=workers).count,
     )
     for name in ("duckdb", "sedonadb"):
-        code = PEERS[name].format(a=sides[0], b=sides[1], memory=options.memory.replace(" ", ""), folder=folder)
+        code = PEERS[name].format(
+            a=sides[0], b=sides[1], memory=options.memory.replace(" ", "").removesuffix("iB"), folder=folder
+        )
         timed(name, folder / "none", lambda code=code: _child(code, options.patience))
 
 
-_BOX = "ST_MakeEnvelope(x_lower, y_lower, x_upper, y_upper)"
-_JOIN = (
-    f"SELECT count(*) FROM (SELECT {_BOX} g FROM '{{a}}') a JOIN (SELECT {_BOX} g FROM '{{b}}') b "
-    "ON ST_Intersects(a.g, b.g)"
-)
-PEERS = {
-    "duckdb": "import duckdb; c = duckdb.connect('{folder}/duck.db'); c.execute('INSTALL spatial; LOAD spatial');"
-    "c.execute(\"SET memory_limit='{memory}'; SET threads=2\");"
-    f'print(c.execute("{_JOIN}").fetchone()[0])',
-    "sedonadb": "import sedona.db; s = sedona.db.connect(memory_limit='{memory}', temp_dir='{folder}');"
-    "s.read_parquet('{a}').to_view('a'); s.read_parquet('{b}').to_view('b');"
-    "print(s.sql('SELECT count(*) n FROM (SELECT ST_GeomFromWKB(ST_AsBinary(ST_MakeLine(ST_Point(x_lower, y_lower),"
-    " ST_Point(x_upper, y_upper)))) g FROM a) a JOIN (SELECT ST_MakeLine(ST_Point(x_lower, y_lower),"
-    " ST_Point(x_upper, y_upper)) g FROM b) b ON ST_Intersects(ST_Envelope(a.g), ST_Envelope(b.g))')"
-    ".to_pandas().n[0])",
-}
+DUCKDB = """
+import duckdb
+database = duckdb.connect("{folder}/duck.db")
+database.execute("INSTALL spatial; LOAD spatial")
+database.execute("SET memory_limit='{memory}B'; SET threads=2")
+box = "ST_MakeEnvelope(x_lower, y_lower, x_upper, y_upper)"
+sides = [f"(SELECT {{box}} g FROM '{{path}}')" for path in ("{a}", "{b}")]
+query = "SELECT count(*) FROM {{}} a JOIN {{}} b ON ST_Intersects(a.g, b.g)".format(*sides)
+print(database.execute(query).fetchone()[0])
+"""
+
+SEDONA = """
+import sedona.db
+session = sedona.db.connect()
+session.sql("SET datafusion.runtime.memory_limit = '{memory}'").execute()
+session.sql("SET datafusion.runtime.temp_directory = '{folder}'").execute()
+box = "ST_Envelope(ST_MakeLine(ST_Point(x_lower, y_lower), ST_Point(x_upper, y_upper)))"
+for name, path in (("a", "{a}"), ("b", "{b}")):
+    session.read_parquet(path).to_view(name)
+sides = [f"(SELECT {{box}} g FROM {{name}}) {{name}}" for name in "ab"]
+print(session.sql("SELECT count(*) n FROM {{}} JOIN {{}} ON ST_Intersects(a.g, b.g)".format(*sides)).to_pandas().n[0])
+"""
+
+PEERS = {"duckdb": DUCKDB, "sedonadb": SEDONA}
+"""Programs that print the number of pairs; the memory is as in 4G."""
 
 
 def _child(code: str, patience: float) -> int:

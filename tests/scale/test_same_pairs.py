@@ -139,6 +139,22 @@ def test_global_order_is_one_sorted_sequence(tmp_path: Path, monkeypatch: pytest
     assert np.array_equal(found.head(3), expected[:3])
 
 
+def test_global_order_holds_a_limited_number_of_pairs_of_one_box(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("choque.scale._plan.MOST_RUN", 40)
+    lower = np.column_stack([np.arange(300.0) * 2, np.zeros(300)])
+    upper = lower + 1
+    lower[0], upper[0] = -1, 1000  # overlaps all others, which overlap nothing else
+    written: list[int] = []
+    write = PairWriter.write
+    monkeypatch.setattr(PairWriter, "write", lambda self, a, b: (written.append(len(a)), write(self, a, b)))
+    path = write_table(tmp_path / "boxes.parquet", lower, upper)
+    found = choque.scale.pairs(path, tmp_path / "pairs", tile_rows=30, order="global")
+    assert np.concatenate(list(found.scan())).tolist() == [[0, other] for other in range(1, 300)]
+    assert max(written) <= 80
+
+
 def test_rows_are_numbered_through_all_files(tmp_path: Path) -> None:
     random = np.random.default_rng(9)
     lower = random.uniform(0, 6, (150, 2)).astype(np.float32)

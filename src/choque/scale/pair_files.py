@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
 from choque.files.boxes import PAIR_COLUMNS
+
+Span: TypeAlias = tuple[int, int]
+"""A range of ids, both ends included."""
 
 GROUP_PAIRS = 1 << 17
 """Pairs in a row group: small enough for a reader that wants a range of ``first`` to skip most of a file."""
@@ -81,19 +84,12 @@ def count_pairs(path: Path) -> int:
         return int(source.metadata.num_rows)
 
 
-def ranges_of_first(paths: Sequence[Path], limit: int) -> list[tuple[int, int]]:
-    """Divide all ids by the statistics of the files into ranges with about ``limit`` pairs each, last included."""
-    lowest, highest, counts = [], [], []
-    for path in paths:
-        with _opened(path) as source:
-            for number in range(source.metadata.num_row_groups):
-                group = source.metadata.row_group(number)
-                facts = group.column(0).statistics
-                lowest.append(facts.min)
-                highest.append(facts.max)
-                counts.append(group.num_rows)
-    if not counts:
+def ranges_of_first(paths: Sequence[Path], limit: int) -> list[Span]:
+    """Divide all ids by the statistics of the files into ranges with about ``limit`` pairs each."""
+    groups = [(facts.min, facts.max, count) for path in paths for facts, count in _statistics(path, 0)]
+    if not groups:
         return []
+    lowest, highest, counts = zip(*groups, strict=True)
     part_count = -(-sum(counts) // limit)
     # As if the pairs of a group were spread evenly between its lowest and its highest first id.
     low, high = np.array(lowest, np.float64), np.array(highest, np.float64)
@@ -106,22 +102,64 @@ def ranges_of_first(paths: Sequence[Path], limit: int) -> list[tuple[int, int]]:
     return list(zip(starts, [*(start - 1 for start in starts[1:]), max(highest)], strict=True))
 
 
-def sort_range(paths: Sequence[Path], span: tuple[int, int], target: Path) -> int:
-    """Write the pairs of all ``paths`` with a first id in ``span``, both ends included, sorted; return their number."""
+def sort_range(paths: Sequence[Path], span: Span, limit: int, target: Path) -> int:
+    """Write the pairs of all ``paths`` with a first id in ``span``, sorted; return their number.
+
+    At most ``limit`` pairs are held: a range with more of them is halved, and so are the second ids of a single first
+    one. O(m log m) time for m pairs.
+    """
+    waiting = [(span, _extent(paths, 1))]
+    with writing(target) as writer:
+        while waiting:
+            first, second = waiting.pop()
+            found = _collect(paths, first, second, limit)
+            if found is not None:
+                writer.write(*sort_pairs(found[:, 0], found[:, 1]))
+            elif first[0] < first[1]:
+                waiting += [(half, second) for half in _halves(first)]
+            else:
+                waiting += [(first, half) for half in _halves(second)]
+        return writer.count
+
+
+def _extent(paths: Sequence[Path], column: int) -> Span:
+    """Return the lowest and the highest id in a column, by the statistics of the files; (0, 0) if they are empty."""
+    found = [facts for path in paths for facts, _ in _statistics(path, column)]
+    return (min(facts.min for facts in found), max(facts.max for facts in found)) if found else (0, 0)
+
+
+def _statistics(path: Path, column: int) -> list[tuple[Any, int]]:
+    """Return the statistics of a column and the number of pairs, for each row group of a file."""
+    with _opened(path) as source:
+        groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
+        return [(group.column(column).statistics, group.num_rows) for group in groups]
+
+
+def _halves(span: Span) -> tuple[Span, Span]:
+    """Return the upper and the lower half of a range, in the order in which a stack takes them."""
+    middle = (span[0] + span[1]) // 2
+    return (middle + 1, span[1]), (span[0], middle)
+
+
+def _collect(paths: Sequence[Path], first: Span, second: Span, limit: int) -> NDArray[np.int64] | None:
+    """Return the pairs (m, 2) with ids in these ranges; None if there are more than ``limit``, of different ids."""
     parts: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
+    count = 0
     for path in paths:
         with _opened(path) as source:
-            groups = range(source.metadata.num_row_groups)
-            facts = [source.metadata.row_group(number).column(0).statistics for number in groups]
-            for number in groups:
-                if facts[number].min <= span[1] and facts[number].max >= span[0]:
-                    table = source.read_row_group(number, columns=PAIR_COLUMNS)
-                    pairs = np.column_stack([table.column(name).to_numpy() for name in PAIR_COLUMNS])
-                    parts.append(pairs[(pairs[:, 0] >= span[0]) & (pairs[:, 0] <= span[1])])
-    found = np.concatenate(parts)
-    with writing(target) as writer:
-        writer.write(*sort_pairs(found[:, 0], found[:, 1]))
-        return writer.count
+            for number in range(source.metadata.num_row_groups):
+                facts = source.metadata.row_group(number).column(0).statistics
+                if facts.min > first[1] or facts.max < first[0]:
+                    continue
+                table = source.read_row_group(number, columns=PAIR_COLUMNS)
+                pairs = np.column_stack([table.column(name).to_numpy() for name in PAIR_COLUMNS])
+                chosen = (pairs[:, 0] >= first[0]) & (pairs[:, 0] <= first[1])
+                chosen &= (pairs[:, 1] >= second[0]) & (pairs[:, 1] <= second[1])
+                parts.append(pairs[chosen])
+                count += len(parts[-1])
+                if count > limit and (first[0] < first[1] or second[0] < second[1]):
+                    return None
+    return np.concatenate(parts)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from choque.scale._plan import Order, SearchPlan, Share, identity, least_memory,
 from choque.scale.executors import Workers, completed, find_workers
 from choque.scale.found import MANIFEST, Found
 from choque.scale.inputs import BoxSet, open_set
-from choque.scale.pair_files import count_pairs, ranges_of_first, sort_range
+from choque.scale.pair_files import Span, count_pairs, ranges_of_first, sort_range
 from choque.scale.scatter import scatter, starts_file
 from choque.scale.spool import is_stream, named_file, spool
 from choque.scale.tiles import Tiles
@@ -421,9 +421,10 @@ def join_task(ticket: _Ticket, tile: int, target: str) -> int:
     return count
 
 
-def sort_task(ticket: _Ticket, sources: list[str], span: tuple[int, int], target: str) -> int:
+def sort_task(ticket: _Ticket, sources: list[str], span: Span, target: str) -> int:
     """Sort the pairs of one range of ids."""
     made = Path(ticket.work) / Path(target).name
-    count = sort_range([Path(source) for source in sources], span, made)
+    limit = 2 * _plan_of(ticket).options.run_pairs  # the ranges are estimates
+    count = sort_range([Path(source) for source in sources], span, limit, made)
     made.replace(target)
     return count
