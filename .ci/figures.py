@@ -272,7 +272,7 @@ def library_lines() -> list[str]:
 
 
 FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
-    "library: files": ("377", 290, lambda: [str(path.relative_to(ROOT)) for path in library()]),
+    "library: files": ("377", 300, lambda: [str(path.relative_to(ROOT)) for path in library()]),
     "library: lines": (
         "42,000",
         MAX_LINES_WITH_NEIGHBORS if (PACKAGE / "neighbors").exists() else MAX_LINES,

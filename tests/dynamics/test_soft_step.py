@@ -234,3 +234,28 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
             world.step(1 / 60)
         hashes.append(world.hash())
     assert len(set(hashes)) == 1
+
+
+def test_a_damaged_memory_is_refused_and_leaves_the_response_as_it_was() -> None:
+    world = mixed_pile(8)
+    for _ in range(60):
+        world.step(1 / 60)
+    whole = {name: array.copy() for name, array in world.response.state().items()}
+    before = world.hash()
+    for name, change in (
+        ("manifold.pairs", lambda array: array + 1_000),
+        ("sphere.held", lambda array: array[:, :3].copy()),
+        ("order", lambda array: np.zeros_like(array)),
+        ("manifold.marks", lambda array: array + np.uint32(9)),
+        ("rest.island", lambda array: array + np.int32(500)),
+        ("steps", lambda array: array.astype(np.float64)),
+    ):
+        with pytest.raises(InvalidInput, match="damaged"):
+            world.response.restore({**whole, name: change(whole[name])})
+        with pytest.raises(InvalidInput, match="damaged"):
+            world.response.restore({key: array for key, array in whole.items() if key != name})
+    other = world.copy()
+    world.response.restore(whole)
+    world.step(1 / 60)
+    other.step(1 / 60)
+    assert world.hash() == other.hash() != before

@@ -116,8 +116,9 @@ def test_row_k_becomes_body_k() -> None:
     made = BodyScene("mixture", mixture())
     bodies = made.world().bodies
     assert bodies.ids.tolist() == list(range(12))
-    for name in ("kind", "position", "size", "velocity", "acceleration", "mass", "elasticity", "static", "drawn"):
+    for name in ("kind", "position", "size", "velocity", "acceleration", "mass", "static", "drawn"):
         np.testing.assert_array_equal(getattr(bodies, name), getattr(made.bodies, name), err_msg=name)
+    np.testing.assert_array_equal(bodies.restitution, made.bodies.elasticity)
     for name in ("rocket", "color"):
         np.testing.assert_array_equal(getattr(bodies, name), getattr(made.bodies, name), err_msg=name)
     np.testing.assert_allclose(bodies.rotation, made.bodies.rotation, atol=1e-15)
@@ -175,7 +176,7 @@ def test_boxes_and_grounds() -> None:
     bodies = made.world().bodies
     assert [KIND_WORDS[kind] for kind in bodies.kind] == ["ground", "box", "ground"]
     assert bodies.position[:, 1].tolist() == [-1, 3, -7]
-    assert bodies.elasticity.tolist() == [1, 1, 0.5]
+    assert bodies.restitution.tolist() == [1, 1, 0.5]
 
 
 def test_the_facade_loads_and_runs(tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ class Detection:
         bounded = perf_counter()
         outer = self._outer
         if outer is None and "outer.lower" in self._restored:
-            outer = self._outer = _Outer(*(self._restored[f"outer.{name}"] for name in _Outer._fields))
+            outer = self._outer = _restored_outer(self._restored, bodies)
             self._ids = bodies.ids
         if (
             outer is None
@@ -422,6 +422,19 @@ class Detection:
             made.restore(remembered)
             made.update(bounds)
         return made
+
+
+def _restored_outer(state: Mapping[str, NDArray[Any]], bodies: Bodies) -> _Outer | None:
+    """Return the wider boxes that a file holds; None if they do not fit these bodies."""
+    found = [state.get(f"outer.{name}", NO_PAIRS) for name in _Outer._fields]
+    shapes = [(len(bodies), 3), (len(bodies), 3), (len(bodies),)]
+    fits = all(
+        array.shape == shape and array.dtype == bodies.dtype and array.flags.carray
+        for array, shape in zip(found, shapes, strict=False)
+    )
+    pairs = found[-1]
+    fits = fits and pairs.dtype == np.int32 and pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.flags.carray
+    return _Outer(*found) if fits and ((pairs >= 0) & (pairs < len(bodies))).all() else None
 
 
 def _resident_sweep(settings: Settings) -> ResidentSweep | None:

@@ -20,10 +20,11 @@ from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import spheres as sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.islands import STILL, Rest, find_changed, settle, wake_islands
-from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
+from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import (
     COUNT,
     FEATURES,
+    HELD,
     SPEED,
     TOUCHED,
     Kept,
@@ -36,6 +37,7 @@ from choque.dynamics.soft_step.memory import (
 from choque.dynamics.soft_step.rates import THRESHOLD, Rates
 from choque.dynamics.soft_step.spheres import SphereRows, prepare_spheres, store_spheres, touch_spheres
 from choque.dynamics.soft_step.substeps import Problem, part_cuts, solve
+from choque.errors import InvalidInput
 from choque.narrow.manifolds import ManifoldFinder
 from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS, ContactArrays, Contacts
@@ -186,7 +188,9 @@ class SoftStep(Response):
         return found | {f"rest.{part}": array for part, array in self._rest._asdict().items()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from what `state` returned."""
+        """Continue from what `state` returned; raise `InvalidInput` for arrays that cannot be from there."""
+        if state:
+            _check_state(state)
         self._forget()
         if not state:
             return
@@ -450,6 +454,46 @@ class SoftStep(Response):
         found.normal[swaps] *= -1
         order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
         return Contacts(*found.take(order))
+
+
+def _check_state(state: Mapping[str, NDArray[Any]]) -> None:
+    """Raise `InvalidInput` unless kernels may be given these arrays: types, shapes, and rows that are there."""
+    count = len(state["ids"]) if "ids" in state else 0
+    wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "ids": (np.int32, (count,)),
+        "static": (np.uint8, (count,)),
+        "order": (np.int64, (count,)),
+        "steps": (np.int64, (5,)),
+        "rest.awake": (np.uint8, (count,)),
+        "rest.still": (np.float64, (count,)),
+        "rest.island": (np.int32, (count,)),
+    }
+    for name in ("sphere", "manifold"):
+        total = len(state[f"{name}.keys"]) if f"{name}.keys" in state else 0
+        wide = total if name == "manifold" else 0
+        wanted |= {
+            f"{name}.keys": (np.uint64, (total,)),
+            f"{name}.pairs": (np.int32, (total, 2)),
+            f"{name}.held": (np.float64, (total, HELD)),
+            f"{name}.marks": (np.uint32, (total, 5)),
+            f"{name}.pose": (np.float64, (wide, POSE)),
+            f"{name}.arms": (np.float64, (wide, NORMAL_ARMS)),
+        }
+    for name, (kind, shape) in wanted.items():
+        array = state.get(name)
+        if array is None or array.dtype != kind or array.shape != shape or not array.flags.carray:
+            raise InvalidInput(f"The memory of the response 'soft-step' is damaged: {name!r} does not fit.")
+    position = state.get("rest.position")
+    within = position is not None and position.shape == (count, 3) and position.dtype.kind == "f"
+    within = within and np.array_equal(np.sort(state["order"]), np.arange(count))
+    within = within and bool(((state["rest.island"] >= -1) & (state["rest.island"] < max(count, 1))).all())
+    within = within and bool((np.diff((state["static"][state["order"]] > 0).astype(np.int8)) >= 0).all())
+    for name in ("sphere", "manifold"):
+        pairs = state[f"{name}.pairs"]
+        within = within and bool(((pairs >= 0) & (pairs < count)).all())
+        within = within and bool((state[f"{name}.marks"][:, COUNT] <= MAX_POINTS).all())
+    if not within:
+        raise InvalidInput("The memory of the response 'soft-step' is damaged: it names bodies that are not there.")
 
 
 def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:
