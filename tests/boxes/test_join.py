@@ -182,3 +182,14 @@ def test_a_kept_broad_phase_answers_for_moving_boxes(method: str) -> None:
         assert np.array_equal(found[some], wanted)
     broad.remove([5, 7])
     assert not np.isin(broad.query(choque.bounds.Boxes(resting[:, :3], resting[:, 3:]))[:, 1], [5, 7]).any()
+
+
+def test_the_choice_for_two_sets_is_explained() -> None:
+    rng = np.random.default_rng(8)
+    few, many = random_boxes(rng, 20, 2), random_boxes(rng, 30_000, 2, spread=300)
+    crowd = rng.normal(0, 1e-3, (30_000, 2)) + rng.choice([0.0, 1e6], (30_000, 1))
+    crowded = np.concatenate((crowd, crowd + 1e-4), axis=1)
+    for a, b, method in ((few, few, "brute"), (few, many, "grid"), (many, many, "grid"), (crowded, crowded, "bvh")):
+        choice = choque.explain(a[:, :2], a[:, 2:], b[:, :2], b[:, 2:])
+        assert choice.method == method, str(choice)
+        assert choice.box_count == len(a) + len(b)

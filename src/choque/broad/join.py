@@ -74,33 +74,37 @@ def join_boxes(task: Task, method: str, options: dict[str, Any]) -> Pairs:
     if not len(task.a) or not len(task.b):
         find(method)
         return np.empty((0, 2), np.int32)
-    if method == "auto" and not options:
-        method = choose(task).method
-    if method not in EMITTERS or options:
+    if method not in (*EMITTERS, "auto") or options:
         return _join_as_one(task, method, options)
-    dtype = np.promote_types(task.a.dtype, task.b.dtype)
-    a, b = (pack_records(side, task.closed, task.thread_count, dtype) for side in (task.a, task.b))
+    a, b = _records(task)
+    if method == "auto":
+        method = _choose(a, b, task.a.dimension).method
     return join_records(a, b, task.keeper, EMITTERS[method], task.thread_count)
 
 
 def choose(task: Task) -> Choice:
     """Return the method for two sets, and why; by a sample of the smaller set, which is the one that is indexed."""
-    a, b = task.a, task.b
-    count, dimension = len(a) + len(b), a.dimension
+    return _choose(*_records(task), task.a.dimension)
+
+
+def _records(task: Task) -> tuple[Floats, Floats]:
+    """Return the records of both sets in one float type."""
+    dtype = np.promote_types(task.a.dtype, task.b.dtype)
+    return (
+        pack_records(task.a, task.closed, task.thread_count, dtype),
+        pack_records(task.b, task.closed, task.thread_count, dtype),
+    )
+
+
+def _choose(a: Floats, b: Floats, dimension: int) -> Choice:
+    count = len(a) + len(b)
     if len(a) * len(b) <= MAX_BRUTE_TESTS:
         return Choice("brute", count, dimension, f"{len(a):,} × {len(b):,} boxes are few enough to test all pairs")
-    smaller = a if len(a) <= len(b) else b
-    # Boxes of both sets meet in the cells of the smaller one: its sample says how many each will find there.
-    sample = Boxes.unchecked(smaller.lower[:: _step(smaller)], smaller.upper[:: _step(smaller)])
-    tests = survey_boxes(pack_records(sample, task.closed, 1)).grid_tests * _step(smaller)
+    tests = survey_boxes(a if len(a) <= len(b) else b).grid_tests
     if tests > MAX_GRID_TESTS:
         why = f"a box would take about {tests:,.0f} tests in a grid; a tree follows crowds of boxes"
         return Choice("bvh", count, dimension, why, tests)
     return Choice("grid", count, dimension, f"a box takes about {tests:,.1f} tests in a grid", tests)
-
-
-def _step(boxes: Boxes) -> int:
-    return max(1, len(boxes) // 4096)
 
 
 Emitter = Callable[[Sink, Floats, Floats, bool, int], None]
