@@ -31,7 +31,10 @@ def mesh() -> None:
 
 
 def check(file: MeshFile, as_json: AsJson = False) -> None:
-    """Say what is wrong with a mesh: open edges, degenerate faces, self-intersections; exit code 1 if anything is.
+    """Say what is wrong with a mesh.
+
+    Open, crowded and flipped edges, degenerate and repeated faces, self-intersections. The exit code is 1 if there is
+    anything.
 
     Try:
       choque mesh check part.stl

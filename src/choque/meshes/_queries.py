@@ -134,9 +134,9 @@ def penetration(
     Notes
     -----
     Guarantee: the move frees ``b``: the meshes do not collide at its end, which is tested exactly. It is an upper bound
-    of the least move. Tried are the 26 directions to the sides, edges and corners of a cube, and the normals of both
-    meshes where they touch first; in each, the shortest move to the first free place within the tolerance, looked for
-    at 32 distances and by halving. The least move of meshes that are not convex has no known fast algorithm.
+    of the least move. Tried are the 26 directions to the sides, edges and corners of a cube; in each, the shortest move
+    to the first free place within the tolerance, looked for at 32 distances and by dividing. The least
+    move of meshes that are not convex has no known fast algorithm.
     """
     where = as_poses(poses)
     wanted = check.positive(tolerance, "tolerance")
