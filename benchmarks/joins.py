@@ -74,7 +74,8 @@ def resting_candidates() -> dict[str, Candidate]:
                 built[-id(resting)] = library.Index(
                     (np.arange(len(resting)), resting[:, :3], resting[:, 3:]), properties=library.Property(dimension=3)
                 )
-            return built[-id(resting)].intersection_v(moving[:, :3].copy(), moving[:, 3:].copy())[0]
+            ids, counts = built[-id(resting)].intersection_v(moving[:, :3].copy(), moving[:, 3:].copy())
+            return np.stack((np.repeat(np.arange(len(moving)), counts), ids), axis=1)
 
         return search
 
@@ -176,10 +177,10 @@ def main() -> None:
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     sizes = sorted(options.boxes)
     flat = [(f"join {count:,} x {count:,} in 2D", layers(count, 2)) for count in sizes]
-    run(flat, join_candidates(2), options, layers(5_000, 2))
+    run(flat, join_candidates(2), options, layers(60_000, 2))
     count = min(sizes[-1], 100_000)
     rest = [(f"{count:,} moving, {count:,} resting, 3D", layers(count, 3))]
-    run(rest, resting_candidates(), options, layers(5_000, 3))
+    run(rest, resting_candidates(), options, layers(60_000, 3))
     scored = [(f"suppress {count:,}", detections(count)) for count in sorted(options.detections)]
     run(scored, suppress_candidates(), options, detections(800))
 
