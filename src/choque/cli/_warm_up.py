@@ -107,6 +107,7 @@ def use_narrow() -> None:
 
 def use_worlds() -> None:
     """Step worlds with every pair of shapes, each kind of bounds, every table of contact rules and every response."""
+    from choque.narrow import Hulls
     from choque.theses import fingsics
     from choque.world import bounds_names
     from choque.world.run import warm_up as warm_up_world
@@ -124,6 +125,15 @@ def use_worlds() -> None:
     boxes.add_boxes(np.linspace([0, 0, 0], [0, 9, 0], 8), 1.0, acceleration=(0, -9.8, 0))
     boxes.add_ground()
     warm_up_world(boxes)
+    for dtype in FLOAT_TYPES:
+        resting = choque.World(gravity=(0, -9.81, 0), dtype=dtype)
+        resting.add_spheres([[0, 0.5, 0], [0.1, 1.4, 0]], 0.5, rolling=0.1)
+        resting.add_capsules([[3, 0.4, 0], [3.2, 1.1, 0]], 0.4)
+        resting.add_boxes([[6, 0.5, 0], [6.1, 1.45, 0], [0.2, 2.2, 0], [3, 1.9, 0]])
+        resting.add_hulls(Hulls.solids("octahedron"), [[9, 0.5, 0], [9.1, 1.6, 0]])
+        resting.add_ground()
+        for _ in range(2):
+            resting.step()
 
 
 def use_recordings() -> None:
