@@ -24,6 +24,9 @@ VERSION = 1
 SAMPLE_ROWS = 1_000_000
 """Boxes that are looked at before the cuts are made."""
 
+SAMPLE_BYTES = 100
+"""Memory for each of them, while their pairs are counted."""
+
 PROCESS_BYTES = 210 << 20
 """Memory of a process that has loaded the libraries and kernels and holds no boxes."""
 
@@ -279,7 +282,8 @@ def make_plan(
     box_count = sum(each.row_count for each in sets)
     batch_rows = max(BATCH_ROWS, box_count >> 11)
     options = _fitting(memory, workers, dimension, dtype, closed, order, tile_rows, batch_rows)
-    sample = np.concatenate([_sample(each, dtype, SAMPLE_ROWS // len(sets)) for each in sets])
+    sample_rows = min(SAMPLE_ROWS, _third(memory, workers) // SAMPLE_BYTES)
+    sample = np.concatenate([_sample(each, dtype, max(1, sample_rows // len(sets))) for each in sets])
     weight = box_count / max(1, len(sample))
     useful = max(TILE_ROWS, PIECE_ROWS * box_count // options.batch_rows)
     tiling = cut(sample, weight, options.tile_rows if tile_rows else min(options.tile_rows, useful), dimension)
@@ -290,6 +294,12 @@ def make_plan(
 def least_memory(workers: int) -> int:
     """Return the least memory with which so many workers can work [bytes]."""
     return (workers + 1) * PROCESS_BYTES + workers * LEAST_BYTES if workers > 1 else PROCESS_BYTES + LEAST_BYTES
+
+
+def _third(memory: int, workers: int) -> int:
+    """Return a third of what a worker may use beside its libraries [bytes]."""
+    processes = workers + 1 if workers > 1 else 1
+    return (memory - processes * PROCESS_BYTES) // workers // 3
 
 
 def _fitting(
@@ -308,8 +318,7 @@ def _fitting(
             f"memory is {in_words(memory)}; {workers} {'worker needs' if workers == 1 else 'workers need'} at least "
             f"{in_words(least_memory(workers))}" + (", or fewer workers." if workers > 1 else ".")
         )
-    processes = workers + 1 if workers > 1 else 1
-    third = (memory - processes * PROCESS_BYTES) // workers // 3
+    third = _third(memory, workers)
     box_bytes = 2 * dimension * dtype.itemsize + 8
     # A search holds records, the same in the order of cells, keys and rows; three times the boxes, and a little.
     join_bytes = 6 * dtype.itemsize * 2 + 48
