@@ -80,7 +80,7 @@ def test_a_small_part_on_a_large_one_misses_nothing() -> None:
 
 def dense_distance(p: Array, q: Array) -> float:
     """The least distance of points sampled on the triangles of two soups, an upper bound."""
-    u, v = np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 1, 9))
+    u, v = np.meshgrid(np.linspace(0, 1, 5), np.linspace(0, 1, 5))
     inside = u + v <= 1
     weights = np.stack((1 - u - v, u, v), axis=-1)[inside]
     first, second = (
@@ -101,7 +101,7 @@ def test_distances_are_below_those_of_samples_and_reached_by_the_points() -> Non
         assert found.distance[k] <= dense + 1e-12
         if found.distance[k] > 0:
             apart += 1
-            assert dense - found.distance[k] < 0.1
+            assert dense - found.distance[k] < 0.2
             assert np.linalg.norm(found.point_a[k] - found.point_b[k]) == pytest.approx(found.distance[k], rel=1e-9)
         assert (found.distance[k] == 0) == (len(intersections(one, two, pose=(rotations[k], shifts[k]))) > 0)
     assert 5 < apart < 30
