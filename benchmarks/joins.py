@@ -75,7 +75,7 @@ def resting_candidates() -> dict[str, Candidate]:
                     (np.arange(len(resting)), resting[:, :3], resting[:, 3:]), properties=library.Property(dimension=3)
                 )
             ids, counts = built[-id(resting)].intersection_v(moving[:, :3].copy(), moving[:, 3:].copy())
-            return np.stack((np.repeat(np.arange(len(moving)), counts), ids), axis=1)
+            return np.stack((np.repeat(np.arange(len(moving)), counts.astype(np.int64)), ids.astype(np.int64)), axis=1)
 
         return search
 
