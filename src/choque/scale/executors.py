@@ -235,7 +235,10 @@ def cluster_workers(address: str) -> Iterator[Workers]:
 
 def _size(client: Any) -> tuple[int, bool, int | None]:
     """Return how many tasks a cluster runs at once, that it is not local, and its memory."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    except TypeError:  # before 2025.2, when all workers were listed
+        workers = client.scheduler_info()["workers"].values()
     if not workers:
         raise InvalidInput(
             f"The Dask scheduler at {client.scheduler.address!r} has no workers; start some, then run again."
