@@ -11,8 +11,8 @@ from choque._core.records import pack_records
 from choque._core.row_pairs import list_pairs
 from choque._core.types import Pairs
 from choque.bounds import Boxes
-from choque.broad import create
 from choque.broad.brute import list_few
+from choque.broad.index import find
 
 if TYPE_CHECKING:
     from choque.broad.auto import Auto, Choice
@@ -90,7 +90,8 @@ def pairs(
         found = list_few(records) if len(boxes) <= MAX_LISTED else list_pairs(records)
         if found is not None:
             return found
-    return create(method, boxes, closed=closed, threads=threads, **options).held_pairs()
+    index, shared = find(method).with_options({"closed": closed, "threads": threads, **options})
+    return index.over_bounds(boxes, **shared).pairs()
 
 
 def explain(
@@ -121,4 +122,5 @@ def explain(
     if is_between and list_pairs(pack_records(boxes, closed, 1)) is not None:
         why = f"{len(boxes):,} boxes of like sizes are few enough to take a grid at once"
         return Choice("grid", len(boxes), boxes.dimension, why)
-    return cast("Auto", create("auto", boxes, closed=closed, threads=threads).index).choice
+    index, shared = find("auto").with_options({"closed": closed, "threads": threads})
+    return cast("Auto", index.over_bounds(boxes, **shared)).choice

@@ -90,24 +90,12 @@ class BroadPhase:
                 f"A {type(index).__name__} was given as the index of a BroadPhase; it must be a choque.broad.Index. "
                 "choque.broad.create(name, bounds) takes the name of a method."
             )
-        if not isinstance(closed, bool | np.bool_):
-            raise InvalidInput(f"closed is {closed!r}; it must be True or False.")
         self.counters = Counters()
         self._gate = Gate()
-        self._closed = bool(closed)
-        self._threads = threads
-        self._dimension = bounds.dimension
-        table = BoxTable(
-            _NO_RECORDS,
-            bounds.dimension,
-            self._closed,
-            threads,
-            PairFilter.make(len(bounds), groups, masks, static),
-            bounds if index.keeps_bounds else None,
+        built = index.over_bounds(
+            bounds, closed=closed, threads=threads, groups=groups, masks=masks, static=static, counters=self.counters
         )
-        table.records = index.pack(bounds, self._closed, table.thread_count(len(bounds)))
-        built = index.over(table, self.counters)
-        built.note_bytes()
+        self._closed, self._threads, self._dimension = built.table.closed, threads, bounds.dimension
         self._state = _State(built, Identities.first(len(bounds)))
 
     def __len__(self) -> int:
@@ -593,6 +581,3 @@ def _frozen(array: Frozen) -> Frozen:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-_NO_RECORDS: Floats = np.empty((0, 6))

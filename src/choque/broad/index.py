@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core import threads as _threads
 from choque._core.counters import Counters
 from choque._core.emission import Sink
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from choque.bounds import Bounds
     from choque.broad.structure import Structure
 
+
+_NO_RECORDS: Floats = np.empty((0, 6))
 
 SHARED_OPTIONS = ("closed", "threads", "groups", "masks", "static")
 """The options of every method, which `BroadPhase` takes."""
@@ -250,6 +253,31 @@ class Index(ABC):
         index.counters = Counters() if counters is None else counters
         index.build()
         return index
+
+    def over_bounds(
+        self,
+        bounds: Bounds,
+        *,
+        closed: bool = True,
+        threads: int | None = None,
+        groups: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        static: ArrayLike | None = None,
+        counters: Counters | None = None,
+    ) -> Self:
+        """Return a copy of this index, with its options, built over bounding volumes, with the options of a set."""
+        table = BoxTable(
+            _NO_RECORDS,
+            bounds.dimension,
+            check.boolean(closed, "closed"),
+            threads,
+            PairFilter.make(len(bounds), groups, masks, static),
+            bounds if self.keeps_bounds else None,
+        )
+        table.records = self.pack(bounds, table.closed, table.thread_count(len(bounds)))
+        built = self.over(table, counters)
+        built.note_bytes()
+        return built
 
     def after(self, table: BoxTable) -> tuple[Self, Change | None]:
         """Return a copy of this index that has followed its bodies to ``table``, and what `update` returned."""
