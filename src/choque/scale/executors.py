@@ -237,7 +237,7 @@ def _size(client: Any) -> tuple[int, bool, int | None]:
     """Return how many tasks a cluster runs at once, that it is not local, and its memory."""
     try:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    except TypeError:  # before 2025.2, when all workers were listed
+    except TypeError:  # an older Dask, which always lists all of them
         workers = client.scheduler_info()["workers"].values()
     if not workers:
         raise InvalidInput(
