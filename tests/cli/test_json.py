@@ -19,7 +19,7 @@ from choque.cli._json import plain
 if TYPE_CHECKING:
     from conftest import Command
 
-WITHOUT = {"view"}
+WITHOUT = {"page", "view"}
 """It opens a browser."""
 
 VERBS = {verb_name(verb) for verbs in GROUPS.values() for verb in verbs if verb not in FAMILIES} | {
