@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conftest import Command
 
 WITHOUT = {"page", "view"}
-"""It opens a browser."""
+"""They open a browser, or write a page for one."""
 
 VERBS = {verb_name(verb) for verbs in GROUPS.values() for verb in verbs if verb not in FAMILIES} | {
     f"{verb_name(family)} {name}" for family, verbs in FAMILIES.items() for name in verbs
