@@ -53,6 +53,9 @@ CALLS = {
     "neighbors": "neighbors atoms.xyz --cutoff 2",
     "join": "join boxes.npy boxes.npy --iou 0.5",
     "suppress": "suppress results.json",
+    "mesh check": "mesh check parts/first.off",
+    "mesh collide": "mesh collide parts/first.off parts/second.off",
+    "clash": "clash parts",
 }
 """One call of each that takes little time. Studies are in tests/lab, films in tests/studio, the demo in test_demo."""
 
@@ -76,6 +79,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_config(folder / "interest.txt", InterestConfig(steps=2, objects=20))
     (folder / "atoms.xyz").write_text('2\nLattice="3 0 0 0 3 0 0 0 3"\nC 0 0 0\nC 1 1 1\n')
     (folder / "results.json").write_text('[{"bbox": [0, 0, 1, 1], "score": 0.5}]')
+    (folder / "parts").mkdir()
+    for name, shift in (("first", 0), ("second", 5)):
+        corners = "\n".join(f"{x + shift} {y} {z}" for x, y, z in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))
+        faces = "3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n"
+        (folder / "parts" / f"{name}.off").write_text(f"OFF\n4 4 6\n{corners}\n{faces}")
     (folder / "scenes" / "scenes").mkdir(parents=True)
     scene = '<config><objects><sphere pos="0,3,0"/></objects></config>'
     (folder / "scenes" / "scenes" / "drop.xml").write_text(scene)
