@@ -121,6 +121,16 @@ def test_any_few_boxes(count: int) -> None:
     np.testing.assert_array_equal(by_rows(records), brute(records))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 70])
+@pytest.mark.parametrize("empty", [1, 0.1])
+def test_empty_boxes_are_in_no_pair(count: int, empty: float, dtype: type) -> None:
+    """A half-open box at infinity is packed as one that begins at +inf and ends at -inf."""
+    records = cubes(np.random.default_rng(0).random((count, 3)), 0.4).astype(dtype)
+    records[: max(1, int(empty * count))] = [np.inf] * 3 + [-np.inf] * 3
+    np.testing.assert_array_equal(by_rows(records), brute(records))
+
+
 @pytest.mark.parametrize("scene", [runs, sizes, infinite])
 def test_no_pair_is_lost_where_a_chunk_ends(
     scene: Callable[[np.random.Generator], Iterator[NDArray[np.float64]]],

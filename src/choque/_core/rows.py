@@ -309,7 +309,8 @@ def _build_alone(flat: Floats, limit: float, records: _Records, rows: Rows) -> b
             top = max(top, np.float64(lanes[24 + lane + 3]))
             edge = max(edge, np.float64(lanes[48 + lane]))
         level[1 + axis], level[4 + axis], level[7 + axis] = low, high, edge
-        greatest, largest = max(greatest, -low, top), max(largest, edge)
+        # An empty box, as a half-open one at infinity becomes, begins at +inf and ends at -inf.
+        greatest, largest = max(greatest, -low, high, top), max(largest, edge)
     if not greatest < limit:
         return False
     step = max(np.int64(1), np.int64(count // SAMPLE))
