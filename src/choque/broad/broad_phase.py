@@ -314,7 +314,8 @@ class BroadPhase:
         index = self._valid().index
         thread_count = index.thread_count(len(other))
         records = pack_records(other.boxes(), self._closed, thread_count, index.records.dtype)
-        cells = index.cell_rows()
+        # Half-open boxes are packed in their own float type: cells of float32 boxes cannot answer for float64 ones.
+        cells = index.cell_rows() if records.dtype == index.records.dtype else None
         return self._with_ids(answer(self._tree(records.dtype) if cells is None else cells, records, thread_count))
 
     @one_thread
