@@ -94,7 +94,7 @@ def test_missing_and_binary_files_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="There is no file"):
         Model.read(tmp_path / "none.txt")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UnreadableFile, match="UTF-8"):
+    with pytest.raises(UnreadableFile, match="which is text"):
         Model.read(tmp_path / "bytes")
 
 
