@@ -102,8 +102,9 @@ def test_over_ranges_gives_each_thread_its_share() -> None:
 
 
 def test_a_light_pass_over_few_items_is_for_one_thread() -> None:
-    assert threads.streams(4, threads.STREAM_SERIAL_BELOW - 1) == 1
-    assert threads.streams(4, threads.STREAM_SERIAL_BELOW) == 4
+    least = threads.PASSES_IN_A_ROW * threads.STREAM_SERIAL_BELOW
+    assert threads.streams(4, least - 1) == 1
+    assert threads.streams(4, least) == 4
     assert threads.over_ranges(lambda first, last: (first, last), 10, 3) == [(0, 10)]
 
 
