@@ -271,7 +271,7 @@ class _Columns:
 
     def not_negative(self, given: ArrayLike, name: str) -> NDArray[np.float64]:
         """Return (n,) finite numbers of at least 0."""
-        return self._numbers(given, name, (), lambda value: value >= 0, "it must not be negative")
+        return self._numbers(given, name, (), lambda value: value >= 0, "it must be 0 or more")
 
     def vectors(self, given: ArrayLike, name: str) -> NDArray[np.float64]:
         """Return (n, 3) finite numbers; a single one fills all three."""
