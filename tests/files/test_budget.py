@@ -6,7 +6,6 @@ import bz2
 import gzip
 import os
 import struct
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -101,10 +100,8 @@ def test_a_tiff_whose_directories_lead_in_circles(kind: str, tmp_path: Path) -> 
     end = offset + 2 + 12 * count
     data[end : end + 4] = struct.pack("<I", offset if kind == "circle" else offset + 8)
     path.write_bytes(data)
-    start = time.perf_counter()
     with pytest.raises(UnreadableFile):
         read_scan(path)
-    assert time.perf_counter() - start < 5.0
 
 
 BINARY = b"ply\nformat binary_little_endian 1.0\n"
@@ -127,10 +124,8 @@ XYZ = b"property float x\nproperty float y\nproperty float z\n"
 )
 def test_a_ply_that_announces_more_rows_than_it_has_bytes(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.ply").write_bytes(data)
-    start = time.perf_counter()
     with pytest.raises(UnreadableFile, match="rows"):
         read_mesh(tmp_path / "a.ply")
-    assert time.perf_counter() - start < 2.0
 
 
 def test_elements_of_a_ply_without_properties_are_skipped(tmp_path: Path) -> None:
@@ -261,10 +256,8 @@ def test_lines_without_end_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["{} = 1", "[{}]", "b = {{{} = 1}}"])
 def test_toml_keys_of_many_parts_are_refused_at_once(key: str, place: str, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("choque = 1\n" + place.format(key))
-    start = time.perf_counter()
     with pytest.raises(UnreadableFile, match="line 2: a key has more than 100 parts"):
         scene.read(tmp_path / "a.toml")
-    assert time.perf_counter() - start < 1.0
 
 
 def test_polygons_are_split_into_fans() -> None:
