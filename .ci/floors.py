@@ -62,7 +62,7 @@ COMMANDS = (
     "pairs boxes.npy --json",
     "pairs boxes.npy --method brute --half-open",
     "run bowling --frames 5 --json",
-    "kinetic run tres-objetos --json",
+    "kinetic run three-objects --json",
     "volume info ball",
     "interest --help",
     "lab list",

@@ -91,7 +91,7 @@ def main() -> None:
     row("bytes a body, 100,000 boxes in 2D", "under 400", [crowd(100_000).byte_count / 1e5], 1.0, "bytes", min)
     row("`advance` in which nothing happens", "", short_calls(), 1e6, "µs", min)
     for share in (0.01, 0.02, 0.05, 0.10):
-        times = matrix_runs(scenes.make("aleatorio", n=1_000, occupancy=share))
+        times = matrix_runs(scenes.make("random-shapes", n=1_000, occupancy=share))
         for method, target in zip(METHODS, ("50 ms", "", "", "500 ms"), strict=True):
             row(f"n = 1,000, occupancy {share:.0%}, {method}", target, times[method], 1e3, "ms", min)
     gas = gas_of_disks()

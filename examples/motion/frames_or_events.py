@@ -20,7 +20,7 @@ for rate in (10, 100, 10_000):
 
 # %%
 # Both ways are behind one interface, and agree at every frame.
-model = scenes.make("aleatorio", n=60, occupancy=0.1, seed=2)
+model = scenes.make("random-shapes", n=60, occupancy=0.1, seed=2)
 frames = create_simulation(model, "direct").run()
 events = create_simulation(model, "kinetic").run()
 print(f"{len(frames.frames)} frames looked at, or {events.counts['events']} events")

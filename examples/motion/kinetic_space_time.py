@@ -16,7 +16,7 @@ from choque.theses.kinetic import scenes
 # %%
 # Three polygons of constant velocity, as models hold them; the sweep is over the boxes
 # around them.
-model = scenes.make("tres-objetos")
+model = scenes.make("three-objects")
 lower, upper = model.boxes()
 sweep = model.sweep()
 print(sweep)

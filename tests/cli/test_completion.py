@@ -18,7 +18,7 @@ from choque.cli import _completion, main
         (_completion.complete_broad_phases, "SAPO", ["SAPOBB"]),
         (_completion.complete_box_scenes, "unif", ["uniform"]),
         (_completion.complete_body_scenes, "bowl", ["bowling"]),
-        (_completion.complete_kinetic_scenes, "tres", ["tres-objetos"]),
+        (_completion.complete_kinetic_scenes, "three", ["three-objects"]),
         (_completion.complete_studies, "fing", ["fingsics"]),
     ],
 )

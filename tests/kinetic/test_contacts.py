@@ -26,7 +26,7 @@ def _in_contact(found: list[Any], pair: tuple[int, int], time: float) -> tuple[b
 
 @pytest.mark.parametrize("seed", range(6))
 def test_contacts_equal_the_static_test_at_sampled_times(seed: int, thorough: bool) -> None:
-    model = scenes.make("aleatorio", n=14, occupancy=0.6, seed=seed, irregular=bool(seed % 2))
+    model = scenes.make("random-shapes", n=14, occupancy=0.6, seed=seed, irregular=bool(seed % 2))
     found = contacts(model.polygons, model.velocity * 3, until=1.0)
     random = np.random.default_rng(seed)
     for time in random.random(200 if thorough else 4).tolist():

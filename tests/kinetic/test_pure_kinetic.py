@@ -15,7 +15,7 @@ from choque.kinetic import Billiards, SortedList, Sweep, contacts
 from choque.kinetic.broad_phase import SapKinetic
 
 assert numba.config.DISABLE_JIT
-sweep = scenes.make("tres-objetos").sweep()
+sweep = scenes.make("three-objects").sweep()
 events = sweep.advance(10)
 assert events.times.tolist() == [2 / 3, 1.5, 1.6, 2.0, 5.5], events
 assert (sweep.counters.events, sweep.counters.exchanges, sweep.audit().multiple) == (17, 19, 1)

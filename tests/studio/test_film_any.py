@@ -54,8 +54,10 @@ def test_simulated_frames_equal_those_of_the_world_and_come_in_order() -> None:
 
 
 def test_polygons_move_through_their_interval(tmp_path: Path) -> None:
-    report = draw_film(tmp_path / "a.gif", ["tres-objetos"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64))))
-    assert report == "6 frames of tres-objetos from t = 0 to 0.2"
+    report = draw_film(
+        tmp_path / "a.gif", ["three-objects"], request=FilmRequest(seconds=0.2, look=Look(size=(96, 64)))
+    )
+    assert report == "6 frames of three-objects from t = 0 to 0.2"
     assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
 
 

@@ -19,7 +19,7 @@ from choque.theses.kinetic import scenes
 
 @pytest.fixture
 def opened(shared_studio: Studio) -> tuple[Studio, MotionView]:
-    view = open_motion(["tres-objetos"], {})
+    view = open_motion(["three-objects"], {})
     shared_studio.open(view)
     shared_studio.ask(lambda: None)
     return shared_studio, view
@@ -74,20 +74,20 @@ def test_the_chooser_knows_the_scenes_and_bad_input_is_a_sentence() -> None:
     entry = KINETIC
     assert set(entry.things()) == set(scenes.SCENES)
     assert entry.parameters is not None
-    assert entry.parameters("aleatorio")["n"] == 100
-    assert len(entry.open(["aleatorio"], {"n": 7}).player.model) == 7  # type: ignore[attr-defined]
-    with pytest.raises(UnknownName, match="tres-objetos"):
-        open_motion(["tres-objeto"], {})
+    assert entry.parameters("random-shapes")["n"] == 100
+    assert len(entry.open(["random-shapes"], {"n": 7}).player.model) == 7  # type: ignore[attr-defined]
+    with pytest.raises(UnknownName, match="three-objects"):
+        open_motion(["three-object"], {})
     with pytest.raises(UnknownName, match="parameter"):
-        open_motion(["tres-objetos"], {"size": 3})
+        open_motion(["three-objects"], {"size": 3})
     with pytest.raises(InvalidInput, match="one scene"):
-        open_motion(["tres-objetos", "aleatorio"], {})
+        open_motion(["three-objects", "random-shapes"], {})
 
 
 def test_in_a_browser_events_are_stepped_and_shown(watched: Watched) -> None:
     """F-000-37."""
     studio, page = watched.studio, watched.page
-    view = watched.show(open_motion(["tres-objetos"], {}))
+    view = watched.show(open_motion(["three-objects"], {}))
     page.get_by_text("Queue of events").wait_for()
     before = watched.still()
     for count in range(1, 4):

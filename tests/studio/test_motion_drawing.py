@@ -44,7 +44,7 @@ def test_an_outline_that_crosses_itself_is_drawn_somehow() -> None:
 
 
 def test_fills_are_those_of_the_chosen_objects() -> None:
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     player = MotionPlayer(model)
     player.seek(1.0)
     state = player.state()
@@ -59,7 +59,7 @@ def test_fills_are_those_of_the_chosen_objects() -> None:
 
 
 def test_lines_are_the_boxes_the_pairs_and_the_velocities() -> None:
-    player = MotionPlayer(scenes.make("tres-objetos"))
+    player = MotionPlayer(scenes.make("three-objects"))
     player.seek(0.7)
     state = player.state()
     assert len(drawing.outlines(state)) == sum(map(len, state.polygons))
@@ -75,8 +75,8 @@ def test_lines_are_the_boxes_the_pairs_and_the_velocities() -> None:
 
 
 def test_what_is_at_rest_has_no_arrow_and_nothing_has_no_lines() -> None:
-    assert drawing.arrows(MotionPlayer(scenes.make("sp-directo")).state()).shape == (0, 2, 3)
-    nothing = MotionPlayer(scenes.make("aleatorio", n=0))
+    assert drawing.arrows(MotionPlayer(scenes.make("resting-pair")).state()).shape == (0, 2, 3)
+    nothing = MotionPlayer(scenes.make("random-shapes", n=0))
     state = nothing.state()
     assert drawing.points(state).shape == (0, 3)
     assert drawing.outlines(state).shape == drawing.boxes(state).shape == (0, 2, 3)

@@ -23,7 +23,7 @@ EVENT_TIMES = sorted(
         *(Fraction(8, 5), Fraction(4), Fraction(6)),
     }
 )
-"""Of the scene tres-objetos, worked out by hand: seven on x, ten on y."""
+"""Of the scene three-objects, worked out by hand: seven on x, ten on y."""
 
 
 def walk(player: MotionPlayer) -> list[float]:
@@ -43,7 +43,7 @@ def overlapping(state) -> list[list[int]]:
 
 
 def test_events_one_by_one_are_the_seventeen_of_the_thesis() -> None:
-    player = MotionPlayer(scenes.make("tres-objetos"))
+    player = MotionPlayer(scenes.make("three-objects"))
     times = walk(player)
     np.testing.assert_allclose(times, [float(time) for time in EVENT_TIMES], rtol=1e-12)
     assert player.time == player.model.interval[1]
@@ -51,7 +51,7 @@ def test_events_one_by_one_are_the_seventeen_of_the_thesis() -> None:
 
 
 def test_the_only_multiple_event_is_shown_as_one() -> None:
-    player = MotionPlayer(scenes.make("tres-objetos"))
+    player = MotionPlayer(scenes.make("three-objects"))
     multiple = []
     while (instant := player.next_event()) is not None:
         multiple += [(instant.time, describe_instant(instant)) for meeting in instant.meetings if meeting.is_multiple]
@@ -59,7 +59,7 @@ def test_the_only_multiple_event_is_shown_as_one() -> None:
 
 
 def test_events_backward_are_the_events_forward_in_reverse() -> None:
-    player = MotionPlayer(scenes.make("tres-objetos"))
+    player = MotionPlayer(scenes.make("three-objects"))
     forward = walk(player)
     backward = []
     while (instant := player.previous_event()) is not None:
@@ -87,7 +87,7 @@ def test_an_event_at_the_very_start_is_stepped_to_and_back_to() -> None:
 @pytest.mark.parametrize("rate", [0.5, 7.0, 100.0])
 def test_frame_k_shows_positions_at_k_steps(rate: float) -> None:
     """F-000-37: frame k shows positions at k·Δt."""
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     player = MotionPlayer(model, frames_per_second=rate)
     for frame in (0, 1, 3, player.last_frame, 2):
         player.to_frame(frame)
@@ -107,7 +107,7 @@ def test_frame_k_shows_positions_at_k_steps(rate: float) -> None:
     moves=st.lists(st.floats(-0.2, 1.2, allow_nan=False), max_size=6),
 )
 def test_seeking_shows_the_pairs_the_order_and_the_queue_of_that_time(seed: int, n: int, moves: list[float]) -> None:
-    model = scenes.make("aleatorio", n=n, occupancy=0.3, seed=seed)
+    model = scenes.make("random-shapes", n=n, occupancy=0.3, seed=seed)
     player = MotionPlayer(model)
     for time in moves:
         player.seek(time)
@@ -129,7 +129,7 @@ def test_seeking_shows_the_pairs_the_order_and_the_queue_of_that_time(seed: int,
 @given(seed=st.integers(0, 1000))
 def test_what_is_said_to_come_next_comes_next(seed: int) -> None:
     """The head of the queue names the time, the axis, the ends and the effect of the event that follows."""
-    player = MotionPlayer(scenes.make("aleatorio", n=8, occupancy=0.5, seed=seed))
+    player = MotionPlayer(scenes.make("random-shapes", n=8, occupancy=0.5, seed=seed))
     for _ in range(12):
         state = player.state()
         instant = player.next_event()
@@ -148,7 +148,7 @@ def test_what_is_said_to_come_next_comes_next(seed: int) -> None:
 
 
 def test_certificates_are_those_of_neighbours_that_come_nearer() -> None:
-    state = MotionPlayer(scenes.make("tres-objetos")).state()
+    state = MotionPlayer(scenes.make("three-objects")).state()
     for line in state.lists:
         for slot in range(len(line.ends) - 1):
             gap, closing = line.position[slot + 1] - line.position[slot], line.velocity[slot] - line.velocity[slot + 1]
@@ -158,7 +158,7 @@ def test_certificates_are_those_of_neighbours_that_come_nearer() -> None:
 
 
 def test_bad_moves_are_refused_and_change_nothing() -> None:
-    player = MotionPlayer(scenes.make("tres-objetos"))
+    player = MotionPlayer(scenes.make("three-objects"))
     player.seek(1.0)
     with pytest.raises(InvalidInput, match="not a number"):
         player.seek(float("nan"))
@@ -168,7 +168,7 @@ def test_bad_moves_are_refused_and_change_nothing() -> None:
 
 
 def test_panels_tell_the_next_event_and_the_latest() -> None:
-    player = MotionPlayer(scenes.make("tres-objetos"))
+    player = MotionPlayer(scenes.make("three-objects"))
     for _ in range(3):
         latest = player.next_event()
     state = player.state()

@@ -42,7 +42,7 @@ def reddish(image: np.ndarray) -> int:
 @pytest.mark.parametrize(
     ("things", "kind"),
     [
-        (["tres-objetos"], "kinetic"),
+        (["three-objects"], "kinetic"),
         (["mixed-box:50"], "bodies"),
         (["bowling"], "bodies"),
         (["two-spheres"], "volumes"),
@@ -70,29 +70,29 @@ def test_a_folder_is_a_recording_and_study_names_the_kind(tmp_path: Path) -> Non
 
 def test_moving_polygons_are_drawn_where_they_are(tmp_path: Path) -> None:
     request = PictureRequest(time=1.7, look=Look(size=(400, 300)))
-    report = draw_picture(tmp_path / "a.png", ["tres-objetos"], request=request)
-    assert report == "tres-objetos at t = 1.7, 3 objects"
+    report = draw_picture(tmp_path / "a.png", ["three-objects"], request=request)
+    assert report == "three-objects at t = 1.7, 3 objects"
     assert pixels(tmp_path / "a.png").shape == (300, 400, 3)
-    draw_picture(tmp_path / "b.png", ["tres-objetos"], request=PictureRequest(frame=170, look=Look(size=(400, 300))))
+    draw_picture(tmp_path / "b.png", ["three-objects"], request=PictureRequest(frame=170, look=Look(size=(400, 300))))
     np.testing.assert_array_equal(pixels(tmp_path / "a.png"), pixels(tmp_path / "b.png"))
-    draw_picture(tmp_path / "c.png", ["tres-objetos"], request=PictureRequest(time=3.0, look=Look(size=(400, 300))))
+    draw_picture(tmp_path / "c.png", ["three-objects"], request=PictureRequest(time=3.0, look=Look(size=(400, 300))))
     assert (pixels(tmp_path / "a.png") != pixels(tmp_path / "c.png")).any()
-    with pytest.raises(InvalidInput, match=r"The time is 99.0; tres-objetos moves from 0 to 10"):
-        draw_picture(tmp_path / "d.png", ["tres-objetos"], request=PictureRequest(time=99.0))
+    with pytest.raises(InvalidInput, match=r"The time is 99.0; three-objects moves from 0 to 10"):
+        draw_picture(tmp_path / "d.png", ["three-objects"], request=PictureRequest(time=99.0))
 
 
 @pytest.mark.parametrize("size", [(16, 16), (17, 300), (300, 16), (113, 64)])
 def test_a_motion_is_drawn_in_a_small_picture(size: tuple[int, int]) -> None:
     """Letters that would be smaller than a pixel are no error."""
-    image = motion_image(MotionPlayer(scenes.make("tres-objetos")), size=size)
+    image = motion_image(MotionPlayer(scenes.make("three-objects")), size=size)
     assert image.shape == (size[1], size[0], 3)
     assert image.std() > 1
 
 
 def test_many_objects_are_drawn() -> None:
-    player = MotionPlayer(scenes.make("aleatorio", n=150))
+    player = MotionPlayer(scenes.make("random-shapes", n=150))
     assert pixels(motion_png(player, size=(300, 200))).shape == (200, 300, 3)
-    nothing = MotionPlayer(scenes.make("aleatorio", n=0))
+    nothing = MotionPlayer(scenes.make("random-shapes", n=0))
     assert pixels(motion_png(nothing, size=(300, 200))).shape == (200, 300, 3)
 
 
@@ -185,8 +185,8 @@ class TestOffScreen:
     ("things", "request_", "message"),
     [
         ([], PictureRequest(), "Nothing was given to draw"),
-        (["tres-objetos"], PictureRequest(frame=-1), "counted from 0"),
-        (["tres-objetos", "bowling", "pile"], PictureRequest(), "two volumes"),
+        (["three-objects"], PictureRequest(frame=-1), "counted from 0"),
+        (["three-objects", "bowling", "pile"], PictureRequest(), "two volumes"),
         (["implant.stl"], PictureRequest(), "shows two"),
         (["two-spheres"], PictureRequest(parameters={"threshold": 3}), "neither file is a scan"),
         (["bowling"], PictureRequest(parameters={"n": 3}), "not a generator"),
@@ -196,7 +196,7 @@ class TestOffScreen:
         (["bowling"], PictureRequest(time=2.0), "time was given, which applies to a scene of moving polygons"),
         (["bowling"], PictureRequest(volumes=VolumeLook(region=False)), "which applies to a pair of volumes"),
         (["two-spheres"], PictureRequest(look=Look(fit=True)), "two-spheres is a pair of volumes; fit was given"),
-        (["tres-objetos"], PictureRequest(look=Look(camera=Camera(9.0))), "moving polygons; camera was given"),
+        (["three-objects"], PictureRequest(look=Look(camera=Camera(9.0))), "moving polygons; camera was given"),
     ],
 )
 def test_invalid_requests_are_refused(
@@ -210,7 +210,7 @@ def test_invalid_requests_are_refused(
 
 def test_only_png_files_are_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"\.png"):
-        draw_picture(tmp_path / "out.jpg", ["tres-objetos"])
+        draw_picture(tmp_path / "out.jpg", ["three-objects"])
 
 
 def test_the_verb_draws_and_describes(tmp_path: Path) -> None:
@@ -221,10 +221,21 @@ def test_the_verb_draws_and_describes(tmp_path: Path) -> None:
     app = typer.Typer()
     app.command()(picture)
     output = tmp_path / "motion.png"
-    words = ["--study", "kinetic", "aleatorio", "--option", "n=5", "--time", "0.5", "--size", "300x200", str(output)]
+    words = [
+        "--study",
+        "kinetic",
+        "random-shapes",
+        "--option",
+        "n=5",
+        "--time",
+        "0.5",
+        "--size",
+        "300x200",
+        str(output),
+    ]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
-    assert "aleatorio at t = 0.5, 5 objects" in result.output
+    assert "random-shapes at t = 0.5, 5 objects" in result.output
     assert pixels(output).shape == (200, 300, 3)
-    for words in (["tres-objetos"], ["two-spheres", "x.png", "--show", "foo"], ["missing.choque", "x.png"]):
+    for words in (["three-objects"], ["two-spheres", "x.png", "--show", "foo"], ["missing.choque", "x.png"]):
         assert isinstance(CliRunner().invoke(app, words).exception, InvalidInput | UnreadableFile)

@@ -141,7 +141,7 @@ def test_examples_open_and_things_that_are_not_two_are_refused() -> None:
 
 
 def test_the_command_line_finds_volumes_and_motion(tmp_path: Path) -> None:
-    """``choque view scan.nii.gz implant.stl`` and ``choque view --study kinetic tres-objetos``."""
+    """``choque view scan.nii.gz implant.stl`` and ``choque view --study kinetic three-objects``."""
     pytest.importorskip("nibabel")
     scan, mesh = tmp_path / "scan.nii.gz", tmp_path / "implant.stl"
     phantoms.make("ball", 10).write(scan)
@@ -150,9 +150,9 @@ def test_the_command_line_finds_volumes_and_motion(tmp_path: Path) -> None:
     assert isinstance(found, VolumeView)
     assert [part.source.kind for part in found.pair.parts] == ["scan", "mesh"]
     assert isinstance(studio_entries.find_view(["screw:12", "ball:12"]), VolumeView)
-    assert isinstance(studio_entries.find_view(["tres-objetos"], study="kinetic"), MotionView)
+    assert isinstance(studio_entries.find_view(["three-objects"], study="kinetic"), MotionView)
     model = tmp_path / "model.txt"
-    scenes.make("tres-objetos").write(model)
+    scenes.make("three-objects").write(model)
     assert isinstance(studio_entries.find_view([str(model)]), MotionView)
     with pytest.raises(InvalidInput, match="two"):
         studio_entries.find_view([str(mesh)])

@@ -179,7 +179,7 @@ def use_kinetic() -> None:
     ordered.advance(until=5.0)
     ordered.set_motion([0, 1], [0.0, 1.0], acceleration=0.1)
     ordered.audit(), ordered.certificates()
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     for method in ("kinetic", "direct", "incremental", "incremental-recompute", "direct-thesis"):
         create_simulation(model, method).run()
     kinetic.contacts(model.polygons, model.velocity, model.interval[1])

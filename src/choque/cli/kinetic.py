@@ -34,7 +34,7 @@ def kinetic() -> None:
     """Follow moving polygons from event to event, without frames.
 
     Try:
-      choque kinetic run tres-objetos --trace
+      choque kinetic run three-objects --trace
       choque kinetic from-labels stack.tif
     """
 
@@ -45,19 +45,12 @@ def list_scenes(as_json: AsJson = False) -> None:
     Try:
       choque kinetic scenes
     """
-    import inspect
-
     from choque.cli._terminal import console, plain_table
     from choque.theses.kinetic import scenes
 
-    made = {name: scenes.SCENES[name] for name in scenes.names()}
     listed: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "summary": (make.__doc__ or "").splitlines()[0],
-            "parameters": {key: each.default for key, each in inspect.signature(make).parameters.items()},
-        }
-        for name, make in made.items()
+        {"name": name, "summary": scenes.summary(name), "parameters": scenes.parameters(name)}
+        for name in scenes.names()
     ]
     if as_json:
         print_json(listed)
@@ -109,10 +102,10 @@ def run(
     first. Frame methods (direct, incremental) know pairs at their frames only.
 
     Try:
-      choque kinetic run tres-objetos --trace
-      choque kinetic run aleatorio --option n=1000 --option occupancy=0.05 --statistics run.txt
-      choque kinetic run tres-objetos --picture scene.gif --contacts
-      choque kinetic run tres-objetos --method direct-thesis --option sort=library
+      choque kinetic run three-objects --trace
+      choque kinetic run random-shapes --option n=1000 --option occupancy=0.05 --statistics run.txt
+      choque kinetic run three-objects --picture scene.gif --contacts
+      choque kinetic run three-objects --method direct-thesis --option sort=library
     """
     from choque._core.kernel import announcement
     from choque.files.atomic import writable_target
@@ -156,7 +149,7 @@ def _model(scene: str, method: str, option: list[str] | None) -> tuple[Model, di
 
     options = read_settings(option, reserved=("observers", "trace"))
     own = {name: options.pop(name) for name in option_names(method) & set(options)}
-    if scene in scenes.SCENES or not Path(scene).exists():
+    if scenes.is_known(scene) or not Path(scene).exists():
         return scenes.make(scene, **options), own
     if options:
         raise InvalidInput(
@@ -186,7 +179,7 @@ def _warm_up(method: str) -> None:
     from choque.theses.kinetic import create_simulation, scenes
 
     with waiting(f"Loading the kernels of {method!r}, or compiling them once …"):
-        create_simulation(scenes.make("incremental-sp"), method).run()
+        create_simulation(scenes.make("concentric"), method).run()
 
 
 def _contacts(model: Model) -> list[ContactSpan]:

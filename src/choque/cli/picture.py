@@ -33,7 +33,7 @@ def picture(
     Try:
       choque picture mixed-box:1000 --frame 60 --fit box.png
       choque picture recording.choque still.png --frame 90
-      choque picture --study kinetic tres-objetos --time 1.7 motion.png
+      choque picture --study kinetic three-objects --time 1.7 motion.png
       choque picture scan.nii.gz implant.stl --option threshold=300 collision.png
     """
     from choque.errors import InvalidInput

@@ -42,14 +42,14 @@ def test_arguments(call: Callable[[], object], words: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("aleatorio", {"occupancy": "much"}, "occupancy is 'much'"),
-        ("aleatorio", {"n": 2.5}, "n is 2.5; it must be a whole number"),
-        ("aleatorio", {"frame": 0}, "frame is 0; it must be a number above 0"),
-        ("aleatorio", {"seed": -1}, "seed is -1; it must be a whole number"),
-        ("equidistribucion", {"seed": "x"}, "seed is 'x'"),
-        ("equidistribucion", {"side": 0}, "side is 0; it must be a whole number of at least 1"),
-        ("incremental-sp", {"count": "a"}, "count is 'a'"),
-        ("sp-directo", {"case": 1.0}, "case is 1.0; it must be from 0 to 3"),
+        ("random-shapes", {"occupancy": "much"}, "occupancy is 'much'"),
+        ("random-shapes", {"n": 2.5}, "n is 2.5; it must be a whole number"),
+        ("random-shapes", {"frame": 0}, "frame is 0; it must be a number above 0"),
+        ("random-shapes", {"seed": -1}, "seed is -1; it must be a whole number"),
+        ("evenly-spread", {"seed": "x"}, "seed is 'x'"),
+        ("evenly-spread", {"side": 0}, "side is 0; it must be a whole number of at least 1"),
+        ("concentric", {"count": "a"}, "count is 'a'"),
+        ("resting-pair", {"case": 1.0}, "case is 1.0; it must be from 0 to 3"),
     ],
 )
 def test_options_of_scenes(name: str, options: dict[str, Any], words: str) -> None:
@@ -58,12 +58,12 @@ def test_options_of_scenes(name: str, options: dict[str, Any], words: str) -> No
 
 
 def test_options_of_scenes_in_the_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["kinetic", "run", "aleatorio", "--option", "seed=-1"]) == 2
+    assert main(["kinetic", "run", "random-shapes", "--option", "seed=-1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_an_option_that_a_simulation_does_not_have() -> None:
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     with pytest.raises(UnknownName, match="Did you mean 'tolerance'"):
         create_simulation(model, "kinetic", tolerence=0.1)
     with pytest.raises(UnknownName, match=r"'direct-thesis' called 'tolerance'.*closing_frame, merge, observers, sort"):
@@ -98,9 +98,9 @@ def test_counts_of_numpy_are_numbers() -> None:
 
 def test_statistics_tell_the_seed() -> None:
     """The header of the statistics file, F-000-21."""
-    text = create_simulation(scenes.make("aleatorio", n=3, seed=11), "kinetic").run().text()
+    text = create_simulation(scenes.make("random-shapes", n=3, seed=11), "kinetic").run().text()
     assert "seed: 11\n" in text
-    assert "seed: -\n" in create_simulation(scenes.make("tres-objetos"), "kinetic").run().text()
+    assert "seed: -\n" in create_simulation(scenes.make("three-objects"), "kinetic").run().text()
 
 
 def test_the_time_of_a_run_is_not_that_of_getting_ready(
@@ -110,6 +110,6 @@ def test_the_time_of_a_run_is_not_that_of_getting_ready(
     ran: list[str] = []
     run = Simulation.run
     monkeypatch.setattr(Simulation, "run", lambda self: (ran.append(self.model.name), run(self))[1])
-    assert main(["kinetic", "run", "tres-objetos", "--json"]) == 0
-    assert ran == ["incremental-sp", "tres-objetos"]
+    assert main(["kinetic", "run", "three-objects", "--json"]) == 0
+    assert ran == ["concentric", "three-objects"]
     assert json.loads(capsys.readouterr().out)["counts"]["events"] == 17

@@ -12,6 +12,7 @@ import pytest
 from choque.bounds import Boxes
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.narrow.polygons import contact
+from choque.studio.page.entries import entry_of
 from choque.theses.kinetic import Model, scenes, shapes
 from choque.theses.kinetic.simulation import create_simulation
 
@@ -114,17 +115,17 @@ def test_bad_models_are_refused(change: dict[str, Any], named: str) -> None:
         Model(**{**good, **change})
 
 
-def test_sp_directo() -> None:
+def test_boxes_of_a_resting_pair_overlap() -> None:
     outcomes = []
     for case in range(4):
-        model = scenes.make("sp-directo", case=case)
+        model = scenes.make("resting-pair", case=case)
         assert model.sweep().pairs().tolist() == [[0, 1]]
         outcomes.append(bool(contact(*model.polygons)))
     assert outcomes == [True, False, True, False]  # triangle and square: false; stars: true
 
 
-def test_equidistribucion_has_no_pair_for_any_method() -> None:
-    model = scenes.make("equidistribucion", side=8)
+def test_evenly_spread_has_no_pair_for_any_method() -> None:
+    model = scenes.make("evenly-spread", side=8)
     for method in ("kinetic", "direct", "incremental"):
         statistics = create_simulation(model, method).run()
         assert not statistics.events
@@ -132,17 +133,17 @@ def test_equidistribucion_has_no_pair_for_any_method() -> None:
 
 
 def test_random_scene_is_the_same_for_a_seed_and_keeps_its_ranges() -> None:
-    first, again = (scenes.make("aleatorio", n=60, occupancy=0.05, seed=7) for _ in range(2))
-    assert first.text() == again.text() != scenes.make("aleatorio", n=60, occupancy=0.05, seed=8).text()
+    first, again = (scenes.make("random-shapes", n=60, occupancy=0.05, seed=7) for _ in range(2))
+    assert first.text() == again.text() != scenes.make("random-shapes", n=60, occupancy=0.05, seed=8).text()
     assert first.density == pytest.approx(0.05)
     lower, upper = first.boxes()
     pace = np.linalg.norm(first.velocity, axis=1) / (upper - lower).min(axis=1)
     assert pace.min() >= 0.3
     assert pace.max() <= 3.5
     with pytest.raises(UnknownName, match="occupancy"):
-        scenes.make("aleatorio", ocupancy=0.1)
-    with pytest.raises(UnknownName, match="tres-objetos"):
-        scenes.make("tres-objects")
+        scenes.make("random-shapes", ocupancy=0.1)
+    with pytest.raises(UnknownName, match="three-objects"):
+        scenes.make("three-objets")
 
 
 def test_primitives_of_the_thesis() -> None:
@@ -158,3 +159,12 @@ def test_primitives_of_the_thesis() -> None:
     assert touching is not None
     assert touching[0][0] == touching[1][0] == 1
     assert shapes.box_intersection(Boxes([[0, 0], [2, 0]], [[1, 1], [3, 1]])) is None
+
+
+@pytest.mark.parametrize(("alias", "name"), scenes.ALIASES.items())
+def test_spanish_names_of_the_thesis_still_work(alias: str, name: str) -> None:
+    assert name in scenes.names()
+    assert alias not in scenes.names()
+    assert scenes.make(alias) == scenes.make(name)
+    assert scenes.make(alias).name == name
+    assert entry_of([alias]) == "kinetic"

@@ -18,7 +18,7 @@ PNG, GIF = b"\x89PNG", b"GIF8"
 
 
 def test_stills_diagrams_and_animations_are_written_whole(tmp_path: Path) -> None:
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     pictures.draw_still(tmp_path / "still.png", model, 1.0)
     pictures.draw_events(tmp_path / "events.png", model)
     pictures.draw_space_time(tmp_path / "diagram.svg", model, axis=1)
@@ -32,7 +32,7 @@ def test_stills_diagrams_and_animations_are_written_whole(tmp_path: Path) -> Non
 
 def test_a_film_is_written_by_the_ffmpeg_of_the_extra(tmp_path: Path) -> None:
     pytest.importorskip("imageio_ffmpeg")
-    pictures.animate(tmp_path / "run.mp4", scenes.make("tres-objetos"), frame_count=3)
+    pictures.animate(tmp_path / "run.mp4", scenes.make("three-objects"), frame_count=3)
     assert (tmp_path / "run.mp4").read_bytes()[4:8] == b"ftyp"
     assert [path.name for path in tmp_path.iterdir()] == ["run.mp4"]
 
@@ -44,7 +44,7 @@ def test_frame_k_shows_the_positions_of_its_time(monkeypatch: pytest.MonkeyPatch
         shown.append((time, sweep.boxes()[0].tolist(), sweep.pairs().tolist()))
 
     monkeypatch.setattr(pictures, "paint", note)
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     pictures.animate(tmp_path / "run.gif", model, frame_count=11)
     assert [time for time, _, _ in shown] == list(range(11))
     for time, lower, pairs in shown:
@@ -59,10 +59,10 @@ def test_frame_k_shows_the_positions_of_its_time(monkeypatch: pytest.MonkeyPatch
         (lambda folder, model: pictures.animate(folder / "run.avi", model), ".avi"),
         (lambda folder, model: pictures.animate(folder / "run.gif", model, frame_count=0), "0 frames"),
         (lambda folder, model: pictures.draw_space_time(folder / "d.png", model, axis=2), "axis"),
-        (lambda folder, _: pictures.draw_space_time(folder / "d.png", scenes.make("aleatorio", n=200)), "200"),
+        (lambda folder, _: pictures.draw_space_time(folder / "d.png", scenes.make("random-shapes", n=200)), "200"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call: Any, named: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=named):
-        call(tmp_path, scenes.make("tres-objetos"))
+        call(tmp_path, scenes.make("three-objects"))
     assert list(tmp_path.iterdir()) == []

@@ -35,7 +35,7 @@ def test_a_place_of_the_table_gets_its_own_best() -> None:
 
 
 def test_auto_runs_the_recommended_simulation() -> None:
-    model = scenes.make("aleatorio", n=30, seed=1)
+    model = scenes.make("random-shapes", n=30, seed=1)
     chosen = create_simulation(model, "auto")
     best = recommend(len(model), model.density, model.frames_per_second, model.duration)
     assert chosen.method == best.method

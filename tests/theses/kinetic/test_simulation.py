@@ -35,11 +35,11 @@ def test_every_variant_of_the_thesis_equals_brute_force(sort: str, merge: str) -
         assert direct.pairs(lower, upper) == [(a, b) for a, b in np.argwhere(np.triu(met, 1)).tolist()]
 
 
-@pytest.mark.parametrize("scene", ["incremental-sp", "aleatorio"])
+@pytest.mark.parametrize("scene", ["concentric", "random-shapes"])
 def test_all_methods_find_the_same_pairs_at_every_frame(scene: str) -> None:
-    options = {"n": 40, "occupancy": 0.1, "seed": 3} if scene == "aleatorio" else {}
+    options = {"n": 40, "occupancy": 0.1, "seed": 3} if scene == "random-shapes" else {}
     model = scenes.make(scene, **options)
-    if scene == "aleatorio":
+    if scene == "random-shapes":
         model = scenes.Model(model.polygons, model.velocity, model.frame, model.interval, 37)
     runs = {method: create_simulation(model, method, closing_frame=True).run() for method in FRAME_METHODS}
     kinetic, sweep = create_simulation(model, "kinetic").run(), model.sweep()
@@ -63,9 +63,9 @@ def _held(initial: Any, events: list[tuple[float, str, tuple[int, int]]], until:
 
 
 def test_recompute_runs_only_when_the_order_changed() -> None:
-    still = scenes.make("sp-directo")
+    still = scenes.make("resting-pair")
     assert create_simulation(still, "incremental-recompute").run().counts["recomputations"] == 0
-    moving = scenes.make("aleatorio", n=30, occupancy=0.1)
+    moving = scenes.make("random-shapes", n=30, occupancy=0.1)
     run = create_simulation(moving, "incremental-recompute").run()
     changed, sweep = 0, moving.sweep()
     for time in create_simulation(moving, "direct").times().tolist():  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def test_recompute_runs_only_when_the_order_changed() -> None:
 
 
 def test_statistics_of_the_three_objects(tmp_path: Path) -> None:
-    run = create_simulation(scenes.make("tres-objetos"), "kinetic")
+    run = create_simulation(scenes.make("three-objects"), "kinetic")
     statistics = run.run()
     run.write_statistics(tmp_path / "statistics.txt")
     text = (tmp_path / "statistics.txt").read_text()
@@ -98,7 +98,7 @@ def test_statistics_of_the_three_objects(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_phases_add_up_to_the_total(method: str, tmp_path: Path) -> None:
-    run = create_simulation(scenes.make("aleatorio", n=60, occupancy=0.05), method)
+    run = create_simulation(scenes.make("random-shapes", n=60, occupancy=0.05), method)
     run.run()  # compiled now
     statistics = run.run()
     run.write_statistics(tmp_path / "s.txt")
@@ -110,7 +110,7 @@ def test_phases_add_up_to_the_total(method: str, tmp_path: Path) -> None:
 
 def test_trace_lists_every_swap_and_every_new_certificate() -> None:
     lines: list[str] = []
-    create_simulation(scenes.make("tres-objetos"), "kinetic", trace=lines.append).run()
+    create_simulation(scenes.make("three-objects"), "kinetic", trace=lines.append).run()
     assert sum("swap" in line for line in lines) == 19
     assert sum("simple event" in line for line in lines) == 16
     (multiple,) = (line for line in lines if "multiple event" in line)
@@ -123,7 +123,7 @@ def test_trace_lists_every_swap_and_every_new_certificate() -> None:
 
 @pytest.mark.parametrize("method", ["kinetic", "direct"])
 def test_observers_get_every_signal_and_change_nothing(method: str) -> None:
-    model = scenes.make("tres-objetos")
+    model = scenes.make("three-objects")
     signals: list[Signal] = []
     alone = create_simulation(model, method).run()
     watched = create_simulation(model, method, observers=[signals.append, lambda _: None]).run()
@@ -142,11 +142,11 @@ def test_observers_get_every_signal_and_change_nothing(method: str) -> None:
 
 
 def test_frames_are_fps_times_duration_and_one_more_on_demand() -> None:
-    model = scenes.make("incremental-sp")
+    model = scenes.make("concentric")
     assert len(create_simulation(model, "direct").run().frames) == 10
     assert len(create_simulation(model, "direct", closing_frame=True).run().frames) == 11
 
 
 def test_unknown_method_is_named() -> None:
     with pytest.raises(UnknownName, match="kinetic"):
-        create_simulation(scenes.make("tres-objetos"), "kinetik")
+        create_simulation(scenes.make("three-objects"), "kinetik")

@@ -25,7 +25,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     from choque.theses.kinetic import create_simulation, scenes
 
     progress(0, 2, "computing")
-    random = scenes.make("aleatorio", n=OBJECTS // 2 if quick else OBJECTS, occupancy=0.1)
+    random = scenes.make("random-shapes", n=OBJECTS // 2 if quick else OBJECTS, occupancy=0.1)
     model = replace(random, frames_per_second=FRAMES_PER_SECOND)
     begin = perf_counter()
     result = create_simulation(model, "kinetic").run()
@@ -45,7 +45,7 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
             f"overlap begins or ends) in {1e3 * seconds:.1f} ms. Sampling {FRAMES_PER_SECOND} times a second {unseen}."
         ),
         picture=picture,
-        try_next="choque kinetic run tres-objetos --trace",
+        try_next="choque kinetic run three-objects --trace",
         facts={"objects": len(model), "events": len(result.events), "seconds": seconds, "missed_by_frames": missed},
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,29 +24,24 @@ def open_motion(things: Sequence[str], parameters: Mapping[str, Any]) -> MotionV
 
 def find_model(thing: str, parameters: Mapping[str, Any]) -> Model:
     """The kinetic scene called ``thing``, or the model in the file of that name."""
-    if thing in scenes.SCENES or not Path(thing).exists():
+    if scenes.is_known(thing) or not Path(thing).exists():
         return scenes.make(thing, **parameters)
     if parameters:
         raise InvalidInput(f"{thing} is a model file, which takes no parameters.")
     return Model.read(thing)
 
 
-def _things() -> Mapping[str, str]:
-    return {name: (inspect.getdoc(make) or "").splitlines()[0] for name, make in scenes.SCENES.items()}
-
-
 def _parameters(thing: str) -> Mapping[str, object]:
-    if thing not in scenes.SCENES:
-        return {}
-    return {name: each.default for name, each in inspect.signature(scenes.SCENES[thing]).parameters.items()}
+    return scenes.parameters(thing) if scenes.is_known(thing) else {}
 
 
 KINETIC = Entry(
     title="Motion in the plane",
     about="Polygons that move, from event to event: the sorted lists, their certificates and the queue.",
-    things=_things,
+    things=lambda: {name: scenes.summary(name) for name in scenes.SCENES},
     open=open_motion,
     parameters=_parameters,
     suffixes=SUFFIXES,
+    claims=scenes.ALIASES.__contains__,
     study=True,
 )

@@ -24,7 +24,7 @@ RANDOM_SHAPES = ("triangle", "square", "pentagon", "hexagon", "star-4", "star-5"
 
 
 def direct_pair(*, case: int = 0) -> Model:
-    """TestSPDirecto: two shapes at rest whose boxes overlap.
+    """Two shapes at rest whose boxes overlap (TestSPDirecto of the thesis).
 
     Cases 0 to 3: square and hexagon; triangle and square, whose outlines do not meet; two stars, whose do; arrow head
     and rectangle.
@@ -41,20 +41,20 @@ def direct_pair(*, case: int = 0) -> Model:
         shapes.shape(name, size=size, turned=turned, at=at)
         for name, (at, turned, size) in zip(DIRECT_CASES[case], places, strict=True)
     ]
-    return Model(tuple(polygons), np.zeros((2, 2)), interval=(0.0, 1.0), frames_per_second=10, name="sp-directo")
+    return Model(tuple(polygons), np.zeros((2, 2)), interval=(0.0, 1.0), frames_per_second=10, name="resting-pair")
 
 
 def concentric(*, count: int = 8) -> Model:
-    """TestIncrementalSP: concentric rhombi that move left and right in turn; 1 s at 10 frames a second."""
+    """Concentric rhombi that move left and right in turn; 1 s at 10 frames a second (TestIncrementalSP)."""
     check.whole_number(count, "count", 0)
     rhombus = shapes.regular(4)
     polygons = tuple(rhombus * (row + 1.0) for row in range(count))
     velocity = np.array([[(-1.0) ** row * (row + 1.0) * 2.0, 0.0] for row in range(count)]).reshape(-1, 2)
-    return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=10, name="incremental-sp")
+    return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=10, name="concentric")
 
 
 def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
-    """TestEquidistribucion: equal triangles on a grid that move slowly for 1 s; nothing ever meets."""
+    """Equal triangles on a grid that move slowly for 1 s; nothing ever meets (TestEquidistribucion)."""
     check.whole_number(side, "side", 1)
     random = np.random.default_rng(check.whole_number(seed, "seed", 0))
     spacing = 20.0 / side
@@ -64,17 +64,17 @@ def evenly_spread(*, side: int = 10, seed: int = 0) -> Model:
     speed = random.uniform(0.0, 0.2 * spacing, side * side)
     velocity = np.stack((np.cos(direction), np.sin(direction)), axis=1) * speed[:, None]
     polygons = tuple(triangle + center for center in centers)
-    return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=1000, name="equidistribucion", seed=seed)
+    return Model(polygons, velocity, interval=(0.0, 1.0), frames_per_second=1000, name="evenly-spread", seed=seed)
 
 
 def three_objects() -> Model:
-    """TestTresObjetos: three polygons, one not convex, for 10 s: 17 events, one of them multiple, at t = 2."""
+    """Three polygons, one not convex, for 10 s: 17 events, one of them multiple, at t = 2 (TestTresObjetos)."""
     polygons = (
         np.array([[-2.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 4.0]]),
         np.array([[-6.0, 7.0], [-4.0, 7.0], [-5.0, 9.0]]),
         np.array([[0.0, 3.0], [5.0, 3.0], [5.0, 8.0], [0.0, 8.0]]),
     )
-    return Model(polygons, np.array([[-2.0, 3.0], [1.0, -3.0], [-1.0, -2.0]]), name="tres-objetos")
+    return Model(polygons, np.array([[-2.0, 3.0], [1.0, -3.0], [-1.0, -2.0]]), name="three-objects")
 
 
 def random_objects(
@@ -86,7 +86,7 @@ def random_objects(
     frame: float = 20.0,
     irregular: bool = False,
 ) -> Model:
-    """TestAleatorio: ``n`` random shapes that fill a share ``occupancy`` of the frame; 1 s at 1000 frames a second.
+    """``n`` random shapes that fill a share ``occupancy`` of the frame; 1 s at 1000 frames a second (TestAleatorio).
 
     ``speed`` is ``"side"`` (0.3 to 3.5 times the smaller side of the box, a second) or ``"radius"`` (0.5 to 3.5 radii).
     Objects may overlap at the start.
@@ -116,16 +116,25 @@ def random_objects(
         velocity[row] = pace * math.cos(direction), pace * math.sin(direction)
         polygons.append(polygon)
     bounds = (-half, half)
-    return Model(tuple(polygons), velocity, (bounds, bounds), (0.0, 1.0), 1000, name="aleatorio", seed=seed)
+    return Model(tuple(polygons), velocity, (bounds, bounds), (0.0, 1.0), 1000, name="random-shapes", seed=seed)
 
 
 SCENES: dict[str, Callable[..., Model]] = {
-    "sp-directo": direct_pair,
-    "incremental-sp": concentric,
-    "equidistribucion": evenly_spread,
-    "tres-objetos": three_objects,
-    "aleatorio": random_objects,
+    "resting-pair": direct_pair,
+    "concentric": concentric,
+    "evenly-spread": evenly_spread,
+    "three-objects": three_objects,
+    "random-shapes": random_objects,
 }
+
+ALIASES = {
+    "sp-directo": "resting-pair",
+    "incremental-sp": "concentric",
+    "equidistribucion": "evenly-spread",
+    "tres-objetos": "three-objects",
+    "aleatorio": "random-shapes",
+}
+"""The names in the thesis, which are accepted wherever a scene is named."""
 
 
 def names() -> list[str]:
@@ -133,12 +142,33 @@ def names() -> list[str]:
     return sorted(SCENES)
 
 
+def find(name: str) -> Callable[..., Model]:
+    """Return the function that makes the scene ``name``, which may be one of the `ALIASES`."""
+    known = ALIASES.get(name, name)
+    if known not in SCENES:
+        raise UnknownName("kinetic scene", str(name), SCENES)
+    return SCENES[known]
+
+
+def is_known(name: str) -> bool:
+    """Return whether a scene has this name or alias."""
+    return name in SCENES or name in ALIASES
+
+
+def summary(name: str) -> str:
+    """Return one sentence about the scene ``name``."""
+    return (inspect.getdoc(find(name)) or "").splitlines()[0].replace("`", "")
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """Return the parameters of the scene ``name`` with their defaults."""
+    return {key: each.default for key, each in inspect.signature(find(name)).parameters.items()}
+
+
 def make(name: str, **options: Any) -> Model:
     """Return the scene ``name``; ``options`` are its parameters."""
-    if name not in SCENES:
-        raise UnknownName("kinetic scene", str(name), SCENES)
-    allowed = inspect.signature(SCENES[name]).parameters
+    allowed = parameters(name)
     for key in options:
         if key not in allowed:
             raise UnknownName(f"parameter of the scene {name!r}", key, allowed)
-    return SCENES[name](**options)
+    return find(name)(**options)

@@ -149,7 +149,7 @@ def instance(scene: str, n: int, occupancy: float, seed: int) -> tuple[Corners, 
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         return lower, lower + edge, direction * random.uniform(0.3, 3.5, (n, 1)) * edge, occupancy
     share = n * FIXED_AREA / FRAME**2 if scene == "fixed" else occupancy
-    model = scenes.make("aleatorio", n=n, occupancy=share, seed=seed, frame=FRAME)
+    model = scenes.make("random-shapes", n=n, occupancy=share, seed=seed, frame=FRAME)
     return *model.boxes(), model.velocity, model.density
 
 
