@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test wheel floors attack clean
+.PHONY: demo test test-all kernels coverage coverage-kernels lint type format bench docs wheel-test wheel release floors attack clean
 
 demo: .venv/demo.stamp  ## everything in a minute, with pictures and a report
 	$(BIN)/choque demo
@@ -52,6 +52,11 @@ wheel-test: .venv/build.stamp  ## a wheel and an sdist, each installed and tried
 
 wheel: .venv/build.stamp .venv/core.stamp  ## a wheel with compiled kernels for this system and Python, tried in an empty environment
 	$(BIN)/python .ci/kernels_wheel.py
+
+release: .venv/build.stamp .venv/core.stamp  ## the sdist, the pure wheel and a wheel with kernels, each tried in an empty environment
+	$(BIN)/python .ci/wheel_test.py output/dist
+	$(BIN)/python .ci/kernels_wheel.py --folder output/dist
+	@cd output/dist && sha256sum choque-*
 
 floors: .venv/pip.stamp  ## the oldest dependencies that are allowed, installed and used, in minutes
 	$(BIN)/python .ci/floors.py

@@ -96,6 +96,7 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "Choque"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]  # an index of the pages for programs that read documentation
 html_css_files = ["choque.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -15,6 +15,7 @@ PAGES = {
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "examples": "gallery/index.rst",
     "examples/": "gallery/index.rst",
 }
