@@ -13,7 +13,7 @@ import pytest
 from choque._core.pair_sets import difference, merge_changes, no_pairs
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes
 from choque.broad import BroadPhase, create, names
-from choque.broad.broad_phase import MAX_PENDING
+from choque.broad.state import MAX_PENDING
 from choque.errors import BusyObject
 
 Interrupt = Callable[[Callable[[], object], int], tuple[int, bool]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core.counters import Counters
 from choque._core.filter import PairFilter
 from choque._core.ids import Identities
-from choque._core.pair_sets import Change, apply_change, difference, merge_changes, no_pairs
-from choque._core.records import pack_records, widened
+from choque._core.records import pack_records
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Pairs, Rows
 from choque.bounds import Bounds
 from choque.broad.index import BoxTable, Index, find
+from choque.broad.state import State, living_rows, take, widened_records
 from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from choque._core.tree import Tree
     from choque._core.tree_query import RayHits
     from choque.broad.structure import Structure
 
@@ -30,25 +29,6 @@ Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
 MIN_REMOVED, REMOVED_PER_ROOT = 64, 2
 """Removed bodies stay in the index until they are more than 64 + 2 √n: marking one costs as little as it then adds."""
-
-MAX_PENDING = 64
-"""Changes that `pairs` has yet to follow are merged into one when they are more than this."""
-
-
-@dataclass(slots=True)
-class _State:
-    """One state of the set. A change makes another one, so that it happens wholly or not at all."""
-
-    index: Index
-    identities: Identities
-    pairs: Pairs | None = None  # of ids, once they were requested
-    pending: list[Change] = field(default_factory=list)  # changes that `pairs` has yet to follow, the oldest first
-    stale: Rows | None = None  # rows removed since `pairs` was found, which still has their pairs
-    change: Change | None = None  # what the latest change did to the pairs, once known
-    previous: _State | None = None  # the state before the latest change; None if there is `change`, or no bodies
-    lookup: Tree | None = None
-    is_valid: bool = True  # False while a change is made; if that fails, the index is built again when it is needed
-    undo: tuple[Rows, Floats] | None = None  # records that are overwritten while bodies move, and their rows
 
 
 class BroadPhase:
@@ -96,7 +76,7 @@ class BroadPhase:
             bounds, closed=closed, threads=threads, groups=groups, masks=masks, static=static, counters=self.counters
         )
         self._closed, self._threads, self._dimension = built.table.closed, threads, bounds.dimension
-        self._state = _State(built, Identities.first(len(bounds)))
+        self._state = State(built, Identities.first(len(bounds)))
 
     def __len__(self) -> int:
         return len(self._state.identities.ids) - len(self._state.index.table.removed)
@@ -135,7 +115,7 @@ class BroadPhase:
     @property
     def ids(self) -> NDArray[np.int32]:
         """(n,) int32: the ids of the living bodies, ascending; read-only."""
-        return _frozen(_living_ids(self._state))
+        return _frozen(self._state.ids)
 
     @property
     def dimension(self) -> int:
@@ -156,7 +136,7 @@ class BroadPhase:
     @one_thread
     def held_pairs(self) -> Pairs:
         """Return the array behind `pairs`, for kernels, which take writable arrays; it must not be changed."""
-        return _pairs_of(self._valid())
+        return self._valid().find_pairs()
 
     @one_thread
     def count(self) -> int:
@@ -164,7 +144,7 @@ class BroadPhase:
         state = self._valid()
         index = state.index
         if state.pairs is not None or index.repeats_pairs or index.keeps_bounds or index.table.removed.size:
-            return len(_pairs_of(state))
+            return len(state.find_pairs())
         sink = index.make_sink(keep=False)
         index.emit(sink)
         index.account(sink)
@@ -174,13 +154,13 @@ class BroadPhase:
     @one_thread
     def began(self) -> Pairs:
         """The pairs that overlap now and did not before the latest change: (k, 2) int32, sorted."""
-        return _frozen(self._latest_change().began)
+        return _frozen(self._valid().latest_change().began)
 
     @property
     @one_thread
     def ended(self) -> Pairs:
         """The pairs that overlapped before the latest change and do not now: (k, 2) int32, sorted."""
-        return _frozen(self._latest_change().ended)
+        return _frozen(self._valid().latest_change().ended)
 
     # Changes
 
@@ -202,15 +182,15 @@ class BroadPhase:
         if not old.removed.size:
             self._follow(table)
             return
-        living = _living_rows(old)
+        living = living_rows(old)
         table.pair_filter = None if old.pair_filter is None else old.pair_filter.take(living)
-        self._rebuild(table, state.identities.kept(living))
+        self._state = state.over(table, state.identities.kept(living))
 
     @one_thread
     def move(self, ids: ArrayLike, bounds: Bounds) -> None:
         """Give the bodies ``ids``, each named once, new volumes; the others stay."""
         state = self._valid()
-        rows = _living_rows_of(state, ids)
+        rows = state.rows_of(ids)
         self._check(bounds)
         if len(bounds) != len(rows):
             raise InvalidInput(
@@ -222,7 +202,7 @@ class BroadPhase:
         kept = None if table.bounds is None else table.bounds.put(rows, bounds)
         arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
         if type(state.index).move is Index.move or arriving.dtype != table.records.dtype:
-            records = self._widened(table.records, arriving.dtype, copied=True)
+            records = widened_records(table, arriving.dtype, copied=True)
             records[rows] = arriving
             self._follow(replace(table, records=records, bounds=kept))
         else:
@@ -242,17 +222,17 @@ class BroadPhase:
         state = self._valid()
         table, present = state.index.table, state.identities
         if table.removed.size:
-            living = _living_rows(table)
-            table, present = _taken(table, living), present.kept(living)
+            living = living_rows(table)
+            table, present = take(table, living), present.kept(living)
         pair_filter, arriving_filter = table.pair_filter, PairFilter.make(len(bounds), groups, masks, static)
         if pair_filter is not None or arriving_filter is not None:
             present_filter = pair_filter or PairFilter.open_to_all(len(self))
             pair_filter = present_filter.join(arriving_filter or PairFilter.open_to_all(len(bounds)))
         kept = None if table.bounds is None else table.bounds.join(bounds)
         arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
-        records = np.concatenate((self._widened(table.records, arriving.dtype), arriving))
+        records = np.concatenate((widened_records(table, arriving.dtype), arriving))
         identities, new = present.joined(len(bounds))
-        self._rebuild(replace(table, records=records, pair_filter=pair_filter, bounds=kept), identities)
+        self._state = state.over(replace(table, records=records, pair_filter=pair_filter, bounds=kept), identities)
         return new
 
     @one_thread
@@ -263,31 +243,28 @@ class BroadPhase:
         pass over all pairs for others, when they are requested.
         """
         state = self._valid()
-        rows = np.sort(_living_rows_of(state, ids))
+        rows = np.sort(state.rows_of(ids))
         table = state.index.table
         marked = replace(table, removed=np.union1d(table.removed, rows))
         if len(marked.removed) > MIN_REMOVED + REMOVED_PER_ROOT * len(table) ** 0.5:
-            staying = _living_rows(marked)
-            self._rebuild(_taken(marked, staying), state.identities.kept(staying))
+            staying = living_rows(marked)
+            self._state = state.over(take(marked, staying), state.identities.kept(staying))
             return
         index = copy.copy(state.index)
         index.table = marked
         state.is_valid = False  # an index that removes in place changes its arrays
         change = index.remove(rows)
         if change is not None:
-            self._finish(index, state, change)
+            self._state = state.after(index, change)
             return
-        stale = rows if state.stale is None else np.concatenate((state.stale, rows))
-        previous, lookup = _without_past(state), state.lookup
-        known = (state.pairs, state.pending, None if state.pairs is None else stale)
-        self._state = _State(index, state.identities, *known, previous=previous, lookup=lookup)
+        self._state = state.without(rows, index)
 
     @one_thread
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue from what ``index.state()`` returned for the same bodies."""
         index = copy.copy(self._compact().index)
         index.restore(state)
-        self._state = _State(index, self._state.identities)
+        self._state = State(index, self._state.identities)
 
     def mark(self) -> object:
         """Return the present state, for `return_to`."""
@@ -295,7 +272,7 @@ class BroadPhase:
 
     def return_to(self, mark: object) -> None:
         """Return to the state of a `mark`; only `update` may have been called since, once at most."""
-        assert isinstance(mark, _State)
+        assert isinstance(mark, State)
         self._state = mark
 
     # Queries
@@ -311,35 +288,41 @@ class BroadPhase:
         from choque.broad.join import answer
 
         self._check(other)
-        index = self._valid().index
+        state = self._valid()
+        index = state.index
         thread_count = index.thread_count(len(other))
         records = pack_records(other.boxes(), self._closed, thread_count, index.records.dtype)
         # Half-open boxes are packed in their own float type: cells of float32 boxes cannot answer for float64 ones.
         cells = index.cell_rows() if records.dtype == index.records.dtype else None
-        return self._with_ids(answer(self._tree(records.dtype) if cells is None else cells, records, thread_count))
+        found = answer(state.tree(records.dtype) if cells is None else cells, records, thread_count)
+        return state.name_answers(found)
 
     @one_thread
     def query_points(self, points: ArrayLike) -> Pairs:
         """Return which of the points (k, d) lie in which boxes: sorted (m, 2) rows of (point, id)."""
         from choque._core.tree_query import query_points
 
-        return self._with_ids(query_points(self._tree(), points, self._dimension, self._thread_count()))
+        state = self._valid()
+        return state.name_answers(query_points(state.tree(), points, self._dimension, state.index.thread_count()))
 
     @one_thread
     def query_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> Pairs:
         """Return every box that each ray meets within ``longest`` times its direction: sorted rows of (ray, id)."""
         from choque._core.tree_query import query_rays
 
-        tree = self._tree()
-        return self._with_ids(query_rays(tree, origin, direction, longest, self._dimension, self._thread_count()))
+        state = self._valid()
+        rays = (origin, direction, longest, self._dimension, state.index.thread_count())
+        return state.name_answers(query_rays(state.tree(), *rays))
 
     @one_thread
     def cast_rays(self, origin: ArrayLike, direction: ArrayLike, *, longest: float = np.inf) -> RayHits:
         """Return the first box that each ray (k, d) meets: ids (k,), −1 for none, and distances in directions (k,)."""
         from choque._core.tree_query import RayHits, cast_rays
 
-        hits = cast_rays(self._tree(exact=True), origin, direction, longest, self._dimension, self._thread_count())
-        return RayHits(self._ids_or_none(hits.ids), hits.distance)
+        state = self._searched()
+        rays = (origin, direction, longest, self._dimension, state.index.thread_count())
+        hits = cast_rays(state.tree(), *rays)
+        return RayHits(state.ids_or_none(hits.ids), hits.distance)
 
     @one_thread
     def nearest(self, points: ArrayLike, *, count: int = 1) -> RayHits:
@@ -350,8 +333,9 @@ class BroadPhase:
         """
         from choque._core.tree_query import RayHits, nearest_boxes
 
-        hits = nearest_boxes(self._tree(exact=True), points, count, self._dimension, self._thread_count())
-        return RayHits(self._ids_or_none(hits.ids), hits.distance)
+        state = self._searched()
+        hits = nearest_boxes(state.tree(), points, count, self._dimension, state.index.thread_count())
+        return RayHits(state.ids_or_none(hits.ids), hits.distance)
 
     @one_thread
     def structure(self) -> Structure:
@@ -372,7 +356,7 @@ class BroadPhase:
         state = self._state
         state.is_valid = False  # an index that follows exchanges changes its arrays
         index, change = state.index.after(table)
-        self._finish(index, state, change)
+        self._state = state.after(index, change)
 
     def _move_in_place(self, rows: Rows, arriving: Floats, table: BoxTable) -> None:
         """Write the records of the movers where they are and let the index follow, at the cost of what moved."""
@@ -383,70 +367,23 @@ class BroadPhase:
         records[rows] = arriving
         index.table = table
         change = index.move(rows, previous)
-        self._finish(index, state, change)
+        self._state = state.after(index, change)
 
-    def _finish(self, index: Index, state: _State, change: Change | None) -> None:
-        index.note_bytes()
-        if change is None:
-            self._state = _State(index, state.identities, previous=_without_past(state))
-            return
-        if index.table.removed.size:
-            change = _of_living(change, state.index.table.removed)
-        change = Change(state.identities.name(change.began), state.identities.name(change.ended))
-        known, pending = state.pairs, []
-        if known is not None:
-            pending = [*state.pending, change]
-            if len(pending) > MAX_PENDING:
-                pending = [merge_changes(pending)]
-                if 2 * len(pending[0]) > len(known):
-                    known, pending = apply_change(known, pending[0]), []
-        self._state = _State(index, state.identities, known, pending, state.stale, change)
-
-    def _rebuild(self, table: BoxTable, identities: Identities) -> None:
-        """Go on to other bodies."""
-        state = self._state
-        index = state.index.over(table, self.counters)
-        index.note_bytes()
-        self._state = _State(index, identities, previous=_without_past(state))
-
-    def _valid(self) -> _State:
+    def _valid(self) -> State:
         """Return the present state, its index built again if a change had failed halfway."""
-        state = self._state
-        if not state.is_valid:
-            if state.undo is not None:
-                rows, previous = state.undo
-                state.index.table.records[rows] = previous
-            rebuilt = state.index.over(state.index.table, self.counters)
-            rebuilt.restore(state.index.state())
-            state.index, state.undo, state.is_valid = rebuilt, None, True
-        return state
+        if not self._state.is_valid:
+            self._state.repair()
+        return self._state
 
-    def _compact(self) -> _State:
+    def _compact(self) -> State:
         """Return the present state, its index built over the living bodies alone; the answers stay the same."""
+        self._state = self._valid().compact()
+        return self._state
+
+    def _searched(self) -> State:
+        """Return the present state in a form whose tree holds living bodies alone; the answers stay the same."""
         state = self._valid()
-        table = state.index.table
-        if table.removed.size:
-            living = _living_rows(table)
-            index = state.index.over(_taken(table, living), self.counters)
-            pairs = None if state.pairs is None else _pairs_of(state)
-            change, previous = state.change, state.previous
-            state = self._state = _State(index, state.identities.kept(living), pairs, change=change, previous=previous)
-        return state
-
-    def _latest_change(self) -> Change:
-        state = self._valid()
-        if state.change is None:
-            before = no_pairs() if state.previous is None else _pairs_of(state.previous)
-            state.change = difference(before, _pairs_of(state))
-        return state.change
-
-    # Smaller parts
-
-    def _widened(self, records: Floats, dtype: Any, copied: bool = False) -> Floats:
-        """Return ``records`` in the wider type ``dtype``, or as they are."""
-        if dtype.itemsize > records.dtype.itemsize:
-            return widened(records, self._closed, dtype, self._dimension)
-        return records.copy() if copied else records
+        return self._compact() if state.index.tree() is None else state
 
     def _check(self, bounds: Bounds) -> None:
         check_bounds(bounds)
@@ -454,44 +391,6 @@ class BroadPhase:
             raise InvalidInput(
                 f"The volumes given are {bounds.dimension}D and the broad phase is {self._dimension}D; they must agree."
             )
-
-    def _thread_count(self) -> int:
-        return self._state.index.thread_count()
-
-    def _tree(self, dtype: Any = None, exact: bool = False) -> Tree:
-        """Return a tree over the present records, at least as wide as ``dtype``: the index's own, or one kept here.
-
-        It may hold boxes of removed bodies, unless ``exact``.
-        """
-        from choque._core.morton import morton_order
-        from choque._core.tree import make_tree
-
-        state = self._valid()
-        records, thread_count = state.index.records, self._thread_count()
-        is_wider = dtype is not None and dtype.itemsize > records.dtype.itemsize
-        own = None if is_wider else state.index.tree()
-        if own is not None:
-            return own
-        if exact and state.index.table.removed.size:
-            state = self._compact()
-            records = state.index.records
-        if state.lookup is None or (is_wider and state.lookup.lanes.dtype.itemsize < dtype.itemsize):
-            records = self._widened(records, dtype) if is_wider else records
-            state.lookup = make_tree(records, morton_order(records, thread_count), thread_count)
-        return state.lookup
-
-    def _with_ids(self, found: Pairs) -> Pairs:
-        """Turn answers (question, row) into (question, id), in place."""
-        removed = self._state.index.table.removed
-        if removed.size:
-            found = found[~np.isin(found[:, 1], removed)]
-        found[:, 1] = self._state.identities.ids[found[:, 1]]
-        return found
-
-    def _ids_or_none(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-        known = rows >= 0
-        rows[known] = self._state.identities.ids[rows[known]]
-        return rows
 
 
 def create(method: str | type[Index], bounds: Bounds, **options: Any) -> BroadPhase:
@@ -517,65 +416,6 @@ def check_bounds(bounds: object) -> None:
         raise InvalidInput(
             f"A {type(bounds).__name__} was given as bounds; give choque.bounds.Boxes(lower, upper), for example."
         )
-
-
-def _pairs_of(state: _State) -> Pairs:
-    """Return the pairs of ids of a state, found when first needed and followed by changes from then on."""
-    found, stale = state.pairs, state.stale
-    if found is None:
-        found, stale = state.identities.name(state.index.pairs()), state.index.table.removed
-    if state.pending:
-        found = apply_change(found, merge_changes(state.pending))
-    if stale is not None and stale.size:
-        is_stale = np.zeros(state.identities.following, np.bool_)
-        is_stale[state.identities.ids[stale]] = True
-        found = found[~(is_stale[found[:, 0]] | is_stale[found[:, 1]])]
-    state.pairs, state.pending, state.stale = found, [], None
-    return found
-
-
-def _living_rows(table: BoxTable) -> Rows:
-    return np.delete(np.arange(len(table)), table.removed)
-
-
-def _living_ids(state: _State) -> NDArray[np.int32]:
-    removed = state.index.table.removed
-    return np.delete(state.identities.ids, removed) if removed.size else state.identities.ids
-
-
-def _living_rows_of(state: _State, ids: ArrayLike) -> Rows:
-    """Return the row of each of ``ids``; raise `InvalidInput` for one that is dead, unknown or given twice."""
-    rows, removed = state.identities.rows_of(ids), state.index.table.removed
-    if removed.size:
-        is_dead = np.isin(rows, removed)
-        if is_dead.any():
-            raise InvalidInput(
-                f"No living body has the id {state.identities.ids[rows[is_dead][0]]}; ids come from adding "
-                "bodies and end with remove."
-            )
-    return rows
-
-
-def _taken(table: BoxTable, rows: Rows) -> BoxTable:
-    """Return the table of these ``rows`` alone."""
-    return replace(
-        table,
-        records=np.ascontiguousarray(table.records[rows]),
-        pair_filter=None if table.pair_filter is None else table.pair_filter.take(rows),
-        bounds=None if table.bounds is None else table.bounds.take(rows),
-        removed=np.empty(0, np.int64),
-    )
-
-
-def _of_living(change: Change, removed: Rows) -> Change:
-    """Return ``change``, in rows, without the pairs of bodies that had been removed before."""
-    began, ended = (side[~np.isin(side, removed).any(axis=1)] for side in (change.began, change.ended))
-    return Change(began, ended)
-
-
-def _without_past(state: _State) -> _State:
-    """Return a state to remember: one step back is enough, so that no chain of states is kept."""
-    return _State(state.index, state.identities, state.pairs, state.pending, state.stale)
 
 
 def _frozen(array: Frozen) -> Frozen:
