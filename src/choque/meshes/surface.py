@@ -1,9 +1,9 @@
 """The triangles of a mesh in a wide tree: what kernels search.
 
-Faces are ordered along a Z-curve and lie sixteen to a block (`choque._core.tree`). Boxes are held in float32, relative
-to the middle of the mesh and rounded outward, so that a part that lies far from the origin loses nothing. A patch of a
-surface is thin, and a box around it is not: each box has a slab beside it, the patch's mean normal and its extent along
-it, which separates surfaces that lie side by side.
+Faces are ordered by halving space (`choque.meshes.order`) and lie sixteen to a block (`choque._core.tree`). Boxes are
+held in float32, relative to the middle of the mesh and rounded outward, so that a part that lies far from the origin
+loses nothing. A patch of a surface is thin, and a box around it is not: each box has a slab beside it, the patch's mean
+normal and its extent along it, which separates surfaces that lie side by side.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.morton import morton_order
 from choque._core.tree import make_tree
 from choque._core.types import Integer
 from choque._core.vector import Vector
+from choque.meshes.order import spatial_order
 from choque.meshes.triangles import Triangle
 
 WIDTH = 16
@@ -66,7 +66,7 @@ def make_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32], thread
     middle = 0.5 * vertices.min(axis=0) + 0.5 * vertices.max(axis=0) if len(vertices) else np.zeros(3)
     records: NDArray[np.float32] = memory.empty((len(faces), 6), np.float32)
     threads.over_ranges(_fill_records, len(faces), thread_count, vertices, faces, middle, records)
-    tree = make_tree(records, morton_order(records, thread_count), thread_count)
+    tree = make_tree(records, spatial_order(records, thread_count), thread_count)
     corners = np.empty((len(faces), 3), np.int32)
     threads.over_ranges(_reorder, len(faces), thread_count, faces, tree.rows, corners)
     lanes = np.ascontiguousarray(tree.lanes, np.float32).reshape(-1)
