@@ -64,9 +64,7 @@ class Identities:
             )
         rows, alive = self._located(wanted)
         if not alive.all():
-            raise InvalidInput(
-                f"No living body has the id {wanted[~alive][0]}; ids come from adding bodies and end with remove."
-            )
+            raise no_body(int(wanted[~alive][0]))
         seen = np.sort(rows)
         twice = seen[1:][seen[1:] == seen[:-1]]
         if twice.size:
@@ -84,3 +82,8 @@ class Identities:
         places = np.searchsorted(self.ids, np.where(known, wanted, 0).astype(np.int32))
         rows = np.minimum(places, len(self.ids) - 1).astype(np.int64)
         return rows, known & (self.ids[rows] == wanted)
+
+
+def no_body(number: int) -> InvalidInput:
+    """Return the refusal of an id that no living body has."""
+    return InvalidInput(f"No living body has the id {number}; ids come from adding bodies and end with remove.")

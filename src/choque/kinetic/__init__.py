@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
+    from choque.kinetic._audit import Audit
     from choque.kinetic._billiards import Billiards
     from choque.kinetic._contacts import ContactSpan, contacts
-    from choque.kinetic._lists import Audit
     from choque.kinetic._results import Collisions, Event, Events, Meeting, Meetings
     from choque.kinetic._sorted_list import Certificate, SortedList, Trajectory
     from choque.kinetic._sweep import Sweep
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Audit": "_lists",
+    "Audit": "_audit",
     "Billiards": "_billiards",
     "Certificate": "_sorted_list",
     "Collisions": "_results",

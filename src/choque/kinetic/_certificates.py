@@ -31,6 +31,10 @@ Paths = NDArray[np.float64]
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
 
 
+EMPTY = -1
+"""What a slot holds that has no end point; see `choque.kinetic._slots`."""
+
+
 class Motion(NamedTuple):
     """Moving end points, their order on every axis, and the failure times of that order.
 
@@ -39,9 +43,9 @@ class Motion(NamedTuple):
 
     paths: Paths
     order: Numbers
-    """(axes, ends) the end points of each axis from left to right."""
+    """(axes, slots) the end points of each axis from left to right, and `EMPTY` slots between them."""
     rank: Numbers
-    """(axes, ends) the slot of each end point in ``order``."""
+    """(axes, ends) the slot of each end point in ``order``; of end points that were removed, anything."""
     walls: Times
     """(2, axes) the walls that bodies bounce from; empty if there are none."""
     pressed: Times
@@ -146,13 +150,45 @@ def _slot_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now
 
 
 @inline
+def following(order: Numbers, axis: Integer, slot: Integer) -> Integer:
+    """Return the next slot that has an end point; the number of slots if there is none."""
+    after = slot + 1
+    while after < order.shape[1] and order[axis, after] == EMPTY:
+        after += 1
+    return after
+
+
+@inline
+def preceding(order: Numbers, axis: Integer, slot: Integer) -> Integer:
+    """Return the slot before this one that has an end point; -1 if there is none."""
+    before = slot - 1
+    while before >= 0 and order[axis, before] == EMPTY:
+        before -= 1
+    return before
+
+
+@inline
+def position(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
+    """Return the position of an end point."""
+    step = now - paths[axis, end, 3]
+    place: float = paths[axis, end, 0] + (paths[axis, end, 1] + paths[axis, end, 2] * step) * step
+    return place
+
+
+@inline
 def certify_inline(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
-    """Schedule the certificate of one slot, for its present two neighbours. Return 1 if it ever fails, else 0."""
+    """Schedule the certificate of a slot that has an end point, for its present two neighbours; of slot -1, nothing.
+
+    Return 1 if it ever fails, else 0.
+    """
     order = motion.order
     count = order.shape[1]
-    if slot < 0 or slot + 1 >= count:
+    if slot < 0:
         return 0
-    time = _slot_time(motion, axis, order[axis, slot], order[axis, slot + 1], now)
+    after = following(order, axis, slot)
+    time = math.inf
+    if after < count:
+        time = _slot_time(motion, axis, order[axis, slot], order[axis, after], now)
     reschedule(motion.queue, axis * count + slot, time)
     return 1 if time < math.inf else 0
 
@@ -167,7 +203,7 @@ def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
 def certify_around(motion: Motion, axis: Integer, end: Integer, now: float) -> None:
     """Schedule the certificates on both sides of an end point."""
     slot = np.int64(motion.rank[axis, end])
-    certify(motion, axis, slot - 1, now)
+    certify(motion, axis, preceding(motion.order, axis, slot), now)
     certify(motion, axis, slot, now)
 
 
@@ -196,28 +232,30 @@ def certify_all(motion: Motion, now: float) -> None:
     """Schedule every slot and, if there are walls, every body."""
     order, due = motion.order, motion.queue.due
     axes, count = order.shape
+    bodies = motion.rank.shape[1] // 2
     for axis in range(axes):
         for slot in range(count):
             time = math.inf
-            if slot + 1 < count:
-                left, right = np.int64(order[axis, slot]), np.int64(order[axis, slot + 1])
+            after = following(order, axis, slot)
+            if order[axis, slot] != EMPTY and after < count:
+                left, right = np.int64(order[axis, slot]), np.int64(order[axis, after])
                 time = _slot_time(motion, axis, left, right, now)
             due[axis * count + slot] = time
     if motion.walls.size > 0:
         for axis in range(axes):
-            for row in range(count // 2):
-                due[axes * count + axis * (count // 2) + row] = wall_time(motion.paths, axis, row, motion.walls, now)
+            for row in range(bodies):
+                due[axes * count + axis * bodies + row] = wall_time(motion.paths, axis, row, motion.walls, now)
     build(motion.queue)
 
 
 @helper
 def certify_ends(ends: NDArray[np.int64], motion: Motion, now: float) -> None:
     """Reschedule the certificates of end points that have new paths on all axes."""
-    axes, count = motion.order.shape
+    axes, bodies = motion.order.shape[0], motion.rank.shape[1] // 2
     for k in range(ends.size):
         for axis in range(axes):
             certify_around(motion, axis, ends[k], now)
             if motion.walls.size > 0:
                 row = ends[k] >> 1
-                wall = axes * count + axis * (count // 2) + row
+                wall = motion.order.size + axis * bodies + row
                 reschedule(motion.queue, wall, wall_time(motion.paths, axis, row, motion.walls, now))

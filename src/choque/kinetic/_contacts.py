@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.kinetic._lists import as_time
+from choque.kinetic._paths import as_time
 from choque.kinetic._sweep import Sweep
 from choque.narrow.polygons import as_polygon, contains
 

@@ -5,7 +5,8 @@ instant and several changes of the queue. Here the end points at one coordinate 
 time and O(k) memory; the exchanges are the inversions between the order before and the order after, and pairs of bodies
 are judged by their ranks in both. Where no rounding is involved the result is that of the exchanges; otherwise end
 points whose coordinates agree to rounding pass each other at once. It is used for motions without relative acceleration
-only, and not where bodies bounce at the same time: two end points then change places once at most.
+only, and not where bodies bounce at the same time: two end points then change places once at most. No slot may be
+empty.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, inline
 from choque._core.types import Integer
-from choque.kinetic._certificates import Motion, Paths, certify
+from choque.kinetic._certificates import Motion, Paths, certify, position
 from choque.kinetic._events import (
     EVENT_ROWS,
     EXCHANGES,
@@ -77,14 +78,14 @@ def sort_due(motion: Motion, totals: NDArray[np.int64], now: float, scratch: Num
             changed, end = slot, slot + 1
         else:
             line, first, last = axis, slot, slot + 1
-            place = _place(paths, axis, np.int64(order[axis, slot]), now)
+            place = position(paths, axis, np.int64(order[axis, slot]), now)
             while first > 0 and (
-                _place(paths, axis, np.int64(order[axis, first - 1]), now) == place
+                position(paths, axis, np.int64(order[axis, first - 1]), now) == place
                 or queue.due[queue.place[axis * count + first - 1]] <= now
             ):
                 first -= 1
             while last + 1 < count and (
-                _place(paths, axis, np.int64(order[axis, last + 1]), now) == place
+                position(paths, axis, np.int64(order[axis, last + 1]), now) == place
                 or queue.due[queue.place[axis * count + last]] <= now
             ):
                 last += 1
@@ -94,13 +95,6 @@ def sort_due(motion: Motion, totals: NDArray[np.int64], now: float, scratch: Num
             rank[axis, order[axis, each]] = each
         for each in range(changed - 1, end + 1):
             totals[SCHEDULED] += certify(motion, axis, each, now)
-
-
-@inline
-def _place(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
-    step = now - paths[axis, end, 3]
-    place: float = paths[axis, end, 0] + (paths[axis, end, 1] + paths[axis, end, 2] * step) * step
-    return place
 
 
 @inline

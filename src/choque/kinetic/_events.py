@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, inline
 from choque._core.types import Integer
 from choque.kinetic._certificates import (
+    EMPTY,
     Motion,
     Paths,
     certify_around,
     certify_inline,
     failure_time,
+    following,
     graze_time,
+    preceding,
     wall_time,
 )
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
@@ -187,7 +190,8 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     certificate = np.int64(queue.heap[0])
     axis = np.int64(certificate >= count) + np.int64(certificate >= 2 * count)
     slot = certificate - axis * count
-    left, right = np.int64(order[axis, slot]), np.int64(order[axis, slot + 1])
+    after = following(order, axis, slot)
+    left, right = np.int64(order[axis, slot]), np.int64(order[axis, after])
     a, b = left >> 1, right >> 1
     mixed = motion.paired and (left ^ right) & 1 == 1 and a != b
     row = totals[ROWS]
@@ -201,11 +205,11 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
             reschedule(queue, certificate, time)
             return
         again = failure_time(motion, axis, right, left, now)
-    order[axis, slot], order[axis, slot + 1] = right, left
-    rank[axis, right], rank[axis, left] = slot, slot + 1
+    order[axis, slot], order[axis, after] = right, left
+    rank[axis, right], rank[axis, left] = slot, after
     reschedule(queue, certificate, again)
-    scheduled = certify_inline(motion, axis, slot - 1, now)
-    scheduled += certify_inline(motion, axis, slot + 1, now)
+    scheduled = certify_inline(motion, axis, preceding(order, axis, slot), now)
+    scheduled += certify_inline(motion, axis, after, now)
     totals[SCHEDULED] += scheduled + (again < math.inf)
     totals[EXCHANGES] += 1
     totals[MIXED] += mixed
@@ -215,10 +219,9 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
 def _bounce(motion: Motion, journal: Journal, now: float) -> None:
     """Reflect the body that reaches a wall first and schedule every certificate that this changes."""
     paths, walls, totals, instant = motion.paths, motion.walls, journal.totals, journal.instant
-    axes, count = motion.order.shape
+    slots, bodies = motion.order.size, motion.rank.shape[1] // 2
     certificate = np.int64(motion.queue.heap[0])
-    axis = (certificate - axes * count) // (count // 2)
-    row = (certificate - axes * count) % (count // 2)
+    axis, row = (certificate - slots) // bodies, (certificate - slots) % bodies
     line = totals[ROWS]
     instant[line, 0], instant[line, 1], instant[line, 2], instant[line, 3] = certificate, 2 * row, 2 * row + 1, -1
     totals[BOUNCES] += 1
@@ -272,16 +275,22 @@ def _add_touches(motion: Motion, journal: Journal) -> bool:
         if certificate // count == axis and first <= slot <= last:
             continue  # the exchanges of one meeting follow each other
         axis, first, last = certificate // count, slot, slot
-        while first > 0 and _are_near(paths, axis, end, np.int64(order[axis, first - 1]), journal.clock[1]):
-            first -= 1
-        while last + 1 < count and _are_near(paths, axis, end, np.int64(order[axis, last + 1]), journal.clock[1]):
-            last += 1
+        while True:
+            before = preceding(order, axis, first)
+            if before < 0 or not _are_near(paths, axis, end, np.int64(order[axis, before]), journal.clock[1]):
+                break
+            first = before
+        while True:
+            after = following(order, axis, last)
+            if after == count or not _are_near(paths, axis, end, np.int64(order[axis, after]), journal.clock[1]):
+                break
+            last = after
         for place in range(first, last):
             upper = np.int64(order[axis, place])
             for other in range(place + 1, last + 1):
                 lower = np.int64(order[axis, other])
-                if upper & 1 == 0 or lower & 1 == 1 or upper >> 1 == lower >> 1:
-                    continue
+                if upper == EMPTY or upper & 1 == 0 or lower & 1 == 1 or upper >> 1 == lower >> 1:
+                    continue  # an empty slot has all bits set, as an upper end has its last
                 if not journal.clock[1] <= graze_time(paths, axis, upper, lower, -math.inf) <= journal.clock[0]:
                     continue
                 line = totals[ROWS]
@@ -329,7 +338,7 @@ def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
                     return False
             write_event(time, instant[0, 1] & 1, a, b, totals, events)
         return False
-    bounced = _count_meetings(slots, count, journal)
+    bounced = _count_meetings(motion.order, journal)
     chosen = np.int64(0)
     for row in range(rows):
         if instant[row, 3] >= 0:
@@ -347,9 +356,10 @@ def _close(motion: Motion, journal: Journal, events: EventBuffer) -> bool:
 
 
 @helper
-def _count_meetings(slots: Integer, count: Integer, journal: Journal) -> bool:
+def _count_meetings(order: Numbers, journal: Journal) -> bool:
     """Count the meetings, which are the exchanges that share end points. Return whether a body bounced."""
     totals, instant, picks = journal.totals, journal.instant, journal.picks
+    slots, count = order.size, order.shape[1]
     rows = totals[ROWS]
     bounced = False
     # Typed numbers: a kernel is compiled once more for each literal that it is called with.
@@ -365,7 +375,10 @@ def _count_meetings(slots: Integer, count: Integer, journal: Journal) -> bool:
     axis = -1
     while first < chosen:
         last = first
-        while last + 1 < chosen and instant[picks[last + 1], 0] - instant[picks[last], 0] <= 1:
+        while last + 1 < chosen:
+            axis_at, slot = instant[picks[last], 0] // count, instant[picks[last], 0] % count
+            if instant[picks[last + 1], 0] > axis_at * count + following(order, axis_at, slot):
+                break
             last += 1
         begin = instant[picks[first], 0]
         if begin // count != axis:
@@ -383,7 +396,7 @@ def _count_meetings(slots: Integer, count: Integer, journal: Journal) -> bool:
 def _report(first: Integer, last: Integer, motion: Motion, journal: Journal, events: EventBuffer) -> None:
     """Report the pair of bodies that the exchanges ``picks[first:last]`` belong to, if it began or ended."""
     rank, instant, picks = motion.rank, journal.instant, journal.picks
-    count, time = rank.shape[1], journal.clock[1]
+    count, time = motion.order.shape[1], journal.clock[1]
     pair = instant[picks[first], 3]
     a, b = pair >> 32, pair & 0xFFFFFFFF
     before = after = at = True

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import check
 from choque._core.counters import Counters
 from choque._core.types import Pairs
-from choque.errors import InvalidInput
 from choque.kinetic import _events
-from choque.kinetic._certificates import Motion, Paths, certify_all, certify_ends
+from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, certify_ends
 from choque.kinetic._crowds import Crowd, count_crowd, list_exchanges, order_before, report_crowd, sort_due
-from choque.kinetic._heap import Queue
+from choque.kinetic._heap import Queue, build
+from choque.kinetic._paths import initial_order, insertion_turns, merged_order, positions_at
 from choque.kinetic._results import NO_EVENTS, Events, Meeting, Meetings, join_exchanges
+from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodies
 
 _FIRST_EVENTS = 1 << 8
 """Size of the first buffer of events, and of the first log of exchanges."""
@@ -26,35 +26,6 @@ _FIRST_ROWS = 1 << 6
 """Size of the first buffer of the exchanges of one instant."""
 _MAX_ROWS = 1 << 10
 """Exchanges of one instant that are kept between calls; an instant with more is finished by sorting if possible."""
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Cost and soundness of a kinetic structure: the four criteria of such structures, totals, and checks.
-
-    After Basch, Guibas and Hershberger, "Data structures for mobile data", 1999.
-    """
-
-    responsive: float
-    """Certificates scheduled by an exchange, on average; at most 2 for linear motions."""
-    efficient: float
-    """The share of exchanges that changed what is kept: the order of a list, the overlap of two bodies on an axis."""
-    local: int
-    """The maximum number of certificates in which one element of a list takes part; at most 2."""
-    compact: int
-    """Certificates that ever fail; fewer than one for each end point and axis."""
-    stale: int
-    """Certificates that are not those of the present neighbours; 0 if the structure is sound."""
-    disorder: float
-    """The maximum distance by which a left neighbour is beyond its right one now: 0, or rounding."""
-    simple: int
-    """Meetings of two end points so far."""
-    multiple: int
-    """Meetings of three or more end points at one coordinate and time so far."""
-    external: int
-    """Exchanges so far of a lower and an upper end of two bodies, whose overlap on the axis changed with them."""
-    bounces: int
-    """Reflections at walls so far, each axis counted on its own."""
 
 
 @dataclass
@@ -90,6 +61,9 @@ class _Output:
 
 class Lists:
     """The order of moving end points on every axis, kept by certificates.
+
+    Rows of bodies that were removed are not used again, and slots between end points may be empty (`_slots`), so that
+    few bodies come and go at little cost; `rebuilt` closes the gaps.
 
     Parameters
     ----------
@@ -131,37 +105,141 @@ class Lists:
         self.undelivered: list[Events] = []  # events that an interrupted call found and could not return
         self.unlogged: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []  # the same of exchanges
         self.crowd: tuple[Crowd, int] | None = None  # the latest instant if it was sorted, and the instants until then
-        self.replace(paths, initial_order(paths, closed, now) if order is None else order)
+        self.ids: NDArray[np.int32] = np.arange(paths.shape[1] // 2 + 1, dtype=np.int32)
+        """(bodies + 1,) the id of the body in each row; behind the rows in use, the ids of those that come next."""
+        self._replace(paths, initial_order(paths, closed, now) if order is None else order, 0)
 
-    def replace(self, paths: Paths, order: NDArray[np.int32], pressed: NDArray[np.float64] | None = None) -> None:
-        """Continue with other end points, in their present ``order`` (axes, ends)."""
-        self.paths, self.order = paths, np.ascontiguousarray(order)
-        if pressed is not None:
-            self.pressed = np.ascontiguousarray(pressed)
-        self.rank = _ranks_of(self.order)
+    def _replace(self, paths: Paths, order: NDArray[np.int32], spare: int) -> None:
+        """Continue with other end points, in their present ``order`` (axes, ends), with room for ``spare`` more."""
+        axes, count = order.shape
+        slots = count + spare
+        self.paths = np.concatenate((paths, np.zeros((axes, spare, 4))), axis=1) if spare else paths
+        self.alive = np.arange(slots // 2) < count // 2
+        self.size: NDArray[np.int64] = np.array([count // 2, count, 0])
+        self.order, self.rank = _laid_out(order, slots, slots)
         self.totals[_events.ROWS] = 0  # the latest instant was about other end points
         self.crowd = None
-        self.schedule_all()
+        self._schedule_all()
 
-    def schedule_all(self) -> None:
+    def _schedule_all(self) -> None:
         """Schedule every certificate."""
-        curves = self.paths[:, :, 2]
+        curves = self.paths[:, _filled(self.order[0]), 2]
         self.common = curves[:, :1].copy()
         enclosed = self.walls.size and (curves.any() or self.pressed.any())
         self.curved = bool(enclosed or (curves != self.common).any())
-        certificates = max(self.order.size + (self.order.size // 2 if self.walls.size else 0), 1)
-        heap, place = np.empty(certificates, np.int32), np.empty(certificates, np.int32)
-        self.queue = Queue(np.full(certificates, np.inf), heap, place)
+        self.queue = self._new_queue(self.order)
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
         certify_all(self.motion, self.now)
 
-    def enclose(self, walls: NDArray[np.float64]) -> None:
-        """Put walls (2, axes) around the bodies in place of those that are there."""
+    def _new_queue(self, order: NDArray[np.int32]) -> Queue:
+        """Return a queue without failures for the slots of ``order``, and for the walls."""
+        certificates = max(order.size + (order.shape[0] * (self.rank.shape[1] // 2) if self.walls.size else 0), 1)
+        return Queue(np.full(certificates, np.inf), np.empty(certificates, np.int32), np.empty(certificates, np.int32))
+
+    def enclosed(self, walls: NDArray[np.float64]) -> Self:
+        """Return lists with walls (2, axes) around the bodies in place of those that are there."""
+        changed = copy.copy(self)
         if self.pressed.any():
-            self.paths, self.pressed = self.paths.copy(), self.pressed.copy()  # those before may have to come back
-            self.release(np.arange(self.order.shape[1] // 2))
-        self.walls, self.pressed = walls, np.zeros((self.order.shape[0], self.order.shape[1] // 2))
-        self.schedule_all()
+            changed.paths, changed.pressed = self.paths.copy(), self.pressed.copy()
+            changed.release(np.arange(self.rank.shape[1] // 2))
+        changed.walls, changed.pressed = walls, np.zeros((self.order.shape[0], self.rank.shape[1] // 2))
+        changed._schedule_all()
+        return changed
+
+    def insert(self, arriving: Paths) -> bool:
+        """Insert bodies with these paths (axes, ends, 4), at present; return False if there is no room for them."""
+        count = arriving.shape[1]
+        rows, ends = self.size[: ENDS + 1].tolist()
+        if 2 * rows + count > self.rank.shape[1] or ends + count > FULL * self.order.shape[1]:
+            return False
+        turns = insertion_turns(arriving, self.closed, self.now)
+        curves = arriving[:, :, 2]
+        self.curved = self.curved or bool((curves != self.common).any() or (self.walls.size and curves.any()))
+        self._forget_instant()
+        insert_bodies(arriving, turns, self.motion, self._stock(), self.now)
+        return True
+
+    def remove(self, rows: NDArray[np.int64]) -> bool:
+        """Remove the bodies in these rows; return False if too few would be left for the slots."""
+        if 3 * (int(self.size[ENDS]) - 2 * len(rows)) < self.order.shape[1]:
+            return False
+        self._forget_instant()
+        remove_bodies(rows, self.motion, self._stock(), self.now)
+        return True
+
+    def rebuilt(self, arriving: Paths, leaving: NDArray[np.int64], *, room: bool) -> Self:
+        """Return lists without the bodies in the rows ``leaving``, with others behind, and ``room`` for few more."""
+        alive = self.alive.copy()
+        alive[leaving] = False
+        ends = np.repeat(alive, 2) if self.paired else np.ones(self.rank.shape[1], bool)
+        numbers = np.cumsum(ends, dtype=np.int32) - np.int32(1)
+        lines = [_filled(line) for line in self.order]
+        order = np.array([numbers[line[ends[line]]] for line in lines], np.int32).reshape(len(lines), -1)
+        paths = np.ascontiguousarray(self.paths[:, ends])
+        if arriving.shape[1]:
+            order = merged_order(paths, order, arriving, self.closed, self.now)
+            paths = np.concatenate((paths, arriving), axis=1)
+        spare = paths.shape[1] // 4 * 2 if room else 0
+        changed = copy.copy(self)
+        changed.totals = self.totals.copy()
+        if self.pressed.size:
+            changed.pressed = np.zeros((len(order), (paths.shape[1] + spare) // 2))
+            changed.pressed[:, : alive.sum()] = self.pressed[:, alive]
+        following = self.ids[self.size[0]]
+        coming = np.arange(following, following + (arriving.shape[1] + spare) // 2 + 1, dtype=np.int32)
+        changed.ids = np.concatenate((self.ids[:-1][alive], coming))
+        changed._replace(paths, order, spare)
+        return changed
+
+    def _forget_instant(self) -> None:
+        """Forget the latest instant, which was about other end points."""
+        self.totals[_events.ROWS] = 0
+        self.crowd = None
+
+    def _stock(self) -> Stock:
+        slots = self.order.shape[1]
+        return Stock(self.size, self.alive, np.empty(slots, np.int32), np.empty(slots))
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows of the living bodies, ascending."""
+        return np.flatnonzero(self.alive)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether no slot and no row is empty."""
+        return bool(self.size[ENDS] == self.order.shape[1] == self.rank.shape[1])
+
+    @property
+    def numbers(self) -> NDArray[np.int32]:
+        """(ends,) the number of each living end point, counted by the rows of the living alone."""
+        return np.cumsum(np.repeat(self.alive, 2), dtype=np.int32) - np.int32(1)
+
+    @property
+    def dense_order(self) -> NDArray[np.int32]:
+        """(axes, ends) the living end points in ascending order, by number."""
+        return self.order if self.is_dense else self.numbers[np.array([_filled(line) for line in self.order])]
+
+    @property
+    def dense_paths(self) -> Paths:
+        """(axes, ends, 4) the paths of the living end points, by number."""
+        return self.paths if self.is_dense else self.paths[:, np.repeat(self.alive, 2)]
+
+    def close_gaps(self) -> None:
+        """Leave no slot empty; rows stay as they are."""
+        axes, slots = self.order.shape
+        lines = np.array([_filled(line) for line in self.order])
+        order, rank = _laid_out(lines, lines.shape[1], self.rank.shape[1])
+        queue, failures = self._new_queue(order), self.failures
+        queue.due[: order.size] = failures[: axes * slots][self.order.ravel() != EMPTY]
+        queue.due[order.size :] = failures[axes * slots :]
+        build(queue)
+        instant = self.instant.copy()
+        rows = instant[: self.totals[_events.ROWS]]
+        passed = rows[:, 0] >= 0
+        moved = self._dense_certificates(np.where(passed, rows[:, 0], -1 - rows[:, 0]))
+        rows[:, 0] = np.where(passed, moved, -1 - moved)
+        vars(self).update(order=order, rank=rank, queue=queue, instant=instant)  # all at once
 
     def release(self, rows: NDArray[np.int64]) -> None:
         """Return their accelerations, from now on, to the bodies of these rows that rest at walls."""
@@ -193,6 +271,14 @@ class Lists:
             self.schedule(ends)
             self.curved = before[2]
             raise
+
+    def _dense_certificates(self, certificates: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers that certificates have where no slot is empty."""
+        filled = (self.order != EMPTY).ravel()
+        before = np.append(np.cumsum(filled) - filled, 0)  # those of all axes before it, too
+        shift = self.order.size - np.count_nonzero(filled)
+        is_wall = certificates >= self.order.size
+        return np.where(is_wall, certificates - shift, before[np.where(is_wall, -1, certificates)])
 
     @property
     def motion(self) -> Motion:
@@ -262,6 +348,8 @@ class Lists:
             status = self._advance(until, mode, output.buffer)
             output.gather(self.totals)
             if status == _events.INSTANT_FULL:
+                if not self.is_dense:
+                    self.close_gaps()
                 status = self._sort_crowd(mode, output)
                 if status == _events.STOPPED:
                     return status
@@ -312,7 +400,7 @@ class Lists:
         totals[_events.MIXED] -= np.count_nonzero(rows[:, 3] >= 0)
         multiple = int(totals[_events.MULTIPLE])
         sort_due(self.motion, totals, time, np.empty(self.order.shape[1], np.int32))
-        crowd = Crowd(old_order, _ranks_of(old_order), self.order, self.rank)
+        crowd = Crowd(old_order, _laid_out(old_order, old_order.shape[1], self.rank.shape[1])[1], self.order, self.rank)
         count_crowd(crowd, self.paired, totals)
         totals[_events.OPEN] = totals[_events.ROWS] = totals[_events.EVENT_ROWS] = 0
         if self.paired:
@@ -380,10 +468,15 @@ class Lists:
                 line = np.empty(self.order.shape[1], np.int64)
                 rows = np.empty((list_exchanges(crowd, np.empty((0, 3), np.int64), line), 3), np.int64)
                 list_exchanges(crowd, rows, line)
-                return join_exchanges(np.full(len(rows), self.clock[1]), rows, self.order.shape[1])
+                return self._joined(rows)
         rows = self.instant[: self.totals[_events.ROWS], :3]
-        rows = rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)]
-        return join_exchanges(np.full(len(rows), self.clock[1]), rows, self.order.shape[1])
+        return self._joined(rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)])
+
+    def _joined(self, rows: NDArray[np.int64]) -> Meetings:
+        """Return exchanges (certificate, left, right) of the latest instant as meetings of living end points."""
+        if not self.is_dense:
+            rows = np.column_stack((self._dense_certificates(rows[:, 0]), self.numbers[rows[:, 1:]]))
+        return join_exchanges(np.full(len(rows), self.clock[1]), rows, int(self.size[ENDS]))
 
     def coordinate_run(self, meeting: Meeting, tolerance: float = 0.0) -> tuple[int, int]:
         """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
@@ -391,7 +484,7 @@ class Lists:
         A second test for multiple meetings, independent of the exchanges. Both agree except for neighbours that touch
         without passing, and for rounding, which ``tolerance`` covers.
         """
-        line = self.order[meeting.axis]
+        line = self.dense_order[meeting.axis]
         places = self.positions(meeting.time)[meeting.axis]
         here = places[meeting.after[0]]
         first, last = meeting.first, meeting.last
@@ -411,8 +504,8 @@ class Lists:
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
 
     def positions(self, time: float | None = None) -> NDArray[np.float64]:
-        """Return the positions (axes, ends) of the end points at ``time``, by default now."""
-        return positions_at(self.paths, self.now if time is None else time)
+        """Return the positions (axes, ends) of the living end points at ``time``, by default now."""
+        return positions_at(self.dense_paths, self.now if time is None else time)
 
     @property
     def byte_count(self) -> int:
@@ -424,7 +517,7 @@ class Lists:
         """The size of each structure [bytes]."""
         crowd = () if self.crowd is None else self.crowd[0][:2]
         structures = {
-            "paths": (self.paths, self.common),
+            "paths": (self.paths, self.common, self.alive),
             "order": (self.order,),
             "ranks": (self.rank,),
             "queue": tuple(self.queue),
@@ -433,75 +526,23 @@ class Lists:
         }
         return {name: sum(each.nbytes for each in arrays) for name, arrays in structures.items()}
 
-    def audit(self) -> Audit:
-        """Examine the lists at the present time. O(n)."""
-        axes, count = self.order.shape
-        exchanges = int(self.totals[_events.EXCHANGES])
-        changing = int(self.totals[_events.MIXED]) if self.paired else exchanges
-        scheduled = np.isfinite(self.failures[: axes * count]).reshape(axes, count)
-        beside = scheduled.astype(np.int64)
-        beside[:, 1:] += scheduled[:, :-1]
-        due, heap, place = self.queue
-        fresh = Queue(np.full(due.size, np.inf), np.empty_like(heap), np.empty_like(place))
-        certify_all(self.motion._replace(queue=fresh), self.now)
-        with np.errstate(invalid="ignore"):
-            places = np.take_along_axis(self.positions(), self.order.astype(np.int64), axis=1)
-            beyond = places[:, :-1] - places[:, 1:]
-        return Audit(
-            responsive=int(self.totals[_events.SCHEDULED]) / max(exchanges, 1),
-            efficient=changing / max(exchanges, 1),
-            local=int(beside.max(initial=0)),
-            compact=int(scheduled.sum()),
-            stale=int((fresh.due[fresh.place] != np.maximum(self.failures, self.now)).sum()) if count else 0,
-            disorder=float(np.nanmax(beyond, initial=0.0)),
-            simple=int(self.totals[_events.SIMPLE]),
-            multiple=int(self.totals[_events.MULTIPLE]),
-            external=int(self.totals[_events.MIXED]),
-            bounces=int(self.totals[_events.BOUNCES]),
-        )
 
-
-def _ranks_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the slot (axes, ends) of each end point."""
-    rank = np.empty_like(order)
-    places = np.arange(order.shape[1], dtype=np.int32)
+def _laid_out(order: NDArray[np.int32], slots: int, ends: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return ``order`` spread evenly over ``slots``, and the slot (axes, ends) of each end point."""
+    axes, count = order.shape
+    spots = np.arange(count) * slots // max(count, 1)
+    spread, rank = np.full((axes, slots), EMPTY, np.int32), np.zeros((axes, ends), np.int32)
     for axis, line in enumerate(order):
-        rank[axis, line] = places
-    return rank
+        spread[axis, spots], rank[axis, line] = line, spots
+    return spread, rank
+
+
+def _filled(line: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the end points of one axis, in order."""
+    ends: NDArray[np.int32] = line[line != EMPTY]
+    return ends
 
 
 def event_buffer(size: int) -> _events.EventBuffer:
     """Return an empty buffer for ``size`` events."""
     return _events.EventBuffer(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))
-
-
-def positions_at(paths: Paths, time: float) -> NDArray[np.float64]:
-    """Return the positions (axes, ends) of the end points at ``time``."""
-    step = time - paths[:, :, 3]
-    places: NDArray[np.float64] = paths[:, :, 0] + (paths[:, :, 1] + paths[:, :, 2] * step) * step
-    return places
-
-
-def velocities_at(paths: Paths, time: float) -> NDArray[np.float64]:
-    """Return the velocities (axes, ends) of the end points at ``time``."""
-    speeds: NDArray[np.float64] = paths[:, :, 1] + 2.0 * paths[:, :, 2] * (time - paths[:, :, 3])
-    return speeds
-
-
-def initial_order(paths: Paths, closed: bool, now: float) -> NDArray[np.int32]:
-    """Return the order (axes, ends) at ``now``: by position, topology, velocity and acceleration."""
-    places, speeds = positions_at(paths, now), velocities_at(paths, now)
-    side = np.arange(paths.shape[1]) & 1
-    side = side if closed else 1 - side
-    order = [np.lexsort((paths[axis, :, 2], speeds[axis], side, places[axis])) for axis in range(len(paths))]
-    return np.array(order, np.int32).reshape(paths.shape[:2])
-
-
-def as_time(value: Any, name: str, earliest: float | None = None) -> float:
-    """Return ``value`` as a finite time, not before ``earliest``."""
-    time = value if type(value) is float and math.isfinite(value) else check.number(value, name)
-    if earliest is not None and time < earliest:
-        raise InvalidInput(
-            f"{name} is {time!r}, before the present time {earliest!r}; kinetic structures only go forward."
-        )
-    return time

@@ -16,7 +16,9 @@ from choque._core.counters import Counters
 from choque._core.threads import Gate, one_thread
 from choque.errors import InvalidInput
 from choque.kinetic import _events
-from choque.kinetic._lists import Audit, Lists, as_time
+from choque.kinetic._audit import Audit, audit
+from choque.kinetic._lists import Lists
+from choque.kinetic._paths import as_time
 from choque.kinetic._results import Meeting, Meetings
 
 
@@ -238,7 +240,7 @@ class SortedList:
     @one_thread
     def audit(self) -> Audit:
         """Return the four criteria of kinetic data structures as numbers, and whether the list is sound. O(n)."""
-        return self._lists.audit()
+        return audit(self._lists)
 
     @one_thread
     def copy(self) -> Self:

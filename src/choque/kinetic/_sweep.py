@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.counters import Counters
-from choque._core.ids import Identities
+from choque._core.ids import Identities, no_body
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Pairs
+from choque._core.types import Pairs, Rows
 from choque.bounds import Boxes
 from choque.broad import find
 from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
 from choque.kinetic import _events
-from choque.kinetic._lists import Audit, Lists, as_time, positions_at, velocities_at
+from choque.kinetic._audit import Audit, audit
+from choque.kinetic._lists import Lists
+from choque.kinetic._paths import as_time, paths_of, positions_at, velocities_at
 from choque.kinetic._results import Events, Meeting, Meetings
+from choque.kinetic._slots import ENDS, ROWS
 from choque.kinetic._sorted_list import Certificate, failing_certificates
 
 _FINDER = "sap-direct"
 """The broad phase that finds the pairs in the ranks of the end points."""
 
+_FEW = 8
+"""Bodies come and go one by one if they are at most one of this many; otherwise the lists are built again."""
+
+_NO_ROWS: Rows = np.empty(0, np.int64)
+
 _STOPS = {"event": _events.EACH_EVENT, "instant": _events.EACH_INSTANT, "multiple": _events.EACH_MULTIPLE}
-
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _whole(method: Method) -> Method:
-    """Make a change of the bodies happen wholly or not at all, for one thread at a time."""
-
-    @wraps(method)
-    def change(self: Sweep, *arguments: Any, **options: Any) -> Any:
-        lists = self._lists
-        before, totals = (self._identities, self._found, dict(vars(lists))), lists.totals.copy()
-        try:
-            return method(self, *arguments, **options)
-        except BaseException:
-            self._identities, self._found, arrays = before
-            vars(lists).update(arrays)
-            lists.totals[:] = totals
-            raise
-
-    return one_thread(cast("Method", change))
 
 
 class Sweep:
@@ -73,10 +58,10 @@ class Sweep:
     Guarantees: no frame rate, so no event is missed; every event once, ordered by time, then by pair, began before
     ended; failure times in closed form in float64; each pair of end points exchanged exactly as often as the true order
     changes. A touch of one instant began and ended at that instant if closed, and is no event if half-open. O(log n)
-    for an exchange, nothing while nothing happens; 57 bytes for each end point and axis (228 for a body in 2D),
-    independent of the number of pairs, which are found in the ranks of the end points. k end points
-    that meet at once take O(k) memory, and O(k log k) time beside the events, if they have equal accelerations; O(k²)
-    memory otherwise.
+    for an exchange, nothing while nothing happens; 57 bytes for each end point and axis (228 for a body in 2D; half as
+    much again once single bodies have been added), independent of the number of pairs, which are found in the ranks of
+    the end points. k end points that meet at once take O(k) memory, and O(k log k) time beside the events, if they have
+    equal accelerations; O(k²) memory otherwise.
 
     A change that fails or is interrupted leaves the sweep as it was. An interrupted `advance` stays at the time that it
     reached, and the next one returns the events up to there first. One object is for one thread at a time.
@@ -104,15 +89,14 @@ class Sweep:
     ) -> None:
         now = as_time(time, "time")
         boxes = Boxes(lower, upper)
-        paths = _paths_of(boxes, velocity, acceleration, now)
+        paths = paths_of(boxes, velocity, acceleration, now)
         topology, joining = check.boolean(closed, "closed"), check.number(tolerance, "tolerance", 0)
         self._lists = Lists(paths, closed=topology, paired=True, now=now, tolerance=joining)
         self._gate = Gate()
-        self._identities = Identities.first(len(boxes))
         self._found: tuple[int, Pairs] | None = None  # the pairs, and the number of exchanges before them
 
     def __len__(self) -> int:
-        return len(self._identities.ids)
+        return int(self._lists.size[ENDS]) // 2
 
     def __repr__(self) -> str:
         topology = "closed" if self.closed else "half-open"
@@ -131,7 +115,13 @@ class Sweep:
     @property
     def ids(self) -> NDArray[np.int32]:
         """(n,) the ids of the living bodies, ascending."""
-        return self._identities.ids.copy()
+        return self._lists.ids[self._lists.rows]
+
+    @property
+    def _identities(self) -> Identities:
+        """The ids of all rows, those of removed bodies among them."""
+        rows = self._lists.size[ROWS]
+        return Identities(self._lists.ids[:rows], int(self._lists.ids[rows]))
 
     @property
     def time(self) -> float:
@@ -146,12 +136,12 @@ class Sweep:
     @property
     def byte_count(self) -> int:
         """The size of the structure [bytes]."""
-        return self._lists.byte_count + self._identities.ids.nbytes
+        return self._lists.byte_count + self._lists.ids.nbytes
 
     @property
     def byte_counts(self) -> dict[str, int]:
         """The size of each structure [bytes]: paths, order, ranks, queue, walls, instant (the latest one), ids."""
-        return {**self._lists.byte_counts, "ids": self._identities.ids.nbytes}
+        return {**self._lists.byte_counts, "ids": self._lists.ids.nbytes}
 
     @property
     def counters(self) -> Counters:
@@ -165,7 +155,7 @@ class Sweep:
     @property
     def velocity(self) -> NDArray[np.float64]:
         """(n, d) the present velocities of the living bodies, in ascending id."""
-        return np.ascontiguousarray(velocities_at(self._lists.paths, self.time)[:, 0::2].T)
+        return np.ascontiguousarray(velocities_at(self._lists.dense_paths, self.time)[:, 0::2].T)
 
     @property
     def order(self) -> NDArray[np.int32]:
@@ -173,7 +163,7 @@ class Sweep:
 
         At the time of an event it is the order just after the exchange.
         """
-        return self._lists.order.astype(np.int32)
+        return np.array(self._lists.dense_order)
 
     @property
     def meetings(self) -> Meetings:
@@ -195,11 +185,12 @@ class Sweep:
         age = int(self._lists.totals[_events.EXCHANGES])
         if self._found is None or self._found[0] != age:
             # As records, not as boxes: the lower end of a half-open box of size zero comes after its upper end.
-            records = np.zeros((len(self), 6))
-            records[:, 0 : self.dimension] = self._lists.rank[:, 0::2].T
-            records[:, 3 : 3 + self.dimension] = self._lists.rank[:, 1::2].T
-            rows = find(_FINDER)().over(BoxTable(records, self.dimension, threads=1)).pairs()
-            self._found = age, self._identities.name(rows)
+            rows = self._lists.rows
+            records = np.zeros((len(rows), 6))
+            records[:, 0 : self.dimension] = self._lists.rank[:, 2 * rows].T
+            records[:, 3 : 3 + self.dimension] = self._lists.rank[:, 2 * rows + 1].T
+            found = find(_FINDER)().over(BoxTable(records, self.dimension, threads=1)).pairs()
+            self._found = age, self._lists.ids[rows[found]]
         return self._found[1].copy()
 
     @one_thread
@@ -228,7 +219,8 @@ class Sweep:
         """
         end = as_time(until, "until", self.time)
         mode = _events.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
-        return self._lists.run(end, mode, None if self._identities.are_rows else self._identities.name)[0]
+        names = self._identities
+        return self._lists.run(end, mode, None if names.are_rows else names.name)[0]
 
     def coinciding(self, meeting: Meeting, *, tolerance: float = 0.0) -> tuple[int, int]:
         """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
@@ -241,7 +233,7 @@ class Sweep:
     @one_thread
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None) -> None:
         """Change the velocity of the bodies ``ids`` from now on, and the acceleration if it is given. O(log n) each."""
-        rows = self._identities.rows_of(ids)
+        rows = self._rows_of(ids)
         shape = (len(rows), self.dimension)
         speed = check.table(velocity, "velocity", shape)
         curve = None if acceleration is None else check.table(acceleration, "acceleration", shape) / 2.0
@@ -258,47 +250,39 @@ class Sweep:
 
         self._lists.replan(ends, rows, change)
 
-    @_whole
+    @one_thread
     def add(
         self, lower: ArrayLike, upper: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None
     ) -> NDArray[np.int32]:
-        """Add bodies with these boxes at the present time and return their ids, which are never used again. O(n).
+        """Add bodies with these boxes at the present time and return their ids, which are never used again.
 
-        Overlaps that exist already are in `pairs` at once and are not reported as events.
+        Overlaps that exist already are in `pairs` at once and are not reported as events. O(log² n) for a body if few
+        are added, amortised; O(n) if they are more than an eighth of those that are there.
         """
         boxes = Boxes(lower, upper)
         if boxes.dimension != self.dimension:
             raise InvalidInput(
                 f"The boxes given are {boxes.dimension}D and this sweep is {self.dimension}D; they must be alike."
             )
-        arriving = _paths_of(boxes, velocity, acceleration, self.time)
+        arriving = paths_of(boxes, velocity, acceleration, self.time)
         if self._lists.walls.size:
             _check_inside(boxes.lower, boxes.upper, self._lists.walls)
-        merged = self._merged_order(arriving)
-        self._identities, new = self._identities.joined(len(boxes))
-        pressed = self._lists.pressed
-        if pressed.size:
-            pressed = np.concatenate((pressed, np.zeros((self.dimension, len(boxes)))), axis=1)
-        self._lists.replace(np.concatenate((self._lists.paths, arriving), axis=1), merged, pressed)
+        following = self._identities.following
         self._found = None
-        return new
+        are_few = _FEW * len(boxes) <= len(self)
+        if not (are_few and self._lists.insert(arriving)):
+            self._lists = self._lists.rebuilt(arriving, _NO_ROWS, room=are_few)
+        return np.arange(following, following + len(boxes), dtype=np.int32)
 
-    @_whole
+    @one_thread
     def remove(self, ids: ArrayLike) -> None:
-        """Remove the bodies ``ids`` and their pairs, without events. O(n)."""
-        rows = self._identities.rows_of(ids)
-        staying = np.ones(len(self), bool)
-        staying[rows] = False
-        ends = np.repeat(staying, 2)
-        numbers = np.cumsum(ends, dtype=np.int32) - np.int32(1)
-        order = np.array([numbers[line[ends[line]]] for line in self._lists.order], np.int32)
-        self._identities = self._identities.kept(np.flatnonzero(staying))
-        paths, pressed = np.ascontiguousarray(self._lists.paths[:, ends]), self._lists.pressed
-        pressed = pressed[:, staying] if pressed.size else pressed
-        self._lists.replace(paths, order.reshape(self.dimension, -1), pressed)
+        """Remove the bodies ``ids`` and their pairs, without events. O(log² n) for each; O(n) if they are many."""
+        rows = self._rows_of(ids)
         self._found = None
+        if not (_FEW * len(rows) <= len(self) and self._lists.remove(rows)):
+            self._lists = self._lists.rebuilt(self._lists.paths[:, :0], rows, room=False)
 
-    @_whole
+    @one_thread
     def bounce(self, lower: ArrayLike, upper: ArrayLike) -> None:
         """Put walls around the bodies, which reverse the velocity of a body on that axis from now on.
 
@@ -308,12 +292,12 @@ class Sweep:
         """
         walls = _as_walls(lower, upper, self.dimension)
         _check_inside(*self.boxes(), walls)
-        self._lists.enclose(walls)
+        self._lists = self._lists.enclosed(walls)
 
     @one_thread
     def certificates(self) -> list[Certificate]:
         """Return all certificates that ever fail, by axis and slot."""
-        return failing_certificates(self._lists)
+        return failing_certificates(self._dense_lists())
 
     @one_thread
     def heap(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -323,46 +307,31 @@ class Sweep:
         number of a certificate is axis × 2 n + slot; those of walls, if there are any, follow as axis × n + row. A time
         of infinity means never.
         """
-        return self._lists.queue.due.copy(), self._lists.queue.heap.copy()
+        queue = self._dense_lists().queue
+        return queue.due.copy(), queue.heap.copy()
 
     @one_thread
     def audit(self) -> Audit:
         """Return the four criteria of kinetic data structures as numbers, and whether the sweep is sound. O(n)."""
-        return self._lists.audit()
+        return audit(self._lists)
 
     @one_thread
     def copy(self) -> Self:
         """Return an independent copy."""
         return copy.deepcopy(self)
 
-    def _merged_order(self, arriving: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the order with new end points; the others keep theirs, which may be that just after an event."""
-        places = self._lists.positions()
-        first = self._lists.paths.shape[1]
-        side = np.arange(arriving.shape[1]) & 1
-        merged = []
-        for axis, line in enumerate(self._lists.order):
-            new = arriving[axis]
-            ranks = np.lexsort((new[:, 2], new[:, 1], side if self.closed else 1 - side, new[:, 0]))
-            present = np.maximum.accumulate(places[axis][line]) if len(line) else np.empty(0)
-            # Closed: a lower end goes before all ends at its position, an upper one behind; half-open: the reverse.
-            before = np.searchsorted(present, new[ranks, 0], "left")
-            behind = np.searchsorted(present, new[ranks, 0], "right")
-            spots = np.where((side[ranks] == 0) == self.closed, before, behind)
-            merged.append(np.insert(line, spots, (ranks + first).astype(np.int32)))
-        return np.array(merged, np.int32)
+    def _dense_lists(self) -> Lists:
+        """Return the lists without empty slots and rows."""
+        lists = self._lists
+        return lists if lists.is_dense else lists.rebuilt(lists.paths[:, :0], _NO_ROWS, room=False)
 
-
-def _paths_of(boxes: Boxes, velocity: ArrayLike, acceleration: ArrayLike | None, now: float) -> NDArray[np.float64]:
-    """Return the paths (d, 2n, 4) of both ends of all boxes."""
-    shape = boxes.lower.shape
-    paths = np.empty((shape[1], 2 * shape[0], 4))
-    paths[:, 0::2, 0], paths[:, 1::2, 0] = boxes.lower.T, boxes.upper.T
-    paths[:, :, 1] = np.repeat(check.table(velocity, "velocity", shape), 2, axis=0).T
-    curve = 0.0 if acceleration is None else check.table(acceleration, "acceleration", shape) / 2.0
-    paths[:, :, 2] = np.repeat(np.broadcast_to(curve, shape), 2, axis=0).T
-    paths[:, :, 3] = now
-    return paths
+    def _rows_of(self, ids: ArrayLike) -> Rows:
+        """Return the rows of living bodies."""
+        rows = self._identities.rows_of(ids)
+        gone = rows[~self._lists.alive[rows]]
+        if gone.size:
+            raise no_body(int(self._lists.ids[gone[0]]))
+        return rows
 
 
 def _as_walls(lower: ArrayLike, upper: ArrayLike, dimension: int) -> NDArray[np.float64]:
