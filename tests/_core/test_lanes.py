@@ -33,6 +33,11 @@ def _overlap(columns: Any, own: int, own_stride: int, at: int, stride: int) -> i
 
 
 @njit
+def _compare(columns: Any, at: int, stride: int, asked: Any, own: int, own_stride: int) -> int:
+    return lanes.compare_eight(columns, at, stride, asked, own, own_stride)
+
+
+@njit
 def _append(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int) -> int:
     return lanes.append_pairs(chunk, written, words, at, own, mask)
 
@@ -113,11 +118,15 @@ def test_eight_boxes_are_tested_at_once(dtype: type) -> None:
         for at in range(24):
             found = _overlap(columns, own, stride, at, stride)
             assert found == plain(lanes.overlap_eight)(columns, own, stride, at, stride)
-            wanted = 0
+            wanted = sharing = 0
             for lane, other in enumerate(range(at, min(at + 8, 20))):
                 a, b = boxes[own], boxes[other]
                 wanted |= bool((a[:3] <= b[3:6]).all() and (b[:3] <= a[3:6]).all()) << lane
+                sharing |= bool((a[:3] < b[3:6]).all() and (b[:3] < a[3:6]).all()) << lane
             assert found == wanted
+            both = _compare(columns, at, stride, columns, own, stride)
+            assert both == wanted | sharing << 8
+            assert both == plain(lanes.compare_eight)(columns, at, stride, columns, own, stride)
 
 
 @pytest.mark.parametrize("last", [None, 0, 1])

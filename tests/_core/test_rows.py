@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.row_pairs import emit_questions, emit_rows
+from choque._core.row_pairs import DOUBT, emit_between, emit_rows
 from choque._core.rows import BOXES_PER_ROW, WIDE, _choose_cells, build_rows, columns_of
 from choque._core.sort import sorted_pairs
 
@@ -173,24 +173,31 @@ def test_behind_each_row_stand_eight_boxes_of_nan() -> None:
 def test_boxes_of_another_set_find_all_partners(
     scene: Callable[[np.random.Generator], Iterator[NDArray[np.float64]]], dtype: type
 ) -> None:
-    """Questions of either float type, in any order, also where chunks are short."""
+    """Rows of one set against rows of another, whose levels and cells differ, also where chunks are short."""
     random = np.random.default_rng(5)
     for boxes in scene(random):
         records = boxes.astype(dtype)
-        others = boxes[random.permutation(len(boxes))[: len(boxes) // 2 + 1]]
+        others = records[random.permutation(len(boxes))[: len(boxes) // 2 + 1]]
         others[:, :3] -= random.choice([0, 0.25, 1e-12], (len(others), 3))
         others[::7, 3:] += 5
-        meets = np.ones((len(others), len(records)), bool)
+        touching, sharing = np.ones((2, len(others), len(records)), bool)
         for axis in range(3):
-            meets &= others[:, None, axis] <= records[None, :, axis + 3]
-            meets &= others[:, None, axis + 3] >= records[None, :, axis]
-        rows, order = build_rows(records, 1), random.permutation(len(others)).astype(np.uint32)
+            below, above = others[:, None, axis], others[:, None, axis + 3]
+            touching &= (below <= records[None, :, axis + 3]) & (above >= records[None, :, axis])
+            sharing &= (below < records[None, :, axis + 3]) & (above > records[None, :, axis])
+        rows, asked = build_rows(records, 1), build_rows(others, 1)
         for rows_first in (False, True):
             sink = Sink(16, 1, None)
-            emit_questions(sink, rows, others, order, rows_first)
+            emit_between(sink, rows, asked, rows_first)
             counts = (len(records), len(others)) if rows_first else (len(others), len(records))
             found = sorted_pairs(sink.chunks, counts[0], 1, counts[1])
-            np.testing.assert_array_equal(found, np.argwhere(meets.T if rows_first else meets))
+            np.testing.assert_array_equal(found, np.argwhere(touching.T if rows_first else touching))
+            emit_between(sink, rows, asked, rows_first, DOUBT)
+            mark = np.uint64(DOUBT) << np.uint64(0 if rows_first else 32)
+            keys = np.concatenate([np.empty(0, np.uint64), *sink.chunks])
+            marked = sorted_pairs([keys[keys & mark > 0] ^ mark], counts[0], 1, counts[1])
+            open_pairs = touching & ~sharing
+            np.testing.assert_array_equal(marked, np.argwhere(open_pairs.T if rows_first else open_pairs))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -54,6 +54,27 @@ def test_giants_dust_and_infinite_boxes() -> None:
         assert np.array_equal(join(a, b, method=method), dense_join(a, b)), method
 
 
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize(("origin", "step"), [(0.0, 1.0), (4.5e6, 1e-3), (1e15, 0.5), (1e-30, 1e-33), (0.0, 1e200)])
+def test_bounds_that_float32_cannot_tell_apart(origin: float, step: float, closed: bool) -> None:
+    """Grids hold float64 boxes in float32; where rounded bounds are equal, the boxes themselves decide."""
+    rng = np.random.default_rng(11)
+    a, b = (random_boxes(rng, 1500, 2, spread=40) for _ in range(2))
+    b[:400] = a[:400]
+    b[:200, :2] = a[:200, 2:]  # corners that touch, and after the next line nearly do
+    b[:100, 0] = np.nextafter(b[:100, 0], rng.choice([-np.inf, np.inf], 100))
+    b[:200, 2:] = b[:200, :2] + 1
+    b[300, 2:], a[301, :2] = np.inf, -np.inf
+    a, b = origin + a * step, origin + b * step
+    found = join(a, b, method="grid", closed=closed)
+    assert np.array_equal(found, dense_join(a, b, closed))
+    assert np.array_equal(found, join(a, b, method="grid", closed=closed, threads=2))
+    with np.errstate(over="ignore"):
+        narrow = b.astype(np.float32)
+    found = join(a, narrow, method="grid", closed=closed)
+    assert np.array_equal(found, dense_join(a, narrow.astype(np.float64), closed))
+
+
 @pytest.mark.parametrize("over", ["union", "smaller"])
 @pytest.mark.parametrize("iou", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_thresholds_are_those_of_the_dense_matrix(iou: float, over: str) -> None:

@@ -168,13 +168,13 @@ class Code:
         """Return eight truth values as the low bits of a number."""
         return self.builder.zext(self.builder.bitcast(lanes, I8), I64)
 
-    def meeting(self, box: list[Any], lower: list[Any], upper: list[Any]) -> Any:
+    def meeting(self, box: list[Any], lower: list[Any], upper: list[Any], or_equal: bool = True) -> Any:
         """Return the bits of the boxes ``lower`` to ``upper`` (a vector an axis) that a box of six splats overlaps."""
-        found = None
+        found, equal = None, "=" if or_equal else ""
         for axis in range(3):
             for test in (
-                self.builder.fcmp_ordered("<=", lower[axis], box[axis + 3]),
-                self.builder.fcmp_ordered(">=", upper[axis], box[axis]),
+                self.builder.fcmp_ordered(f"<{equal}", lower[axis], box[axis + 3]),
+                self.builder.fcmp_ordered(f">{equal}", upper[axis], box[axis]),
             ):
                 found = test if found is None else self.builder.and_(found, test)
         return self.bits(found)

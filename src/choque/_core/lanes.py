@@ -70,23 +70,29 @@ def overlap_eight(columns: Array, own: Int, own_stride: Int, at: Int, stride: In
     return mask
 
 
-def _meet_eight(code: Code, columns: Any, at: Any, stride: Any, records: Any, row: Any) -> Any:
-    start = code.times(row, 6)
-    box = [code.splat(code.load(records, code.plus(start, bound))) for bound in range(6)]
+def _compare_eight(code: Code, columns: Any, at: Any, stride: Any, asked: Any, own: Any, own_stride: Any) -> Any:
+    box = [code.splat(code.load(asked, code.plus(own, code.times(own_stride, bound)))) for bound in range(6)]
     sides = [code.eight(columns, code.plus(at, code.times(stride, bound))) for bound in range(6)]
-    return code.meeting(box, sides[:3], sides[3:])
+    touching = code.meeting(box, sides[:3], sides[3:])
+    sharing = code.meeting(box, sides[:3], sides[3:], or_equal=False)
+    return code.builder.or_(touching, code.builder.shl(sharing, I64(8)))
 
 
-@operation(_meet_eight)
-def meet_eight(columns: Array, at: Int, stride: Int, records: Array, row: Int) -> int:
-    """Return the bits of the eight boxes from ``at`` on that overlap a row of ``records`` (k, 6); touching counts."""
-    mask, box = 0, records.reshape(-1, 6)[row]
+@operation(_compare_eight)
+def compare_eight(columns: Array, at: Int, stride: Int, asked: Array, own: Int, own_stride: Int) -> int:
+    """Return which of the eight boxes from ``at`` on overlap the box at ``own`` of the columns ``asked``.
+
+    Bits 0 to 7 are set where they touch at least, bits 8 to 15 where they do if equal bounds do not count.
+    """
+    mask = 0
     for lane in range(LANES):
-        meets = True
+        touches = shares = True
         for axis in range(3):
-            meets &= bool(columns[at + axis * stride + lane] <= box[axis + 3])
-            meets &= bool(columns[at + (axis + 3) * stride + lane] >= box[axis])
-        mask |= meets << lane
+            low, high = columns[at + axis * stride + lane], columns[at + (axis + 3) * stride + lane]
+            own_low, own_high = asked[own + axis * own_stride], asked[own + (axis + 3) * own_stride]
+            touches &= bool(low <= own_high and high >= own_low)
+            shares &= bool(low < own_high and high > own_low)
+        mask |= touches << lane | shares << (8 + lane)
     return mask
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from choque._core import memory
 from choque._core.kernel import kernel
 from choque._core.rounding import narrow_down, narrow_up
-from choque._core.threads import over_ranges
+from choque._core.threads import over_ranges, ranges, run, streams
 from choque._core.types import Floats
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 FLAT = 1e-30
 """How long 2D boxes are along the third axis: something, for rays and halves, but less than any edge that counts."""
+
+
+LARGEST_EXPONENT = 40
+"""Scenes whose extent is more than two to this power, or less than its inverse, are scaled when they are rounded."""
 
 
 def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = None) -> Floats:
@@ -85,6 +89,76 @@ def of_type(records: Floats, dtype: np.dtype[Any]) -> Floats:
         return records.astype(dtype, copy=False)
     narrow: Floats = np.concatenate((narrow_up(records[:, :3], dtype), narrow_down(records[:, 3:], dtype)), axis=1)
     return narrow
+
+
+class Rounding(NamedTuple):
+    """How float64 bounds become float32 ones: ``(bound - middle) * scale``, rounded to the nearest; (3,) each.
+
+    This keeps the order of bounds, but different ones may become equal. So rounded boxes that overlap by more than
+    equal bounds do overlap, boxes that are apart stay apart, and only where bounds are equal must the boxes themselves
+    be compared.
+    """
+
+    middle: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+def choose_rounding(*sets: Boxes) -> Rounding | None:
+    """Return a rounding that keeps the sizes of float64 boxes, by a sample of each set; None if there is none."""
+    samples = [even_sample(boxes) for boxes in sets]
+    lower, upper = (np.concatenate([getattr(one, side) for one in samples]) for side in ("lower", "upper"))
+    is_finite = np.isfinite(lower).all(axis=1) & np.isfinite(upper).all(axis=1)
+    lower, upper = lower[is_finite], upper[is_finite]
+    if not len(lower):
+        return None
+    low, high = lower.min(axis=0), upper.max(axis=0)
+    extent = high / 2 - low / 2
+    middle, scale = np.zeros(3), np.ones(3)
+    # Without need nothing is subtracted: numbers that float32 can hold then stay as they are.
+    is_far = np.maximum(np.abs(low), np.abs(high)) > 8 * extent
+    middle[: low.size] = np.where(is_far, low / 2 + high / 2, 0.0)
+    exponent = int(np.frexp(extent.max())[1])
+    if abs(exponent) > LARGEST_EXPONENT:
+        scale[:] = np.ldexp(1.0, min(-exponent, 1000))
+    rounding = Rounding(middle, scale)
+    edge = (upper - lower) * scale[: low.size]
+    narrow = _rounded(lower, upper, rounding, 1)[0].astype(np.float64)
+    is_kept = np.abs(narrow[:, 3:] - narrow[:, :3])[:, : low.size] - edge
+    return rounding if (np.abs(is_kept) <= edge / 4).all(axis=1).mean() > 0.9 else None
+
+
+def even_sample(boxes: Boxes, size: int = 1_024) -> Boxes:
+    """Return about ``size`` of the boxes, spread evenly over their rows."""
+    return boxes.take(np.arange(0, len(boxes), max(1, len(boxes) // size)))
+
+
+def rounded_records(boxes: Boxes, rounding: Rounding, thread_count: int) -> tuple[Floats, bool]:
+    """Return the (n, 6) float32 records of closed boxes, and whether different bounds are still different."""
+    return _rounded(boxes.lower, boxes.upper, rounding, thread_count)
+
+
+def _rounded(lower: Floats, upper: Floats, rounding: Rounding, thread_count: int) -> tuple[Floats, bool]:
+    records: Floats = memory.empty((len(lower), 6), np.float32)
+    shares = ranges(len(lower), streams(thread_count, len(lower)))
+    is_exact = np.ones(len(shares), np.bool_)
+    run(lambda k: _round(*shares[k], lower, upper, rounding, records, is_exact[k : k + 1]), len(shares))
+    return records, bool(is_exact.all())
+
+
+@kernel
+def _round(first: int, last: int, lower: Any, upper: Any, rounding: Rounding, records: Any, is_exact: Any) -> None:
+    changed = 0
+    dimension = lower.shape[1]
+    for i in range(first, last):
+        records[i, 2], records[i, 5] = 0, FLAT
+        for axis in range(dimension):
+            middle, scale = rounding.middle[axis], rounding.scale[axis]
+            low, high = lower[i, axis], upper[i, axis]
+            near_low, near_high = np.float32((low - middle) * scale), np.float32((high - middle) * scale)
+            records[i, axis], records[i, axis + 3] = near_low, near_high
+            changed += np.float64(near_low) / scale + middle != low
+            changed += np.float64(near_high) / scale + middle != high
+    is_exact[0] = changed == 0
 
 
 @kernel

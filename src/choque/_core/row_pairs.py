@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import forceinline, helper, kernel
-from choque._core.lanes import append_answers, append_pairs, list_marked, meet_eight, overlap_eight
-from choque._core.records import Questions, of_type
+from choque._core.lanes import append_answers, append_pairs, compare_eight, list_marked, overlap_eight
 from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, build_alike, column_place
 from choque._core.sort import sorted_pairs
 from choque._core.types import Floats, Integer, Keys, Pairs
@@ -284,59 +282,97 @@ def _cell_range(low: Any, high: Any, axis: Integer, frame: Any, shape: Any, leve
 
 # Two sets
 
+DOUBT = np.uint32(1 << 31)
+"""The mark of a pair that only equal bounds join, in the number of the box asked about; numbers have 31 bits."""
 
-def emit_questions(sink: Sink, rows: Rows, records: Floats, order: NDArray[np.uint32], rows_first: bool) -> None:
-    """Write which of ``records`` (k, 6) overlap which boxes of ``rows`` to ``sink``, record by record in ``order``.
 
-    Keys are (record, number of the box), or the other way round with ``rows_first``.
+class Question(NamedTuple):
+    """How the pairs of two sets are written.
+
+    Attributes
+    ----------
+    rows_first
+        0 for keys of (box asked about, box of the rows), 1 for the other way round.
+    doubt
+        0, or `DOUBT` to mark pairs that touch without sharing more: rounded bounds do not decide these.
     """
-    questions = Questions(of_type(records, rows.columns.dtype), order, int(rows_first))
-    sink.run(_emit_answers, len(records), questions, rows)
+
+    rows_first: int
+    doubt: np.uint32
+
+
+def emit_between(sink: Sink, rows: Rows, asked: Rows, rows_first: bool, doubt: np.uint32 | None = None) -> None:
+    """Write which boxes of ``asked`` overlap which boxes of ``rows``, of one float type, to ``sink``.
+
+    Boxes are asked about in the order of their own rows, so that one finds the cells of the one before in the cache.
+    """
+    question = Question(int(rows_first), np.uint32(0) if doubt is None else doubt)
+    sink.run(_emit_between, int(asked.row_start[-1]), rows, asked, question)
 
 
 @kernel
-def _emit_answers(first: int, last: int, chunk: Keys, questions: Questions, rows: Rows) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a question: the rows of all levels in which partners can begin, then the giants."""
-    records, frame, shape = questions.records, rows.frame, rows.shape
+def _emit_between(
+    first: int, last: int, chunk: Keys, rows: Rows, asked: Rows, question: Question
+) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a box asked about: all rows of all levels where partners can begin, and the giants."""
+    columns, frame, shape = asked.columns, rows.frame, rows.shape
+    giants = rows.row_start.size - 2
+    every_giant = (np.int64(0), np.int64(rows.row_start[giants + 1]) - np.int64(rows.row_start[giants]))
+    row, _ = _row_of(asked, first)
     written: Integer = np.int64(0)
     tests: Integer = np.int64(0)
     for unit in range(first, last):
-        begin = written
-        i = np.int64(questions.order[unit])
+        while unit >= np.int64(asked.row_start[row + 1]):
+            row += 1
+        base, stride = column_place(asked.row_start, row)
+        at = base + unit - np.int64(asked.row_start[row])
+        begin, own = written, (at, stride)
         for level in range(shape.shape[0]):
-            from_x, to_x = _cell_range(records[i, 0], records[i, 3], 0, frame, shape, level)
-            from_y, to_y = _cell_range(records[i, 1], records[i, 4], 1, frame, shape, level)
-            from_z, to_z = _cell_range(records[i, 2], records[i, 5], 2, frame, shape, level)
+            from_x, to_x = _cell_range(columns[at], columns[at + 3 * stride], 0, frame, shape, level)
+            from_y, to_y = _cell_range(columns[at + stride], columns[at + 4 * stride], 1, frame, shape, level)
+            from_z, to_z = _cell_range(columns[at + 2 * stride], columns[at + 5 * stride], 2, frame, shape, level)
             for z in range(from_z, to_z + 1):
                 for y in range(from_y, to_y + 1):
                     line = z * shape[level, 1] + y
                     start = shape[level, 4] + line * (shape[level, 0] + 1)
                     run = (np.int64(rows.starts[start + from_x]), np.int64(rows.starts[start + to_x + 1]))
-                    written = _answer_run(chunk, written, rows, shape[level, 3] + line, run, questions, i)
+                    near = shape[level, 3] + line
                     tests += max(run[1] - run[0], 0)
+                    written = _emit_answers(chunk, written, rows, near, run, asked, own, question)
                     if written < 0:
                         return unit, begin, tests
-        giants = rows.row_start.size - 2
-        run = (np.int64(0), np.int64(rows.row_start[giants + 1]) - np.int64(rows.row_start[giants]))
-        written = _answer_run(chunk, written, rows, giants, run, questions, i)
-        tests += run[1]
-        if written < 0:
-            return unit, begin, tests
+        if every_giant[1] > 0:
+            tests += every_giant[1]
+            written = _emit_answers(chunk, written, rows, giants, every_giant, asked, own, question)
+            if written < 0:
+                return unit, begin, tests
     return last, written, tests
 
 
-@helper
-def _answer_run(
-    chunk: Any, written: Integer, rows: Any, row: Integer, run: tuple[Integer, Integer], questions: Any, i: Integer
+@forceinline
+def _emit_answers(
+    chunk: Any,
+    written: Integer,
+    rows: Any,
+    row: Integer,
+    run: tuple[Integer, Integer],
+    asked: Any,
+    own: tuple[Integer, Integer],
+    question: Any,
 ) -> Any:
-    """Test a question against a run of a row; return the pairs written so far, or -1 if they do not fit."""
+    """Test a box against a run of a row; return the pairs written so far, or -1 if they do not fit."""
     base, stride = column_place(rows.row_start, row)
+    number = np.uint32(asked.words[own[0] + 6 * own[1]])
     for at in range(base + run[0], base + run[1], 8):
-        if written + 8 > chunk.size:
+        if written + 16 > chunk.size:
             return np.int64(-1)
-        hits = meet_eight(rows.columns, at, stride, questions.records, i)
-        # Lanes behind the end of a run belong to cells that the question does not reach, or are NaN.
-        written += append_answers(
-            chunk, written, rows.words, at + 6 * stride, np.uint32(i), hits, np.int64(questions.rows_first)
-        )
+        # Lanes behind the end of a run belong to cells that the box does not reach, or are NaN.
+        found = compare_eight(rows.columns, at, stride, asked.columns, own[0], own[1])
+        sure, touching, names = found >> 8, found & 255, at + 6 * stride
+        if question.doubt == 0 or sure == touching:
+            written += append_answers(chunk, written, rows.words, names, number, touching, question.rows_first)
+        else:
+            marked = number | question.doubt
+            written += append_answers(chunk, written, rows.words, names, number, sure, question.rows_first)
+            written += append_answers(chunk, written, rows.words, names, marked, touching ^ sure, question.rows_first)
     return written

@@ -251,20 +251,22 @@ class Survey(NamedTuple):
     """Ends of others that an end of a box has passed by moving, all axes together, were all spread evenly."""
 
 
-def survey_boxes(records: Floats, previous: Floats | None = None) -> Survey:
+def survey_boxes(records: Floats, previous: Floats | None = None, count: int | None = None) -> Survey:
     """Look at boxes ``records`` (n, 6), which were ``previous`` (n, 6) before they moved; infinite ones are left out.
+
+    With ``count`` they are an even sample of so many.
 
     Guarantees: the same answer for the same boxes; every (n/s)-th box is looked at and compared with the others of the
     sample, O(n) time in all. Estimates, good to a quarter or so where boxes are crowded.
     """
-    n, grid_tests, sweep_tests, size_classes, moving, passed = survey_numbers(records, previous).tolist()
+    n, grid_tests, sweep_tests, size_classes, moving, passed = survey_numbers(records, previous, count).tolist()
     return Survey(int(n), grid_tests, sweep_tests, int(size_classes), bool(moving), passed)
 
 
-def survey_numbers(records: Floats, previous: Floats | None) -> NDArray[np.float64]:
+def survey_numbers(records: Floats, previous: Floats | None, count: int | None = None) -> NDArray[np.float64]:
     """Return the fields of a `Survey` as one array (6,)."""
     numbers = np.empty(len(COORDINATES))
-    _survey_sample(records, sample_size(len(records)), numbers)
+    _survey_sample(records, sample_size(len(records)), len(records) if count is None else count, numbers)
     numbers[4:] = (0.0, 0.0) if previous is None else (1.0, ends_passed(previous, records))
     return numbers
 
@@ -280,17 +282,16 @@ def ends_passed(previous: Floats, records: Floats) -> float:
 
 
 @kernel
-def _survey_sample(records: Any, size: Integer, numbers: Any) -> None:
-    """Write the first four fields of a `Survey` to ``numbers``, from a sample of ``size`` boxes."""
+def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) -> None:
+    """Write the first four fields of a `Survey` of ``count`` boxes to ``numbers``, from a sample of ``size``."""
     lower, largest = np.empty((3, size), np.float64), np.empty(size, np.float64)
     low, high, longest, total = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for axis in range(3):
         low[axis], high[axis], longest[axis], total[axis] = np.inf, -np.inf, 0.0, 0.0
-    count = records.shape[0]
     taken = np.int64(0)
     numbers[0], numbers[1], numbers[2], numbers[3] = count, 0.0, 0.0, 1.0
     for place in range(size):
-        i = place * count // size
+        i = place * records.shape[0] // size
         largest[taken] = 0.0
         for axis in range(3):
             lower[axis, taken] = records[i, axis]

@@ -1,7 +1,8 @@
 """Pairs between two sets of boxes: the rows of one and of the other that overlap.
 
 Every method joins. ``grid``, ``bvh`` and ``brute`` index the smaller set and ask it about the boxes of the larger one;
-any other method, also one of another package, gets both sets as one, and pairs within a set are dropped chunk by chunk.
+``grid`` holds float64 boxes in float32 and compares the boxes themselves where rounded bounds are equal. Any other
+method, also one of another package, gets both sets as one, and pairs within a set are dropped chunk by chunk.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
 from choque._core.pair_keys import pair_key
-from choque._core.records import pack_records
-from choque._core.row_pairs import emit_questions
+from choque._core.records import Rounding, choose_rounding, even_sample, pack_records, rounded_records
+from choque._core.row_pairs import DOUBT, emit_between
 from choque._core.rows import Rows, build_rows
 from choque._core.sort import sorted_pairs
 from choque._core.tree import Tree, make_tree
 from choque._core.tree_query import emit_queries
 from choque._core.types import Floats, Keys, Pairs
 from choque.bounds import Boxes
-from choque.broad.auto import Choice, survey_boxes
+from choque.broad.auto import Choice, sample_size, survey_boxes
 from choque.broad.index import BoxTable, find
 from choque.errors import InvalidInput
 
@@ -64,6 +65,11 @@ class Task(NamedTuple):
     keeper: Keeper | None
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """The wider of both float types."""
+        return np.promote_types(self.a.dtype, self.b.dtype)
+
+    @property
     def thread_count(self) -> int:
         """How many threads to use."""
         return threads.resolve_count(self.threads, len(self.a) + len(self.b))
@@ -76,31 +82,24 @@ def join_boxes(task: Task, method: str, options: dict[str, Any]) -> Pairs:
         return np.empty((0, 2), np.int32)
     if method not in (*EMITTERS, "auto") or options:
         return _join_as_one(task, method, options)
-    a, b = _records(task)
     if method == "auto":
-        method = _choose(a, b, task.a.dimension).method
+        method = choose(task).method
+    rounding = choose_rounding(task.a, task.b) if method == "grid" and task.dtype == np.float64 else None
+    if rounding is not None:
+        return _join_rounded(task, rounding)
+    a, b = (pack_records(side, task.closed, task.thread_count, task.dtype) for side in (task.a, task.b))
     return join_records(a, b, task.keeper, EMITTERS[method], task.thread_count)
 
 
 def choose(task: Task) -> Choice:
     """Return the method for two sets, and why; by a sample of the smaller set, which is the one that is indexed."""
-    return _choose(*_records(task), task.a.dimension)
-
-
-def _records(task: Task) -> tuple[Floats, Floats]:
-    """Return the records of both sets in one float type."""
-    dtype = np.promote_types(task.a.dtype, task.b.dtype)
-    return (
-        pack_records(task.a, task.closed, task.thread_count, dtype),
-        pack_records(task.b, task.closed, task.thread_count, dtype),
-    )
-
-
-def _choose(a: Floats, b: Floats, dimension: int) -> Choice:
-    count = len(a) + len(b)
-    if len(a) * len(b) <= MAX_BRUTE_TESTS:
-        return Choice("brute", count, dimension, f"{len(a):,} × {len(b):,} boxes are few enough to test all pairs")
-    tests = survey_boxes(a if len(a) <= len(b) else b).grid_tests
+    a, b = len(task.a), len(task.b)
+    count, dimension = a + b, task.a.dimension
+    if a * b <= MAX_BRUTE_TESTS:
+        return Choice("brute", count, dimension, f"{a:,} × {b:,} boxes are few enough to test all pairs")
+    indexed = task.a if a <= b else task.b
+    sample = pack_records(even_sample(indexed, sample_size(len(indexed))), task.closed, 1, task.dtype)
+    tests = survey_boxes(sample, count=len(indexed)).grid_tests
     if tests > MAX_GRID_TESTS:
         why = f"a box would take about {tests:,.0f} tests in a grid; a tree follows crowds of boxes"
         return Choice("bvh", count, dimension, why, tests)
@@ -124,12 +123,11 @@ def join_records(a: Floats, b: Floats, keeper: Keeper | None, emit: Emitter, thr
 def answer(structure: Tree | Rows, questions: Floats, thread_count: int) -> Pairs:
     """Return which of the records ``questions`` (k, 6) overlap which boxes of a tree or of rows of cells, sorted."""
     sink = Sink(len(questions), thread_count, None)
-    order = _order(questions, thread_count)
     if isinstance(structure, Rows):
-        emit_questions(sink, structure, questions, order, False)
+        emit_between(sink, structure, build_rows(questions, thread_count), False)
         count = int(structure.row_start[-1])
     else:
-        emit_queries(sink, structure, questions, order, False)
+        emit_queries(sink, structure, questions, _order(questions, thread_count), False)
         count = structure.rows.size
     return sorted_pairs(sink.chunks, len(questions), thread_count, count)
 
@@ -200,8 +198,7 @@ def _emit_by_tree(sink: Sink, indexed: Floats, questions: Floats, is_first: bool
 
 
 def _emit_by_rows(sink: Sink, indexed: Floats, questions: Floats, is_first: bool, thread_count: int) -> None:
-    rows = build_rows(indexed, thread_count)
-    emit_questions(sink, rows, questions, _order(questions, thread_count), is_first)
+    emit_between(sink, build_rows(indexed, thread_count), build_rows(questions, thread_count), is_first)
 
 
 EMITTERS: dict[str, Emitter] = {"brute": _emit_by_brute, "bvh": _emit_by_tree, "grid": _emit_by_rows}
@@ -213,6 +210,54 @@ def _order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
     if len(records) < MIN_SORTED:
         return np.arange(len(records), dtype=np.uint32)
     return morton_order(records, thread_count)
+
+
+# Rounded boxes
+
+
+def _join_rounded(task: Task, rounding: Rounding) -> Pairs:
+    """Return the pairs of float64 boxes by rows of float32 ones; what rounding leaves open is decided by the boxes."""
+    count = task.thread_count
+    (a, a_is_same), (b, b_is_same) = (rounded_records(side, rounding, count) for side in (task.a, task.b))
+    a_is_indexed, is_exact = len(a) <= len(b), task.closed and a_is_same and b_is_same
+    sink = Sink(len(a) + len(b), count, task.keeper if is_exact else _Decided(task, a_is_indexed))
+    indexed, asked = (a, b) if a_is_indexed else (b, a)
+    emit_between(sink, build_rows(indexed, count), build_rows(asked, count), a_is_indexed, None if is_exact else DOUBT)
+    return sorted_pairs(sink.chunks, len(a), count, len(b))
+
+
+class _Decided:
+    """Drops pairs in doubt whose boxes do not overlap, and then what the keeper of the task drops."""
+
+    def __init__(self, task: Task, a_is_indexed: bool) -> None:
+        self._task = task
+        self._a, self._b = (
+            (side.lower.astype(np.float64, copy=False), side.upper.astype(np.float64, copy=False))
+            for side in (task.a, task.b)
+        )
+        self._mark = np.uint64(DOUBT) << np.uint64(0 if a_is_indexed else 32)
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, without marks, and return how many there are."""
+        count = _keep_decided(keys, self._a, self._b, self._mark, self._task.closed)
+        return count if self._task.keeper is None else self._task.keeper.keep_allowed(keys[:count])
+
+
+@kernel
+def _keep_decided(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any], mark: np.uint64, closed: bool) -> int:
+    kept = 0
+    for k in range(keys.size):
+        key, stays = keys[k], True
+        if key & mark:
+            key ^= mark
+            i, j = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+            for axis in range(a[0].shape[1]):
+                touches = a[0][i, axis] <= b[1][j, axis] and b[0][j, axis] <= a[1][i, axis]
+                shares = a[0][i, axis] < b[1][j, axis] and b[0][j, axis] < a[1][i, axis]
+                stays &= touches if closed else shares
+        keys[kept] = key
+        kept += stays
+    return kept
 
 
 @kernel
