@@ -78,20 +78,17 @@ __all__ = [
     "world",
 ]
 
-_MEMBERS = {
-    "Mesh": "choque.meshes",
-    "Neighbors": "choque.neighbors",
-    "Volume": "choque.volumes",
-    "World": "choque.world",
-    "explain": "choque._pairs",
-    "join": "choque._join",
-    "page": "choque.studio.page.document",
-    "pairs": "choque._pairs",
-    "show": "choque.studio.page.studio",
-}
-
-__getattr__ = exporting("choque", {name: _MEMBERS.get(name, f"choque.{name}") for name in __all__})
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__getattr__, __dir__ = exporting(
+    __name__,
+    [*__all__, "__version__"],
+    {
+        "._join": "join",
+        "._pairs": "explain pairs",
+        ".meshes": "Mesh",
+        ".neighbors": "Neighbors",
+        ".studio.page.document": "page",
+        ".studio.page.studio": "show",
+        ".volumes": "Volume",
+        ".world": "World",
+    },
+)

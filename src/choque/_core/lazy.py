@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 
-def exporting(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package; ``homes`` maps each name to its module, or to itself for a submodule."""
+def exporting(
+    package: str, names: Sequence[str], homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package that exports ``names``.
+
+    ``homes`` maps a module, relative to the package if it begins with a dot, to the names that it defines, separated
+    by spaces. Every other name is a module of the package itself.
+    """
+    home_of = {name: module for module, defined in homes.items() for name in defined.split()}
 
     def find(name: str) -> object:
-        if name not in homes:
+        if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(homes[name])
-        value = module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        module = importlib.import_module(home_of.get(name, f".{name}"), package)
+        value = getattr(module, name) if name in home_of else module
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    return find, lambda: sorted(names)

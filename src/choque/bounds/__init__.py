@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from choque.bounds._oriented import OrientedBoxes
     from choque.bounds._spheres import Spheres
 
-_MODULES = {
-    "BodyPoints": "choque.bounds._body_points",
-    "Bounds": "choque.bounds._bounds",
-    "Boxes": "choque.bounds._bounds",
-    "KDops": "choque.bounds._kdops",
-    "OrientedBoxes": "choque.bounds._oriented",
-    "Spheres": "choque.bounds._spheres",
-    "directions": "choque.bounds._kdops",
-}
-
 __all__ = ["BodyPoints", "Bounds", "Boxes", "KDops", "OrientedBoxes", "Spheres", "directions"]
 
-__getattr__ = exporting("choque.bounds", _MODULES)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "._body_points": "BodyPoints",
+        "._bounds": "Bounds Boxes",
+        "._kdops": "KDops directions",
+        "._oriented": "OrientedBoxes",
+        "._spheres": "Spheres",
+    },
+)

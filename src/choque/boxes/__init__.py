@@ -11,8 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Merged", "merge", "suppress"]
 
-__getattr__ = exporting("choque.boxes", dict.fromkeys(__all__, "choque.boxes._suppress"))
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = exporting(__name__, __all__, {"._suppress": "Merged merge suppress"})

@@ -27,21 +27,15 @@ __all__ = [
     "register",
 ]
 
-_MEMBERS = {
-    "BroadPhase": "choque.broad.broad_phase",
-    "Counters": "choque._core.counters",
-    "Index": "choque.broad.index",
-    "PairFilter": "choque._core.filter",
-    "Sink": "choque._core.emission",
-    "Structure": "choque.broad.structure",
-    "create": "choque.broad.broad_phase",
-    "find": "choque.broad.index",
-    "names": "choque.broad.index",
-    "register": "choque.broad.index",
-}
-
-__getattr__ = exporting("choque.broad", _MEMBERS)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "choque._core.counters": "Counters",
+        "choque._core.emission": "Sink",
+        "choque._core.filter": "PairFilter",
+        ".broad_phase": "BroadPhase create",
+        ".index": "Index find names register",
+        ".structure": "Structure",
+    },
+)

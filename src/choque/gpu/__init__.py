@@ -13,13 +13,8 @@ if TYPE_CHECKING:
     from choque.gpu.devices import DeviceNote, device_names, resolve
     from choque.gpu.sweep import sweep_slabs
 
-_MODULES = {
-    "DeviceNote": "choque.gpu.devices",
-    "device_names": "choque.gpu.devices",
-    "resolve": "choque.gpu.devices",
-    "sweep_slabs": "choque.gpu.sweep",
-}
-
 __all__ = ["DeviceNote", "device_names", "resolve", "sweep_slabs"]
 
-__getattr__ = exporting("choque.gpu", _MODULES)
+__getattr__, __dir__ = exporting(
+    __name__, __all__, {".devices": "DeviceNote device_names resolve", ".sweep": "sweep_slabs"}
+)

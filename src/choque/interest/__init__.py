@@ -12,6 +12,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Areas", "Skinned", "skin"]
 
-_HOMES = {"Areas": "_areas", "Skinned": "_skin", "skin": "_skin"}
-
-__getattr__ = exporting(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
+__getattr__, __dir__ = exporting(__name__, __all__, {"._areas": "Areas", "._skin": "Skinned skin"})

@@ -33,20 +33,15 @@ __all__ = [
     "contacts",
 ]
 
-_HOMES = {
-    "Audit": "_audit",
-    "Billiards": "_billiards",
-    "Certificate": "_sorted_list",
-    "Collisions": "_results",
-    "ContactSpan": "_contacts",
-    "Event": "_results",
-    "Events": "_results",
-    "Meeting": "_results",
-    "Meetings": "_results",
-    "SortedList": "_sorted_list",
-    "Sweep": "_sweep",
-    "Trajectory": "_sorted_list",
-    "contacts": "_contacts",
-}
-
-__getattr__ = exporting(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "._audit": "Audit",
+        "._billiards": "Billiards",
+        "._contacts": "ContactSpan contacts",
+        "._results": "Collisions Event Events Meeting Meetings",
+        "._sorted_list": "Certificate SortedList Trajectory",
+        "._sweep": "Sweep",
+    },
+)

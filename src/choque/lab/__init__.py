@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from choque.lab.trial import Trial
     from choque.lab.verdict import Verdict
 
-_HOMES = {
-    "claims": ("Claim", "Finding"),
-    "design": ("Factor",),
-    "result": ("Result",),
-    "runs": ("compare", "read", "report", "resume", "run"),
-    "sampling": ("Plan",),
-    "studies": ("names",),
-    "study": ("Metric", "Study"),
-    "trial": ("Trial",),
-    "verdict": ("Verdict",),
-}
-
 __all__ = [
     "Claim",
     "Factor",
@@ -55,8 +43,18 @@ __all__ = [
     "run",
 ]
 
-__getattr__ = exporting("choque.lab", {name: f"choque.lab.{home}" for home, names in _HOMES.items() for name in names})
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        ".claims": "Claim Finding",
+        ".design": "Factor",
+        ".result": "Result",
+        ".runs": "compare read report resume run",
+        ".sampling": "Plan",
+        ".studies": "names",
+        ".study": "Metric Study",
+        ".trial": "Trial",
+        ".verdict": "Verdict",
+    },
+)

@@ -33,23 +33,14 @@ __all__ = [
     "relation",
 ]
 
-_HOMES = {
-    "Clashes": "choque.meshes._scene",
-    "Distances": "choque.meshes._queries",
-    "Intersections": "choque.meshes._mesh",
-    "Mesh": "choque.meshes._mesh",
-    "Penetrations": "choque.meshes._queries",
-    "Report": "choque.meshes._report",
-    "Scene": "choque.meshes._scene",
-    "collide": "choque.meshes._queries",
-    "distance": "choque.meshes._queries",
-    "intersections": "choque.meshes._mesh",
-    "penetration": "choque.meshes._queries",
-    "relation": "choque.meshes._relation",
-}
-
-__getattr__ = exporting("choque.meshes", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "._mesh": "Intersections Mesh intersections",
+        "._queries": "Distances Penetrations collide distance penetration",
+        "._relation": "relation",
+        "._report": "Report",
+        "._scene": "Clashes Scene",
+    },
+)

@@ -34,24 +34,15 @@ __all__ = [
     "time_of_impact",
 ]
 
-_MEMBERS = {
-    "Closest": "convex.queries",
-    "Contacts": "pair",
-    "Hulls": "hulls",
-    "Impact": "convex.impact",
-    "NarrowPhase": "phase",
-    "Penetration": "convex.queries",
-    "collide": "convex.queries",
-    "contacts": "phase",
-    "epa": "convex.queries",
-    "gjk": "convex.queries",
-    "solid_names": "solids",
-    "time_of_impact": "convex.impact",
-    "polygons": "polygons",
-}
-
-__getattr__ = exporting("choque.narrow", {name: f"choque.narrow.{home}" for name, home in _MEMBERS.items()})
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        ".convex.impact": "Impact time_of_impact",
+        ".convex.queries": "Closest Penetration collide epa gjk",
+        ".hulls": "Hulls",
+        ".pair": "Contacts",
+        ".phase": "NarrowPhase contacts",
+        ".solids": "solid_names",
+    },
+)

@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["BodyTable", "Frames", "Poses", "Recorder", "Recording", "Replay", "open", "verify"]
 
-_HOMES = {
-    "BodyTable": "choque.record.frames",
-    "Frames": "choque.record.frames",
-    "Poses": "choque.record.frames",
-    "Recorder": "choque.record.recorder",
-    "Recording": "choque.record.recording",
-    "Replay": "choque.record.replay",
-    "open": "choque.record.frames",
-    "verify": "choque.record.verification",
-}
-
-__getattr__ = exporting(__name__, _HOMES)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        ".frames": "BodyTable Frames Poses open",
+        ".recorder": "Recorder",
+        ".recording": "Recording",
+        ".replay": "Replay",
+        ".verification": "verify",
+    },
+)

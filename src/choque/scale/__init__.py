@@ -20,19 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "SearchPlan", "collide", "join", "map_worlds", "open", "pairs", "plan"]
 
-_HOMES = {
-    "Found": "choque.scale.found",
-    "SearchPlan": "choque.scale._plan",
-    "collide": "choque.scale.sweeps",
-    "join": "choque.scale.run",
-    "map_worlds": "choque.scale.sweeps",
-    "open": "choque.scale.found",
-    "pairs": "choque.scale.run",
-    "plan": "choque.scale.run",
-}
-
-__getattr__ = exporting("choque.scale", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "._plan": "SearchPlan",
+        ".found": "Found open",
+        ".run": "join pairs plan",
+        ".sweeps": "collide map_worlds",
+    },
+)

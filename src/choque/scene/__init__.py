@@ -32,23 +32,14 @@ __all__ = [
     "write",
 ]
 
-_HOMES = {
-    "BodyColumns": "choque.scene.body_scenes.columns",
-    "BodyRequest": "choque.scene.generators",
-    "BodyScene": "choque.scene.body_scenes.scene",
-    "BoxScene": "choque.scene.box_scenes.scene",
-    "Camera": "choque.scene.body_scenes.scene",
-    "Request": "choque.scene.generators",
-    "bodies": "choque.scene.body_scenes.scene",
-    "body_generator": "choque.scene.body_scenes.scene",
-    "describe": "choque.scene.files",
-    "find_bodies": "choque.scene.files",
-    "generate": "choque.scene.box_scenes.scene",
-    "generator": "choque.scene.box_scenes.scene",
-    "names": "choque.scene.files",
-    "parameters": "choque.scene.files",
-    "read": "choque.scene.files",
-    "write": "choque.scene.files",
-}
-
-__getattr__ = exporting(__name__, _HOMES)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        ".body_scenes.columns": "BodyColumns",
+        ".body_scenes.scene": "BodyScene Camera bodies body_generator",
+        ".box_scenes.scene": "BoxScene generate generator",
+        ".files": "describe find_bodies names parameters read write",
+        ".generators": "BodyRequest Request",
+    },
+)

@@ -12,16 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Look", "draw_frame", "draw_scene", "make_film"]
 
-__getattr__ = exporting(
-    "choque.studio",
-    {
-        "Look": "choque.studio.film",
-        "draw_frame": "choque.studio.film",
-        "draw_scene": "choque.studio.picture.scene",
-        "make_film": "choque.studio.film",
-    },
+__getattr__, __dir__ = exporting(
+    __name__, __all__, {".film": "Look draw_frame make_film", ".picture.scene": "draw_scene"}
 )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

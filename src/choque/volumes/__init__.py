@@ -30,19 +30,15 @@ __all__ = [
     "phantoms",
 ]
 
-_HOMES = {
-    "Body": "choque.volumes._body",
-    "ExtremeVertices": "choque.volumes._model",
-    "Lattice": "choque.volumes._lattice",
-    "Overlap": "choque.volumes._volume",
-    "Scene": "choque.volumes._scene",
-    "TriangleSearch": "choque.volumes.triangles",
-    "Volume": "choque.volumes._volume",
-    "phantoms": "choque.volumes.phantoms",
-}
-
-__getattr__ = exporting("choque.volumes", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "._body": "Body",
+        "._lattice": "Lattice",
+        "._model": "ExtremeVertices",
+        "._scene": "Scene",
+        "._volume": "Overlap Volume",
+        ".triangles": "TriangleSearch",
+    },
+)

@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Bodies", "Clock", "Comparison", "Run", "StepReport", "WallClock", "World", "bounds_names"]
 
-_HOMES = {
-    "Bodies": "choque.world.bodies",
-    "Clock": "choque.world.run",
-    "Comparison": "choque.world.detection",
-    "Run": "choque.world.run",
-    "StepReport": "choque.world.detection",
-    "WallClock": "choque.world.run",
-    "World": "choque.world._world",
-    "bounds_names": "choque.world.bounds",
-}
-
-__getattr__ = exporting(__name__, _HOMES)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        "._world": "World",
+        ".bodies": "Bodies",
+        ".bounds": "bounds_names",
+        ".detection": "Comparison StepReport",
+        ".run": "Clock Run WallClock",
+    },
+)

@@ -32,22 +32,15 @@ __all__ = [
     "sweep_collides",
 ]
 
-_HOMES = {
-    "DenseMask": "choque.theses.evm.baselines",
-    "MeshVerdict": "choque.theses.evm.two_phase",
-    "Octree": "choque.theses.evm.baselines",
-    "Pyramid": "choque.theses.evm.pyramid",
-    "RunRows": "choque.theses.evm.baselines",
-    "SweepCounters": "choque.theses.evm.sweep",
-    "Trie": "choque.theses.evm.trie",
-    "combine": "choque.theses.evm.sweep",
-    "covered_surface": "choque.theses.evm.surface",
-    "meshes_collide": "choque.theses.evm.two_phase",
-    "sweep_collides": "choque.theses.evm.sweep",
-}
-
-__getattr__ = exporting("choque.theses.evm", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = exporting(
+    __name__,
+    __all__,
+    {
+        ".baselines": "DenseMask Octree RunRows",
+        ".pyramid": "Pyramid",
+        ".surface": "covered_surface",
+        ".sweep": "SweepCounters combine sweep_collides",
+        ".trie": "Trie",
+        ".two_phase": "MeshVerdict meshes_collide",
+    },
+)

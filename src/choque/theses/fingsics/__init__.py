@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["world"]
 
-__getattr__ = exporting(__name__, {"world": "choque.theses.fingsics.engine"})
+__getattr__, __dir__ = exporting(__name__, __all__, {".engine": "world"})

@@ -20,6 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "create_simulation", "recommend", "scenes", "shapes"]
 
-_HOMES = {"Model": "model", "create_simulation": "simulation", "recommend": "selector"}
-
-__getattr__ = exporting(__name__, {name: f"{__name__}.{_HOMES.get(name, name)}" for name in __all__})
+__getattr__, __dir__ = exporting(
+    __name__, __all__, {".model": "Model", ".selector": "recommend", ".simulation": "create_simulation"}
+)
