@@ -20,12 +20,12 @@ from choque.studio.page import entries as studio_entries
 from choque.studio.page.studio import Studio
 from choque.studio.volumes.entry import EXAMPLES, VOLUMES, is_volume, open_volumes
 from choque.studio.volumes.look import OPTIONS
+from choque.studio.volumes.pair import VolumePair
+from choque.studio.volumes.source import VolumeSource
 from choque.studio.volumes.view import VolumeView
 from choque.theses.kinetic import scenes
 from choque.volumes import phantoms
-from choque.volumes._turning import rotation_matrix
-from choque.volumes.pair import VolumePair
-from choque.volumes.source import VolumeSource
+from choque.volumes.turning import rotation_matrix
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 

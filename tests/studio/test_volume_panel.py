@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from choque.studio.stage.quaternions import angle_and_axis
+from choque.studio.volumes.pair import VolumePair
+from choque.studio.volumes.source import VolumeSource
 from choque.studio.volumes.view import QUARTER_TURNS, YES, CollisionLog, answer_html, log_html, part_html
 from choque.volumes import Volume, phantoms
-from choque.volumes.pair import VolumePair
-from choque.volumes.source import VolumeSource
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 

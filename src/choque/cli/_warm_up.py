@@ -190,6 +190,7 @@ def use_volumes() -> None:
     """Make volumes from voxels and meshes; booleans, collisions, distances, morphology, parts, surfaces, scenes."""
     from choque import volumes
     from choque.files.meshes import Mesh
+    from choque.theses.evm.triangles import TriangleSearch
     from choque.theses.evm.two_phase import meshes_collide
 
     one = volumes.phantoms.make("ball", 24)
@@ -211,7 +212,7 @@ def use_volumes() -> None:
     wall, channel = (volumes.phantoms.make(name, 32) for name in ("gyroid", "gyroid-channel"))
     wall.collides(channel)
     meshes_collide(mesh, two.surface(), voxels_per_unit=0.5)
-    volumes.TriangleSearch(Mesh(*mesh)).meeting(Mesh(*two.surface()))
+    TriangleSearch(Mesh(*mesh)).meeting(Mesh(*two.surface()))
     volumes.Scene([one, two, far]).pairs()
 
 

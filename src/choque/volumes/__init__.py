@@ -1,7 +1,7 @@
 """Solids made of voxels, from scans, meshes and masks: booleans, measures, collisions; all exact.
 
 `Volume` is the class for most uses. `Scene` holds many volumes, `Body` one that moves and turns; `phantoms` makes test
-objects by name. `ExtremeVertices` is the model underneath, `TriangleSearch` finds triangles of two meshes that meet.
+objects by name. `ExtremeVertices` is the model underneath.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from choque.volumes._model import ExtremeVertices
     from choque.volumes._scene import Scene
     from choque.volumes._volume import Overlap, Volume
-    from choque.volumes.triangles import TriangleSearch
 
 __all__ = [
     "Body",
@@ -25,7 +24,6 @@ __all__ = [
     "Lattice",
     "Overlap",
     "Scene",
-    "TriangleSearch",
     "Volume",
     "phantoms",
 ]
@@ -39,6 +37,5 @@ __getattr__, __dir__ = exporting(
         "._model": "ExtremeVertices",
         "._scene": "Scene",
         "._volume": "Overlap Volume",
-        ".triangles": "TriangleSearch",
     },
 )

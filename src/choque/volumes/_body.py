@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
-from choque.volumes._turning import rotation_matrix
 from choque.volumes._volume import Volume, lattice_of
+from choque.volumes.turning import rotation_matrix
 
 
 class Body:

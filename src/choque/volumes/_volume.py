@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.volumes import _measures, _turning, collision
+from choque.volumes import _measures, collision, turning
 from choque.volumes._lattice import Lattice, Triple
 from choque.volumes._model import ExtremeVertices
 from choque.volumes.keys import AXES
@@ -375,8 +375,8 @@ class Volume:
             part of the turned volume is lost, and it grows by less than a voxel. A volume without thin parts needs it
             as well where a "no" of `collides` must hold.
         """
-        motion = _turning.Motion(_turning.rotation_matrix(rotation), self._pivot(about))
-        model = _turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative)
+        motion = turning.Motion(turning.rotation_matrix(rotation), self._pivot(about))
+        model = turning.resample(self.model, self.lattice, self.lattice, motion, conservative=conservative)
         return self._with(model)
 
     def resampled(
@@ -390,8 +390,8 @@ class Volume:
         if (like is None) == (spacing is None):
             raise InvalidInput("The new voxels are not determined; give either like=volume or spacing=.")
         target = lattice_of(like) if like is not None else Lattice.make(spacing, self.lattice.origin)  # type: ignore[arg-type]
-        still = _turning.Motion(np.eye(3), np.zeros(3))
-        return Volume(_turning.resample(self.model, self.lattice, target, still, conservative=conservative), target)
+        still = turning.Motion(np.eye(3), np.zeros(3))
+        return Volume(turning.resample(self.model, self.lattice, target, still, conservative=conservative), target)
 
     def dilated(self, voxels: int = 1, *, shape: str = "cube") -> Volume:
         """Return the volume grown by ``voxels``: to the 26 neighbours of each (``cube``) or to the 6 (``diamond``)."""

@@ -15,10 +15,10 @@ from choque.theses.evm.baselines import DenseMask, Octree, RunRows
 from choque.theses.evm.pyramid import Pyramid
 from choque.theses.evm.surface import covered_surface, face_loops, solid_corners
 from choque.theses.evm.sweep import SweepCounters, keys_collide, sweep_collides
+from choque.theses.evm.triangles import colliding_triangles
 from choque.theses.evm.two_phase import meshes_collide
 from choque.volumes import ExtremeVertices, Volume, phantoms
 from choque.volumes.collision import search
-from choque.volumes.triangles import colliding_triangles
 
 PUBLISHED = {1: (56, 96), 2: (56, 96), 3: (192, 368), 4: (248, 456)}
 CORNERS = {1: 56, 2: 56, 3: 192, 4: 248}

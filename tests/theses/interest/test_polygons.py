@@ -9,9 +9,9 @@ from interest_oracles import arena
 from choque.bounds import Boxes, Spheres
 from choque.broad import create
 from choque.files.meshes import Mesh
+from choque.theses.evm.triangles import colliding_triangles
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.trials import polygons_overlap, run_config, unit_facets
-from choque.volumes.triangles import colliding_triangles
 
 
 def faceted_mesh(center: np.ndarray, radius: float) -> Mesh:

@@ -86,9 +86,9 @@ def view_of(*things: Any) -> View:
     from choque.world import Run, World
 
     if len(things) == 2 and all(isinstance(thing, Volume) for thing in things):
+        from choque.studio.volumes.pair import VolumePair
+        from choque.studio.volumes.source import VolumeSource
         from choque.studio.volumes.view import VolumeView
-        from choque.volumes.pair import VolumePair
-        from choque.volumes.source import VolumeSource
 
         one, two = (VolumeSource(name, model=model) for name, model in zip(("first", "second"), things, strict=True))
         return VolumeView(VolumePair(one, two))

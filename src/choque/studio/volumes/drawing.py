@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, EDGE_COLOR, OPTIONS, REGION_COLOR, VolumeLook
+from choque.studio.volumes.pair import VolumePair
 from choque.volumes import Volume
-from choque.volumes.pair import VolumePair
 
 Color = tuple[int, int, int]
 

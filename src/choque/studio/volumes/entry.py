@@ -11,11 +11,11 @@ from choque._core import check
 from choque.errors import InvalidInput
 from choque.files import meshes, scan_dicom, scans
 from choque.studio.page.entries import Entry
+from choque.studio.volumes.pair import VolumePair
+from choque.studio.volumes.source import VolumeSource, open_source
 from choque.studio.volumes.view import VolumeView
 from choque.volumes import phantoms
-from choque.volumes.pair import VolumePair
 from choque.volumes.reading import MODEL_SUFFIXES
-from choque.volumes.source import VolumeSource, open_source
 
 EXAMPLES = {
     "vertebra-and-screw": "A synthetic vertebra and a screw.",

@@ -18,8 +18,8 @@ from choque.studio.stage.camera import directions
 from choque.studio.viewpoint import SIZE, Viewpoint
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.look import BOX_COLOR, BRINK_COLORS, COLORS, DIRECTION, EDGE_COLOR, REGION_COLOR, VolumeLook
+from choque.studio.volumes.pair import VolumePair, VolumePart
 from choque.studio.volumes.stage import VolumeStage, distance_to_see
-from choque.volumes.pair import VolumePair, VolumePart
 
 
 def draw_volumes(

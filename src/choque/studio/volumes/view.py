@@ -19,9 +19,9 @@ from choque.studio.viewpoint import Viewpoint
 from choque.studio.volumes import shapes as volume_shapes
 from choque.studio.volumes.drawing import VolumeDrawing
 from choque.studio.volumes.look import COLORS, DIRECTION, GROUPS, OPTIONS, VolumeLook
+from choque.studio.volumes.pair import PairAnswer, VolumePair, VolumePart
 from choque.studio.volumes.shapes import MAX_CUBES
 from choque.studio.volumes.stage import distance_to_see
-from choque.volumes.pair import PairAnswer, VolumePair, VolumePart
 
 YES, NO, MAYBE = "#ff6b5e", "#6fcf97", "#f0b357"
 _SIGNS = {"models collide": "●", "models apart": "○", "triangles collide": "▲", "triangles apart": "△"}

@@ -15,12 +15,12 @@ from choque.files.meshes import Mesh
 from choque.gpu.devices import load_warp
 from choque.theses.evm.baselines import DenseMask, EarlyMask, Mask, Octree, RunRows, Shift
 from choque.theses.evm.sweep import keys_collide
+from choque.theses.evm.triangles import colliding_triangles
 from choque.theses.evm.trie import Trie, link
 from choque.volumes import ExtremeVertices
 from choque.volumes.boolean import combine_keys
 from choque.volumes.collision import search
 from choque.volumes.surface import closed_surface
-from choque.volumes.triangles import colliding_triangles
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque.files.meshes import Mesh
+from choque.theses.evm.triangles import colliding_triangles
 from choque.volumes import Volume
-from choque.volumes.triangles import colliding_triangles
 from choque.volumes.voxelise import as_mesh
 
 

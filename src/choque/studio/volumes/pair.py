@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh
-from choque.volumes._turning import rotation_matrix
-from choque.volumes._volume import Volume
-from choque.volumes.source import VolumeSource
-from choque.volumes.triangles import TriangleSearch
+from choque.studio.volumes.source import VolumeSource
+from choque.theses.evm.triangles import TriangleSearch
+from choque.volumes import Volume
+from choque.volumes.turning import rotation_matrix
 
 DEFAULT_VOXELS = 32
 """Number of voxels along the longest side of two meshes, if ``voxels_per_unit`` is not given."""

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.files.meshes import Mesh
-from choque.volumes import TriangleSearch, phantoms
-from choque.volumes.triangles import colliding_triangles
+from choque.theses.evm.triangles import TriangleSearch, colliding_triangles
+from choque.volumes import phantoms
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from choque.files.meshes import Mesh
+from choque.theses.evm.triangles import colliding_triangles, triangles_meet
 from choque.volumes import phantoms
-from choque.volumes.triangles import colliding_triangles, triangles_meet
 
 BASE = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
 SPHERE = phantoms.sphere_mesh()

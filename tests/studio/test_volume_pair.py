@@ -13,11 +13,11 @@ from choque.errors import InvalidInput, UnreadableFile
 from choque.files import scans
 from choque.files.meshes import Mesh, write_mesh
 from choque.files.scans import Scan
+from choque.studio.volumes.pair import VolumePair
+from choque.studio.volumes.source import VolumeSource, open_source
+from choque.theses.evm.triangles import colliding_triangles
 from choque.volumes import Volume, phantoms
-from choque.volumes._turning import rotation_matrix
-from choque.volumes.pair import VolumePair
-from choque.volumes.source import VolumeSource, open_source
-from choque.volumes.triangles import colliding_triangles
+from choque.volumes.turning import rotation_matrix
 
 SPHERE = phantoms.sphere_mesh(8, 7)
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, read_mesh
 from choque.files.scans import Scan, read_scan, select
-from choque.volumes import phantoms
-from choque.volumes._volume import Volume
+from choque.volumes import Volume, phantoms
 from choque.volumes.reading import kind_of
 from choque.volumes.voxelise import check_closed
 
