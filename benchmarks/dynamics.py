@@ -7,7 +7,8 @@
 Scenes: ``spheres`` and ``boxes`` fall together in an open box, ``pyramid`` is a wall of boxes with N in the lowest row.
 Unit bodies, gravity 9.81, steps of 1/60 s, friction 0.5, no rebound, no sleep; every engine with its own settings.
 Beside the times: how far bodies moved in the second after, and the mean overlap of ours. An engine that is not
-installed is left out. Times are medians of chunks of steps; the machine may be shared, so compare ratios.
+installed is left out. Times are medians of chunks of steps, by the clock and of the processor; the machine may be
+shared, so compare ratios.
 """
 
 from __future__ import annotations
@@ -159,21 +160,30 @@ class Bullet:
 ENGINES = {"rapier3d": Rapier, "pybullet": Bullet}
 
 
+def warm_up(shape: str) -> None:
+    """Load every kernel that a pile needs, so that none is loaded within a measurement."""
+    small = Ours(pile(64, shape), 1)
+    for _ in range(90):
+        small.step()
+
+
 def measure(engines: list[Any], label: str, chunks: int, steps: int) -> None:
     """Print the median time of a step of each engine, chunk by chunk in turns, and its ratio to the others."""
-    found: dict[str, list[float]] = {engine.name: [] for engine in engines}
+    found: dict[str, list[tuple[float, float]]] = {engine.name: [] for engine in engines}
     for _ in range(chunks):
         for engine in engines:
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), time.process_time()
             for _ in range(steps):
                 engine.step()
-            found[engine.name].append((time.perf_counter() - began) / steps * 1e3)
-    medians = {name: statistics.median(times) for name, times in found.items()}
+            spent = time.perf_counter() - began, time.process_time() - busy
+            found[engine.name].append((spent[0] / steps * 1e3, spent[1] / steps * 1e3))
+    medians = {name: [statistics.median(times) for times in zip(*spans, strict=True)] for name, spans in found.items()}
     ours = medians[engines[0].name]
-    print(f"{label} (load {os.getloadavg()[0]:.1f})")
-    for name, median in medians.items():
+    print(f"{label} (load {os.getloadavg()[0]:.1f}); ms a step, and our part of it")
+    for name, (clock, processor) in medians.items():
         print(
-            f"  {name:14} median {median:8.3f} least {min(found[name]):8.3f} ms a step   choque/it {ours / median:.2f}"
+            f"  {name:14} clock {clock:8.3f} ({ours[0] / clock:.2f}), least {min(found[name])[0]:8.3f}; "
+            f"processor {processor:8.3f} ({ours[1] / processor:.2f})"
         )
 
 
@@ -187,6 +197,7 @@ def main() -> None:
     parser.add_argument("--settle", type=int, default=200, help="steps between the two measurements")
     wanted = parser.parse_args()
     scene = SCENES[wanted.scene](wanted.size)
+    warm_up(scene.shape)
     engines: list[Any] = [Ours(scene, wanted.threads)]
     for name in wanted.engines:
         try:

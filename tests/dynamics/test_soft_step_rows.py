@@ -18,17 +18,17 @@ def _pass(which: int, table: Any, speed: Any, b: int, numbers: Any) -> None:
     """Run one pass of row 0 between body 0 and body ``b``; two bodies move."""
     h, push, rate, scale, keep = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     if which == 0:
-        rows.warm_row(table, 0, speed, 0, b, 2)
+        rows.warm_row(speed, table, 0, 0, b, 2)
     elif which == 1:
-        rows.solve_row(table, 0, speed, 0, b, 2, h, push, rate, scale, keep)
+        rows.solve_row(speed, table, 0, 0, b, 2, h, push, rate, scale, keep)
     else:
-        rows.relax_row(table, 0, speed, 0, b, 2, h)
+        rows.relax_row(speed, table, 0, 0, b, 2, h)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_vectors_of_four_do_what_plain_python_does(seed: int) -> None:
     random = np.random.default_rng(seed)
-    table = random.normal(size=(1, rows.WIDTH))
+    table = random.normal(size=(1, rows.WIDTH)).astype(np.float32)
     for at in (rows.NORMAL, rows.T1, rows.T2, rows.FA1, rows.FB1, rows.FA2, rows.FB2, rows.TA, rows.TB):
         table[0, at + 3] = 0.0
     for point in range(3):
@@ -37,7 +37,7 @@ def test_vectors_of_four_do_what_plain_python_does(seed: int) -> None:
         table[0, at : at + 4] = np.abs(table[0, at : at + 4])
     table[0, rows.MU] = 0.5
     speed = random.normal(size=(3, 16))
-    speed[:, 3::4] = 0.0
+    speed[:, 3:12:4], speed[:, rows.SCALE] = 0.0, [0.5, 2.0, 1.0]
     numbers = np.array([240.0, 3.0, 20.0, 0.8, 0.2])
     for b in (1, 2):
         for which in range(3):
@@ -46,7 +46,7 @@ def test_vectors_of_four_do_what_plain_python_does(seed: int) -> None:
             _pass(which, one, bodies, b, numbers)
             plain = [getattr(form, "plain", form) for form in (rows.warm_row, rows.solve_row, rows.relax_row)]
             further = {0: (), 1: tuple(numbers), 2: (numbers[0],)}[which]
-            plain[which](other, 0, others, 0, b, 2, *further)
+            plain[which](others, other, 0, 0, b, 2, *further)
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(bodies, others, rtol=1e-12, atol=1e-12)
             np.testing.assert_array_equal(bodies[2], speed[2])  # static, never written to

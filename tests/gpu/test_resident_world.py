@@ -14,7 +14,7 @@ from choque.gpu.sweep import DeviceBodies
 from choque.narrow.extents import slack_of
 from choque.world import World
 from choque.world.bounds import find_bounds
-from choque.world.detection import ResidentSweep, solids_of
+from choque.world.resident import ResidentSweep, solids_of
 
 FORM_BYTES = 4 + 3 * 8
 """Bytes that describe the shape of a body."""

@@ -10,7 +10,7 @@ from choque import broad
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow.phase import NarrowPhase
 from choque.world import World
-from choque.world.detection import STAGES
+from choque.world.report import STAGES
 
 METHODS = [
     "all",

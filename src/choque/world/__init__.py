@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from choque.world._world import World
     from choque.world.bodies import Bodies
     from choque.world.bounds import bounds_names
-    from choque.world.detection import Comparison, StepReport
+    from choque.world.report import Comparison, StepReport
     from choque.world.run import Clock, Run, WallClock
 
 __all__ = ["Bodies", "Clock", "Comparison", "Run", "StepReport", "WallClock", "World", "bounds_names"]
@@ -22,7 +22,7 @@ __getattr__, __dir__ = exporting(
         "._world": "World",
         ".bodies": "Bodies",
         ".bounds": "bounds_names",
-        ".detection": "Comparison StepReport",
+        ".report": "Comparison StepReport",
         ".run": "Clock Run WallClock",
     },
 )

@@ -117,6 +117,22 @@ def widened(bounds: Bounds, by: Floats) -> Bounds:
     )
 
 
+def stretched(lower: Floats, upper: Floats, by: Floats, way: Floats) -> tuple[Floats, Floats]:
+    """Return boxes that reach farther by ``by`` (n,) every way, and by ``way`` (n, 3) in its direction."""
+    around = memory.empty(lower.shape, lower.dtype), memory.empty(upper.shape, upper.dtype)
+    _stretch(lower, upper, by, way, *around)
+    return around
+
+
+@kernel
+def _stretch(lower: Floats, upper: Floats, by: Floats, way: Floats, low: Floats, high: Floats) -> None:
+    for row in range(by.size):
+        for axis in range(3):
+            ahead = way[row, axis]
+            low[row, axis] = lower[row, axis] - by[row] + min(ahead, ahead - ahead)
+            high[row, axis] = upper[row, axis] + by[row] + max(ahead, ahead - ahead)
+
+
 @kernel
 def leave(lower: Floats, upper: Floats, by: Floats, outer_lower: Floats, outer_upper: Floats) -> bool:
     """Tell whether a box that reaches farther by ``by`` (n,) leaves its outer box."""

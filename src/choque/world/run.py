@@ -13,7 +13,8 @@ import numpy as np
 from choque._core import check
 from choque.errors import ChoqueError, InvalidInput
 from choque.world._world import World
-from choque.world.detection import Comparison, Detection, StepReport
+from choque.world.detection import Detection
+from choque.world.report import Comparison, StepReport
 
 SLOW_MOTION = 3
 """In slow motion a step is this many times shorter."""

@@ -21,7 +21,7 @@ from choque.scene.body_scenes.columns import BodyColumns, capsules, join, sphere
 from choque.theses.fingsics import world_course, world_trial
 from choque.theses.fingsics.world_course import Course, course, logged_course
 from choque.theses.fingsics.world_trial import EngineTrial, RecordedTrial, ReplayTrial, WorldTrial
-from choque.world.detection import STAGES
+from choque.world.report import STAGES
 
 STEPS = 25
 ONCE = Plan(fewest=1, most=1, budget=60.0, limit=60.0)

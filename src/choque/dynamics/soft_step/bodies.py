@@ -18,11 +18,11 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, turn_by
-from choque.dynamics.soft_step.rows import MOVED, TURNED, V, W
+from choque.dynamics.soft_step.rows import MOVED, SCALE, TURNED, V, W
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
-SCALE, INVERSE_MASS, ARM = 9, 10, 11
+INVERSE_MASS, ARM = 9, 10
 """Places in a row of `SolverBodies.frame`, after the matrix that scales turning."""
 
 FRICTION, RESTITUTION, ROLLING, SURFACE = 0, 1, 2, 3
@@ -59,10 +59,14 @@ class SolverBodies(NamedTuple):
     """(n, 3): as in `PosedSolids`."""
     near: NDArray[np.float64]
     """(n,): half the distance at which contacts are made."""
+    ball: NDArray[np.float64]
+    """(n, 4): position and radius of a sphere; the radius of another body is −1."""
     speed: NDArray[np.float64]
-    """(n, 16): see `V`, `W`, `MOVED`, `TURNED`."""
+    """(n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`."""
+    given: NDArray[np.float64]
+    """(n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied."""
     frame: NDArray[np.float64]
-    """(n, 12): the matrix √I⁻¹·Rᵀ, 1/√m, 1/m, and for a sphere radius/√I."""
+    """(n, 11): the matrix √I⁻¹·Rᵀ, 1/m, and for a sphere radius/√I."""
     pull: NDArray[np.float64]
     """(n, 3): acceleration·√m; of a static body 0."""
     material: NDArray[np.float64]
@@ -77,8 +81,10 @@ class SolverBodies(NamedTuple):
             memory.empty((count, 12), np.float64),
             memory.empty((count, 3), np.float64),
             memory.empty(count, np.float64),
+            memory.empty((count, 4), np.float64),
             memory.empty((count, 16), np.float64),
-            memory.empty((count, 12), np.float64),
+            memory.empty((count, 16), np.float64),
+            memory.empty((count, 11), np.float64),
             memory.empty((count, 3), np.float64),
             memory.empty((count, 6), np.float64),
         )
@@ -102,7 +108,7 @@ def load_bodies(
     """Read the bodies ``order[first:last]`` of a world into the rows ``first … last − 1``; ``moving`` come first."""
     given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
     mass, inertia, given_size, restitution, friction, rolling, surface_velocity = columns[7:]
-    kind, hull, pose, size, near, speed, frame, pull, material = rows
+    kind, hull, pose, size, near, ball, speed, given, frame, pull, material = rows
     for row in range(first, last):
         body = order[row]
         shape = given_kind[body]
@@ -110,7 +116,7 @@ def load_bodies(
         thin = np.inf
         for axis in range(3):
             size[row, axis] = given_size[body, axis]
-            pose[row, axis] = position[body, axis]
+            pose[row, axis] = ball[row, axis] = position[body, axis]
             for other in range(3):
                 pose[row, 3 + 3 * axis + other] = rotation[body, axis, other]
         if shape == CONVEX:
@@ -124,12 +130,12 @@ def load_bodies(
         elif shape in (SPHERE, CAPSULE):
             thin = size[row, 0]
         kind[row] = shape
+        ball[row, 3] = size[row, 0] if shape == SPHERE else -1.0
         near[row] = min(nearness, 0.125 * thin)
         material[row, FRICTION], material[row, RESTITUTION] = friction[body], restitution[body]
         material[row, ROLLING] = rolling[body]
         moves = row < moving
         root = math.sqrt(np.float64(mass[body])) if moves else 1.0
-        frame[row, SCALE] = 1.0 / root
         frame[row, INVERSE_MASS] = 1.0 / (root * root) if moves else 0.0
         frame[row, ARM] = 0.0
         for axis in range(3):
@@ -152,8 +158,11 @@ def load_bodies(
                 for other in range(3):
                     frame[row, 3 * axis + other] = frame[row, ARM] / size[row, 0] if axis == other else 0.0
                 speed[row, W + axis] = spin[body, axis] * size[row, 0] / frame[row, ARM]
-        for part in range(3, 16, 4):
+        for part in range(3, 12, 4):
             speed[row, part] = 0.0
+        speed[row, SCALE] = 1.0 / root
+        for part in range(8):
+            given[row, part], given[row, 8 + part] = 0.0, speed[row, part]
 
 
 @kernel
@@ -217,7 +226,7 @@ def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodi
     position, rotation, velocity, angular_velocity = columns[2:6]
     inertia = columns.inertia
     speed, frame = rows.speed, rows.frame
-    scale = frame[row, SCALE]
+    scale = speed[row, SCALE]
     momentum = _scaled_sum(frame, speed, row, W)  # the spin at first
     by = _scaled_sum(frame, speed, row, TURNED)
     one, two, three = inertia[body, 0], inertia[body, 1], inertia[body, 2]

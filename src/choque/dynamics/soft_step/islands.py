@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
-from choque.dynamics.soft_step.bodies import SCALE, Columns, SolverBodies
-from choque.dynamics.soft_step.rows import MOVED, TURNED
+from choque.dynamics.soft_step.bodies import Columns, SolverBodies
+from choque.dynamics.soft_step.rows import MOVED, SCALE, TURNED
 
 SLEEP_AFTER = 0.5
 """How long all bodies of an island must be still before it sleeps [s]."""
@@ -136,7 +136,7 @@ def settle(
             for other in range(3):
                 x += frame[row, 3 * other + axis] * speed[row, TURNED + other]
             turned += x * x
-        fastest = math.sqrt(way) * frame[row, SCALE] + math.sqrt(turned) * reach
+        fastest = math.sqrt(way) * speed[row, SCALE] + math.sqrt(turned) * reach
         after.still[body] = before.still[body] + dt if fastest < slow * dt and longest[row] > 0 else 0.0
         root = _root(parent, row)
         longest[root] = min(longest[root], after.still[body])

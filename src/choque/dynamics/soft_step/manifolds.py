@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
 from choque._core.vector import Vector, cross, dot, scaled, unit
-from choque.dynamics.soft_step.bodies import FRICTION, INVERSE_MASS, RESTITUTION, SCALE, SURFACE, SolverBodies
+from choque.dynamics.soft_step.bodies import FRICTION, INVERSE_MASS, RESTITUTION, SURFACE, SolverBodies
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import (
     APPROACH,
@@ -38,8 +38,7 @@ from choque.dynamics.soft_step.rows import (
     MU,
     NORMAL,
     PULL,
-    SCALE_A,
-    SCALE_B,
+    SCALE,
     SLIDE1,
     SLIDE2,
     T1,
@@ -75,7 +74,7 @@ class ManifoldRows(NamedTuple):
     a: NDArray[np.int32]
     b: NDArray[np.int32]
     point_count: NDArray[np.int32]
-    row: NDArray[np.float64]
+    row: NDArray[np.float32]
     """(t, 112): see `rows`."""
 
 
@@ -109,15 +108,14 @@ def prepare_manifolds(
     first: Integer,
     last: Integer,
     live: Rows,
-    pairs: Any,
-    kept: tuple[Any, Any, Any, Any],
+    kept: tuple[Any, Any, Any, Any, Any, Any],
     bodies: SolverBodies,
     moving: Integer,
     rows: ManifoldRows,
 ) -> None:
     """Make the rows ``first … last − 1`` from the manifolds ``live``, with the impulses that were held.
 
-    ``kept`` are the poses, the normals with the arms, the numbers of points, and the impulses held. Normals and arms
+    ``kept`` are all columns of `Kept` but the keys. Normals and arms
     stay as they were found; only the gaps follow the bodies: if normals turned along with a body, tall stacks would
     buckle.
     """
@@ -129,11 +127,11 @@ def prepare_manifolds(
         bodies.material,
         bodies.near,
     )
-    found_pose, arms, counts, held = kept
+    pairs, slot, held, marks, found_pose, arms = kept
     a_row, b_row, count_row, row = rows
     for t in range(first, last):
         pair = live[t]
-        a, b, count = pairs[pair, 0], pairs[pair, 1], counts[pair]
+        a, b, count, at_held = pairs[pair, 0], pairs[pair, 1], marks[pair, 4], slot[pair]
         a_row[t], b_row[t], count_row[t] = a, b, count
         for place in range(WIDTH):
             row[t, place] = 0.0
@@ -142,7 +140,7 @@ def prepare_manifolds(
         seen_b = _turned_normal(pose, b, found_pose, pair, 13, normal)
         offset = (pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2])
         apart = dot(normal, offset)
-        scale_a, scale_b = frame[a, SCALE], frame[b, SCALE]
+        scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
         mass = frame[a, INVERSE_MASS] + frame[b, INVERSE_MASS]
         weight_a, weight_b = (1.0 if a < moving else 0.0), (1.0 if b < moving else 0.0)
         approach = pulled = 0.0
@@ -166,7 +164,7 @@ def prepare_manifolds(
                 meeting += ja[axis] * speed[a, W + axis] + jb[axis] * speed[b, W + axis]
             row[t, GAP + point], row[t, APPROACH + point] = gap, meeting
             row[t, MASS + point] = 1.0 / (mass + weight_a * dot(ja, ja) + weight_b * dot(jb, jb))
-            row[t, IMPULSE + point] = held[pair, point]
+            row[t, IMPULSE + point] = held[at_held, point] if at_held >= 0 else 0.0
             share = min(max(2.0 - gap / margin, 1e-6), 1.0)  # points that hardly touch count less
             total += share
             ax, ay, az = ax + share * arm_a[0], ay + share * arm_a[1], az + share * arm_a[2]
@@ -208,12 +206,12 @@ def prepare_manifolds(
             row[t, TA + axis], row[t, TB + axis] = ta[axis], tb[axis]
             along = material[b, SURFACE + axis] - material[a, SURFACE + axis]
             drive1, drive2 = drive1 + along * tangent[axis], drive2 + along * other_tangent[axis]
-            slide1 += held[pair, 4 + axis] * tangent[axis]
-            slide2 += held[pair, 4 + axis] * other_tangent[axis]
-        row[t, SLIDE1], row[t, SLIDE2], row[t, TWIST] = slide1, slide2, held[pair, 7]
+            rub = held[at_held, 4 + axis] if at_held >= 0 else 0.0
+            slide1, slide2 = slide1 + rub * tangent[axis], slide2 + rub * other_tangent[axis]
+        row[t, SLIDE1], row[t, SLIDE2], row[t, TWIST] = slide1, slide2, held[at_held, 7] if at_held >= 0 else 0.0
         row[t, INVERSE], row[t, INVERSE + 1], row[t, INVERSE + 2] = k22 * inverse, -k12 * inverse, k11 * inverse
         row[t, TWIST_MASS] = 1.0 / (weight_a * dot(ta, ta) + weight_b * dot(tb, tb))
-        row[t, SCALE_A], row[t, SCALE_B], row[t, PULL] = scale_a, scale_b, pulled
+        row[t, PULL] = pulled
         row[t, MU] = math.sqrt(material[a, FRICTION] * material[b, FRICTION])
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         row[t, DRIVE1], row[t, DRIVE2] = drive1, drive2
@@ -224,7 +222,7 @@ def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, speed: Any
     """Apply the impulses so far."""
     a_row, b_row, _, row = rows
     for t in range(first, last):
-        warm_row(row, t, speed, a_row[t], b_row[t], moving)
+        warm_row(speed, row, t, a_row[t], b_row[t], moving)
 
 
 @helper
@@ -239,7 +237,7 @@ def solve_manifolds(
         rate, scale, keep = rates.rate, rates.scale, rates.keep
         if a >= moving or b >= moving:
             rate, scale, keep = rates.static_rate, rates.static_scale, rates.static_keep
-        solve_row(row, t, speed, a, b, moving, inverse_h, push, rate, scale, keep)
+        solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
 
 
 @helper
@@ -249,7 +247,7 @@ def relax_manifolds(
     """Normal impulses without the bias, so that what it added leaves the velocities again; then twist and friction."""
     a_row, b_row, _, row = rows
     for t in range(first, last):
-        relax_row(row, t, speed, a_row[t], b_row[t], moving, rates.inverse_h)
+        relax_row(speed, row, t, a_row[t], b_row[t], moving, rates.inverse_h)
 
 
 @helper
@@ -260,6 +258,7 @@ def bounce_manifolds(count: Integer, rows: ManifoldRows, speed: Any, moving: Int
         if row[t, BOUNCE] == 0:
             continue
         a, b = a_row[t], b_row[t]
+        scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
         greatest = max(max(row[t, GREATEST], row[t, GREATEST + 1]), max(row[t, GREATEST + 2], row[t, GREATEST + 3]))
         for turn in range(BLOWS * point_count[t] if greatest > 0 else 0):
             point = turn % point_count[t]
@@ -268,7 +267,7 @@ def bounce_manifolds(count: Integer, rows: ManifoldRows, speed: Any, moving: Int
                 continue
             parting, gap = 0.0, row[t, GAP + point]
             for axis in range(3):
-                ahead, behind = row[t, NORMAL + axis] * row[t, SCALE_B], row[t, NORMAL + axis] * row[t, SCALE_A]
+                ahead, behind = row[t, NORMAL + axis] * scale_b, row[t, NORMAL + axis] * scale_a
                 parting += ahead * speed[b, V + axis] - behind * speed[a, V + axis]
                 gap += ahead * speed[b, MOVED + axis] - behind * speed[a, MOVED + axis]
                 ja, jb = row[t, JA + 4 * axis + point], row[t, JB + 4 * axis + point]
@@ -277,31 +276,30 @@ def bounce_manifolds(count: Integer, rows: ManifoldRows, speed: Any, moving: Int
             wanted = rebound(approach, row[t, GAP + point], gap, row[t, PULL], row[t, BOUNCE])
             impulse = max(row[t, IMPULSE + point] - row[t, MASS + point] * (parting - wanted), 0.0)
             change = impulse - row[t, IMPULSE + point]
-            row[t, IMPULSE + point] = impulse
+            row[t, IMPULSE + point] = impulse  # rounded: it is not carried over where bodies rebound
             for axis in range(3):
                 along = change * row[t, NORMAL + axis]
                 if a < moving:
-                    speed[a, V + axis] -= row[t, SCALE_A] * along
+                    speed[a, V + axis] -= scale_a * along
                     speed[a, W + axis] += change * row[t, JA + 4 * axis + point]
                 if b < moving:
-                    speed[b, V + axis] += row[t, SCALE_B] * along
+                    speed[b, V + axis] += scale_b * along
                     speed[b, W + axis] += change * row[t, JB + 4 * axis + point]
 
 
 @kernel
-def store_manifolds(first: Integer, last: Integer, live: Rows, rows: ManifoldRows, threshold: float, held: Any) -> None:
+def store_manifolds(first: Integer, last: Integer, rows: ManifoldRows, threshold: float, held: Any) -> None:
     """Keep the impulses of the rows ``first … last − 1`` for the next step."""
     row = rows.row
     for t in range(first, last):
-        pair = live[t]
         for point in range(4):
             bounced = row[t, BOUNCE] > 0 and row[t, APPROACH + point] < -threshold  # its impulse will not act again
-            held[pair, point] = 0.0 if bounced else row[t, IMPULSE + point]
+            held[t, point] = 0.0 if bounced else row[t, IMPULSE + point]
         for axis in range(3):
-            held[pair, 4 + axis] = row[t, SLIDE1] * row[t, T1 + axis] + row[t, SLIDE2] * row[t, T2 + axis]
-        held[pair, 7] = row[t, TWIST]
+            held[t, 4 + axis] = row[t, SLIDE1] * row[t, T1 + axis] + row[t, SLIDE2] * row[t, T2 + axis]
+        held[t, 7] = row[t, TWIST]
         touched, fastest = False, -np.inf
         for point in range(rows.point_count[t]):
             touched |= row[t, GREATEST + point] > 0 or row[t, GAP + point] <= 0
             fastest = max(fastest, -row[t, APPROACH + point])
-        held[pair, 8], held[pair, 9] = touched, fastest
+        held[t, 8], held[t, 9] = touched, fastest

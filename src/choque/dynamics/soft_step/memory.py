@@ -1,280 +1,255 @@
-"""What the solver keeps from step to step: for each candidate pair its manifold and its impulses, sorted by the pair.
-
-When the candidates change, what a pair has kept moves to its new place in one merge of two sorted arrays. There is no
-hash table, so that a saved world continues bit for bit.
-"""
+"""What `soft-step` remembers between steps, and how it follows a world whose bodies and candidates change."""
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
-from choque._core.types import Floats, Integer, Keys, Rows
-from choque.dynamics.soft_step import rows as flat_rows
-from choque.dynamics.soft_step import spheres as ball_rows
-from choque.dynamics.soft_step.bodies import SolverBodies
-from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
-from choque.dynamics.soft_step.spheres import SphereRows
-from choque.narrow.pair import ContactArrays
+from choque._core import memory
+from choque._core.morton import morton_order
+from choque._core.pair_keys import pack_pairs
+from choque._core.types import Pairs, Rows
+from choque.dynamics.response import State
+from choque.dynamics.soft_step.islands import Rest, wake_islands
+from choque.dynamics.soft_step.kept import (
+    BALL,
+    COUNT,
+    HELD,
+    OTHER,
+    STATIC_BALL,
+    WALL,
+    Kept,
+    arrange,
+    part_starts,
+)
+from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
+from choque.errors import InvalidInput
+from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
+from choque.narrow.pair import MAX_POINTS
+from choque.narrow.shapes import PLANE, SPHERE, TILE
 
-FEATURES, COUNT = 0, 4
-"""Places in a row of `Kept.marks`: four features, and the number of points."""
+PART_BODIES = 400
+"""Bodies of a part of the solver."""
 
-TOUCHED, SPEED, HELD = 8, 9, 10
-"""Places in a row of `Kept.held`, and the width of it."""
-
-LIVE, SLEEPING = 1, 2
-"""A pair that is solved in a step, and one that is not looked at."""
-
-UPRIGHT = 2.9696155
-"""The trace of a turn by ten degrees: a body that turns farther than that gets another manifold."""
+SORTED_FOR = 120
+"""Steps after which bodies are sorted along the Morton curve again, when the candidates next change."""
 
 
-class Kept(NamedTuple):
-    """Candidate pairs of one sort, sorted by their keys, and what is kept of each."""
+class Memory:
+    """The bodies in the order of the solver, what is kept of their candidates, and how still they are.
 
-    keys: Keys
-    """(m,): the ids of both bodies as one number."""
-    pairs: NDArray[np.int32]
-    """(m, 2): the rows of both bodies in the order of the solver."""
-    held: NDArray[np.float64]
-    """(m, 10): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
-    whether the bodies touched in the latest step, and how fast they met in it."""
-    marks: NDArray[np.uint32]
-    """(m, 5): see `FEATURES`."""
-    pose: NDArray[np.float64]
-    """(m, 22): where the bodies were when the manifold was found; not for spheres."""
-    arms: NDArray[np.float64]
-    """(m, 27): the normal and the arms of four points, in the axes of the world; not for spheres."""
+    Attributes
+    ----------
+    ids, static
+        (n,): the bodies that are followed, and 1 for static ones at rest, 2 for static ones with a velocity.
+    order
+        (n,): rows of the world in the order of the solver: those that move, along a Morton curve, then static ones.
+    spheres, manifolds
+        What is kept of the candidates.
+    rest
+        How still each body is.
+    cuts
+        (p + 1,): the first body of each part.
+    starts
+        The first pair of each part, of spheres and of manifolds.
+    former
+        What was kept of the candidates before, if they changed in this step.
+    """
+
+    def __init__(self) -> None:
+        self.ids: NDArray[np.int32] = np.empty(0, np.int32)
+        self.static: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self.order: Rows = np.empty(0, np.int64)
+        nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32)
+        self.spheres, self.manifolds = Kept.of(*nothing, True, None), Kept.of(*nothing, False, None)
+        self.rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)))
+        self.steps = self.sorted_at = 0
+        self.counts = (0, 0, 0)
+        """Contacts of spheres, manifolds, and bodies that are awake, after the latest step."""
+        self.cuts: Rows = np.zeros(2, np.int64)
+        self.starts: tuple[Rows, Rows] = (np.zeros(3, np.int64), np.zeros(3, np.int64))
+        self.former: tuple[Kept, Kept] | None = None
+        self._pairs: Pairs | None = None
+
+    @property
+    def moving(self) -> int:
+        """The number of bodies that are not static."""
+        return int(self.cuts[-1])
+
+    def follow(self, bodies: State, pairs: Pairs, faces: HullFaces) -> None:
+        """Take up other bodies and other candidates: rows of ``bodies``, sorted."""
+        self.former = None
+        static = _static_kinds(bodies)
+        same_bodies = np.array_equal(self.ids, bodies.ids) and np.array_equal(self.static, static)
+        if same_bodies and pairs is self._pairs:
+            return
+        if not same_bodies:
+            self._take_up(bodies, static)
+        elif self._pairs is None and self._knows(bodies, pairs):
+            self._pairs = pairs
+            return
+        if not same_bodies or self.steps >= self.sorted_at + SORTED_FOR:
+            self.order, self.sorted_at = _sorted_bodies(bodies, static), self.steps
+        self.former = self.spheres, self.manifolds
+        place = np.empty(len(self.order), np.int32)
+        place[self.order] = np.arange(len(place), dtype=np.int32)
+        owner = self._cut()
+        starts, count = np.empty((2, len(self.cuts) + 1), np.int64), len(pairs)
+        keys, by_key = memory.empty(count, np.uint64), memory.empty(count, np.int64)
+        rows = memory.empty((count, 2), np.int32)
+        arrange(pairs, bodies.ids, _roles(bodies, static, faces), place, owner, starts, (keys, by_key, rows))
+        self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
+        self.spheres = Kept.of(keys[:split], by_key[:split], rows[:split], True, self.spheres)
+        self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)
+        self._pairs = pairs
+
+    def _knows(self, bodies: State, pairs: Pairs) -> bool:
+        """Tell whether these are the candidates that a saved world had."""
+        known = np.concatenate([self.spheres.keys, self.manifolds.keys])
+        return len(known) == len(pairs) and np.array_equal(np.sort(known), pack_pairs(bodies.ids[pairs]))
+
+    def _cut(self) -> NDArray[np.int32]:
+        """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
+        moving = int((self.static == 0).sum())
+        parts = max(1, round(moving / PART_BODIES))
+        self.cuts = np.array([moving * part // parts for part in range(parts + 1)], np.int64)
+        owner = np.full(len(self.order), -1, np.int32)
+        owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
+        return owner
+
+    def _take_up(self, bodies: State, static: NDArray[np.uint8]) -> None:
+        """Keep what is known of bodies that stay; wake those that touched one that is gone, or is another now."""
+        before, rest = self.ids, self.rest
+        count = len(bodies.ids)
+        place = np.minimum(np.searchsorted(before, bodies.ids), max(len(before) - 1, 0))
+        stays = before[place] == bodies.ids if len(before) else np.zeros(count, np.bool_)
+        after = Rest(np.ones(count, np.uint8), np.zeros(count), np.full(count, -1, np.int32), np.array(bodies.position))
+        for name in Rest._fields:
+            getattr(after, name)[stays] = getattr(rest, name)[place[stays]]
+        sleeps = after.island >= 0
+        if sleeps.any():
+            same = self.static[place[stays]] == static[stays]
+            gone = np.setdiff1d(before, bodies.ids[stays][same])
+            lost = np.zeros(count, np.bool_)
+            for kept in (self.spheres, self.manifolds):
+                first, second = (kept.keys >> np.uint64(32)).astype(np.int64), (kept.keys & np.uint64(0xFFFFFFFF))
+                for one, other in ((first, second), (second, first)):
+                    partners = other[np.isin(one, gone)].astype(np.int64)
+                    lost |= np.isin(bodies.ids, partners)
+            _, after.island[sleeps] = np.unique(after.island[sleeps], return_inverse=True)
+            is_waking = np.zeros(count, np.uint8)
+            is_waking[after.island[lost & sleeps]] = 1
+            wake_islands(after, is_waking)
+        after.awake[static == 1] = 0
+        after.awake[static == 2] = 1
+        after.island[static > 0] = -1
+        self.rest, self.ids, self.static = after, bodies.ids, static
+        self.counts = (0, 0, count)
+
+    # Saved worlds
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that is kept between steps; the arrays must not be written to."""
+        if not len(self.ids):
+            return {}
+        found: dict[str, NDArray[Any]] = {
+            "ids": self.ids,
+            "static": self.static,
+            "order": self.order,
+            "steps": np.array([self.steps, self.sorted_at, *self.counts]),
+        }
+        for name, kept in (("sphere", self.spheres), ("manifold", self.manifolds)):
+            found |= {f"{name}.{part}": array for part, array in kept._asdict().items()}
+        return found | {f"rest.{part}": array for part, array in self.rest._asdict().items()}
 
     @classmethod
-    def of(cls, keys: Keys, pairs: NDArray[np.int32], before: Self | None, is_round: bool) -> Self:
-        """Return the pairs with what ``before`` kept of them."""
-        count = len(keys)
-        wide = 0 if is_round else count
-        fresh = cls(
-            keys,
-            pairs,
-            np.zeros((count, HELD)),
-            np.zeros((count, 5), np.uint32),
-            np.zeros((wide, POSE)),
-            np.zeros((wide, NORMAL_ARMS)),
-        )
-        if before is not None and len(before.keys) and count:
-            place = np.empty(count, np.int64)
-            _merge(before.keys, keys, place)
-            for name in ("held", "marks") if is_round else ("held", "marks", "pose", "arms"):
-                _carry(place, getattr(before, name), getattr(fresh, name))
-        return fresh
+    def restored(cls, state: Mapping[str, NDArray[Any]]) -> Memory:
+        """Return what `state` returned as a memory; raise `InvalidInput` for arrays that cannot be from there."""
+        made = cls()
+        if not state:
+            return made
+        _check_state(state)
+        made.ids, made.static, made.order = state["ids"], state["static"], state["order"]
+        made.steps, made.sorted_at, *counts = (int(number) for number in state["steps"])
+        made.counts = (counts[0], counts[1], counts[2])
+        made.spheres = Kept(*(state[f"sphere.{part}"] for part in Kept._fields))
+        made.manifolds = Kept(*(state[f"manifold.{part}"] for part in Kept._fields))
+        made.rest = Rest(*(state[f"rest.{part}"] for part in Rest._fields))
+        owner = made._cut()
+        parts = len(made.cuts) - 1
+        made.starts = (part_starts(made.spheres.pairs, owner, parts), part_starts(made.manifolds.pairs, owner, parts))
+        return made
 
 
-@kernel
-def _merge(before: Keys, after: Keys, place: Rows) -> None:
-    """Write where each of the keys ``after`` is among ``before``, or −1; both are sorted."""
-    at = 0
-    for row in range(after.size):
-        while at < before.size and before[at] < after[row]:
-            at += 1
-        place[row] = at if at < before.size and before[at] == after[row] else -1
+def _check_state(state: Mapping[str, NDArray[Any]]) -> None:
+    """Raise `InvalidInput` unless kernels may be given these arrays: types, shapes, and rows that are there."""
+    count = len(state["ids"]) if "ids" in state else 0
+    wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "ids": (np.int32, (count,)),
+        "static": (np.uint8, (count,)),
+        "order": (np.int64, (count,)),
+        "steps": (np.int64, (5,)),
+        "rest.awake": (np.uint8, (count,)),
+        "rest.still": (np.float64, (count,)),
+        "rest.island": (np.int32, (count,)),
+    }
+    for name in ("sphere", "manifold"):
+        total = len(state[f"{name}.keys"]) if f"{name}.keys" in state else 0
+        wide = total if name == "manifold" else 0
+        wanted |= {
+            f"{name}.keys": (np.uint64, (total,)),
+            f"{name}.by_key": (np.int64, (total,)),
+            f"{name}.pairs": (np.int32, (total, 2)),
+            f"{name}.slot": (np.int32, (total,)),
+            f"{name}.held": (np.float64, (len(state.get(f"{name}.held", ())), HELD)),
+            f"{name}.marks": (np.uint32, (wide, 5)),
+            f"{name}.pose": (np.float64, (wide, POSE)),
+            f"{name}.arms": (np.float64, (wide, NORMAL_ARMS)),
+        }
+    for name, (kind, shape) in wanted.items():
+        array = state.get(name)
+        if array is None or array.dtype != kind or array.shape != shape or not array.flags.carray:
+            raise InvalidInput(f"The memory of the response 'soft-step' is damaged: {name!r} does not fit.")
+    position = state.get("rest.position")
+    within = position is not None and position.shape == (count, 3) and position.dtype.kind == "f"
+    within = within and np.array_equal(np.sort(state["order"]), np.arange(count))
+    within = within and bool(((state["rest.island"] >= -1) & (state["rest.island"] < max(count, 1))).all())
+    within = within and bool((np.diff((state["static"][state["order"]] > 0).astype(np.int8)) >= 0).all())
+    for name in ("sphere", "manifold"):
+        pairs, by_key = state[f"{name}.pairs"], state[f"{name}.by_key"]
+        within = within and bool(((pairs >= 0) & (pairs < count)).all())
+        within = within and np.array_equal(np.sort(by_key), np.arange(len(by_key)))
+        within = within and bool((state[f"{name}.slot"] < len(state[f"{name}.held"])).all())
+        within = within and bool((state[f"{name}.marks"][:, COUNT] <= MAX_POINTS).all())
+    if not within:
+        raise InvalidInput("The memory of the response 'soft-step' is damaged: it names bodies that are not there.")
 
 
-@kernel
-def _carry(place: Rows, before: Any, after: Any) -> None:
-    """Copy the rows of ``before`` to where their pairs are now."""
-    for row in range(place.size):
-        source = place[row]
-        if source >= 0:
-            for column in range(before.shape[1]):
-                after[row, column] = before[source, column]
+def _static_kinds(bodies: State) -> NDArray[np.uint8]:
+    """Return 0 for bodies that move by forces, 1 for static ones at rest, 2 for static ones with a velocity."""
+    kinds: NDArray[np.uint8] = bodies.static.astype(np.uint8)
+    rows = np.flatnonzero(bodies.static)
+    moves = bodies.velocity[rows].any(axis=1) | bodies.angular_velocity[rows].any(axis=1)
+    kinds[rows[moves]] = 2
+    return kinds
 
 
-@kernel
-def recycle(
-    first: Integer,
-    last: Integer,
-    kept: Kept,
-    bodies: SolverBodies,
-    awake: NDArray[np.uint8],
-    is_live: NDArray[np.uint8],
-    is_stale: NDArray[np.uint8],
-) -> None:
-    """Decide which of the manifolds ``first … last − 1`` can be used again, and which must be found.
-
-    A manifold stays while its bodies moved less, relative to each other, than the distance that was allowed when it was
-    found, and neither turned by more than ten degrees. Of bodies that are apart nothing is computed until they may have
-    come close.
-    """
-    pairs, marks, found_pose, arms = kept.pairs, kept.marks, kept.pose, kept.arms
-    pose = bodies.pose
-    for pair in range(first, last):
-        a, b = pairs[pair, 0], pairs[pair, 1]
-        is_live[pair] = is_stale[pair] = 0
-        if not (awake[a] or awake[b]):
-            is_live[pair] = SLEEPING
-            continue
-        allowed = found_pose[pair, 3]
-        is_stale[pair] = 1
-        if allowed > 0:
-            way = 0.0
-            for axis in range(3):
-                way += (pose[b, axis] - pose[a, axis] - found_pose[pair, axis]) ** 2
-            trace_a = trace_b = 0.0
-            for part in range(9):
-                trace_a += pose[a, 3 + part] * found_pose[pair, 4 + part]
-                trace_b += pose[b, 3 + part] * found_pose[pair, 13 + part]
-            reach_a, reach_b = arms[pair, 25], arms[pair, 26]
-            if marks[pair, COUNT] > 0:
-                reach_a = reach_b = 0.0
-                for point in range(marks[pair, COUNT]):
-                    at = 3 + 6 * point
-                    reach_a = max(reach_a, arms[pair, at] ** 2 + arms[pair, at + 1] ** 2 + arms[pair, at + 2] ** 2)
-                    at += 3
-                    reach_b = max(reach_b, arms[pair, at] ** 2 + arms[pair, at + 1] ** 2 + arms[pair, at + 2] ** 2)
-                reach_a, reach_b = math.sqrt(reach_a), math.sqrt(reach_b)
-            turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
-            is_near = math.sqrt(way) + turn_a * reach_a + turn_b * reach_b < allowed
-            if is_near and (marks[pair, COUNT] == 0 or (trace_a > UPRIGHT and trace_b > UPRIGHT)):
-                is_stale[pair] = 0
-                is_live[pair] = marks[pair, COUNT] > 0
+def _sorted_bodies(bodies: State, static: NDArray[np.uint8]) -> Rows:
+    """Return the rows of moving bodies along a Morton curve, then of static ones."""
+    moving = np.flatnonzero(static == 0)
+    position = bodies.position[moving].astype(np.float64)
+    along = morton_order(np.concatenate((position, position), axis=1), 1).astype(np.int64)
+    return np.concatenate((moving[along], np.flatnonzero(static)))
 
 
-@kernel
-def adopt(
-    rows: Rows, found: ContactArrays, kept: Kept, bodies: SolverBodies, tolerance: float, is_live: NDArray[np.uint8]
-) -> None:
-    """Keep the manifolds ``found`` of the pairs ``rows``; points whose feature was there before keep their impulse."""
-    pairs, held, marks, found_pose, arms = kept.pairs, kept.held, kept.marks, kept.pose, kept.arms
-    _, normal, points, separations, features, point_count = found
-    pose, near, size = bodies.pose, bodies.near, bodies.size
-    for row in range(rows.size):
-        pair = rows[row]
-        a, b = pairs[pair, 0], pairs[pair, 1]
-        count, before = np.int64(point_count[row]), np.int64(marks[pair, COUNT])
-        old = (held[pair, 0], held[pair, 1], held[pair, 2], held[pair, 3])
-        mark = (marks[pair, 0], marks[pair, 1], marks[pair, 2], marks[pair, 3])
-        for point in range(4):
-            held[pair, point] = 0.0
-        for point in range(count):
-            for other in range(before):
-                if features[row, point] == mark[other]:
-                    held[pair, point] = old[other]
-            marks[pair, FEATURES + point] = features[row, point]
-        if count == 0:
-            for part in range(4, 8):
-                held[pair, part] = 0.0
-        marks[pair, COUNT] = count
-        is_live[pair] = count > 0
-        for axis in range(3):
-            found_pose[pair, axis] = pose[b, axis] - pose[a, axis]
-        for part in range(9):
-            found_pose[pair, 4 + part], found_pose[pair, 13 + part] = pose[a, 3 + part], pose[b, 3 + part]
-        if count == 0:
-            found_pose[pair, 3] = separations[row, 0] - (near[a] + near[b])
-            reach = 0.0
-            for axis in range(3):
-                reach += size[a, axis] ** 2
-            arms[pair, 25] = math.sqrt(reach)
-            reach = 0.0
-            for axis in range(3):
-                reach += size[b, axis] ** 2
-            arms[pair, 26] = math.sqrt(reach)
-            continue
-        found_pose[pair, 3] = min(tolerance, 4.0 * min(near[a], near[b]))
-        for axis in range(3):
-            arms[pair, axis] = normal[row, axis]
-            for point in range(count):
-                half = 0.5 * separations[row, point] * normal[row, axis]
-                arms[pair, 3 + 6 * point + axis] = points[row, point, axis] - half - pose[a, axis]
-                arms[pair, 6 + 6 * point + axis] = points[row, point, axis] + half - pose[b, axis]
-
-
-@kernel
-def solve_order(
-    pairs: NDArray[np.int32], owner: NDArray[np.int32], part_count: Integer, order: Rows, starts: Rows
-) -> None:
-    """Sort pairs by the part that solves them, those between two parts last; within a part by their keys.
-
-    ``owner`` is the part of each moving body, −1 for static ones; part p has ``order[starts[p]:starts[p + 1]]``.
-    """
-    for part in range(starts.size):
-        starts[part] = 0
-    for pair in range(pairs.shape[0]):
-        starts[_part(pairs, owner, part_count, pair) + 1] += 1
-    for part in range(starts.size - 1):
-        starts[part + 1] += starts[part]
-    for pair in range(pairs.shape[0]):
-        part = _part(pairs, owner, part_count, pair)
-        order[starts[part]] = pair
-        starts[part] += 1
-    for part in range(starts.size - 1, 0, -1):
-        starts[part] = starts[part - 1]
-    starts[0] = 0
-
-
-@kernel
-def _part(pairs: NDArray[np.int32], owner: NDArray[np.int32], part_count: Integer, pair: Integer) -> Any:
-    one, other = owner[pairs[pair, 0]], owner[pairs[pair, 1]]
-    if one < 0 or one == other:
-        return other
-    return one if other < 0 else part_count
-
-
-@kernel
-def lay_out(
-    kept: Kept, order: Rows, starts: Rows, is_live: NDArray[np.uint8], live: Rows, begins: Rows, touched: Any
-) -> int:
-    """Write the live pairs in the order of the solver, where each part begins, and which bodies have contacts."""
-    pairs = kept.pairs
-    total = 0
-    for part in range(starts.size - 1):
-        begins[part] = total
-        for place in range(starts[part], starts[part + 1]):
-            pair = order[place]
-            if is_live[pair] == LIVE:
-                live[total] = pair
-                total += 1
-                touched[pairs[pair, 0]] = touched[pairs[pair, 1]] = 1
-    begins[starts.size - 1] = total
-    return total
-
-
-@kernel
-def list_contacts(
-    order: Rows,
-    bodies: SolverBodies,
-    spheres: SphereRows,
-    manifolds: ManifoldRows,
-    live: Rows,
-    arms: Floats,
-    found: ContactArrays,
-) -> None:
-    """Write the contacts of spheres, then the manifolds, as they were at the start of the step.
-
-    ``live`` are the rows of ``arms``, the normals and arms that are kept, of the manifolds.
-    """
-    pairs, normal, points, separations, _, point_count = found
-    pose, size = bodies.pose, bodies.size
-    for t in range(spheres.a.size):
-        a = spheres.a[t]
-        pairs[t, 0], pairs[t, 1] = order[a], order[spheres.b[t]]
-        gap = spheres.row[t, ball_rows.GAP]
-        point_count[t], separations[t, 0] = 1, gap
-        for axis in range(3):
-            normal[t, axis] = spheres.row[t, ball_rows.NORMAL + axis]
-            points[t, 0, axis] = pose[a, axis] + (size[a, 0] + 0.5 * gap) * normal[t, axis]
-    for t in range(manifolds.a.size):
-        a, place = manifolds.a[t], spheres.a.size + t
-        pairs[place, 0], pairs[place, 1] = order[a], order[manifolds.b[t]]
-        point_count[place] = manifolds.point_count[t]
-        for axis in range(3):
-            normal[place, axis] = manifolds.row[t, flat_rows.NORMAL + axis]
-        for point in range(manifolds.point_count[t]):
-            gap = manifolds.row[t, flat_rows.GAP + point]
-            separations[place, point] = gap
-            for axis in range(3):
-                arm = arms[live[t], 3 + 6 * point + axis]
-                points[place, point, axis] = pose[a, axis] + arm + 0.5 * gap * normal[place, axis]
+def _roles(bodies: State, static: NDArray[np.uint8], faces: HullFaces) -> NDArray[np.uint8]:
+    """Return what each body is to the rows of spheres: see `OTHER`."""
+    kind = kinds_of(bodies.kind, bodies.hull, faces)
+    roles: NDArray[np.uint8] = np.where(kind == SPHERE, BALL, OTHER).astype(np.uint8)
+    roles[(static == 1) & (kind == SPHERE)] = STATIC_BALL
+    roles[(static == 1) & ((kind == PLANE) | (kind == TILE) | (kind == BOX))] = WALL
+    roles[static == 2] = OTHER
+    return roles

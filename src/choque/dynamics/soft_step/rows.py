@@ -3,7 +3,9 @@
 Points are solved one after another: with the matrix of how an impulse at one point changes the speed at the others, a
 point costs one multiplication of a vector. Points that are not there have no mass and stay at 0. Each pass is written
 twice, as plain Python and as LLVM code on vectors of four; `choque._core.lane_code` says how. Products and sums are not
-fused, so that processors agree.
+fused, so that processors agree. Rows are in float32: a pass is bound by the memory that it reads, and seven digits are
+more than a spring needs. All arithmetic and the bodies are in float64, and both bodies of a contact get the same
+impulse along the same normal, so momentum is kept to the last bits of float64.
 """
 
 from __future__ import annotations
@@ -22,12 +24,23 @@ JA, JB, GAP, MASS, IMPULSE, GREATEST, APPROACH, LEVER, CROSS = 0, 12, 24, 28, 32
 # Vectors of three, with a 0 behind: the normal, two tangents, and what friction along them and twist do to the spins.
 NORMAL, T1, T2, FA1, FB1, FA2, FB2, TA, TB = 60, 64, 68, 72, 76, 80, 84, 88, 92
 # Numbers: the inverse of the matrix of friction (3), friction so far, and the rest.
-INVERSE, SLIDE1, SLIDE2, TWIST, TWIST_MASS, SCALE_A, SCALE_B, MU = 96, 99, 100, 101, 102, 103, 104, 105
-BOUNCE, PULL, DRIVE1, DRIVE2 = 106, 107, 108, 109
+INVERSE, SLIDE1, SLIDE2, TWIST, TWIST_MASS, MU, BOUNCE, PULL, DRIVE1, DRIVE2 = (
+    96,
+    99,
+    100,
+    101,
+    102,
+    103,
+    104,
+    105,
+    106,
+    107,
+)
 WIDTH = 112
+"""A row of 448 bytes is seven cache lines."""
 
-V, W, MOVED, TURNED = 0, 4, 8, 12
-"""Places in the row of a body: velocity, spin, and what it has moved and turned in this step; see `bodies`."""
+V, W, MOVED, TURNED, SCALE = 0, 4, 8, 12, 15
+"""Places in the row of a body: velocity, spin, what it has moved and turned in this step, and 1/√m; see `bodies`."""
 
 FOUR = range(4)
 
@@ -35,23 +48,27 @@ FOUR = range(4)
 class _Four:
     """Writes vector code for one manifold and its two bodies."""
 
-    def __init__(self, code: Code, rows: Pointer, t: Any, speed: Pointer, a: Any, b: Any) -> None:
+    def __init__(self, code: Code, speed: Pointer, rows: Pointer, t: Any, a: Any, b: Any) -> None:
         self.code, self.builder, self.rows, self.speed = code, code.builder, rows, speed
         self.row, self.a, self.b = code.times(t, WIDTH), code.times(a, 16), code.times(b, 16)
-        self.kind = ir.VectorType(rows.element, 4)
+        self.kind = ir.VectorType(speed.element, 4)
         self.zero = ir.Constant(self.kind, [0.0] * 4)
 
     def get(self, at: int) -> Any:
         """Load a number of the row."""
-        return self.code.load(self.rows, self.code.plus(self.row, at))
+        return self.builder.fpext(self.code.load(self.rows, self.code.plus(self.row, at)), self.speed.element)
 
     def four(self, at: int) -> Any:
         """Load four numbers of the row."""
-        return self.code.load(self.rows, self.code.plus(self.row, at), self.kind)
+        short = self.code.load(self.rows, self.code.plus(self.row, at), ir.VectorType(self.rows.element, 4))
+        return self.builder.fpext(short, self.kind)
 
-    def put(self, value: Any, at: int) -> None:
-        """Store a number or four in the row."""
-        self.code.store(value, self.rows, self.code.plus(self.row, at))
+    def put(self, value: Any, at: int) -> Any:
+        """Store a number or four in the row, and return what was stored."""
+        is_number = value.type == self.speed.element
+        short = self.builder.fptrunc(value, self.rows.element if is_number else ir.VectorType(self.rows.element, 4))
+        self.code.store(short, self.rows, self.code.plus(self.row, at))
+        return self.builder.fpext(short, value.type)
 
     def of_body(self, body: Any, at: int) -> Any:
         """Load four numbers of a body."""
@@ -106,8 +123,12 @@ class _Four:
 
     def between(self, at: int) -> Any:
         """Return how the velocity of B differs from that of A, or the way."""
-        ahead = self.mul(self.splat(self.get(SCALE_B)), self.of_body(self.b, at))
-        return self.sub(ahead, self.mul(self.splat(self.get(SCALE_A)), self.of_body(self.a, at)))
+        ahead = self.mul(self.scale(self.b), self.of_body(self.b, at))
+        return self.sub(ahead, self.mul(self.scale(self.a), self.of_body(self.a, at)))
+
+    def scale(self, body: Any) -> Any:
+        """Return 1/√m of a body in every lane."""
+        return self.splat(self.code.load(self.speed, self.code.plus(body, SCALE)))
 
     def turned(self, place: int, impulse: Any) -> Any:
         """Return what impulses at the points do to the spin of a body."""
@@ -121,15 +142,15 @@ class _Four:
             change = self.lane(self.sub(now, before), point)
             closing = self.add(closing, self.mul(change, self.four(CROSS + 4 * point)))
         now = self.most(self.sub(start, self.mul(mass, closing)), self.zero)
-        self.put(now, IMPULSE)
+        now = self.put(now, IMPULSE)
         self.put(self.most(now, self.four(GREATEST)), GREATEST)
         return self.sub(now, before)
 
     def apply(self, moving: Any, push: Any, spin_a: Any, spin_b: Any) -> None:
         """Apply the impulse ``push`` to the bodies that move, and add to their spins."""
-        for body, place, spin, sign in ((self.a, SCALE_A, spin_a, -1), (self.b, SCALE_B, spin_b, 1)):
+        for body, spin, sign in ((self.a, spin_a, -1), (self.b, spin_b, 1)):
             with self.builder.if_then(self.builder.icmp_signed("<", body, self.code.times(moving, 16))):
-                change = self.mul(self.splat(self.get(place)), push)
+                change = self.mul(self.scale(body), push)
                 velocity = self.of_body(body, V)
                 velocity = self.add(velocity, change) if sign > 0 else self.sub(velocity, change)
                 self.code.store(velocity, self.speed, self.code.plus(body, V))
@@ -137,8 +158,8 @@ class _Four:
                 self.code.store(spin, self.speed, self.code.plus(body, W))
 
 
-def _warm(code: Code, rows: Any, t: Any, speed: Any, a: Any, b: Any, moving: Any) -> None:
-    four = _Four(code, rows, t, speed, a, b)
+def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any) -> None:
+    four = _Four(code, speed, rows, t, a, b)
     impulse = four.four(IMPULSE)
     one, two, twist = (four.splat(four.get(at)) for at in (SLIDE1, SLIDE2, TWIST))
     push = four.mul(four.total(impulse), four.four(NORMAL))
@@ -151,18 +172,18 @@ def _warm(code: Code, rows: Any, t: Any, speed: Any, a: Any, b: Any, moving: Any
 
 
 @operation(_warm)
-def warm_row(rows: Array, t: Int, speed: Array, a: Int, b: Int, moving: Int) -> None:
+def warm_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int) -> None:
     """Apply the impulses so far of manifold ``t`` to its bodies ``a`` and ``b``; those from ``moving`` on stay."""
-    row = rows[t]
+    row = _Row(rows[t])
     impulse = [row[IMPULSE + point] for point in FOUR]
     _apply_plain(row, speed, (a, b, moving), impulse, (row[SLIDE1], row[SLIDE2], row[TWIST]))
 
 
 def _solve(
     code: Code,
+    speed: Any,
     rows: Any,
     t: Any,
-    speed: Any,
     a: Any,
     b: Any,
     moving: Any,
@@ -172,7 +193,7 @@ def _solve(
     scale: Any,
     keep: Any,
 ) -> None:
-    four = _Four(code, rows, t, speed, a, b)
+    four = _Four(code, speed, rows, t, a, b)
     one = ir.Constant(four.kind, [1.0] * 4)
     closing = four.at_points(V, (four.of_body(four.a, W), four.of_body(four.b, W)))
     moved = four.at_points(MOVED, (four.of_body(four.a, TURNED), four.of_body(four.b, TURNED)))
@@ -189,9 +210,9 @@ def _solve(
 
 @operation(_solve)
 def solve_row(
+    speed: Array,
     rows: Array,
     t: Int,
-    speed: Array,
     a: Int,
     b: Int,
     moving: Int,
@@ -202,7 +223,7 @@ def solve_row(
     keep: Real,
 ) -> None:
     """Solve the normal impulses of manifold ``t`` with the soft bias ``rate``, ``scale`` and ``keep``."""
-    row = rows[t]
+    row = _Row(rows[t])
     closing, moved = _at_points(row, speed, V, a, b), _at_points(row, speed, MOVED, a, b)
     start, mass = [], []
     for point in FOUR:
@@ -213,8 +234,8 @@ def solve_row(
     _apply_plain(row, speed, (a, b, moving), _solve_plain(row, closing, start, mass), (0.0, 0.0, 0.0))
 
 
-def _relax(code: Code, rows: Any, t: Any, speed: Any, a: Any, b: Any, moving: Any, inverse_h: Any) -> None:
-    four = _Four(code, rows, t, speed, a, b)
+def _relax(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any, inverse_h: Any) -> None:
+    four = _Four(code, speed, rows, t, a, b)
     builder = code.builder
     closing = four.at_points(V, (four.of_body(four.a, W), four.of_body(four.b, W)))
     moved = four.at_points(MOVED, (four.of_body(four.a, TURNED), four.of_body(four.b, TURNED)))
@@ -234,7 +255,7 @@ def _relax(code: Code, rows: Any, t: Any, speed: Any, a: Any, b: Any, moving: An
     least = builder.fneg(most)
     twist = builder.select(four.more(twist, most), most, twist)
     twist = builder.select(four.more(least, twist), least, twist)
-    four.put(twist, TWIST)
+    twist = four.put(twist, TWIST)
     turn = four.splat(four.sub(twist, old))
     by_a, by_b = four.mul(turn, four.four(TA)), four.mul(turn, four.four(TB))
     none = four.zero
@@ -255,13 +276,11 @@ def _relax(code: Code, rows: Any, t: Any, speed: Any, a: Any, b: Any, moving: An
     new2 = four.sub(old2, four.add(four.mul(k12, x), four.mul(k22, y)))
     most = four.mul(mu, four.first(four.total(impulse)))
     size = four.add(four.mul(new1, new1), four.mul(new2, new2))
-    root = code.call("llvm.sqrt.f64", rows.element, [size])
+    root = code.call("llvm.sqrt.f64", speed.element, [size])
     over = four.more(root, most)
-    one = ir.Constant(rows.element, 1.0)
+    one = ir.Constant(speed.element, 1.0)
     share = builder.select(over, builder.fdiv(most, builder.select(over, root, one)), one)
-    new1, new2 = four.mul(new1, share), four.mul(new2, share)
-    four.put(new1, SLIDE1)
-    four.put(new2, SLIDE2)
+    new1, new2 = four.put(four.mul(new1, share), SLIDE1), four.put(four.mul(new2, share), SLIDE2)
     one, two = four.splat(four.sub(new1, old1)), four.splat(four.sub(new2, old2))
     push = four.add(four.mul(one, four.four(T1)), four.mul(two, four.four(T2)))
     turn_a = four.add(four.mul(one, four.four(FA1)), four.mul(two, four.four(FA2)), by_a)
@@ -270,9 +289,9 @@ def _relax(code: Code, rows: Any, t: Any, speed: Any, a: Any, b: Any, moving: An
 
 
 @operation(_relax)
-def relax_row(rows: Array, t: Int, speed: Array, a: Int, b: Int, moving: Int, inverse_h: Real) -> None:
+def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real) -> None:
     """Solve the normal impulses of manifold ``t`` without bias, then twist and friction."""
-    row = rows[t]
+    row = _Row(rows[t])
     closing, moved = _at_points(row, speed, V, a, b), _at_points(row, speed, MOVED, a, b)
     mass = [row[MASS + point] for point in FOUR]
     start = [
@@ -283,32 +302,48 @@ def relax_row(rows: Array, t: Int, speed: Array, a: Int, b: Int, moving: Int, in
     most = row[MU] * sum(impulse[point] * row[LEVER + point] for point in FOUR)
     spin = sum(row[TA + k] * speed[a, W + k] + row[TB + k] * speed[b, W + k] for k in range(3))
     twist = max(min(row[TWIST] - row[TWIST_MASS] * spin, most), -most)
-    change = twist - row[TWIST]
+    old = row[TWIST]
     row[TWIST] = twist
+    change = row[TWIST] - old
     slides = []
     for tangent, first, second, drive in ((T1, FA1, FB1, DRIVE1), (T2, FA2, FB2, DRIVE2)):
         slide = row[drive]
         for k in range(3):
             spin_a = speed[a, W + k] + change * row[TA + k] * (a < moving)
             spin_b = speed[b, W + k] + change * row[TB + k] * (b < moving)
-            slide += row[tangent + k] * (row[SCALE_B] * speed[b, V + k] - row[SCALE_A] * speed[a, V + k])
+            slide += row[tangent + k] * (speed[b, SCALE] * speed[b, V + k] - speed[a, SCALE] * speed[a, V + k])
             slide += row[first + k] * spin_a + row[second + k] * spin_b
         slides.append(slide)
     one = row[SLIDE1] - (row[INVERSE] * slides[0] + row[INVERSE + 1] * slides[1])
     two = row[SLIDE2] - (row[INVERSE + 1] * slides[0] + row[INVERSE + 2] * slides[1])
     size, most = math.sqrt(one * one + two * two), row[MU] * sum(impulse)
     share = most / size if size > most else 1.0
-    one, two = share * one, share * two
-    _apply_plain(row, speed, (a, b, moving), [0.0] * 4, (one - row[SLIDE1], two - row[SLIDE2], change))
-    row[SLIDE1], row[SLIDE2] = one, two
+    before = row[SLIDE1], row[SLIDE2]
+    row[SLIDE1], row[SLIDE2] = share * one, share * two
+    rub = (row[SLIDE1] - before[0], row[SLIDE2] - before[1], change)
+    _apply_plain(row, speed, (a, b, moving), [0.0] * 4, rub)
 
 
 # Plain Python
 
 
+class _Row:
+    """The numbers of a row, read in float64 and rounded where they are written."""
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
+
+    def __getitem__(self, at: int) -> float:
+        return float(self.row[at])
+
+    def __setitem__(self, at: int, value: float) -> None:
+        self.row[at] = value
+
+
 def _at_points(row: Any, speed: Any, at: int, a: int, b: int) -> list[float]:
     """Return the speed along the normal at the four points, or the way: velocities are ``at``, spins behind them."""
-    base = sum(row[NORMAL + k] * (row[SCALE_B] * speed[b, at + k] - row[SCALE_A] * speed[a, at + k]) for k in range(3))
+    scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
+    base = sum(row[NORMAL + k] * (scale_b * speed[b, at + k] - scale_a * speed[a, at + k]) for k in range(3))
     return [
         base
         + sum(
@@ -321,14 +356,15 @@ def _at_points(row: Any, speed: Any, at: int, a: int, b: int) -> list[float]:
 
 def _solve_plain(row: Any, closing: list[float], start: list[float], mass: list[float]) -> list[float]:
     """Solve the points one after another; return the changes of their impulses."""
+    before = [row[IMPULSE + point] for point in FOUR]
     changes: list[float] = []
     for point in FOUR:
         speed = closing[point] + sum(changes[k] * row[CROSS + 4 * k + point] for k in range(point))
         now = max(start[point] - mass[point] * speed, 0.0)
-        changes.append(now - row[IMPULSE + point])
+        changes.append(now - before[point])
         row[IMPULSE + point] = now
-        row[GREATEST + point] = max(row[GREATEST + point], now)
-    return changes
+        row[GREATEST + point] = max(row[GREATEST + point], row[IMPULSE + point])
+    return [row[IMPULSE + point] - before[point] for point in FOUR]
 
 
 def _apply_plain(
@@ -338,8 +374,8 @@ def _apply_plain(
     a, b, moving = at
     one, two, twist = friction
     for body, scale, place, first, second, about in (
-        (a, -row[SCALE_A], JA, FA1, FA2, TA),
-        (b, row[SCALE_B], JB, FB1, FB2, TB),
+        (a, -speed[a, SCALE], JA, FA1, FA2, TA),
+        (b, speed[b, SCALE], JB, FB1, FB2, TB),
     ):
         if body >= moving:
             continue

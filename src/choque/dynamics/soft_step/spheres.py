@@ -1,6 +1,6 @@
 """Contacts of spheres with spheres, and with static bodies at rest: the arm of the contact lies along its normal.
 
-The normal impulse then turns nothing, and friction is one vector in the plane of contact: a row of 30 numbers, which a
+The normal impulse then turns nothing, and friction is one vector in the plane of contact: a row of 16 numbers, which a
 pass handles in a third of the time of a manifold.
 """
 
@@ -21,20 +21,24 @@ from choque.dynamics.soft_step.bodies import (
     INVERSE_MASS,
     RESTITUTION,
     ROLLING,
-    SCALE,
     SURFACE,
     SolverBodies,
 )
 from choque.dynamics.soft_step.rates import Rates
-from choque.dynamics.soft_step.rows import MOVED, V, W
+from choque.dynamics.soft_step.rows import MOVED, SCALE, V, W
 from choque.narrow.manifolds.rounds import sphere_gap
-from choque.narrow.shapes import PLANE, SPHERE
+from choque.narrow.shapes import PLANE
+
+LIVE, SLEEPING = 1, 2
+"""A pair that is solved in a step, and one that is not looked at."""
 
 # Places in a row. Vectors take three.
-NORMAL, GAP, MASS, SLIDE_MASS, IMPULSE, SLIDE = 0, 3, 4, 5, 6, 7
-SCALE_A, SCALE_B, ARM_A, ARM_B, APPROACH, GREATEST = 10, 11, 12, 13, 14, 15
-MU, BOUNCE, DRIVE, ROLL_LIMIT, ROLL_MASS, ROLL, SPIN_A, SPIN_B, PULL = 16, 17, 18, 21, 22, 23, 26, 27, 28
-WIDTH = 30
+# The first eight are all that solving reads, the first sixteen all that relaxing reads where `EXTRA` is 0.
+NORMAL, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6
+SLIDE_MASS, SLIDE, ARM_A, ARM_B, MU, EXTRA = 8, 9, 12, 13, 14, 15
+DRIVE, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, APPROACH, BOUNCE, PULL = 16, 19, 22, 23, 24, 25, 26, 27, 28
+WIDTH = 32
+"""A row of 256 bytes is four cache lines."""
 
 
 class SphereRows(NamedTuple):
@@ -43,7 +47,7 @@ class SphereRows(NamedTuple):
     a: NDArray[np.int32]
     b: NDArray[np.int32]
     row: NDArray[np.float64]
-    """(t, 30): see the places above."""
+    """(t, 32): see the places above."""
 
 
 @kernel
@@ -60,29 +64,35 @@ def touch_spheres(
 
     The sphere of a pair, or its first one, is the first body of its row; the normal goes from it to the other.
     """
-    kind, _, pose, size, near = bodies[:5]
+    kind, _, pose, size, near, ball = bodies[:6]
     for pair in range(first, last):
         a, b = pairs[pair, 0], pairs[pair, 1]
         is_live[pair] = 0
         if not (awake[a] or awake[b]):
-            is_live[pair] = 2
+            is_live[pair] = SLEEPING
             continue
-        if kind[b] == PLANE:
-            away = (-pose[b, 4], -pose[b, 7], -pose[b, 10])
-            gap = -size[a, 0]
-            for axis in range(3):
-                gap += (pose[b, axis] - pose[a, axis]) * away[axis]
-        else:
-            if kind[b] == SPHERE:
-                reach = size[a, 0] + size[b, 0] + near[a] + near[b]
-                x, y, z = pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2]
-                if x * x + y * y + z * z > reach * reach:
-                    continue
-            away, gap = sphere_gap(kind, pose, size, a, b)
+        if ball[b, 3] > 0:
+            x, y, z = ball[b, 0] - ball[a, 0], ball[b, 1] - ball[a, 1], ball[b, 2] - ball[a, 2]
+            reach = ball[a, 3] + ball[b, 3] + near[a] + near[b]
+            if x * x + y * y + z * z > reach * reach:
+                continue
+        away, gap = _gap(kind, pose, size, a, b)
         if gap < near[a] + near[b]:
             touch[pair, 0], touch[pair, 1], touch[pair, 2] = away
             touch[pair, 3] = gap
-            is_live[pair] = 1
+            is_live[pair] = LIVE
+
+
+@helper
+def _gap(kind: Any, pose: Any, size: Any, a: Integer, b: Integer) -> Any:
+    """Return the normal from sphere ``a`` to body ``b``, and the gap between them."""
+    if kind[b] == PLANE:
+        away = (-pose[b, 4], -pose[b, 7], -pose[b, 10])
+        gap = -size[a, 0]
+        for axis in range(3):
+            gap += (pose[b, axis] - pose[a, axis]) * away[axis]
+        return away, gap
+    return sphere_gap(kind, pose, size, a, b)
 
 
 @kernel
@@ -90,13 +100,16 @@ def prepare_spheres(
     first: Integer,
     last: Integer,
     live: Rows,
-    pairs: Any,
+    kept: tuple[Any, Any, Any],
     touch: Any,
-    held: Floats,
     bodies: SolverBodies,
     rows: SphereRows,
 ) -> None:
-    """Make the rows ``first … last − 1`` from the pairs ``live``, with the impulses that were held."""
+    """Make the rows ``first … last − 1`` from the pairs ``live``, with the impulses that were held.
+
+    ``kept`` are the pairs, the slots, and the impulses held.
+    """
+    pairs, slot, held = kept
     frame, pull, material, speed, size = bodies.frame, bodies.pull, bodies.material, bodies.speed, bodies.size
     a_row, b_row, row = rows
     for t in range(first, last):
@@ -105,30 +118,32 @@ def prepare_spheres(
         a_row[t], b_row[t] = a, b
         x, y, z = touch[pair, 0], touch[pair, 1], touch[pair, 2]
         row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2], row[t, GAP] = x, y, z, touch[pair, 3]
-        scale_a, scale_b, arm_a, arm_b = frame[a, SCALE], frame[b, SCALE], frame[a, ARM], frame[b, ARM]
+        scale_a, scale_b, arm_a, arm_b = speed[a, SCALE], speed[b, SCALE], frame[a, ARM], frame[b, ARM]
         mass = frame[a, INVERSE_MASS] + frame[b, INVERSE_MASS]
         row[t, MASS] = 1.0 / mass
         row[t, SLIDE_MASS] = 1.0 / (mass + arm_a * arm_a + arm_b * arm_b)
-        row[t, IMPULSE] = held[pair, 0]
-        across = held[pair, 1] * x + held[pair, 2] * y + held[pair, 3] * z
-        row[t, SLIDE] = held[pair, 1] - across * x
-        row[t, SLIDE + 1] = held[pair, 2] - across * y
-        row[t, SLIDE + 2] = held[pair, 3] - across * z
-        row[t, SCALE_A], row[t, SCALE_B], row[t, ARM_A], row[t, ARM_B] = scale_a, scale_b, arm_a, arm_b
+        at = slot[pair]
+        row[t, IMPULSE] = held[at, 0] if at >= 0 else 0.0
+        across = held[at, 1] * x + held[at, 2] * y + held[at, 3] * z if at >= 0 else 0.0
+        row[t, ARM_A], row[t, ARM_B] = arm_a, arm_b
         approach = pulled = drive = 0.0
         for axis in range(3):
             approach += row[t, NORMAL + axis] * (scale_b * speed[b, V + axis] - scale_a * speed[a, V + axis])
             pulled += row[t, NORMAL + axis] * (scale_b * pull[b, axis] - scale_a * pull[a, axis])
-            row[t, ROLL + axis] = held[pair, 4 + axis]
+            row[t, SLIDE + axis] = held[at, 1 + axis] - across * row[t, NORMAL + axis] if at >= 0 else 0.0
+            row[t, ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
             drive += row[t, NORMAL + axis] * (material[b, SURFACE + axis] - material[a, SURFACE + axis])
+        extra = 0.0
         for axis in range(3):
-            along = material[b, SURFACE + axis] - material[a, SURFACE + axis]
-            row[t, DRIVE + axis] = along - drive * row[t, NORMAL + axis]
+            along = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, NORMAL + axis]
+            row[t, DRIVE + axis] = along
+            extra += abs(along)
         row[t, APPROACH], row[t, PULL], row[t, GREATEST] = approach, pulled, 0.0
         row[t, MU] = math.sqrt(material[a, FRICTION] * material[b, FRICTION])
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         radius = size[a, 0] if arm_b == 0 else size[a, 0] * size[b, 0] / (size[a, 0] + size[b, 0])
         row[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
+        row[t, EXTRA] = extra + row[t, ROLL_LIMIT]
         spin_a, spin_b = arm_a / size[a, 0], arm_b / size[b, 0] if arm_b > 0 else 0.0
         row[t, SPIN_A], row[t, SPIN_B] = spin_a, spin_b
         row[t, ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
@@ -161,10 +176,10 @@ def _apply(row: Any, t: Integer, at: tuple[Any, Any, Any], speed: Any, by: Vecto
     """Apply the impulse ``by`` to both bodies; ``slide`` is the part of it that is friction."""
     a, b, moving = at
     twist = cross((row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2]), slide)
-    _push(speed, a, -row[t, SCALE_A], by)
+    _push(speed, a, -speed[a, SCALE], by)
     _spin(speed, a, -row[t, ARM_A], twist)
     if b < moving:
-        _push(speed, b, row[t, SCALE_B], by)
+        _push(speed, b, speed[b, SCALE], by)
         _spin(speed, b, -row[t, ARM_B], twist)
 
 
@@ -195,7 +210,7 @@ def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
     for t in range(first, last):
         a, b = a_row[t], b_row[t]
         normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
-        scale_a, scale_b, mass, before = row[t, SCALE_A], row[t, SCALE_B], row[t, MASS], row[t, IMPULSE]
+        scale_a, scale_b, mass, before = speed[a, SCALE], speed[b, SCALE], row[t, MASS], row[t, IMPULSE]
         closing = dot(normal, _between(speed, V, a, b, scale_a, scale_b))
         gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
         if gap > 0:
@@ -223,7 +238,7 @@ def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
     for t in range(first, last):
         a, b = a_row[t], b_row[t]
         normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
-        scale_a, scale_b, arm_a, arm_b = row[t, SCALE_A], row[t, SCALE_B], row[t, ARM_A], row[t, ARM_B]
+        scale_a, scale_b, arm_a, arm_b = speed[a, SCALE], speed[b, SCALE], row[t, ARM_A], row[t, ARM_B]
         between = _between(speed, V, a, b, scale_a, scale_b)
         closing = dot(normal, between)
         gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
@@ -234,10 +249,12 @@ def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
         spin = _between(speed, W, a, b, -arm_a, arm_b)  # the sum: both surfaces turn with the same sense
         around = cross(spin, normal)
         old = (row[t, SLIDE], row[t, SLIDE + 1], row[t, SLIDE + 2])
-        mass = row[t, SLIDE_MASS]
-        x = old[0] - mass * (between[0] - closing * normal[0] - around[0] + row[t, DRIVE])
-        y = old[1] - mass * (between[1] - closing * normal[1] - around[1] + row[t, DRIVE + 1])
-        z = old[2] - mass * (between[2] - closing * normal[2] - around[2] + row[t, DRIVE + 2])
+        mass, has_extra = row[t, SLIDE_MASS], row[t, EXTRA] > 0
+        x = old[0] - mass * (between[0] - closing * normal[0] - around[0])
+        y = old[1] - mass * (between[1] - closing * normal[1] - around[1])
+        z = old[2] - mass * (between[2] - closing * normal[2] - around[2])
+        if has_extra:
+            x, y, z = x - mass * row[t, DRIVE], y - mass * row[t, DRIVE + 1], z - mass * row[t, DRIVE + 2]
         most = row[t, MU] * impulse
         square = x * x + y * y + z * z
         if square > most * most:
@@ -248,7 +265,7 @@ def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, m
         change = impulse - before
         by = (change * normal[0] + slide[0], change * normal[1] + slide[1], change * normal[2] + slide[2])
         _apply(row, t, (a, b, moving), speed, by, slide)
-        if row[t, ROLL_LIMIT] > 0:
+        if has_extra and row[t, ROLL_LIMIT] > 0:
             _roll(row, t, a, b, speed, moving, impulse)
 
 
@@ -282,7 +299,7 @@ def bounce_spheres(count: Integer, rows: SphereRows, speed: Any, moving: Integer
             continue
         a, b = a_row[t], b_row[t]
         normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
-        scale_a, scale_b = row[t, SCALE_A], row[t, SCALE_B]
+        scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
         parting = dot(normal, _between(speed, V, a, b, scale_a, scale_b))
         gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
         wanted = rebound(row[t, APPROACH], row[t, GAP], gap, row[t, PULL], row[t, BOUNCE])
@@ -309,15 +326,15 @@ def rebound(approach: float, gap: float, gap_after: float, pull: float, restitut
 
 
 @kernel
-def store_spheres(first: Integer, last: Integer, live: Rows, rows: SphereRows, threshold: float, held: Floats) -> None:
+def store_spheres(first: Integer, last: Integer, rows: SphereRows, threshold: float, held: Floats) -> None:
     """Keep the impulses of the rows ``first … last − 1`` for the next step."""
     row = rows.row
     for t in range(first, last):
-        pair = live[t]
         bounced = row[t, BOUNCE] > 0 and row[t, APPROACH] < -threshold  # its impulse will not act again
-        held[pair, 0] = 0.0 if bounced else row[t, IMPULSE]
+        held[t, 0] = 0.0 if bounced else row[t, IMPULSE]
         for axis in range(3):
-            held[pair, 1 + axis] = row[t, SLIDE + axis]
-            held[pair, 4 + axis] = row[t, ROLL + axis]
-        held[pair, 8] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
-        held[pair, 9] = -row[t, APPROACH]
+            held[t, 1 + axis] = row[t, SLIDE + axis]
+            held[t, 4 + axis] = row[t, ROLL + axis]
+        held[t, 7] = 0.0
+        held[t, 8] = row[t, GREATEST] > 0 or row[t, GAP] <= 0
+        held[t, 9] = -row[t, APPROACH]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
 from choque._core.types import Floats, Integer, Rows
+from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.manifolds import (
     ManifoldRows,
     bounce_manifolds,
@@ -26,8 +27,8 @@ from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import MOVED, V
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
 
-START, SOLVE, RELAX, BOUNCE = range(4)
-"""Phases: forces and warm start; solve with bias and move; relax with friction; rebound."""
+WARM, SOLVE, RELAX, BOUNCE = range(4)
+"""Phases: warm start; solve with bias and move; relax with friction; rebound."""
 
 BOUNCES = 2
 """Passes of rebound: four points of a box share a blow, and after one pass the first ones have taken too little."""
@@ -39,8 +40,7 @@ SHARED_FROM = 12_000
 class Problem(NamedTuple):
     """All that a step solves."""
 
-    speed: NDArray[np.float64]
-    pull: NDArray[np.float64]
+    bodies: SolverBodies
     awake: NDArray[np.uint8]
     cuts: Rows
     """(p + 1,): the first body of each part."""
@@ -55,13 +55,19 @@ def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int) -> N
     """Advance the velocities and the ways of all bodies by a step of ``substeps`` sub-steps.
 
     Sub-steps: accelerations and the impulses so far; solve; move; relax. Then rebound. After Catto's "Soft Step".
+
+    The directions of all impulses stay the same in a step, so the impulses so far need no pass over the contacts: what
+    they do to a body is the sum of what changed its velocity before. Only those of the step before are applied contact
+    by contact.
     """
     parts = len(problem.cuts) - 1
     work = int(problem.sphere_starts[-1]) + 3 * int(problem.manifold_starts[-1])
     threads = min(thread_count, parts) if work >= SHARED_FROM else 1
-    for _ in range(substeps):
-        _share(START, parts, threads, problem, rates)
-        _run(START, parts, parts + 1, problem, rates)
+    for substep in range(substeps):
+        _begin(0, int(problem.cuts[-1]), problem.bodies, problem.awake, rates.h)
+        if substep == 0:
+            _share(WARM, parts, threads, problem, rates)
+            _run(WARM, parts, parts + 1, problem, rates)
         _run(SOLVE, parts, parts + 1, problem, rates)
         _share(SOLVE, parts, threads, problem, rates)
         _run(RELAX, parts, parts + 1, problem, rates)
@@ -88,10 +94,8 @@ def _run(phase: int, first: int, last: int, problem: Problem, rates: Rates) -> N
 
     A kernel for which there is no work is not called, so that it need not be compiled.
     """
-    speed, pull, awake, cuts, spheres, sphere_starts, manifolds, manifold_starts = problem
-    moving = int(cuts[-1])
-    if phase == START and first < len(cuts) - 1:
-        _accelerate(int(cuts[first]), int(cuts[last]), speed, pull, awake, rates.h)
+    bodies, _, cuts, spheres, sphere_starts, manifolds, manifold_starts = problem
+    speed, moving = bodies.speed, int(cuts[-1])
     if phase == RELAX and first == len(cuts) - 1:
         _move(moving, len(speed), speed, rates.h)  # static bodies with a velocity of their own
     if sphere_starts[-1]:
@@ -115,7 +119,7 @@ def _run_spheres(
 ) -> None:
     """Run one phase of the contacts of spheres in the parts ``first … last − 1``."""
     begin, end = starts[first], starts[last]
-    if phase == START:
+    if phase == WARM:
         warm_spheres(begin, end, rows, speed, moving)
     elif phase == SOLVE:
         solve_spheres(begin, end, rows, speed, moving, rates)
@@ -138,7 +142,7 @@ def _run_manifolds(
 ) -> None:
     """Run one phase of the manifolds in the parts ``first … last − 1``."""
     begin, end = starts[first], starts[last]
-    if phase == START:
+    if phase == WARM:
         warm_manifolds(begin, end, rows, speed, moving)
     elif phase == SOLVE:
         solve_manifolds(begin, end, rows, speed, moving, rates)
@@ -149,11 +153,18 @@ def _run_manifolds(
 
 
 @kernel
-def _accelerate(first: Integer, last: Integer, speed: Floats, pull: Floats, awake: NDArray[np.uint8], h: float) -> None:
+def _begin(first: Integer, last: Integer, bodies: SolverBodies, awake: NDArray[np.uint8], h: float) -> None:
+    """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before."""
+    speed, given, pull = bodies.speed, bodies.given, bodies.pull
     for row in range(first, last):
+        for part in range(8):
+            given[row, part] += speed[row, part] - given[row, 8 + part]
+            speed[row, part] += given[row, part]
         if awake[row]:
             for axis in range(3):
                 speed[row, V + axis] += h * pull[row, axis]
+        for part in range(8):
+            given[row, 8 + part] = speed[row, part]
 
 
 @kernel
@@ -161,9 +172,3 @@ def _move(first: Integer, last: Integer, speed: Floats, h: float) -> None:
     for row in range(first, last):
         for part in range(8):
             speed[row, MOVED + part] += h * speed[row, V + part]
-
-
-def part_cuts(moving: int, part_bodies: int) -> NDArray[np.int64]:
-    """Return the first body of each part, by the number of moving bodies alone."""
-    parts = max(1, round(moving / part_bodies))
-    return np.array([moving * part // parts for part in range(parts + 1)], np.int64)

@@ -16,7 +16,7 @@ from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
 from choque.theses.fingsics.totals import Cost, cost_of
 from choque.world import Comparison, StepReport, World
-from choque.world.detection import STAGES
+from choque.world.report import STAGES
 
 MEDIAN_OF = 60
 """How many of the latest values the median is taken of."""
