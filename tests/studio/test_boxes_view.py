@@ -15,10 +15,10 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 import choque
 from choque.errors import InvalidInput
 from choque.studio.drawing import draw_picture, kind_of_things
-from choque.studio.page.bodies import FREE, TOUCHING
 from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import find_view, view_of
 from choque.studio.page.studio import Studio
+from choque.studio.palette import FREE, GLOW
 from choque.studio.request import PictureRequest
 from choque.studio.volumes.view import VolumeView
 
@@ -57,7 +57,7 @@ def test_everything_with_boxes_shows_itself(make: Callable[[], Any], shared_stud
     pairs = thing.pairs() if hasattr(thing, "pairs") else choque.pairs(thing.lower, thing.upper)
     touching = np.isin(np.arange(len(colors)), pairs)
     assert touching.any()
-    assert (colors[touching] == TOUCHING).all()
+    assert (colors[touching] == GLOW).all()
     assert (colors[~touching] == FREE).all()
 
 

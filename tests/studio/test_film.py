@@ -18,7 +18,8 @@ from choque.files.png import png_bytes
 from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
 from choque.studio.film import Look, axis_boxes, draw_frame, film_frames, make_film, oriented_boxes, rate_of
-from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
+from choque.studio.glow import Glow
+from choque.studio.stage.camera import VIEW_ANGLE, Follower, directions, framing
 from choque.studio.stage.graphics import require_graphics
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
 from choque.studio.stage.stage import WorldStage
@@ -102,7 +103,7 @@ def pixels(recording: Recording, tmp_path: Path, look: Look, index: int = 0) -> 
 
 
 def test_bodies_are_drawn_in_their_colours(recording: Recording, tmp_path: Path) -> None:
-    picture = pixels(recording, tmp_path, Look(size=(160, 120), smoothing=2))
+    picture = pixels(recording, tmp_path, Look(size=(160, 120), smoothing=2, quiet=False))
     for channel in range(3):  # a red, a green and a blue body
         others = np.delete(picture, channel, axis=2).max(axis=2)
         assert (picture[..., channel] > 2 * others + 30).sum() > 20, channel
@@ -120,7 +121,8 @@ def test_frames_boxes_axes_and_shadows_change_the_picture(recording: Recording, 
         (SMALL, 20),
         (Look(**{**vars(SMALL), "axes": True}), 0),
         (Look(**{**vars(SMALL), "shadows": True}), 0),
-        (Look(**{**vars(SMALL), "fit": True}), 0),
+        (Look(**{**vars(SMALL), "fit": not SMALL.fit}), 0),
+        (Look(**{**vars(SMALL), "quiet": False}), 0),
     ):
         assert (pixels(recording, tmp_path, look, index) != plain).any()
     assert (pixels(recording, tmp_path, SMALL) == plain).all()
@@ -128,11 +130,42 @@ def test_frames_boxes_axes_and_shadows_change_the_picture(recording: Recording, 
 
 def test_hidden_bodies_are_not_drawn(tmp_path: Path) -> None:
     """F-001-44: the draw flag."""
-    world = World()
-    world.add_spheres([0, 0, 0], 3.0, drawn=False)
-    Recorder(tmp_path / "hidden.choque", world).close()
-    picture = pixels(Recording(tmp_path / "hidden.choque"), tmp_path, SMALL)
-    assert np.abs(picture - picture[:, :1]).max() <= 2  # nothing but the sky, line by line, which is dithered
+    pictures = []
+    for count in (0, 1):
+        world = World()
+        world.add_spheres(np.zeros((count, 3)), 3.0, drawn=False)
+        Recorder(tmp_path / f"{count}.choque", world).close()
+        pictures.append(pixels(Recording(tmp_path / f"{count}.choque"), tmp_path, SMALL))
+    assert (pictures[0] == pictures[1]).all()  # nothing but the ground and the sky
+
+
+def test_what_collides_glows_in_a_film_and_fades() -> None:
+    glow = Glow(np.array([False, False, True]), 0.5)
+    place = np.array([[0.0, 0, 0], [3.0, 0, 0], [9.0, 0, 0]])
+    lights = []
+    for frame in range(60):  # the first body meets the second in frame 20, and they exchange their velocities
+        hit = min(frame, 20)
+        place[:2, 0] = 0.1 * hit, 3.0 + 0.1 * (frame - hit)
+        glow.advance(frame / 60, place)
+        lights.append(glow.light.copy())
+    assert not any(light.any() for light in lights[:21])
+    assert (lights[21][:2] > 0.9).all()
+    assert 0.0 < lights[59][0] < 0.25
+    assert not glow.light[2]
+    assert (glow.colors(np.full((3, 3), 100, np.uint8))[2] == 100).all()
+    glow.advance(0.0, place)  # back to the beginning
+    assert not glow.light.any()
+
+
+def test_a_following_camera_keeps_what_moves_in_the_picture(recording: Recording, tmp_path: Path) -> None:
+    make_film(tmp_path / "a.mp4", recording, look=Look(**{**vars(SMALL), "follow": True}))
+    cast, still = recording.bodies(0), recording.frame(0)
+    follower = Follower(Camera(40.0, -20.0, 0.0), (160, 120))
+    shift = np.zeros(3, np.float32)
+    for frame in range(120):
+        shift[0] = 0.2 * frame
+        _, target = follower.place(frame / 60, cast, Poses(still.position + shift, still.rotation))
+    assert target[0] > 0.2 * 119 - 0.2 * 60 * 1.0  # at most about a second behind
 
 
 @settings(max_examples=20, deadline=None)

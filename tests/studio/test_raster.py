@@ -135,9 +135,29 @@ def test_samples_smooth_outlines_and_meshes_replace_round_bodies_on_request() ->
 
 
 def test_an_empty_stage_is_the_sky() -> None:
-    picture = RasterStage(size=(32, 24)).picture()
-    assert (picture == picture[:, :1]).all()
-    assert (np.diff(picture[:, 0, 2].astype(int)) <= 0).all()
+    picture = RasterStage(Camera(10, 0, 0), size=(32, 24), smoothing=1).picture()
+    assert (picture == picture[:, ::-1]).all()
+    top, horizon = picture[0, 16].astype(int), picture[11, 16].astype(int)
+    assert (top < horizon).all()
+
+
+def test_a_wall_between_the_camera_and_the_bodies_is_left_out() -> None:
+    world = World()
+    upright = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])  # the normal is z
+    world.add_tiles([[0, 0, 3]], length=12, width=12, rotation=upright)
+    world.add_spheres([[0, 0, 0]], radius=1.0)
+    bodies = world.bodies
+    table = replace(BodyTable.of(bodies), color=np.array([[200, 200, 200], [220, 40, 40]], np.uint8))
+    poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    with RasterStage(Camera(14, 0, 0), size=(60, 60), shadows=False) as stage:
+        stage.show(table, poses)
+        front = stage.picture()
+        stage.aim(Camera(14, 0, 180), (0, 0, 0))
+        stage.show(table, poses)
+        back = stage.picture()
+    assert front[30, 30, 0] > 2 * front[30, 30, 1]  # the ball is seen from both sides,
+    assert back[30, 30, 0] > 2 * back[30, 30, 1]
+    assert np.ptp(front[30, 48]) > 20 > np.ptp(back[30, 48])  # and the grey wall only behind it
 
 
 def test_lines_are_hidden_by_what_is_in_front_of_them() -> None:

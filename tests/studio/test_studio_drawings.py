@@ -17,20 +17,17 @@ from choque.studio.page.bodies import (
     BLOCK,
     COARSE,
     COLORINGS,
-    FREE,
-    STATIC,
-    TOUCHING,
     Part,
     blocks_of,
     definition_for,
     parts_of,
 )
-from choque.studio.page.cameras import around_moving
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, Options, area_members, structure_of, sweep_axis_of
 from choque.studio.page.stage import about_body, body_on_ray
 from choque.studio.page.wires import box_wires, oriented_wires, slab_wires, sphere_wires
-from choque.studio.stage.camera import framing
+from choque.studio.palette import FREE, GLOW, STATIC
+from choque.studio.stage.camera import around_moving, framing
 from choque.world import World
 from choque.world.detection import Detection
 from choque.world.settings import Settings
@@ -197,10 +194,10 @@ def test_bodies_turn_from_cool_to_warm_on_contact(world: World) -> None:
     touching = np.isin(np.arange(len(world)), findings_of(world, "all").detected.contacts.pairs)
     static = world.bodies.static
     assert 0 < np.count_nonzero(touching) < len(touching)
-    assert (colors[touching & ~static] == TOUCHING).all()
+    assert (colors[touching & ~static] == GLOW).all()
     assert (colors[~touching & ~static] == FREE).all()
     assert (colors[static] == STATIC).all()
-    assert TOUCHING[0] > TOUCHING[2], "warm means collision, everywhere in Choque"
+    assert GLOW[0] > GLOW[2], "warm means collision, everywhere in Choque"
     assert FREE[2] > FREE[0]
 
 
@@ -288,7 +285,7 @@ def test_the_camera_shows_the_floor_unless_it_is_far(name: str, sees_floor: bool
     loaded = scene.find_bodies(name)
     bodies = loaded.world().bodies
     cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
-    found, _ = around_moving(cast, poses, loaded.camera, 1.5)
+    found, _ = around_moving(cast, poses, loaded.camera, (1500, 1000))
     everything, _ = framing(cast, poses, loaded.camera, (1500, 1000))
     assert (found == everything) is sees_floor
     assert found.radius <= everything.radius

@@ -211,6 +211,7 @@ def test_times_are_shown_after_the_first_step(studio: Studio, world_view: WorldV
 
 def test_only_what_changed_is_sent(studio: Studio, world_view: WorldView) -> None:
     """A paused world sends nothing; a step sends the poses of what moves, no walls, no colours, no turns of spheres."""
+    studio.ask(lambda: world_view.set_coloring("scene"))
     for _ in range(30):  # until some capsules turn
         studio.ask(world_view.step)
     studio.ask(world_view.present)

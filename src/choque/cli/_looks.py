@@ -31,7 +31,10 @@ class Looks:
             "--camera", metavar="DIST,PITCH,YAW", help="Distance and angles in degrees, instead of the scene's camera."
         ),
     ] = None
-    fit: Annotated[bool, typer.Option("--fit", help="Bodies: place the camera so that they fill the picture.")] = False
+    fit: Annotated[
+        bool, typer.Option("--fit/--no-fit", help="Bodies: let them fill the picture, or take the scene's camera.")
+    ] = True
+    follow: Annotated[bool, typer.Option("--follow", help="Bodies: the camera follows what moves.")] = False
     boxes: Annotated[bool, typer.Option("--boxes", help="Bodies: show axis-aligned boxes.")] = False
     oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Bodies: show oriented boxes.")] = False
     axes: Annotated[bool, typer.Option("--axes", help="Bodies: show the coordinate axes.")] = False
@@ -69,6 +72,7 @@ class Looks:
             size=read_size(self.size),
             camera=read_camera(self.camera),
             fit=self.fit,
+            follow=self.follow,
             boxes=self.boxes,
             oriented_boxes=self.oriented,
             axes=self.axes,

@@ -31,7 +31,7 @@ def picture(
     """Draw a scene, a recording, polygons or volumes to a PNG.
 
     Try:
-      choque picture mixed-box:1000 --frame 60 --fit box.png
+      choque picture mixed-box:1000 --frame 60 box.png
       choque picture recording.choque still.png --frame 90
       choque picture --study kinetic three-objects --time 1.7 motion.png
       choque picture scan.nii.gz implant.stl --option threshold=300 collision.png

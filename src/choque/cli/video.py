@@ -43,9 +43,9 @@ def video(
     second one moves there from --option shift=[x,y,z].
 
     Try:
-      choque video output/bowling--2024-05-01--12-00-00 bowling.mp4 --fit
+      choque video output/bowling--2024-05-01--12-00-00 bowling.mp4 --follow
       choque video recording.choque slow.gif --speed 0.25 --size 640x360
-      choque video mixed-box:1000 box.mp4 --seconds 8 --fit
+      choque video mixed-box:1000 box.mp4 --seconds 8
       choque video --study kinetic three-objects motion.gif
       choque video vertebra-and-screw drive.mp4 --option to=[8,-10,8] --seconds 4
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,9 @@ from choque.files.png import png_bytes
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
-from choque.studio.stage.camera import framing
+from choque.studio.glow import Glow, glow_of
+from choque.studio.palette import quiet
+from choque.studio.stage.camera import Follower, around_moving
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR
@@ -97,7 +99,10 @@ class Look:
     size
         Width and height in pixels.
     fit
-        Whether to keep the viewing direction of the scene, but let the bodies of the first frame fill the picture.
+        Whether to keep only the viewing direction of the scene, and let the moving bodies of the first frame fill the
+        picture.
+    follow
+        Whether the camera follows what moves, from frame to frame.
     boxes, oriented_boxes
         Whether boxes of bodies are drawn as wireframes: axis-aligned ones in magenta, oriented ones in yellow.
     axes, shadows
@@ -108,10 +113,13 @@ class Look:
         Latitudes of round bodies as meshes; None for bodies that are round at any size.
     camera
         Instead of the camera of the scene.
+    quiet
+        Whether colours are toned down and what collides glows, as on the page; otherwise they are those of the scene.
     """
 
     size: tuple[int, int] = (1280, 720)
-    fit: bool = False
+    fit: bool = True
+    follow: bool = False
     boxes: bool = False
     oriented_boxes: bool = False
     axes: bool = False
@@ -119,6 +127,7 @@ class Look:
     smoothing: int = 2
     definition: int | None = None
     camera: Camera | None = None
+    quiet: bool = True
 
 
 def film_frames(frames: Frames, rate: int, speed: float = 1.0) -> list[int]:
@@ -160,7 +169,8 @@ def make_film(
     require_film(look)
     shown = film_frames(frames, chosen, speed)
     with _stage(frames, look) as stage:
-        images = (_draw(stage, frames, index, look) for index in shown)
+        painter = _Painter(stage, frames, look)
+        images = (painter.draw(index) for index in shown)
         write_film(target, images, look.size, chosen, len(shown), progress)
     return len(shown)
 
@@ -187,7 +197,7 @@ def draw_frame(path: str | os.PathLike[str], frames: Frames, index: int = 0, *, 
         raise InvalidInput(f"The picture {path} must end in .png.")
     _check_frames(frames)
     with _stage(frames, look) as stage:
-        image = _draw(stage, frames, index, look)
+        image = _Painter(stage, frames, look).draw(index)
     with replacing(target) as handle:
         handle.write(png_bytes(image))
 
@@ -220,8 +230,8 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
 
 def _stage(frames: Frames, look: Look) -> RasterStage:
     camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
-    if look.fit:
-        camera, target = framing(frames.bodies(0), frames.frame(0), camera, look.size)
+    if look.camera is None and (look.fit or look.follow):
+        camera, target = around_moving(frames.bodies(0), frames.frame(0), camera, look.size)
     return RasterStage(
         camera,
         size=look.size,
@@ -233,11 +243,31 @@ def _stage(frames: Frames, look: Look) -> RasterStage:
     )
 
 
-def _draw(stage: RasterStage, frames: Frames, index: int, look: Look) -> NDArray[np.uint8]:
-    cast, poses = frames.bodies(index), frames.frame(index)
-    stage.show(cast, poses)
-    _show_boxes(stage, cast, poses, look)
-    return stage.picture()
+class _Painter:
+    """Draws frames in order: quiet colours, and light for what collided since the frame before."""
+
+    def __init__(self, stage: RasterStage, frames: Frames, look: Look) -> None:
+        self._stage, self._frames, self._look = stage, frames, look
+        self._cast: BodyTable | None = None
+        self._glow: Glow | None = None
+        self._follower: Follower | None = None
+
+    def draw(self, index: int) -> NDArray[np.uint8]:
+        """Draw a frame."""
+        stage, frames, look = self._stage, self._frames, self._look
+        cast, poses = frames.bodies(index), frames.frame(index)
+        if self._glow is None or cast is not self._cast:
+            self._glow, self._cast = glow_of(cast, poses), cast
+            self._shown = replace(cast, color=quiet(cast.color, cast.static)) if look.quiet else cast
+        time = index / frames.frames_per_second
+        self._glow.advance(time, poses.position)
+        if look.follow:
+            self._follower = self._follower or Follower(look.camera or frames.camera, look.size)
+            stage.aim(*self._follower.place(time, cast, poses))
+        stage.show(cast, poses)
+        stage.set_colors(self._glow.colors(self._shown.color) if look.quiet else cast.color)
+        _show_boxes(stage, cast, poses, look)
+        return stage.picture()
 
 
 def _show_boxes(stage: RasterStage, cast: BodyTable, poses: Poses, look: Look) -> None:

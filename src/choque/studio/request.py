@@ -23,6 +23,8 @@ OF_BODIES = ("bodies", "recording")
 APPLIES_TO: dict[str, tuple[str, ...]] = {
     "camera": (*OF_BODIES, "volumes"),
     "fit": OF_BODIES,
+    "follow": OF_BODIES,
+    "quiet": OF_BODIES,
     "boxes": OF_BODIES,
     "oriented_boxes": OF_BODIES,
     "axes": OF_BODIES,

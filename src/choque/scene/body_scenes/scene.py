@@ -68,6 +68,10 @@ GENERATORS: Generators[BodyGenerator] = Generators(
 )
 
 
+ASIDE = 28.0
+"""Yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen."""
+
+
 @dataclass(frozen=True)
 class Camera:
     """A camera that looks at the origin: its distance, and its pitch and yaw [degree]."""
@@ -84,12 +88,12 @@ class Camera:
 
     @classmethod
     def around(cls, bodies: BodyColumns) -> Self:
-        """Return a camera that sees all drawn bodies: 45 degrees wide, so 2.6 radii of the scene away."""
+        """Return a camera that sees all drawn bodies from aside: 45 degrees wide, so 2.6 radii of the scene away."""
         seen = bodies.take(bodies.drawn & (bodies.kind != GROUND))
         if not len(seen):
             return cls()
         reach = np.linalg.norm(seen.position, axis=1) + np.where(seen.kind == TILE, 0.0, seen.size.max(axis=1))
-        return cls(radius=round(max(5.0, 2.6 * float(reach.max())), 1))
+        return cls(radius=round(max(5.0, 2.6 * float(reach.max())), 1), yaw=ASIDE)
 
 
 @dataclass(frozen=True, eq=False)

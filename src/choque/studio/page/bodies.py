@@ -14,15 +14,9 @@ from choque.record import BodyTable, Poses
 from choque.studio import meshes
 from choque.studio.meshes import TILE_THICKNESS, Mesh
 from choque.studio.page.findings import Findings
+from choque.studio.palette import FREE, GLOW, STATIC, Colors, quiet
 from choque.studio.stage.quaternions import quaternions
-
-Colors = NDArray[np.uint8]
-
-FREE, TOUCHING = (86, 126, 178), (255, 138, 40)
-"""Colours of bodies without and with contacts: cool and warm, which also those who cannot tell red from green see."""
-
-STATIC = (110, 116, 128)
-PICKED = (255, 235, 60)
+from choque.studio.surroundings import Surroundings
 
 _SCALE = np.array(
     [
@@ -41,7 +35,12 @@ _SCALE = np.array(
 
 
 def scene_colors(findings: Findings) -> Colors:
-    """Return the colours of the scene."""
+    """Return the colours of the scene, quiet enough that a glowing body is seen."""
+    return quiet(findings.bodies.color, findings.bodies.static)
+
+
+def file_colors(findings: Findings) -> Colors:
+    """Return the colours as the scene gives them."""
     return findings.bodies.color
 
 
@@ -54,7 +53,7 @@ def speed_colors(findings: Findings) -> Colors:
 
 def contact_colors(findings: Findings) -> Colors:
     """Colour by contact: orange for bodies that touch another, blue for those that do not."""
-    shown = np.where(findings.is_touching[:, None], np.array(TOUCHING), np.array(FREE)).astype(np.uint8)
+    shown = np.where(findings.is_touching[:, None], np.array(GLOW), np.array(FREE)).astype(np.uint8)
     return _static_grey(findings, shown)
 
 
@@ -65,7 +64,8 @@ def candidate_colors(findings: Findings) -> Colors:
 
 
 COLORINGS: dict[str, tuple[Callable[[Findings], Colors], str]] = {
-    "scene": (scene_colors, "The colours of the scene."),
+    "collisions": (scene_colors, "Quiet colours; what just collided glows, and fades."),
+    "scene": (file_colors, "The colours of the scene, as they are."),
     "speed": (speed_colors, "Blue is slow, red is fast; static bodies are grey."),
     "contact": (contact_colors, "Orange bodies touch another one, blue ones do not; static bodies are grey."),
     "candidates": (candidate_colors, "Blue has few candidates, red has many; static bodies are grey."),
@@ -116,6 +116,8 @@ class Part:
         Its colour if it differs from that of the body.
     turns
         Whether rotation is visible; that of a sphere is not.
+    side
+        Which sides of its triangles are drawn: "front", "back" or "double".
     """
 
     rows: NDArray[np.intp]
@@ -123,6 +125,7 @@ class Part:
     scale: NDArray[np.float32]
     tint: tuple[int, int, int] | None = None
     turns: bool = True
+    side: str = "double"
 
 
 class BodiesLayer:
@@ -138,6 +141,8 @@ class BodiesLayer:
         self._color: NDArray[np.uint8] | None = None
         self._parts: list[tuple[Part, Any]] = []
         self._opacity: float | None = None
+        self.around: Surroundings | None = None
+        """What is around the bodies, as they were when they were first drawn."""
         self.definition = DEFINITIONS[0][1]
         """Number of latitudes of drawn spheres."""
 
@@ -177,11 +182,11 @@ class BodiesLayer:
     def _engage(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
         for _, handle in self._parts:
             handle.remove()
-        self._cast = cast
+        self._cast, self.around = cast, Surroundings.of(cast, poses)
         self.definition = definition_for(int(np.count_nonzero(cast.drawn)))
         self._parts = [
             (part, self._add(f"{self._name}/{number}", part, poses, color))
-            for number, part in enumerate(blocks_of(parts_of(cast, self.definition)))
+            for number, part in enumerate(blocks_of(parts_of(cast, self.definition, self.around)))
         ]
 
     def _add(self, name: str, part: Part, poses: Poses, color: NDArray[np.uint8]) -> Any:
@@ -197,7 +202,7 @@ class BodiesLayer:
             if part.tint is None
             else np.array(part.tint, np.uint8),
             flat_shading=part.mesh.is_sharp,
-            side="double" if part.mesh.is_sharp else "front",
+            side=part.side if part.mesh.is_sharp else "front",
             opacity=self._opacity,
             lod="off",
             cast_shadow=False,
@@ -218,12 +223,18 @@ def blocks_of(parts: Iterable[Part]) -> Iterator[Part]:
             yield replace(part, rows=part.rows[block], scale=part.scale[block])
 
 
-def parts_of(cast: BodyTable, definition: int) -> Iterator[Part]:
-    """Yield the parts of all drawn bodies, static and moving ones separately."""
+def parts_of(cast: BodyTable, definition: int, around: Surroundings | None = None) -> Iterator[Part]:
+    """Yield the parts of all drawn bodies, static and moving ones separately.
+
+    With its surroundings, the ground is left out, which the backdrop draws, and walls are drawn on one side only.
+    """
+    facing = np.zeros(len(cast), np.int8) if around is None else around.facing
+    shown = cast.drawn if around is None else cast.drawn & ~around.ground
     for at_rest in (True, False):
-        drawn = cast.drawn & (cast.static == at_rest)
+        drawn = shown & (cast.static == at_rest)
         yield from _round_parts(cast, drawn, definition)
-        yield from _flat_parts(cast, drawn)
+        for side, turned in (("double", 0), ("front", 1), ("back", -1)):
+            yield from _flat_parts(cast, drawn & (facing == turned), side)
         for hull in np.unique(cast.hull[drawn & (cast.kind == CONVEX)]).tolist():
             rows = np.flatnonzero(drawn & (cast.kind == CONVEX) & (cast.hull == hull))
             points, triangles = cast.hull_mesh(hull)
@@ -251,12 +262,13 @@ def _round_parts(cast: BodyTable, drawn: NDArray[np.bool_], definition: int) -> 
             yield Part(rows, mesh, scale, tint)
 
 
-def _flat_parts(cast: BodyTable, drawn: NDArray[np.bool_]) -> Iterator[Part]:
+def _flat_parts(cast: BodyTable, drawn: NDArray[np.bool_], side: str) -> Iterator[Part]:
     rows = np.flatnonzero(drawn & (cast.kind == TILE))
     if len(rows):
         length, width = cast.size[rows, 0], cast.size[rows, 1]
         scale = np.column_stack((length, TILE_THICKNESS * (length + width) / 2, width)).astype(np.float32)
-        yield Part(rows, meshes.cube(), scale)
+        # Of a wall only the face toward the bodies is drawn, which has no thickness.
+        yield Part(rows, meshes.cube() if side == "double" else meshes.square(), scale, side=side)
     rows = np.flatnonzero(drawn & (cast.kind == PLANE))
     if len(rows):
         yield Part(rows, meshes.square(), np.full((len(rows), 3), GROUND_SIDE, np.float32))

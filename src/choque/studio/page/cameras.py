@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.studio.stage.camera import VIEW_ANGLE, directions, framing
+from choque.studio.stage.camera import VIEW_ANGLE, around_moving, directions
 
 HOLD_SECONDS = 0.35
 """viser rotates the camera by arrow keys; this long after the last one, the camera is restored [s]."""
@@ -24,9 +23,6 @@ PANE = 0.9
 
 UNMOVED = 1e-3
 """A camera within this share of its distance from where it was placed was not moved."""
-
-FARTHER = 4.0
-"""To show floors and walls too, a camera may be this many times as far away as for the moving bodies alone."""
 
 ORIGIN = np.zeros(3)
 
@@ -44,7 +40,7 @@ class Cameras:
         self._server = server
         self._wanted = camera
         self._cast, self._poses = cast, poses
-        self._camera, self._middle = around_moving(cast, poses, camera, PANE)
+        self._camera, self._middle = _fitted(cast, poses, camera, PANE)
         self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: aspect ratio and position
         self.target: Place = self._middle
         self.is_centred = True
@@ -158,7 +154,7 @@ class Cameras:
     def _fit(self, client: Any) -> None:
         """Make all bodies visible in a tab, for its aspect ratio."""
         aspect = client.camera.aspect or PANE
-        camera, middle = around_moving(self._cast, self._poses, self._wanted, aspect)
+        camera, middle = _fitted(self._cast, self._poses, self._wanted, aspect)
         position = middle + away(camera)
         self._fitted[client.client_id] = aspect, position
         if self.target is self._middle:
@@ -169,27 +165,17 @@ class Cameras:
         return list(self._server.get_clients().values())
 
 
-def around_moving(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
-    """Return a camera in the direction of ``camera`` that shows all moving bodies, and its target.
-
-    Walls and floors are shown too, unless the camera had to be much farther away (`FARTHER`). ``aspect`` is the width
-    of the picture over its height.
-    """
-    size = (round(1000 * aspect), 1000)
-    moving = replace(cast, drawn=cast.drawn & ~cast.static)
-    found, target = framing(cast, poses, camera, size)
-    if moving.drawn.any():
-        near, middle = framing(moving, poses, camera, size)
-        if found.radius > FARTHER * near.radius:
-            found, target = near, middle
-    return found, np.array(target)
-
-
 def away(camera: Camera) -> Place:
     """Return the vector from the target of a camera to its position."""
     ahead, _, _ = directions(camera)
     found: Place = -camera.radius * ahead
     return found
+
+
+def _fitted(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
+    """Return the camera that shows the moving bodies in a tab of this width over height, and its target."""
+    found, target = around_moving(cast, poses, camera, (round(1000 * aspect), 1000))
+    return found, np.array(target)
 
 
 def _is_near(one: Place, other: Place, distance: float) -> bool:

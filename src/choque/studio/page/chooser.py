@@ -10,12 +10,13 @@ import numpy as np
 from choque.errors import ChoqueError
 from choque.record import BodyTable, Poses
 from choque.scene import BodyScene
+from choque.studio.page.backdrop import Backdrop
 from choque.studio.page.bodies import BodiesLayer
 from choque.studio.page.cameras import Cameras
 from choque.studio.page.entries import ENTRIES, Entry
 from choque.studio.page.page import Page, one_of
-from choque.studio.page.stage import light
 from choque.studio.page.view import View
+from choque.studio.palette import quiet
 
 OPENED = 3
 """How many folders are open at first."""
@@ -38,7 +39,7 @@ class Chooser(View):
         self.forms: dict[str, Form] = {}
         self._layer = BodiesLayer(page.scene)
         self._wanted: BodyScene | None = None
-        light(page.scene)
+        self._backdrop = Backdrop(page.scene)
         with page.tab("Open"):
             page.text("Choose what to show. The page can be open in several tabs: all show the same.")
             for number, name in enumerate(ENTRIES):
@@ -64,7 +65,10 @@ class Chooser(View):
                 BodyTable.of(bodies),
                 Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32)),
             )
-            self._layer.show(cast, poses, cast.color)
+            self._layer.show(cast, poses, quiet(cast.color, cast.static))
+            if self._layer.around is not None:
+                self._backdrop.fit(self._layer.around)
+                self._backdrop.show(cast, poses)
             Cameras(self.page.server, scene.camera, cast, poses)
         return None
 

@@ -256,6 +256,7 @@ class Studio:
                 with self.server.atomic():
                     self.server.scene.remove_click_callback("all")
                     self.server.scene.reset()
+                    self.server.scene.set_background_image(None)
                     self.server.gui.reset()
 
     def _tick(self) -> float | None:

@@ -13,17 +13,21 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
 from choque.files.png import png_bytes
+from choque.narrow import Contacts
 from choque.narrow.shapes import CAPSULE, CONVEX, KIND_NAMES, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.studio.page.bodies import COLORINGS, PICKED, SEE_THROUGH, BodiesLayer
-from choque.studio.page.cameras import Cameras, around_moving
+from choque.studio.glow import Glow, glow_of
+from choque.studio.page.backdrop import MAX_SHADOWED, Backdrop
+from choque.studio.page.bodies import COLORINGS, SEE_THROUGH, BodiesLayer
+from choque.studio.page.cameras import Cameras
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, SLAB_NAMES, Options, OverlaysLayer, area_members
 from choque.studio.page.page import Page, one_of
 from choque.studio.page.view import View
 from choque.studio.page.wires import Segments
-from choque.studio.stage.camera import camera_at
+from choque.studio.palette import PICKED
+from choque.studio.stage.camera import around_moving, camera_at
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import WorldStage
 from choque.studio.viewpoint import Viewpoint
@@ -179,9 +183,9 @@ def bodies_png(
     if isinstance(viewpoint, Viewpoint):
         target = np.asarray(viewpoint.target, np.float64)
         camera = camera_at(target + viewpoint.away, target)
+        place = (float(target[0]), float(target[1]), float(target[2]))
     else:
-        camera, target = around_moving(cast, poses, viewpoint, size[0] / size[1])
-    place = (target[0], target[1], target[2])
+        camera, place = around_moving(cast, poses, viewpoint, size)
     with (
         _transparent_stage(camera, size, place)
         if is_see_through
@@ -200,6 +204,9 @@ def _transparent_stage(camera: Camera, size: tuple[int, int], target: tuple[floa
 
 
 SEE_ALL = "show all"
+
+GLOWING = "collisions"
+"""The colouring in which what just collided glows."""
 
 FRAMES_A_SECOND = 30.0
 """Maximum number of pictures that are sent per second."""
@@ -233,14 +240,18 @@ class BodiesView(View):
         self.bodies_layer = BodiesLayer(page.scene)
         self.overlays = OverlaysLayer(page.scene)
         self.cameras = Cameras(page.server, camera, self.cast(), self.poses())
-        self.coloring = "scene"
+        self.coloring = GLOWING
         self.picked: int | None = None
         """The id of the selected body."""
         self.is_following = False
         self.is_see_through = False
         self.is_stale = True
         """Whether something changed since the last picture."""
-        light(page.scene)
+        self.backdrop = Backdrop(page.scene)
+        self.backdrop.has_shadows = int(np.count_nonzero(self.cast().drawn)) <= MAX_SHADOWED
+        self.glow: Glow | None = None
+        self._sparks: Any = None
+        self._glowing: BodyTable | None = None
         page.scene.on_click()(self._clicked)
 
     def camera_moved(self, client: Any) -> None:
@@ -255,13 +266,46 @@ class BodiesView(View):
         findings, cast = self.look(), self.cast()
         row = self._picked_row(findings)
         self.overlays.options.picked, self.overlays.options.target = row, self.cameras.looked_at()
+        poses = self.poses()
+        self._light_up(cast, poses)
         color = self._colors(findings)
         with self.page.server.atomic():
             self.bodies_layer.set_see_through(self.is_see_through or self.overlays.is_inside)
-            self.bodies_layer.show(cast, self.poses(), color)
+            before = self.bodies_layer.around
+            self.bodies_layer.show(cast, poses, color)
+            if self.bodies_layer.around is not None and before is None:
+                self.backdrop.fit(self.bodies_layer.around)
+            self.backdrop.show(cast, poses)
             self.overlays.show(findings)
+            self._show_sparks()
         if self.is_following and row is not None:
             self.cameras.follow(findings.bodies.position[row].astype(np.float64))
+
+    def time(self) -> float:
+        """Return the time of the current frame [s]; a view that does not move has none."""
+        return 0.0
+
+    def touched(self) -> Iterable[Contacts]:
+        """Return the contacts, by rows, of the steps since the last picture."""
+        return ()
+
+    def _light_up(self, cast: BodyTable, poses: Poses) -> None:
+        """Let bodies glow that collided since the last picture."""
+        if self.glow is None or cast is not self._glowing:
+            self.glow, self._glowing = glow_of(cast, poses), cast
+        self.glow.advance(self.time(), poses.position)
+        for contacts in self.touched():
+            self.glow.touch(self.time(), contacts)
+
+    def _show_sparks(self) -> None:
+        found = self.glow.sparks() if self.glow is not None and self.coloring == GLOWING else None
+        if self._sparks is not None:
+            self._sparks.remove()
+            self._sparks = None
+        if found is not None and len(found.ends):
+            self._sparks = self.page.scene.add_line_segments(
+                "/sparks", found.ends, found.colors, thickness=2.0, thickness_units="screen"
+            )
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
         """Draw the bodies in their colours, with the active overlays, as a PNG."""
@@ -307,6 +351,8 @@ class BodiesView(View):
                 self._set_see_through,
                 hint="Candidates and contacts switch it on.",
             )
+            page.checkbox("Shadows", self.backdrop.has_shadows, self._set_shadows)
+            page.checkbox("Ground", True, self.backdrop.set_ground)
             with page.folder("Overlays"):
                 self._checks = {name: self._add_overlay(name) for name in OVERLAYS}
                 page.html(legend())
@@ -374,6 +420,8 @@ class BodiesView(View):
     def _colors(self, findings: Findings) -> NDArray[np.uint8]:
         """Return the colours (n, 3) of the bodies, with the selected one highlighted."""
         color, row = COLORINGS[self.coloring][0](findings), self._picked_row(findings)
+        if self.coloring == GLOWING and self.glow is not None and len(self.glow.light) == len(color):
+            color = self.glow.colors(color)
         if row is not None:
             color = color.copy()
             color[row] = PICKED
@@ -406,6 +454,10 @@ class BodiesView(View):
         self.is_see_through = value
         self.is_stale = True
 
+    def _set_shadows(self, value: bool) -> None:
+        self.backdrop.set_shadows(value)
+        self.is_stale = True
+
     def _set_slabs(self, name: str) -> None:
         self.overlays.options.slabs = one_of(SLAB_NAMES, name)
         self.is_stale = True
@@ -435,10 +487,3 @@ def legend() -> str:
         for overlay in OVERLAYS.values()
     )
     return "".join(swatches)
-
-
-def light(scene: Any) -> None:
-    """Add lights, without shadows: they would double the time of a picture."""
-    scene.configure_default_lights(enabled=True, cast_shadow=False)
-    scene.configure_environment_map(hdri=None)
-    scene.add_light_hemisphere("/light", intensity=0.4, sky_color=(235, 240, 255), ground_color=(90, 84, 80))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from choque import broad
 from choque.dynamics import response_names
 from choque.errors import InvalidInput
+from choque.narrow import Contacts
 from choque.narrow.rules import RULES
 from choque.record import BodyTable, Poses
 from choque.scene import BodyScene, Camera
@@ -36,6 +38,9 @@ SPEEDS = {
 }
 DEFAULT_BOUNDS = "default"
 NONE = "none"
+
+MAX_SPARKING = 3_000
+"""With more contacts than this no sparks are drawn."""
 
 PANELS_A_SECOND = 4.0
 """How often panels and plots are updated while a run plays."""
@@ -71,6 +76,7 @@ class WorldView(BodiesView):
         self.events, self.second = Events(), SecondMethod()
         self._due = self._drawn = self._picture_due = self._updated = 0.0
         self._pace = 1.0
+        self._touched: list[Contacts] = []
         self._is_warm = False
         self.seconds = {name: Recent() for name in ("step", "send", "picture")}
         """Times of a step, of sending a frame to the server, and between two frames [s]."""
@@ -127,6 +133,15 @@ class WorldView(BodiesView):
         """Return the poses of the bodies."""
         bodies = self.run.world.bodies
         return Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+
+    def time(self) -> float:
+        """Return the time of the world [s]."""
+        return self.run.world.time
+
+    def touched(self) -> list[Contacts]:
+        """Return the contacts, by rows, of the steps since the last picture."""
+        found, self._touched = self._touched, []
+        return found
 
     def look(self) -> Findings:
         """Return what the current methods find in the current state."""
@@ -311,6 +326,10 @@ class WorldView(BodiesView):
         self.events.add(world, report)
         self.steps_since_change += 1
         self.seconds["step"].add(report.total_seconds)
+        contacts = world.contacts()
+        if len(contacts) <= MAX_SPARKING:
+            rows = np.searchsorted(world.bodies.ids, contacts.pairs).astype(np.int32)
+            self._touched.append(replace(contacts, pairs=rows))
         if self.run.comparison is not None:
             self.second.add(self.run.comparison)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,15 @@ from choque.scene import Camera
 
 VIEW_ANGLE = 45.0
 """Vertical field of view [degrees]."""
+
+FARTHER = 4.0
+"""To show floors and walls too, a camera may be this many times as far away as for the moving bodies alone."""
+
+SLOWNESS = 0.7
+"""Time constant of a camera that follows [s]."""
+
+SLOW, CLOSEST = 0.15, 0.4
+"""Such a camera leaves out bodies slower than this share of the fastest, and stays this share of its first distance."""
 
 MARGIN = 1.08
 """Size of a picture over the size of its content."""
@@ -48,6 +59,57 @@ def framing(
             shift = ((offset + reach) / depth).max() + ((offset - reach) / depth).min()
             center = center + direction * shift / 2 * distance
     return Camera(max(distance, 0.1), camera.pitch, camera.yaw), (float(center[0]), float(center[1]), float(center[2]))
+
+
+def around_moving(
+    cast: BodyTable, poses: Poses, camera: Camera, size: tuple[int, int]
+) -> tuple[Camera, tuple[float, float, float]]:
+    """Return a camera in the direction of ``camera`` that shows all moving bodies, and its target.
+
+    Walls and floors are shown too, unless the camera had to be much farther away (`FARTHER`).
+    """
+    found, target = framing(cast, poses, camera, size)
+    moving = replace(cast, drawn=cast.drawn & ~cast.static)
+    if moving.drawn.any():
+        near, middle = framing(moving, poses, camera, size)
+        if found.radius > FARTHER * near.radius:
+            return near, middle
+    return found, target
+
+
+class Follower:
+    """A camera that follows what moves: it turns never, and moves and zooms slowly.
+
+    Bodies that are slower than a share of the fastest are left out of the picture, if others are faster.
+    """
+
+    def __init__(self, camera: Camera, size: tuple[int, int]) -> None:
+        self._camera, self._size = camera, size
+        self._time = 0.0
+        self._position: NDArray[np.float64] | None = None
+        self._place: NDArray[np.float64] | None = None  # distance, target
+        self._first = 0.0
+
+    def place(self, time: float, cast: BodyTable, poses: Poses) -> tuple[Camera, tuple[float, float, float]]:
+        """Return the camera and its target at a time [s], which must not be before that of the call before."""
+        wanted, target = around_moving(self._active(cast, poses), poses, self._camera, self._size)
+        goal = np.array([wanted.radius, *target])
+        if self._place is None:
+            self._place, self._first = goal, wanted.radius
+        goal[0] = max(goal[0], CLOSEST * self._first)
+        share = 1.0 - float(np.exp(-(time - self._time) / SLOWNESS))
+        self._place = self._place + share * (goal - self._place)
+        self._time, self._position = time, poses.position.astype(np.float64)
+        radius, x, y, z = self._place.tolist()
+        return Camera(radius, self._camera.pitch, self._camera.yaw), (x, y, z)
+
+    def _active(self, cast: BodyTable, poses: Poses) -> BodyTable:
+        moving = cast.drawn & ~cast.static
+        if self._position is None or len(self._position) != len(cast) or not moving.any():
+            return cast
+        speed = np.linalg.norm(poses.position - self._position, axis=1)
+        active = moving & (speed >= SLOW * speed[moving].max())
+        return replace(cast, drawn=active) if speed[moving].max() > 0.0 else replace(cast, drawn=moving)
 
 
 def directions(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -12,10 +13,12 @@ from choque._core import threads as _threads
 from choque.narrow.shapes import CAPSULE, SPHERE
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
-from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
-from choque.studio.stage.graphics import SKY_BOTTOM, SKY_TOP, check_size
+from choque.studio.palette import GRID, GROUND, HORIZON, SKY
+from choque.studio.stage.camera import VIEW_ANGLE, directions
+from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster_kernels import Floats, Paint, Shapes, View, find_surfaces, shade
 from choque.studio.stage.stage import AXES, AXES_LENGTH, FINEST, LIGHT, edges_of, instances
+from choque.studio.surroundings import Surroundings
 
 LIGHT_DISTANCE = 4.0
 """Distance of the light from the middle of the bodies [radius of all bodies]."""
@@ -25,6 +28,9 @@ LINE_WIDTH = 1.2
 
 SHADOW_SIDE = 1024
 """Side of the shadow map [samples] for each of one or two samples a pixel."""
+
+GROUND_REACH = 12.0
+"""The ground fades out at this distance [radius of all bodies]."""
 
 _NO_LINES = np.empty((0, 2, 3)), np.empty((0, 2, 3), np.uint8)
 
@@ -42,6 +48,8 @@ class _Soup(NamedTuple):
     """(t, 3)"""
     color: NDArray[np.uint8]
     """(t, 3)"""
+    is_own: NDArray[np.bool_]
+    """(t,) whether a triangle keeps this colour whatever colour its body has."""
 
 
 class RasterStage:
@@ -84,9 +92,7 @@ class RasterStage:
         check_size(size, smoothing, definition)
         self._size, self._smoothing, self._definition = size, smoothing, definition
         self._thread_count = _threads.available_count() if threads is None else threads
-        ahead, right, up = directions(camera or Camera())
-        self._turn = np.stack((right, -up, ahead))
-        self._eye = np.asarray(target, np.float64) - (camera or Camera()).radius * ahead
+        self.aim(camera or Camera(), target)
         width, height = size[0] * smoothing, size[1] * smoothing
         self._view = _empty_view(width, height, 0.5 * height / np.tan(np.radians(VIEW_ANGLE / 2)))
         side = SHADOW_SIDE * min(smoothing, 2) if shadows else 0
@@ -98,20 +104,36 @@ class RasterStage:
         self._round: NDArray[np.intp] = np.empty(0, np.intp)
         self._soup: _Soup | None = None
         self._lines = {"axes": _axes()} if axes else {}
+        self._ground = np.array([0.0, 1.0, 1.0, 0.0, *GROUND, *GRID])
+        self._hidden: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._color: NDArray[np.uint8] = _NO_LINES[1][:, 0]
+
+    def aim(self, camera: Camera, target: Sequence[float]) -> None:
+        """Move the camera; walls that come between it and the bodies are not drawn from the next `show` on."""
+        ahead, right, up = directions(camera)
+        self._turn = np.stack((right, -up, ahead))
+        self._eye = np.asarray(target, np.float64) - camera.radius * ahead
+
+    def set_colors(self, color: NDArray[np.uint8]) -> None:
+        """Draw the bodies in these colours (n, 3) from now on, parts with a colour of their own excepted."""
+        self._color = color
 
     def show(self, cast: BodyTable, poses: Poses) -> None:
         """Show bodies in their poses; a new table replaces the one before."""
         if cast is not self._cast:
+            self._around = Surroundings.of(cast, poses)
+            self._light_turn = _looking_along(-LIGHT)
+            self._light_eye = self._around.center + LIGHT_DISTANCE * self._around.radius * LIGHT
+            self._ground = _ground_of(self._around)
+        hidden = self._around.hidden(poses, self._eye)
+        if cast is not self._cast or not np.array_equal(hidden, self._hidden):
             is_round = cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE)) & ~cast.rocket
             if self._definition is not None:
                 is_round[:] = False
             self._round = np.flatnonzero(is_round)
-            others = replace(cast, drawn=cast.drawn & ~is_round)
-            self._soup = _make_soup(others, self._definition or FINEST)
-            center, reach = extent(cast, poses)
-            self._light_turn = _looking_along(-LIGHT)
-            self._light_eye = center + LIGHT_DISTANCE * reach * LIGHT
-            self._cast = cast
+            drawn = cast.drawn & ~is_round & ~self._around.ground & ~hidden
+            self._soup = _make_soup(replace(cast, drawn=drawn), self._definition or FINEST)
+            self._cast, self._hidden, self._color = cast, hidden, cast.color
         self._poses = poses
 
     def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
@@ -137,9 +159,10 @@ class RasterStage:
         self._over_rows(find_surfaces, len(self._view.seen), shapes, LINE_WIDTH * self._smoothing, self._view)
         turn = self._light_turn @ self._turn.T
         shift = self._light_turn @ (self._eye - self._light_eye)
-        sky = np.array([[int(word[at : at + 2], 16) for at in (1, 3, 5)] for word in (SKY_TOP, SKY_BOTTOM)], np.float64)
+        sky = np.array([SKY, HORIZON], np.float64)
         to_light = np.ascontiguousarray(np.column_stack((turn, shift)))
-        paint = Paint(color, lines[1], normals, sky, self._turn @ LIGHT, to_light)
+        to_world = np.ascontiguousarray(np.column_stack((self._turn.T, self._eye)))
+        paint = Paint(color, lines[1], normals, sky, self._ground, to_world, self._turn @ LIGHT, to_light)
         picture: NDArray[np.uint8] = np.empty((self._size[1], self._size[0], 3), np.uint8)
         rest = (self._smoothing, shapes, paint, self._view, self._light, picture)
         self._over_rows(shade, len(picture), *rest)
@@ -187,11 +210,18 @@ class RasterStage:
         normals[is_flat] = flat[is_flat, np.newaxis]
         body = np.concatenate((rows, soup.rows[soup.triangles[:, 0]])).astype(np.int32)
         shapes = Shapes(balls, corners.reshape(-1, 9), np.empty((0, 6)), body)
-        return shapes, np.ascontiguousarray(normals.reshape(-1, 9)), np.concatenate((cast.color[rows], soup.color))
+        shown = np.where(soup.is_own[:, np.newaxis], soup.color, self._color[body[len(rows) :]])
+        return shapes, np.ascontiguousarray(normals.reshape(-1, 9)), np.concatenate((self._color[rows], shown))
 
 
 def _empty_view(width: int, height: int, focal: float) -> View:
     return View(float(focal), np.zeros((height, width), np.float32), np.zeros((height, width), np.int32))
+
+
+def _ground_of(around: Surroundings) -> Floats:
+    cell = 10.0 ** np.floor(np.log10(max(around.radius, 1e-6) / 2.0))
+    opacity = 1.0 if around.is_solid else 0.6
+    return np.array([around.level, cell, GROUND_REACH * around.radius, opacity, *GROUND, *GRID], np.float64)
 
 
 def _looking_along(ahead: Floats) -> Floats:
@@ -231,7 +261,8 @@ def _make_soup(cast: BodyTable, definition: int) -> _Soup:
         starts = first + size * np.arange(count)
         triangles = (starts[:, np.newaxis, np.newaxis] + mesh.triangles.astype(np.int64)).reshape(-1, 3)
         shown = np.repeat(color, len(mesh.triangles), axis=0)
-        parts.append((points.reshape(-1, 3), normals.reshape(-1, 3), np.repeat(rows, size), triangles, shown))
+        is_own = (shown != np.repeat(cast.color[rows], len(mesh.triangles), axis=0)).any(axis=1)
+        parts.append((points.reshape(-1, 3), normals.reshape(-1, 3), np.repeat(rows, size), triangles, shown, is_own))
         first += count * size
     if not parts:
         return _Soup(
@@ -240,5 +271,6 @@ def _make_soup(cast: BodyTable, definition: int) -> _Soup:
             np.empty(0, np.intp),
             np.empty((0, 3), np.int64),
             np.empty((0, 3), np.uint8),
+            np.empty(0, np.bool_),
         )
     return _Soup(*(np.concatenate(each) for each in zip(*parts, strict=True)))

@@ -29,7 +29,7 @@ NOTHING = -1
 SELF_SHADOW = 1.0 + 3e-4
 """How much nearer to the light another body must be to cast a shadow: less than the error of the shadow map."""
 
-AMBIENT, SUN, CAMERA_LIGHT, SHINE = 0.26, 0.66, 0.14, 0.22
+AMBIENT, SUN, CAMERA_LIGHT, SHINE = 0.36, 0.86, 0.16, 0.2
 """Shares of the light from everywhere, of the sun, of a light at the camera, and of the reflection of the sun."""
 
 
@@ -67,7 +67,12 @@ class Paint(NamedTuple):
     normals: Floats
     """(t, 9) normals at the corners of each triangle, in the coordinates of the view."""
     sky: Floats
-    """(2, 3) the colours of the background at the top and at the bottom."""
+    """(2, 3) the colours of the sky overhead and at the horizon."""
+    ground: Floats
+    """(10,) height of the ground, side of its cells, distance at which it fades out, opacity, its colour, that of its
+    lines; an opacity of 0 is no ground."""
+    to_world: Floats
+    """(3, 4) from the coordinates of the view to those of the world."""
     sun: Floats
     """(3,) the direction to the light."""
     to_light: Floats
@@ -309,12 +314,10 @@ def _shade_sample(
     """Write the colour of one sample."""
     height, width = view.seen.shape
     number = np.int64(view.seen[row, column])
-    if number == NOTHING:
-        share = (row + 0.5) / height
-        for channel in range(3):
-            color[channel] = paint.sky[0, channel] * (1.0 - share) + paint.sky[1, channel] * share
-        return
     dx, dy = (column + 0.5 - 0.5 * width) / view.focal, (row + 0.5 - 0.5 * height) / view.focal
+    if number == NOTHING:
+        _shade_background(dx, dy, 1.0 / view.focal, shapes.body, paint, light, color)
+        return
     if number >= shapes.body.size:
         _color_of_line(number - shapes.body.size, dx, dy, shapes.lines, paint.line_color, color)
         return
@@ -338,6 +341,46 @@ def _shade_sample(
         shine = 255.0 * SHINE * lit * eighth * eighth * eighth * fourth
     for channel in range(3):
         color[channel] = min(paint.color[number, channel] * bright + shine, 255.0)
+
+
+@helper
+def _shade_background(
+    dx: float, dy: float, sample: float, body: NDArray[np.int32], paint: Paint, light: View, color: Floats
+) -> None:
+    """Write the colour of the sky or the ground along the ray (dx, dy, 1); ``sample`` is the side of a sample."""
+    matrix, ground = paint.to_world, paint.ground
+    up = matrix[1, 0] * dx + matrix[1, 1] * dy + matrix[1, 2]
+    length = math.sqrt(dx * dx + dy * dy + 1.0)
+    high = abs(up) / length
+    share = high / (high + 0.3)
+    for channel in range(3):
+        far = paint.sky[0, channel] if up > 0.0 else 0.75 * ground[4 + channel]
+        color[channel] = paint.sky[1, channel] * (1.0 - share) + far * share
+    if ground[3] <= 0.0 or up >= 0.0 or matrix[1, 3] <= ground[0]:
+        return
+    z = (ground[0] - matrix[1, 3]) / up
+    away = z * length / ground[2]
+    fade = ground[3] * math.exp(-away * away)
+    if fade < 0.004:
+        return
+    wx = matrix[0, 0] * dx + matrix[0, 1] * dy + matrix[0, 2]
+    wy = matrix[2, 0] * dx + matrix[2, 1] * dy + matrix[2, 2]
+    x, y, step = (matrix[0, 3] + z * wx) / ground[1], (matrix[2, 3] + z * wy) / ground[1], z * sample / ground[1]
+    # The sides of a sample on the ground, by the derivatives of x and y: lines are one and a half samples wide.
+    wide_x = 1.5 * step * math.hypot(matrix[0, 0] - matrix[1, 0] * wx / up, matrix[0, 1] - matrix[1, 1] * wx / up)
+    wide_y = 1.5 * step * math.hypot(matrix[2, 0] - matrix[1, 0] * wy / up, matrix[2, 1] - matrix[1, 1] * wy / up)
+    fine = max(_line_share(x, wide_x), _line_share(y, wide_y))
+    lines = max(0.5 * fine, _line_share(0.2 * x, 0.25 * wide_x), _line_share(0.2 * y, 0.25 * wide_y))
+    dark = 0.55 + 0.45 * _light_share(dx * z, dy * z, z, -1, body, paint.to_light, light)
+    for channel in range(3):
+        here = (ground[4 + channel] * (1.0 - lines) + ground[7 + channel] * lines) * dark
+        color[channel] = color[channel] * (1.0 - fade) + here * fade
+
+
+@forceinline
+def _line_share(x: float, wide: float) -> float:
+    """Return the share of a sample, ``wide`` cells, that the lines at whole x cover; cells of few samples have none."""
+    return max(0.0, 1.0 - abs(x - math.floor(x + 0.5)) / wide) * max(0.0, 1.0 - 3.0 * wide)
 
 
 @forceinline

@@ -1,0 +1,81 @@
+"""The colours of pages, pictures and films: quiet ones for what is alone, warm ones for collisions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Colors = NDArray[np.uint8]
+Rgb = tuple[int, int, int]
+
+QUIET = np.array(
+    [
+        (104, 132, 166),
+        (142, 164, 186),
+        (84, 110, 150),
+        (112, 148, 158),
+        (164, 178, 194),
+        (128, 136, 176),
+        (92, 130, 134),
+        (146, 156, 162),
+    ],
+    np.uint8,
+)
+"""(8, 3) the colours of bodies of a scene that gives almost every body a colour of its own."""
+
+GLOW: Rgb = (255, 112, 24)
+"""What just collided; also what touches."""
+
+SPARK: Rgb = (255, 214, 140)
+"""The sparks at contacts."""
+
+FREE: Rgb = (86, 126, 178)
+"""What touches nothing: cool where collisions are warm, which also those who cannot tell red from green see."""
+
+STATIC: Rgb = (110, 116, 128)
+PICKED: Rgb = (255, 235, 60)
+
+SKY: Rgb = (30, 40, 60)
+HORIZON: Rgb = (86, 102, 126)
+GROUND: Rgb = (52, 61, 76)
+GRID: Rgb = (92, 106, 128)
+"""Sky overhead and at the horizon, the ground, and the lines on it."""
+
+MAX_KEPT = 8
+"""With at most this many colours, moving bodies keep their hues: the scene means something by them."""
+
+SATURATION, BRIGHTNESS, BACKGROUND = 0.5, (0.5, 0.82), (0.34, 0.58)
+"""Maximum saturation, and least and greatest brightness, of colours of a scene: of moving bodies, of static ones."""
+
+
+def quiet(color: Colors, static: NDArray[np.bool_]) -> Colors:
+    """Return the colours (n, 3) of a scene as they are drawn.
+
+    Hues are kept, less saturated and neither dark nor glaring. If moving bodies have more than `MAX_KEPT` colours, each
+    gets one of `QUIET` instead. What is drawn warm is then a collision.
+    """
+    toned = np.where(static[:, np.newaxis], _toned(color, BACKGROUND), _toned(color, BRIGHTNESS))
+    if len(np.unique(color[~static], axis=0)) <= MAX_KEPT:
+        return toned
+    # A hash of the row: neighbours in a lattice get different colours.
+    mixed = (np.arange(len(color), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(61)
+    return np.where(static[:, np.newaxis], toned, QUIET[mixed.astype(np.intp)])
+
+
+def blended(base: Colors, other: Rgb, share: NDArray[np.floating]) -> Colors:
+    """Return colours (n, 3) with a ``share`` (n,) of another one mixed in."""
+    part = share[:, np.newaxis]
+    mixed: Colors = ((1.0 - part) * base + part * np.array(other)).astype(np.uint8)
+    return mixed
+
+
+def _toned(color: Colors, limits: tuple[float, float]) -> Colors:
+    share = color.astype(np.float64) / 255.0
+    bright = share.max(axis=1, keepdims=True)
+    spread = bright - share.min(axis=1, keepdims=True)
+    saturation = np.divide(spread, bright, out=np.zeros_like(bright), where=bright > 0.0)
+    factor = np.divide(np.minimum(saturation, SATURATION), saturation, out=np.ones_like(bright), where=saturation > 0.0)
+    wanted = np.clip(bright, *limits)
+    hue = np.divide(share, bright, out=np.ones_like(share), where=bright > 0.0)
+    toned: Colors = np.rint(255.0 * wanted * (1.0 - factor * (1.0 - hue))).astype(np.uint8)
+    return toned
