@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike
 
-from choque._core.records import pack_records
-from choque._core.row_pairs import list_pairs
-from choque._core.types import Pairs
+from choque._core import check
+from choque._core.records import Corners, pack_records
+from choque._core.row_pairs import BOXES_PER_BODY, list_alike
+from choque._core.threads import resolve_count
+from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
 from choque.broad.brute import list_few
 from choque.broad.index import find
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 256
 """Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
-
-MAX_ALIKE = 16_000
-"""Up to this number, boxes of like sizes that do not crowd take a grid on one thread, without a survey before."""
 
 
 def pairs(
@@ -78,6 +77,12 @@ def pairs(
         from choque._core.tables import box_corners
 
         lower, upper = box_corners(lower, columns, "boxes")
+    if method == "auto" and displacement is None and device is None and not options:
+        low, high = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
+        found = _at_once(low, high, closed, threads)
+        if found is not None:
+            return found
+        lower, upper = low, high
     boxes = Boxes(lower, upper)
     if displacement is not None:
         boxes = boxes.swept(displacement)
@@ -85,13 +90,22 @@ def pairs(
         from choque.broad.devices import on_device
 
         method, options = on_device(device, method, options)
-    if method == "auto" and len(boxes) <= MAX_ALIKE and threads is None and not options:
-        records = pack_records(boxes, closed, 1)
-        found = list_few(records) if len(boxes) <= MAX_LISTED else list_pairs(records)
-        if found is not None:
-            return found
     index, shared = find(method).with_options({"closed": closed, "threads": threads, **options})
     return index.over_bounds(boxes, **shared).pairs()
+
+
+def _at_once(lower: Floats, upper: Floats, closed: bool, threads: int | None) -> Pairs | None:
+    """Return the pairs of few boxes, or of boxes of like sizes that do not crowd; None for others, also wrong ones.
+
+    Such boxes take a grid, so that no method need be chosen; closed boxes in 3D are read once, where they lie.
+    """
+    check.shape(upper, "upper", lower.shape, "lower")
+    count = len(lower)
+    thread_count = resolve_count(threads, count // BOXES_PER_BODY)
+    if count > MAX_LISTED and check.boolean(closed, "closed") and lower.shape[1] == 3:
+        return list_alike(Corners.of(lower, upper), thread_count)
+    records = pack_records(Boxes(lower, upper), check.boolean(closed, "closed"), thread_count)
+    return list_few(records) if count <= MAX_LISTED else list_alike(Corners.of_records(records), thread_count)
 
 
 def explain(
@@ -118,9 +132,8 @@ def explain(
 
         return choose(Task(Boxes(lower, upper), Boxes(b_lower, b_upper), closed, threads, None))
     boxes = Boxes(lower, upper)
-    is_between = MAX_LISTED < len(boxes) <= MAX_ALIKE and threads is None
-    if is_between and list_pairs(pack_records(boxes, closed, 1)) is not None:
-        why = f"{len(boxes):,} boxes of like sizes are few enough to take a grid at once"
+    if len(boxes) > MAX_LISTED and _at_once(boxes.lower, boxes.upper, closed, threads) is not None:
+        why = f"{len(boxes):,} boxes of like sizes that do not crowd take a grid at once"
         return Choice("grid", len(boxes), boxes.dimension, why)
     index, shared = find("auto").with_options({"closed": closed, "threads": threads})
     return cast("Auto", index.over_bounds(boxes, **shared)).choice

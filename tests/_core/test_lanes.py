@@ -63,8 +63,8 @@ def _lane(tree: Any, block: int, other: int, lane: int) -> int:
 
 
 @njit
-def _put(target: Any, at: int, records: Any, row: int, word: Any) -> None:
-    lanes.put_record(target, at, records, row, word)
+def _put(target: Any, at: int, lower: Any, upper: Any, start: int, row: int, word: Any) -> None:
+    lanes.put_record(target, at, lower, upper, start, row, word)
 
 
 @njit
@@ -73,8 +73,8 @@ def _columns(records: Any, order: Any, at: int, columns: Any, base: int, stride:
 
 
 @njit
-def _survey(records: Any, first: int, blocks: int, out: Any) -> None:
-    lanes.survey_lanes(records, first, blocks, out)
+def _survey(lower: Any, upper: Any, first: int, blocks: int, out: Any) -> int:
+    return lanes.survey_lanes(lower, upper, first, blocks, out)
 
 
 @njit
@@ -179,8 +179,8 @@ def test_records_become_columns(dtype: type) -> None:
     boxes = random.random(6 * 20).astype(dtype)
     records, wanted = np.zeros(19 * 8, dtype), np.zeros(19 * 8, dtype)
     for row in range(19):
-        _put(records, 18 - row, boxes, row, np.uint32(1000 + row))
-        plain(lanes.put_record)(wanted, 18 - row, boxes, row, 1000 + row)
+        _put(records, 18 - row, boxes, boxes[3:], 6 * row, row, np.uint32(1000 + row))
+        plain(lanes.put_record)(wanted, 18 - row, boxes, boxes[3:], 6 * row, row, 1000 + row)
     np.testing.assert_array_equal(records.view(np.uint8), wanted.view(np.uint8))
     order = random.integers(0, 19, 24).astype(np.uint32)
     columns, other = np.zeros(8 * 40, dtype), np.zeros(8 * 40, dtype)
@@ -193,19 +193,26 @@ def test_records_become_columns(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_records_are_surveyed(dtype: type) -> None:
-    boxes = np.random.default_rng(5).normal(size=6 * 41).astype(dtype)
-    for first, blocks in ((0, 0), (0, 1), (18, 4), (0, 10)):
-        out, wanted = np.zeros(72, dtype), np.zeros(72, dtype)
-        _survey(boxes, first, blocks, out)
-        plain(lanes.survey_lanes)(boxes, first, blocks, wanted)
-        np.testing.assert_array_equal(out, wanted)
-    table = boxes[:240].reshape(40, 6)
-    least, most = out[:24].reshape(4, 6).min(axis=0), out[24:48].reshape(4, 6).max(axis=0)
-    np.testing.assert_array_equal(least, table.min(axis=0))
-    np.testing.assert_array_equal(most, table.max(axis=0))
-    longest = np.maximum(table[:, 3:] - table[:, :3], 0).max(axis=0)
-    np.testing.assert_array_equal(out[48:].reshape(4, 6)[:, :3].max(axis=0), longest)
+def test_boxes_are_surveyed(dtype: type) -> None:
+    """As records of six numbers, and as corners of three."""
+    numbers = np.random.default_rng(5).normal(size=6 * 41).astype(dtype)
+    for lower, upper in ((numbers, numbers[3:]), (numbers, numbers + 1)):
+        for first, blocks in ((0, 0), (0, 1), (18, 4), (0, 10)):
+            out, wanted = np.zeros(72, dtype), np.zeros(72, dtype)
+            wrong = _survey(lower, upper, first, blocks, out)
+            assert wrong == plain(lanes.survey_lanes)(lower, upper, first, blocks, wanted)
+            assert bool(wrong) == bool((lower[first:][: 24 * blocks] > upper[first:][: 24 * blocks]).any())
+            np.testing.assert_array_equal(out, wanted)
+    table = numbers[:240].reshape(80, 3)
+    np.testing.assert_array_equal(out[:24].reshape(8, 3).min(axis=0), table.min(axis=0))
+    np.testing.assert_array_equal(out[24:48].reshape(8, 3).max(axis=0), table.max(axis=0))
+    np.testing.assert_array_equal(
+        out[48:].reshape(8, 3).max(axis=0), (upper[:240] - lower[:240]).reshape(80, 3).max(axis=0)
+    )
+    for place in (0, 23, 24, 239):
+        torn = numbers + 1
+        torn[place] = np.nan
+        assert _survey(numbers, torn, 0, 10, out) != 0
 
 
 def test_ranks_sort_runs_of_up_to_eight() -> None:

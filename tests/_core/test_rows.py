@@ -9,8 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.row_pairs import DOUBT, emit_between, emit_rows
-from choque._core.rows import BOXES_PER_ROW, WIDE, _choose_cells, build_rows, columns_of
+from choque._core.records import Corners
+from choque._core.row_levels import BOXES_PER_ROW, WIDE, _choose_cells
+from choque._core.row_pairs import DOUBT, emit_between, emit_rows, list_alike
+from choque._core.rows import build_rows, columns_of
 from choque._core.sort import sorted_pairs
 
 Records = NDArray[np.float32] | NDArray[np.float64]
@@ -112,7 +114,39 @@ def test_pairs_are_those_of_brute_force(
         flat = records.copy()
         flat[:, 2], flat[:, 5] = 0, 1e-30
         for each in (records, half_open, flat):
-            np.testing.assert_array_equal(by_rows(each), brute(each))
+            wanted = brute(each)
+            np.testing.assert_array_equal(by_rows(each), wanted)
+            at_once = list_alike(Corners.of_records(each), 1)
+            assert at_once is None or np.array_equal(at_once, wanted)
+        lower, upper = (np.ascontiguousarray(each) for each in (records[:, :3], records[:, 3:]))
+        by_corners = list_alike(Corners.of(lower, upper), 1)
+        at_once = list_alike(Corners.of_records(records), 1)
+        if (lower <= upper).all() and at_once is not None:
+            assert by_corners is not None
+            np.testing.assert_array_equal(by_corners, at_once)
+        else:
+            assert by_corners is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_boxes_that_are_not_in_order_are_left_to_others(dtype: type) -> None:
+    lower = np.random.default_rng(6).random((700, 3)).astype(dtype)
+    for row in (0, 5, 690, 699):
+        for axis in range(3):
+            for value in (-1, np.nan):
+                upper = lower + dtype(0.1)
+                upper[row, axis] = value
+                assert list_alike(Corners.of(lower, upper), 1) is None
+
+
+def test_boxes_that_crowd_are_left_to_others() -> None:
+    """Small cubes far apart in one corner of space: millions of tests, few pairs, given up soon."""
+    random = np.random.default_rng(7)
+    lower = random.uniform(0, 1, (20_000, 3)).astype(np.float32)
+    lower[-1] = 1e6
+    boxes = Corners.of(lower, lower + np.float32(1e-3))
+    assert list_alike(boxes, 1) is None
+    assert list_alike(boxes, 2) is None
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 31, 33])

@@ -2,13 +2,14 @@
 
 A method gives a kernel of the form ``kernel(first, last, chunk, *arguments) -> (next, count, tests)``. It handles
 units (rows, cells, nodes: its own business) from ``first`` on, writes packed pairs to ``chunk``, and stops *before* a
-unit whose pairs might not fit, returning the unit to continue with. The sink then hands it a fresh chunk. So memory
-follows the answer, a buffer is never capped, and no candidate is tested twice. Kernels write every candidate and
-advance by the test, which needs no branch.
+unit whose pairs might not fit, returning the unit to continue with; it may also stop earlier. The sink then hands it a
+fresh chunk, or the rest of one that is not nearly full. So memory follows the answer, and a buffer is never capped.
+Kernels write every candidate and advance by the test, which needs no branch.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Protocol
@@ -45,15 +46,28 @@ class Sink:
         Drops pairs that may not be, chunk by chunk, before they take memory.
     keep
         False to count only: one chunk a thread is used again and again.
+    max_tests
+        Tests a unit, in the mean of those of a thread, above which the search is given up; see `is_stopped`.
     """
 
-    def __init__(self, row_count: int, thread_count: int, pair_filter: Keeper | None, keep: bool = True) -> None:
+    def __init__(
+        self,
+        row_count: int,
+        thread_count: int,
+        pair_filter: Keeper | None,
+        keep: bool = True,
+        *,
+        max_tests: float = math.inf,
+    ) -> None:
         self.thread_count = thread_count
         self.chunks: list[Keys] = []
         self.pair_count = 0
         self.tests = 0
         self.pair_filter = pair_filter
+        self.is_stopped = False
+        """Whether there were so many tests that pairs are missing."""
         self._keep = keep
+        self._max_tests = max_tests
         self._chunk_size = min(max(_SMALLEST_CHUNK, 2 * row_count // thread_count), _LARGEST_CHUNK)
         self._lock = threading.Lock()
 
@@ -87,13 +101,14 @@ class Sink:
     ) -> None:
         size = self._chunk_size
         chunk: Keys = memory.empty(size, np.uint64)
-        used = found = tests = 0
+        used = found = tests = units = 0
         full: list[Keys] = []
-        while (span := draw()) is not None:
+        while not self.is_stopped and (span := draw()) is not None:
             unit, last = span
             while True:
                 following, count, tested = kernel(unit, last, chunk[used:], *arguments)
                 tests += tested
+                units += following - unit
                 if self.pair_filter is not None:
                     count = self.pair_filter.keep_allowed(chunk[used : used + count])
                 found += count
@@ -101,8 +116,14 @@ class Sink:
                     used += count
                 if following == last:
                     break
+                if tests > self._max_tests * units:
+                    self.is_stopped = True
+                    break
                 if following == unit and used == 0:
                     size *= 2  # this one unit needs more than a whole chunk
+                if following > unit and size - used > size // 4:
+                    unit = following  # it stopped for another reason than want of room
+                    continue
                 if self._keep and used:
                     full.append(chunk[:used].copy() if used < size // 2 else chunk[:used])
                 chunk, used, unit = memory.empty(size, np.uint64), 0, following

@@ -17,7 +17,7 @@ from llvmlite import ir
 from choque._core.lane_code import I1, I8, I32, I64, LANES, V8I, Array, Code, Int, Real, Word, operation
 
 BLOCK = 24
-"""Numbers that `survey_lanes` takes at once: four records."""
+"""Numbers that `survey_lanes` takes at once: a whole number of boxes, with their corners apart or in records."""
 
 # Bits and memory
 
@@ -217,27 +217,25 @@ def lane_hits(lanes: Array, block: Int, other: Int, lane: Int) -> int:
 # Records of eight elements, and columns made of them
 
 
-def _put_record(code: Code, target: Any, at: Any, records: Any, row: Any, word: Any) -> None:
-    four, number = ir.VectorType(records.element, 4), ir.IntType(32 if records.element == ir.FloatType() else 64)
-    start = code.times(row, 6)
+def _put_record(code: Code, target: Any, at: Any, lower: Any, upper: Any, start: Any, row: Any, word: Any) -> None:
+    four, number = ir.VectorType(lower.element, 4), ir.IntType(32 if lower.element == ir.FloatType() else 64)
     parts = []
-    for offset, value in ((0, row), (3, word)):
-        bounds = code.load(records, code.plus(start, offset), four)
-        bits = code.builder.trunc(value, I32) if value.type == I64 else value
-        bits = bits if number == I32 else code.builder.zext(bits, number)
-        parts.append(code.builder.insert_element(bounds, code.builder.bitcast(bits, records.element), I32(3)))
+    for corners, value in ((lower, row), (upper, word)):
+        bounds = code.load(corners, start, four)
+        bits = value if number == I32 else code.builder.zext(value, number)
+        parts.append(code.builder.insert_element(bounds, code.builder.bitcast(bits, lower.element), I32(3)))
     code.store(code.shuffle(parts[0], parts[1], list(range(8))), target, code.times(at, 8))
 
 
 @operation(_put_record)
-def put_record(target: Array, at: Int, records: Array, row: Int, word: Word) -> None:
-    """Set eight elements of ``target`` to (x0, y0, z0, row, x1, y1, z1, word) of flat (n, 6) records.
+def put_record(target: Array, at: Int, lower: Array, upper: Array, start: Int, row: Word, word: Word) -> None:
+    """Set eight elements of ``target`` to (x0, y0, z0, row, x1, y1, z1, word) of the box that begins at ``start``.
 
-    Row and word are written as bits. Reads one number past ``row``: not for the last row.
+    Row and word are written as bits. Reads one number past each corner.
     """
     words = target.view(np.uint32 if target.itemsize == 4 else np.uint64)
     for axis in range(3):
-        target[8 * at + axis], target[8 * at + 4 + axis] = records[6 * row + axis], records[6 * row + 3 + axis]
+        target[8 * at + axis], target[8 * at + 4 + axis] = lower[start + axis], upper[start + axis]
     words[8 * at + 3], words[8 * at + 7] = row, word
 
 
@@ -275,25 +273,29 @@ def columns_of_eight(records: Array, order: Array, at: Int, columns: Array, base
 # Passes over flat arrays
 
 
-def _survey_lanes(code: Code, records: Any, first: Any, blocks: Any, out: Any) -> None:
-    builder, vector = code.builder, records.vector
+def _survey_lanes(code: Code, lower: Any, upper: Any, first: Any, blocks: Any, out: Any) -> Any:
+    builder, vector = code.builder, lower.vector
     before = builder.block
     body, done = builder.append_basic_block("body"), builder.append_basic_block("done")
     infinite = float("inf")
     start = [ir.Constant(vector, [value] * LANES) for value in (infinite,) * 3 + (-infinite,) * 3 + (0.0,) * 3]
+    start.append(ir.Constant(V8I, [0] * LANES))
     builder.cbranch(builder.icmp_signed(">", blocks, I64(0)), body, done)
 
     builder.position_at_end(body)
     step = builder.phi(I64)
-    held = [builder.phi(vector) for _ in start]
+    held = [builder.phi(each.type) for each in start]
     new: list[Any] = [None] * 9
+    wrong = held[9]
     at = code.plus(first, code.times(step, BLOCK))
     for part in range(3):
         here = code.plus(at, LANES * part)
-        value = code.eight(records, here)
-        edge = builder.fsub(code.eight(records, code.plus(here, 3)), value)
-        for place, order, one in ((part, "<", value), (3 + part, ">", value), (6 + part, ">", edge)):
+        low, high = code.eight(lower, here), code.eight(upper, here)
+        edge = builder.fsub(high, low)
+        for place, order, one in ((part, "<", low), (3 + part, ">", low), (6 + part, ">", edge)):
             new[place] = builder.select(builder.fcmp_ordered(order, one, held[place]), one, held[place])
+        wrong = builder.or_(wrong, builder.sext(builder.fcmp_unordered(">", low, high), V8I))
+    new.append(wrong)
     following = code.plus(step, 1)
     builder.cbranch(builder.icmp_signed("<", following, blocks), body, done)
     for phi, begin, end in zip([step, *held], [I64(0), *start], [following, *new], strict=True):
@@ -301,30 +303,34 @@ def _survey_lanes(code: Code, records: Any, first: Any, blocks: Any, out: Any) -
         phi.add_incoming(end, body)
 
     builder.position_at_end(done)
-    for place in range(9):
-        last = builder.phi(vector)
+    for place in range(10):
+        last = builder.phi(start[place].type)
         last.add_incoming(start[place], before)
         last.add_incoming(new[place], body)
         held[place] = last
     for place in range(9):
         code.store(held[place], out, LANES * place)
+    every = ir.IntType(32 * LANES)
+    return builder.zext(builder.icmp_unsigned("!=", builder.bitcast(held[9], every), every(0)), I64)
 
 
 @operation(_survey_lanes)
-def survey_lanes(records: Array, first: Int, blocks: Int, out: Array) -> None:
-    """Survey blocks of 24 numbers, four boxes, of flat (n, 6) records from element ``first`` on.
+def survey_lanes(lower: Array, upper: Array, first: Int, blocks: Int, out: Array) -> int:
+    """Survey blocks of 24 numbers of two flat arrays from element ``first`` on.
 
-    Writes to ``out`` (72,) the least and the greatest of each of 24 lanes, and the greatest difference between the
-    number three places on and its own: an edge where the lane belongs to a lower bound. Lane k belongs to column k
-    modulo 6. Reads three numbers past the last block.
+    Writes to ``out`` (72,), for each of 24 lanes, the least and the greatest ``lower``, and the greatest ``upper`` -
+    ``lower``. Returns 0 if ``lower <= upper`` throughout, which NaN never is.
     """
     out[:24], out[24:48], out[48:72] = np.inf, -np.inf, 0
+    wrong = 0
     for k in range(BLOCK * blocks):
-        lane, value = k % BLOCK, records[first + k]
-        edge = records[first + k + 3] - value
-        out[lane] = value if value < out[lane] else out[lane]
-        out[24 + lane] = value if value > out[24 + lane] else out[24 + lane]
+        lane, low, high = k % BLOCK, lower[first + k], upper[first + k]
+        edge = high - low
+        out[lane] = low if low < out[lane] else out[lane]
+        out[24 + lane] = low if low > out[24 + lane] else out[24 + lane]
         out[48 + lane] = edge if edge > out[48 + lane] else out[48 + lane]
+        wrong |= not low <= high
+    return int(wrong)
 
 
 def _rank_of_eight(code: Code, values: Any, at: Any, own: Any, count: Any) -> Any:

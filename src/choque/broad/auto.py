@@ -22,7 +22,7 @@ from choque._core.emission import Sink
 from choque._core.kernel import inline, kernel
 from choque._core.lanes import bit_count
 from choque._core.pair_sets import Change
-from choque._core.rows import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
+from choque._core.row_levels import BOXES_PER_ROW, MAX_ROWS_ALONG, WIDE
 from choque._core.rows import Rows as Cells
 from choque._core.tree import Tree
 from choque._core.types import Floats, Integer, Rows
@@ -85,6 +85,7 @@ class Auto(Index):
 
     A sample of the boxes is surveyed (`survey_boxes`) and a table of measured times consulted
     (`choque.broad.cost_table`). When few bodies move, a method that follows moves is kept, or a tree takes over.
+    `choque.pairs` asks only about boxes of different sizes or in crowds; all others take a grid.
 
     Guarantees: those of the method chosen, which is in ``choice`` with the reason; all of them are exact.
     """
