@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from choque._core import kernel_cache
-from choque._core.compiling import kernels_of, repair
 from choque._core.kernel import announcement
 from choque._core.kernel_cache import sources_of
+from choque.cli._compiling import kernels_of, repair
 
 IS_COMPILED = not os.environ.get("NUMBA_DISABLE_JIT")
 

@@ -27,7 +27,7 @@ ALLOWED = {
     "bounds/_oriented_fit.py": 1,
     "bounds/_spheres.py": 1,
     "boxes/_suppress.py": 2,
-    "dynamics/particles.py": 3,
+    "theses/kdop/particles.py": 3,
     "interest/_search.py": 1,
     "meshes/_collide.py": 1,
     "meshes/_distance.py": 2,

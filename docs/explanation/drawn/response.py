@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import choque
-from choque.dynamics.shape_matching import ShapeMatching
 from choque.theses.fingsics.engine import settings
+from choque.theses.kdop.shape_matching import ShapeMatching
 
 from .canvas import BLUE, COLOURS, GREY, OCHRE, RED, drawn, panels, plain
 

@@ -1,7 +1,7 @@
 """Small calls that compile every kernel of the package, for ``choque doctor --warm-up``.
 
 A kernel is compiled at its first call, once for each float type. Each function here uses one package as users do, in
-small, on inputs that reach its different branches; `choque._core.compiling.prepare` makes the calls.
+small, on inputs that reach its different branches; `choque.cli._compiling.prepare` makes the calls.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import choque
-from choque._core.compiling import prepare
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres
+from choque.cli._compiling import prepare
 
 if TYPE_CHECKING:
     from choque._core.types import Progress

@@ -104,8 +104,8 @@ def kernels() -> dict[str, Any]:
 
     The folder is that of Numba's cache, None where kernels cannot be kept, for a reason, or are not compiled.
     """
-    from choque._core.compiling import cache_folder, kernels_of, outlook, why_unwritable
     from choque._core.kernel_cache import troubles
+    from choque.cli._compiling import cache_folder, kernels_of, outlook, why_unwritable
 
     folder = cache_folder(kernels_of("choque.broad"))
     found = {name: outlook(f"choque.{name}") for name in PACKAGES}
@@ -118,7 +118,7 @@ def kernels() -> dict[str, Any]:
 
 def repair_kernels() -> dict[str, Any]:
     """Remove damaged files of compiled kernels; return the folders and the number of files of each."""
-    from choque._core.compiling import kernels_of, repair
+    from choque.cli._compiling import kernels_of, repair
 
     folders: dict[str, int] = {}
     for name in PACKAGES:

@@ -301,7 +301,6 @@ RESPONSES: Registry[type[Response]] = Registry(
     "response",
     {
         "impulse": "choque.dynamics.impulse:Impulse",
-        "shape-matching": "choque.dynamics.shape_matching:ShapeMatching",
         "soft-step": "choque.dynamics.soft_step.response:SoftStep",
     },
     group="choque.responses",

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.files.atomic import beside, replacing
-from choque.files.png import png_bytes
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 from choque.studio.glow import Glow, glow_of
 from choque.studio.palette import quiet
+from choque.studio.png import png_bytes
 from choque.studio.stage.camera import Follower, around_moving
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage

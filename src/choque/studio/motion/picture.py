@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
 from choque.files.atomic import replacing
-from choque.files.png import png_bytes
 from choque.studio.motion.panel import shown_rows
 from choque.studio.motion.player import MotionPlayer
 from choque.studio.motion.state import AXIS_NAMES, AxisList, MotionState
 from choque.studio.motion.words import explain_next, short_effect
 from choque.studio.picture.kinetic import ARROW, INK, LOWER, PAPER, UPPER, paint
+from choque.studio.png import png_bytes
 from choque.studio.stage.graphics import check_size
 from choque.studio.viewpoint import SIZE
 from choque.theses.kinetic.trace import end_name

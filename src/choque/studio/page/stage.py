@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
-from choque.files.png import png_bytes
 from choque.narrow import Contacts
 from choque.narrow.shapes import CAPSULE, CONVEX, KIND_NAMES, SPHERE, TILE
 from choque.record import BodyTable, Poses
@@ -27,6 +26,7 @@ from choque.studio.page.page import Page, one_of
 from choque.studio.page.view import View
 from choque.studio.page.wires import Segments
 from choque.studio.palette import PICKED
+from choque.studio.png import png_bytes
 from choque.studio.stage.camera import around_moving, camera_at
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import WorldStage

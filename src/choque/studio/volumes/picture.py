@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
-from choque.files.png import png_bytes
 from choque.scene import Camera
+from choque.studio.png import png_bytes
 from choque.studio.stage.camera import directions
 from choque.studio.viewpoint import SIZE, Viewpoint
 from choque.studio.volumes import shapes as volume_shapes

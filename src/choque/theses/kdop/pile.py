@@ -13,8 +13,6 @@ from choque._core.kernel import kernel
 from choque._core.types import Integer
 from choque.broad import BroadPhase
 from choque.broad.sap_kdop import SapKdop
-from choque.dynamics.particles import Matching, match_shape, rest_shapes
-from choque.dynamics.shape_matching import ShapeMatching
 from choque.lab.stopwatch import Clock, Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
@@ -22,6 +20,8 @@ from choque.narrow.convex.cores import Cores, cores_of_shapes
 from choque.narrow.shapes import CONVEX
 from choque.theses.kdop import frames as frame_tables
 from choque.theses.kdop.frames import FrameRow
+from choque.theses.kdop.particles import Matching, match_shape, rest_shapes
+from choque.theses.kdop.shape_matching import ShapeMatching
 from choque.theses.kdop.tower import Tower
 from choque.world import StepReport, World
 

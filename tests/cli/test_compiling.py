@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from choque._core import compiling
-from choque._core.compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
 from choque._core.kernel import announcement
+from choque.cli import _compiling as compiling
+from choque.cli._compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
 
 
 def test_every_call_is_reported_and_a_failure_does_not_stop_the_others() -> None:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from choque import World
-from choque.dynamics.particles import MATCHES, SKIPPED, Candidates, Matching, relax
-from choque.dynamics.polar import is_rotation, matrix_square_root, rotation_in
-from choque.dynamics.shape_matching import ShapeMatching
 from choque.errors import InvalidInput, UnknownName
 from choque.narrow import Hulls, epa
 from choque.narrow.convex.cores import cores_of_hulls
 from choque.narrow.convex.epa import new_polytope
 from choque.narrow.shapes import CONVEX, PLANE, SPHERE
+from choque.theses.kdop.particles import MATCHES, SKIPPED, Candidates, Matching, relax
+from choque.theses.kdop.polar import is_rotation, matrix_square_root, rotation_in
+from choque.theses.kdop.shape_matching import ShapeMatching
 
 CUBES = Hulls.solids("cube")
 
@@ -213,7 +213,7 @@ def test_a_shape_that_allows_no_rotation_is_skipped() -> None:
 
 def test_translation_only_is_what_a_skipped_shape_gets(monkeypatch: pytest.MonkeyPatch) -> None:
     """F-002-33: the commit leaves the rotation of a skipped shape and moves its position."""
-    from choque.dynamics import shape_matching as module
+    from choque.theses.kdop import shape_matching as module
 
     def skip(iterations: int, cores: Any, candidates: Any, matching: Matching, *_: Any) -> None:
         matching.mean[0] += [1.0, 2.0, 3.0]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, cross, dot, point_of, scaled, store, subtract, unit
-from choque.dynamics.polar import rotation_in
 from choque.narrow.convex.cores import Cores, support
 from choque.narrow.convex.epa import SOLVED, Polytope, epa_pair
 from choque.narrow.convex.gjk import APART, BEYOND, INSIDE, Simplex, gjk_pair, new_simplex, start_axis
+from choque.theses.kdop.polar import rotation_in
 
 HELD = 15
 """Integers kept for a pair: whether the rest is valid; four pairs of a tetrahedron; three pairs of a face."""

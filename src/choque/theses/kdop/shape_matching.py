@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Pairs
-from choque.dynamics.particles import Candidates, Matching, commit, relax
 from choque.dynamics.response import Response, State, integrate
 from choque.errors import InvalidInput
 from choque.narrow.convex.contacts import Axes
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.epa import Polytope, new_polytope
 from choque.narrow.shapes import CONVEX, KIND_NAMES, PLANE, TILE, Shapes
+from choque.theses.kdop.particles import Candidates, Matching, commit, relax
 
 POLYTOPE_ROOM = 512
 """Maximum number of corners of the polytope of EPA; a pair that needs more is left for the next iteration."""
