@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,3 +105,43 @@ def kind_beside_corners(one: NDArray[np.float64], two: NDArray[np.float64]) -> s
     inside = half_spaces([*common, *[common[-1]] * (3 - len(common))])
     outside = any(dot(d, minus(p, o)) < 0 for p in shared(one, two) for o, d in inside)
     return "touching" if outside else "apart"
+
+
+def least_distance(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
+    """The least distance of triangles (m, 3, 3) and (n, 3, 3) that are apart: of corners, edges and faces."""
+    p, q = p[:, None], q[None]
+    least = np.inf
+    for i in range(3):
+        for k in range(3):
+            a, b, c, d = p[..., i, :], p[..., i - 1, :], q[..., k, :], q[..., k - 1, :]
+            least = min(least, _to_segment(a, c, d).min(), _to_segment(c, a, b).min(), _of_lines(a, b, c, d).min())
+        least = min(least, _to_plane(p[..., i, :], q).min(), _to_plane(q[..., i, :], p).min())
+    return float(least)
+
+
+def _to_segment(point: Any, a: Any, b: Any) -> Any:
+    along = b - a
+    share = np.clip(((point - a) * along).sum(-1) / (along * along).sum(-1), 0, 1)
+    return np.linalg.norm(point - a - share[..., None] * along, axis=-1)
+
+
+def _of_lines(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Distance of two lines where it lies within both segments; infinite elsewhere."""
+    u, v, w = np.broadcast_arrays(b - a, d - c, a - c)
+    normal = np.cross(u, v)
+    size = (normal * normal).sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = -(np.cross(w, v) * normal).sum(-1) / size
+        t = -(np.cross(w, u) * normal).sum(-1) / size
+        gap = np.abs((w * normal).sum(-1)) / np.sqrt(size)
+    return np.where((s >= 0) & (s <= 1) & (t >= 0) & (t <= 1), gap, np.inf)
+
+
+def _to_plane(point: Any, triangle: Any) -> Any:
+    """Distance from the plane of a triangle where the foot lies within it; infinite elsewhere."""
+    a, b, c = (triangle[..., k, :] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    inside = True
+    for start, end in ((a, b), (b, c), (c, a)):
+        inside = inside & ((np.cross(end - start, point - start) * normal).sum(-1) >= 0)
+    return np.where(inside, np.abs(((point - a) * normal).sum(-1)) / np.linalg.norm(normal, axis=-1), np.inf)

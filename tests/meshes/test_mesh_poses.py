@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import mesh_oracles as oracle
 import numpy as np
@@ -10,8 +11,12 @@ import pytest
 from mesh_shapes import box, rotation, sphere, torus
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 from choque.meshes import Mesh, collide, distance, intersections, penetration
+from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query
+from choque.meshes.lanes import QUERY, turned_gaps, turned_hits
+from choque.meshes.poses import as_poses
 
 Array = NDArray[np.float64]
 
@@ -78,33 +83,54 @@ def test_a_small_part_on_a_large_one_misses_nothing() -> None:
     assert collide(part, ground, (back, there), solid=False).tolist() == wanted
 
 
-def dense_distance(p: Array, q: Array) -> float:
-    """The least distance of points sampled on the triangles of two soups, an upper bound."""
-    u, v = np.meshgrid(np.linspace(0, 1, 5), np.linspace(0, 1, 5))
-    inside = u + v <= 1
-    weights = np.stack((1 - u - v, u, v), axis=-1)[inside]
-    first, second = (
-        np.einsum("sk,nkd->nsd", weights, p).reshape(-1, 3),
-        np.einsum("sk,nkd->nsd", weights, q).reshape(-1, 3),
+def test_distances_are_those_of_every_pair_of_triangles() -> None:
+    random = np.random.default_rng(8)
+    soup = random.normal(0, 0.4, (150, 1, 3)) + random.normal(0, 1, (150, 3, 3)) * 10 ** random.uniform(
+        -3, -0.3, (150, 1, 1)
     )
-    return float(np.linalg.norm(first[:, None] - second[None], axis=2).min())
-
-
-def test_distances_are_below_those_of_samples_and_reached_by_the_points() -> None:
-    one, two = Mesh(*torus(5)), Mesh(*sphere(5, 0.4))
-    rotations, shifts = poses(30, 1.5, seed=4)
-    found = distance(one, two, (rotations, shifts))
-    p, q = one.vertices[one.faces], two.vertices[two.faces]
+    one, two = Mesh(soup.reshape(-1, 3), np.arange(450).reshape(-1, 3)), Mesh(*torus(5))
     apart = 0
-    for k in range(30):
-        dense = dense_distance(p, q @ rotations[k].T + shifts[k])
-        assert found.distance[k] <= dense + 1e-12
-        if found.distance[k] > 0:
-            apart += 1
-            assert dense - found.distance[k] < 0.2
-            assert np.linalg.norm(found.point_a[k] - found.point_b[k]) == pytest.approx(found.distance[k], rel=1e-9)
-        assert (found.distance[k] == 0) == (len(intersections(one, two, pose=(rotations[k], shifts[k]))) > 0)
-    assert 5 < apart < 30
+    for first, second, spread in ((one, two, 1.5), (two, one, 4.0), (two, two, 1.0)):
+        rotations, shifts = poses(12, spread, seed=4)
+        found = distance(first, second, (rotations, shifts))
+        p, q = first.vertices[first.faces], second.vertices[second.faces]
+        for k in range(12):
+            is_apart = not len(intersections(first, second, pose=(rotations[k], shifts[k])))
+            assert (found.distance[k] > 0) == is_apart
+            if is_apart:
+                wanted = oracle.least_distance(p, q @ rotations[k].T + shifts[k])
+                assert found.distance[k] == pytest.approx(wanted, rel=1e-9)
+                assert np.linalg.norm(found.point_a[k] - found.point_b[k]) == pytest.approx(wanted, rel=1e-9)
+            apart += is_apart
+    assert 12 < apart < 36
+
+
+@kernel
+def search(surface: Any, where: Any, blocks: Any, limit: float, compiled: Any, query: Any, gaps: Any) -> Any:
+    """Ask a block of a mesh about another block of it in a pose; both ways of asking."""
+    frames, box = np.empty((2, FRAME)), np.empty(11)
+    fill_frames(surface, surface, where, 0, frames)
+    copy_box(surface, blocks[0], blocks[1], box)
+    fill_query(frames, 1, box, query)
+    compiled[0] = turned_hits(surface.lanes, surface.slabs, blocks[2], query)
+    compiled[1] = turned_gaps(surface.lanes, surface.slabs, blocks[2], query, gaps, limit)
+
+
+def test_lanes_do_what_their_plain_forms_do() -> None:
+    surface = Mesh(*torus(9)).surface
+    limit = np.float32(0.2)
+    found, query, gaps, plain_gaps = np.zeros(2, np.int64), *(np.zeros(n, np.float32) for n in (QUERY, 16, 16))
+    hits, near = (getattr(each, "plain", each) for each in (turned_hits, turned_gaps))
+    total = np.zeros(2, np.int64)
+    for seed in range(12):
+        for blocks in ((1, 0, 2), (0, 3, 5), (0, 20, 1)):
+            search(surface, as_poses((rotation(seed), [0.1 * seed, 0, 0.2])), blocks, limit, found, query, gaps)
+            tree = surface.lanes, surface.slabs, blocks[2], query
+            assert found.tolist() == [hits(*tree), near(*tree, plain_gaps, limit)]
+            close = plain_gaps < limit  # the others end with the first bound that is not
+            np.testing.assert_allclose(gaps[close], plain_gaps[close], rtol=1e-3, atol=1e-6)
+            total += [bin(mask).count("1") for mask in found.tolist()]
+    assert 0 < total[0] < total[1] < 36 * 16
 
 
 @pytest.mark.parametrize("gap", [1e-9, 0.25, 3.0, 1e6])

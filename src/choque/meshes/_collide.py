@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import threads
-from choque._core.kernel import forceinline, helper, kernel
+from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
+from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer
-from choque.meshes.frames import FRAME, Motions, copy_box, fill_frames, fill_query, placed_triangle
+from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import QUERY, turned_hits
+from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
 from choque.meshes.triangles import is_surely_apart, triangles_kind
 
@@ -22,23 +24,22 @@ BATCH = 64
 
 
 class Room(NamedTuple):
-    """Working memory of a walk."""
+    """Working memory of a walk: the stack of pairs of blocks and how far their middles are, and one step of it."""
 
     stack: NDArray[np.int64]
-    far: NDArray[np.float64]
+    far: NDArray[np.float32]
     frames: NDArray[np.float64]
     box: NDArray[np.float64]
     query: NDArray[np.float32]
-    hint: NDArray[np.int64]
     candidates: NDArray[np.int64]
 
 
-def meet_anywhere(one: Surface, two: Surface, motions: Motions, thread_count: int) -> NDArray[np.bool_]:
-    """Return for each pose (k,) whether a triangle of ``one`` and a triangle of ``two`` share a point."""
-    hits = np.zeros(len(motions.rotation), np.bool_)
+def meeting_places(one: Surface, two: Surface, poses: Poses, thread_count: int) -> NDArray[np.int64]:
+    """Return for each pose (k, 2) the places in their trees of two triangles that share a point; −1 if none do."""
+    places = np.full((len(poses), 2), -1, np.int64)
     if len(one.rows) and len(two.rows):
-        over_batches(len(hits), thread_count, lambda first, last: _meet_anywhere(first, last, one, two, motions, hits))
-    return hits
+        over_batches(len(places), thread_count, lambda first, last: _meet(first, last, one, two, poses, places))
+    return places
 
 
 def over_batches(count: int, thread_count: int, task: Callable[[int, int], None]) -> None:
@@ -53,74 +54,44 @@ def over_batches(count: int, thread_count: int, task: Callable[[int, int], None]
 
 
 @kernel
-def _meet_anywhere(
-    first: int, last: int, one: Surface, two: Surface, motions: Motions, hits: NDArray[np.bool_]
-) -> None:
+def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: NDArray[np.int64]) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
     room = Room(
-        np.empty((size, 4), np.int64),
-        np.empty(size),
+        np.empty((size, 2), np.int64),
+        np.empty(size, np.float32),
         np.empty((2, FRAME)),
         np.empty(11),
         np.empty(QUERY, np.float32),
-        np.full(2, -1, np.int64),
         np.empty((WIDTH * WIDTH, 2), np.int64),
     )
+    place, other = np.int64(-1), np.int64(-1)
     for row in range(first, last):
-        if room.hint[0] >= 0:
-            other = placed_triangle(two, motions, row, room.hint[1])
-            if triangles_kind(triangle_at(one, room.hint[0]), other) > 0:
-                hits[row] = True
+        if place < 0 or triangles_kind(triangle_at(one, place), placed_triangle(two, poses, row, other)) == 0:
+            depth, is_found = _start(one, two, poses, row, room), False
+            while depth > 0 and not is_found:
+                count, depth = _list_near(one, two, poses, row, depth, room)
+                for k in range(count):
+                    place, other = room.candidates[k, 0], room.candidates[k, 1]
+                    if triangles_kind(triangle_at(one, place), placed_triangle(two, poses, row, other)) > 0:
+                        is_found = True
+                        break
+            if not is_found:
                 continue
-        hits[row] = _walk(one, two, motions, row, room)
+        places[row, 0], places[row, 1] = place, other
 
 
-@kernel
-def _walk(one: Surface, two: Surface, motions: Motions, row: int, room: Room) -> bool:
-    """Walk both trees; True at the first pair of triangles that meets, which becomes the hint."""
-    fill_frames(one, two, motions, row, room.frames)
-    room.stack[0, 0], room.stack[0, 1] = one.level_first.size - 2, two.level_first.size - 2
-    room.stack[0, 2], room.stack[0, 3] = 0, 0
-    depth: Integer = 1
-    while depth > 0:
-        count, depth = _list_near(one, two, motions, row, depth, room)
-        for k in range(count):
-            place, other = room.candidates[k, 0], room.candidates[k, 1]
-            if triangles_kind(triangle_at(one, place), placed_triangle(two, motions, row, other)) > 0:
-                room.hint[0], room.hint[1] = place, other
-                return True
-    return False
-
-
-@forceinline
-def _make_place(
-    lanes: NDArray[np.float32],
-    block: Integer,
-    lane: Integer,
-    query: NDArray[np.float32],
-    room: Room,
-    floor: Integer,
-    depth: Integer,
-) -> Integer:
-    """Make place for a child on the stack, so that the one whose middle is nearest to that of the query is next."""
-    far = 0.0
-    start = 96 * block + lane
-    for axis in range(3):
-        step = lanes[start + 16 * axis] + lanes[start + 16 * (axis + 3)] - (query[axis] + query[axis + 3])
-        far += step * step
-    place = depth
-    while place > floor and room.far[place - 1] < far:
-        room.far[place] = room.far[place - 1]
-        for column in range(4):
-            room.stack[place, column] = room.stack[place - 1, column]
-        place -= 1
-    room.far[place] = far
-    return place
+@helper
+def _start(one: Surface, two: Surface, poses: Poses, row: Integer, room: Room) -> Integer:
+    """Begin the walk of a pose at both roots, and return the depth of the stack."""
+    fill_frames(one, two, poses, row, room.frames)
+    room.stack[0, 0] = entry_of(one.level_first.size - 2, 0)
+    room.stack[0, 1] = entry_of(two.level_first.size - 2, 0)
+    return 1
 
 
 @helper
 def _list_near(
-    one: Surface, two: Surface, motions: Motions, row: Integer, depth: Integer, room: Room
+    one: Surface, two: Surface, poses: Poses, row: Integer, depth: Integer, room: Room
 ) -> tuple[Integer, Integer]:
     """Walk on through pairs of blocks, the one of the higher level split, to two blocks with pairs that may meet.
 
@@ -129,35 +100,21 @@ def _list_near(
     stack, frames, box, query = room.stack, room.frames, room.box, room.query
     while depth > 0:
         depth -= 1
-        level, other_level = stack[depth, 0], stack[depth, 1]
-        block, other = stack[depth, 2], stack[depth, 3]
+        level, other_level = level_of(stack[depth, 0]), level_of(stack[depth, 1])
+        block, other = block_of(stack[depth, 0]), block_of(stack[depth, 1])
         if level >= other_level and level > 0:
             copy_box(two, other_level, other, box)
             fill_query(frames, 0, box, query)
             place = one.level_first[level] + block
             hits = turned_hits(one.lanes, one.slabs, place, query)
-            floor = depth
-            while hits != 0:
-                lane = lowest_bit(hits)
-                hits &= hits - 1
-                at = _make_place(one.lanes, place, lane, query, room, floor, depth)
-                stack[at, 0], stack[at, 1] = level - 1, other_level
-                stack[at, 2], stack[at, 3] = block * WIDTH + lane, other
-                depth += 1
+            depth = _push(one.lanes, place, hits, (level, block), 0, depth, room)
             continue
         copy_box(one, level, block, box)
         fill_query(frames, 1, box, query)
         place = two.level_first[other_level] + other
         hits = turned_hits(two.lanes, two.slabs, place, query)
         if other_level > 0:
-            floor = depth
-            while hits != 0:
-                lane = lowest_bit(hits)
-                hits &= hits - 1
-                at = _make_place(two.lanes, place, lane, query, room, floor, depth)
-                stack[at, 0], stack[at, 1] = level, other_level - 1
-                stack[at, 2], stack[at, 3] = block, other * WIDTH + lane
-                depth += 1
+            depth = _push(two.lanes, place, hits, (other_level, other), 1, depth, room)
             continue
         if hits == 0:
             continue
@@ -168,7 +125,7 @@ def _list_near(
         while hits != 0 and near != 0:
             place = other * WIDTH + lowest_bit(hits)
             hits &= hits - 1
-            triangle = placed_triangle(two, motions, row, place)
+            triangle = placed_triangle(two, poses, row, place)
             x0, y0, z0, x1, y1, z1 = box_around(triangle, one.middle)
             found = block_hits(one.lanes, block, x0, y0, z0, x1, y1, z1) & near
             while found != 0:
@@ -180,3 +137,39 @@ def _list_near(
         if count > 0:
             return count, depth
     return 0, 0
+
+
+@helper
+def _push(
+    lanes: NDArray[np.float32],
+    place: Integer,
+    hits: Integer,
+    node: tuple[Integer, Integer],
+    side: Integer,
+    depth: Integer,
+    room: Room,
+) -> Integer:
+    """Put the children of a block whose bits are set on the stack, in place of it; return its new depth.
+
+    The child whose middle is nearest to that of the query is the next one. ``side`` is the column of the block's tree.
+    """
+    stack, far, query = room.stack, room.far, room.query
+    level, block = node
+    kept = stack[depth, 1 - side]
+    floor = depth
+    while hits != 0:
+        lane = lowest_bit(hits)
+        hits &= hits - 1
+        start = 96 * place + lane
+        x = lanes[start] + lanes[start + 48] - (query[0] + query[3])
+        y = lanes[start + 16] + lanes[start + 64] - (query[1] + query[4])
+        z = lanes[start + 32] + lanes[start + 80] - (query[2] + query[5])
+        own = x * x + y * y + z * z
+        at = depth
+        while at > floor and far[at - 1] < own:
+            far[at], stack[at, side] = far[at - 1], stack[at - 1, side]
+            at -= 1
+        far[at], stack[at, side] = own, entry_of(level - 1, block * WIDTH + lane)
+        stack[depth, 1 - side] = kept
+        depth += 1
+    return depth

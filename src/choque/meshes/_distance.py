@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import forceinline, helper, kernel
+from choque._core.lanes import lowest_bit
+from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer
 from choque._core.vector import Vector, along, cross, dot, scaled, store, subtract
-from choque.meshes._collide import over_batches
-from choque.meshes.frames import FRAME, Motions, copy_box, fill_frames, fill_query, placed_triangle
+from choque.meshes._collide import meeting_places, over_batches
+from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, SIDES, SLAB, box_gaps, turned_gaps
-from choque.meshes.poses import RIGID_TOLERANCE
+from choque.meshes.poses import RIGID_TOLERANCE, Poses
 from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
-from choque.meshes.triangles import Triangle, intersection_of, is_surely_apart, triangles_kind
+from choque.meshes.triangles import Triangle, intersection_of
 
 _LOWERED = 1.0 - 3.0 * RIGID_TOLERANCE
 """Bounds in the frame of a mesh are those in the other one up to this factor, for rotations that are barely rigid."""
+_RAISED = 1.0001 / _LOWERED
 
 
 class Room(NamedTuple):
@@ -34,7 +37,6 @@ class Room(NamedTuple):
     box: NDArray[np.float64]
     query: NDArray[np.float32]
     gaps: NDArray[np.float32]
-    candidates: NDArray[np.int64]
     nearest: NDArray[np.int64]
     way: NDArray[np.float64]
     reach: NDArray[np.float64]
@@ -49,185 +51,188 @@ class Answers(NamedTuple):
     two: NDArray[np.float64]
 
 
-def least_distances(one: Surface, two: Surface, motions: Motions, bound: float, thread_count: int) -> Answers:
-    """Return the distance for each pose, infinite where it is more than ``bound``, and where it is."""
-    count = len(motions.rotation)
+def least_distances(one: Surface, two: Surface, poses: Poses, bound: float, thread_count: int) -> Answers:
+    """Return the distance for each pose, infinite where it is more than ``bound``, and where it is.
+
+    Poses in which surfaces meet are found first and exactly; the others are measured.
+    """
+    count = len(poses)
     answers = Answers(np.full(count, np.inf), np.full((count, 3), np.nan), np.full((count, 3), np.nan))
+    places = meeting_places(one, two, poses, thread_count)
     if len(one.rows) and len(two.rows):
         limit = float(np.nextafter(bound, np.inf)) ** 2
-        over_batches(count, thread_count, lambda first, last: _measure(first, last, one, two, motions, limit, answers))
+
+        def measure(first: int, last: int) -> None:
+            _measure(first, last, one, two, poses, places, limit, answers)
+
+        over_batches(count, thread_count, measure)
     return answers
 
 
 @kernel
 def _measure(
-    first: int, last: int, one: Surface, two: Surface, motions: Motions, limit: float, answers: Answers
+    first: int,
+    last: int,
+    one: Surface,
+    two: Surface,
+    poses: Poses,
+    places: NDArray[np.int64],
+    limit: float,
+    answers: Answers,
 ) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
     room = Room(
-        np.empty((size, 4), np.int64),
+        np.empty((size, 2), np.int64),
         np.empty(size),
         np.empty((2, FRAME)),
         np.empty(11),
         np.empty(QUERY, np.float32),
         np.empty(WIDTH, np.float32),
-        np.empty((WIDTH * WIDTH, 2), np.int64),
         np.full(2, -1, np.int64),
         np.zeros(3),
         np.empty(WIDTH),
         np.empty(4),
     )
     for row in range(first, last):
-        squared = _walk(one, two, motions, row, limit, room)
-        if not squared < limit:
+        if places[row, 0] >= 0:
+            own, other = triangle_at(one, places[row, 0]), placed_triangle(two, poses, row, places[row, 1])
+            p, _ = intersection_of(own, other)
+            if np.isnan(p[0]):  # in one plane
+                _, p, _ = triangle_distance(own, other)
+            answers.distance[row] = 0.0
+            store(answers.one, row, p)
+            store(answers.two, row, p)
             continue
-        own, other = triangle_at(one, room.nearest[0]), placed_triangle(two, motions, row, room.nearest[1])
-        _, p, q = triangle_distance(own, other)
-        if squared == 0.0:
-            start, _ = intersection_of(own, other)
-            p = start if start[0] == start[0] else p
-            q = p
-        answers.distance[row] = np.sqrt(squared)
-        store(answers.one, row, p)
-        store(answers.two, row, q)
+        squared = _walk(one, two, poses, row, limit, room)
+        if squared < limit:
+            own, other = triangle_at(one, room.nearest[0]), placed_triangle(two, poses, row, room.nearest[1])
+            _, p, q = triangle_distance(own, other)
+            answers.distance[row] = np.sqrt(squared)
+            store(answers.one, row, p)
+            store(answers.two, row, q)
 
 
-@kernel
-def _walk(one: Surface, two: Surface, motions: Motions, row: int, limit: float, room: Room) -> float:
+@helper
+def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, room: Room) -> float:
     """Return the least squared distance, or ``limit``; the nearest triangles of the last pose are the first guess."""
+    stack, costs, frames, box, query, gaps = room.stack, room.costs, room.frames, room.box, room.query, room.gaps
     best = limit
     room.way[0], room.way[1], room.way[2] = 0.0, 0.0, 0.0
     if room.nearest[0] >= 0:
-        own, other = triangle_at(one, room.nearest[0]), placed_triangle(two, motions, row, room.nearest[1])
-        if triangles_kind(own, other) > 0:
-            return 0.0
-        squared, p, q = triangle_distance(own, other)
+        own, placed = triangle_at(one, room.nearest[0]), placed_triangle(two, poses, row, room.nearest[1])
+        squared, p, q = triangle_distance(own, placed)
         if squared < best:
             best = squared
             _turn(room.way, p, q, squared)
-    fill_frames(one, two, motions, row, room.frames)
-    room.stack[0, 0], room.stack[0, 1] = one.level_first.size - 2, two.level_first.size - 2
-    room.stack[0, 2], room.stack[0, 3] = 0, 0
-    room.costs[0] = 0.0
+    fill_frames(one, two, poses, row, frames)
+    stack[0, 0], stack[0, 1] = entry_of(one.level_first.size - 2, 0), entry_of(two.level_first.size - 2, 0)
+    costs[0] = 0.0
     depth: Integer = 1
     while depth > 0:
-        count, depth, best = _list_crossing(one, two, motions, (row, depth), best, room)
-        for k in range(count):
-            place, other_place = room.candidates[k, 0], room.candidates[k, 1]
-            if triangles_kind(triangle_at(one, place), placed_triangle(two, motions, row, other_place)) > 0:
-                room.nearest[0], room.nearest[1] = place, other_place
-                return 0.0
+        depth -= 1
+        if costs[depth] >= best:
+            continue
+        level, other_level = level_of(stack[depth, 0]), level_of(stack[depth, 1])
+        block, other = block_of(stack[depth, 0]), block_of(stack[depth, 1])
+        if level == 0 and other_level == 0:
+            best = _compare_blocks(one, two, poses, (row, block, other), best, room)
+            continue
+        side = 0 if level >= other_level else 1
+        if side == 0:
+            copy_box(two, other_level, other, box)
+            fill_query(frames, 0, box, query)
+            tree, place = (one.lanes, one.slabs), one.level_first[level] + block
+        else:
+            copy_box(one, level, block, box)
+            fill_query(frames, 1, box, query)
+            tree, place = (two.lanes, two.slabs), two.level_first[other_level] + other
+            level, block = other_level, other
+        near = turned_gaps(tree[0], tree[1], place, query, gaps, best * _RAISED)
+        if near == 0:
+            continue
+        _look_along(room, side)
+        kept, floor = stack[depth, 1 - side], depth
+        while near != 0:
+            lane = lowest_bit(near)
+            near &= near - 1
+            cost = gaps[lane] * _LOWERED
+            gap = room.sight[3] - _reach_of(tree, place, lane, room.sight)
+            if gap > 0.0:
+                cost = max(cost, gap * gap * _LOWERED)
+            if cost >= best:
+                continue
+            at = depth  # the nearest goes on top
+            while at > floor and costs[at - 1] < cost:
+                costs[at], stack[at, side] = costs[at - 1], stack[at - 1, side]
+                at -= 1
+            costs[at], stack[at, side] = cost, entry_of(level - 1, block * WIDTH + lane)
+            stack[depth, 1 - side] = kept
+            depth += 1
     return best
 
 
 @helper
-def _list_crossing(
-    one: Surface, two: Surface, motions: Motions, state: tuple[Integer, Integer], best: float, room: Room
-) -> tuple[Integer, Integer, float]:
-    """Walk on and lower ``best``; list the pairs that may share a point, and return as soon as there are any."""
-    row, depth = state
-    stack, costs, frames, box, query, gaps = room.stack, room.costs, room.frames, room.box, room.query, room.gaps
-    count: Integer = 0
-    while depth > 0 and count == 0:
-        depth -= 1
-        if costs[depth] >= best:
-            continue
-        level, other_level = stack[depth, 0], stack[depth, 1]
-        block, other = stack[depth, 2], stack[depth, 3]
-        if level == 0 and other_level == 0:
-            count, best = _compare_blocks(one, two, motions, (row, block, other), best, room)
-            continue
-        splits_one = level >= other_level
-        if splits_one:
-            copy_box(two, other_level, other, box)
-            fill_query(frames, 0, box, query)
-            turned_gaps(one.lanes, one.slabs, one.level_first[level] + block, query, gaps)
-        else:
-            copy_box(one, level, block, box)
-            fill_query(frames, 1, box, query)
-            turned_gaps(two.lanes, two.slabs, two.level_first[other_level] + other, query, gaps)
-        _look_along(room, 0 if splits_one else 1)
-        tree, place = (one.lanes, one.slabs), one.level_first[level] + block
-        if not splits_one:
-            tree, place = (two.lanes, two.slabs), two.level_first[other_level] + other
-        floor = depth
-        for lane in range(WIDTH):
-            cost = gaps[lane] * _LOWERED
-            if not cost < best:
-                continue
-            gap = room.sight[3] - _reach_of(tree, place, lane, room.sight)
-            if gap > 0.0:
-                cost = max(cost, gap * gap * _LOWERED)
-                if cost >= best:
-                    continue
-            at = depth  # the nearest goes on top
-            while at > floor and costs[at - 1] < cost:
-                costs[at] = costs[at - 1]
-                for column in range(4):
-                    stack[at, column] = stack[at - 1, column]
-                at -= 1
-            costs[at] = cost
-            stack[at, 0], stack[at, 2] = (level - 1, block * WIDTH + lane) if splits_one else (level, block)
-            stack[at, 1], stack[at, 3] = (other_level, other) if splits_one else (other_level - 1, other * WIDTH + lane)
-            depth += 1
-    return count, depth, best
-
-
-@helper
 def _compare_blocks(
-    one: Surface,
-    two: Surface,
-    motions: Motions,
-    names: tuple[Integer, Integer, Integer],
-    best: float,
-    room: Room,
-) -> tuple[Integer, float]:
-    """Measure the triangles of two blocks; list those that may share a point."""
+    one: Surface, two: Surface, poses: Poses, names: tuple[Integer, Integer, Integer], best: float, room: Room
+) -> float:
+    """Measure the triangles of two blocks, and return the least squared distance so far."""
     row, block, other = names
-    count: Integer = 0
-    box, query, gaps = room.box, room.query, room.gaps
+    box, query, gaps, way = room.box, room.query, room.gaps, room.way
     copy_box(one, 0, block, box)
     fill_query(room.frames, 1, box, query)
-    turned_gaps(two.lanes, two.slabs, other, query, gaps)
-    near: Integer = 0
-    for lane in range(WIDTH):
-        near |= np.int64(gaps[lane] * _LOWERED < best) << lane
+    near = turned_gaps(two.lanes, two.slabs, other, query, gaps, best * _RAISED)
     if near == 0:
-        return 0, best
-    way = room.way
+        return best
     slack = room.frames[0, 12]
-    for lane in range(min(WIDTH, one.rows.size - block * WIDTH)):
+    own_count = min(WIDTH, one.rows.size - block * WIDTH)
+    for lane in range(own_count):
         room.reach[lane] = _farthest(triangle_at(one, block * WIDTH + lane), way, 1.0)
-    for lane in range(WIDTH):
-        if (near >> lane) & 1 == 0:
-            continue
-        place = other * WIDTH + lane
-        triangle = placed_triangle(two, motions, row, place)
+    while near != 0:
+        place = other * WIDTH + lowest_bit(near)
+        near &= near - 1
+        triangle = placed_triangle(two, poses, row, place)
         start = -_farthest(triangle, way, -1.0) - slack
         x0, y0, z0, x1, y1, z1 = box_around(triangle, one.middle)
         query[0], query[1], query[2], query[3], query[4], query[5] = x0, y0, z0, x1, y1, z1
-        box_gaps(one.lanes, block, query, gaps)
-        for own_lane in range(WIDTH):
-            cost = gaps[own_lane] * _LOWERED
-            if not cost < best:
-                continue
-            gap = start - room.reach[own_lane]
+        found = box_gaps(one.lanes, block, query, gaps, best * _RAISED)
+        while found != 0:
+            lane = lowest_bit(found)
+            found &= found - 1
+            gap = start - room.reach[lane]
             if gap > 0.0 and gap * gap >= best:
                 continue
-            own = block * WIDTH + own_lane
-            mine = triangle_at(one, own)
-            squared, p, q = triangle_distance(mine, triangle)
+            own = triangle_at(one, block * WIDTH + lane)
+            if _is_farther(own, triangle, best, slack):
+                continue
+            squared, p, q = triangle_distance(own, triangle)
             if squared < best:
                 best = squared
-                room.nearest[0], room.nearest[1] = own, place
+                room.nearest[0], room.nearest[1] = block * WIDTH + lane, place
                 _turn(way, p, q, squared)
                 start = -_farthest(triangle, way, -1.0) - slack
-                for k in range(min(WIDTH, one.rows.size - block * WIDTH)):
+                for k in range(own_count):
                     room.reach[k] = _farthest(triangle_at(one, block * WIDTH + k), way, 1.0)
-            if cost == 0.0 and not is_surely_apart(mine, triangle):
-                room.candidates[count, 0], room.candidates[count, 1] = own, place
-                count += 1
-    return count, best
+    return best
+
+
+@helper
+def _is_farther(one: Triangle, two: Triangle, best: float, slack: float) -> bool:
+    """Return whether two triangles are surely farther apart than the root of ``best``, by the line of their middles."""
+    x = two[0][0] + two[1][0] + two[2][0] - (one[0][0] + one[1][0] + one[2][0])
+    y = two[0][1] + two[1][1] + two[2][1] - (one[0][1] + one[1][1] + one[2][1])
+    z = two[0][2] + two[1][2] + two[2][2] - (one[0][2] + one[1][2] + one[2][2])
+    end = max(
+        x * one[0][0] + y * one[0][1] + z * one[0][2],
+        x * one[1][0] + y * one[1][1] + z * one[1][2],
+        x * one[2][0] + y * one[2][1] + z * one[2][2],
+    )
+    start = min(
+        x * two[0][0] + y * two[0][1] + z * two[0][2],
+        x * two[1][0] + y * two[1][1] + z * two[1][2],
+        x * two[2][0] + y * two[2][1] + z * two[2][2],
+    )
+    gap = start - end - slack * (abs(x) + abs(y) + abs(z))
+    return gap > 0.0 and gap * gap > best * (x * x + y * y + z * z)
 
 
 @helper

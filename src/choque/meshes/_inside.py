@@ -13,7 +13,8 @@ from choque._core.predicates import line_side, plane_side
 from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer
 from choque._core.vector import Vector, point_of
-from choque.meshes.frames import Motions, placed_triangle
+from choque.meshes.frames import placed_triangle
+from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface
 from choque.meshes.triangles import Triangle, normal_axis, seen, segment_meets
 
@@ -21,13 +22,13 @@ OUTSIDE, INSIDE, ON = 0, 1, 2
 
 
 def places_of(
-    points: NDArray[np.float64], surface: Surface, motions: Motions, row: int, thread_count: int
+    points: NDArray[np.float64], surface: Surface, poses: Poses, row: int, thread_count: int
 ) -> NDArray[np.uint8]:
     """Return `OUTSIDE`, `INSIDE` or `ON` for points (n, 3) and a closed mesh in pose ``row``."""
     answers = np.zeros(len(points), np.uint8)
     if len(surface.rows):
         shares = threads.ranges(len(points), thread_count)
-        threads.run(lambda part: _place_points(*shares[part], points, surface, motions, row, answers), len(shares))
+        threads.run(lambda part: _place_points(*shares[part], points, surface, poses, row, answers), len(shares))
     return answers
 
 
@@ -37,17 +38,17 @@ def _place_points(
     last: int,
     points: NDArray[np.float64],
     surface: Surface,
-    motions: Motions,
+    poses: Poses,
     row: int,
     answers: NDArray[np.uint8],
 ) -> None:
     stack = np.empty(WIDTH * surface.level_first.size, np.int64)
     for k in range(first, last):
-        answers[k] = place_point(point_of(points, k), surface, motions, row, stack)
+        answers[k] = place_point(point_of(points, k), surface, poses, row, stack)
 
 
 @kernel
-def place_point(point: Vector, surface: Surface, motions: Motions, row: int, stack: NDArray[np.int64]) -> int:
+def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: NDArray[np.int64]) -> int:
     """Return where a point lies: count the triangles that a ray along z from a point beside it passes.
 
     The ray starts at (x + ε, y + ε², z) for an ε that is smaller than any difference of coordinates, so that it meets
@@ -61,13 +62,13 @@ def place_point(point: Vector, surface: Surface, motions: Motions, row: int, sta
         level, block = level_of(stack[depth]), block_of(stack[depth])
         place = surface.level_first[level] + block
         for lane in range(WIDTH):
-            if not _is_below(point, surface, motions, row, 96 * place + lane):
+            if not _is_below(point, surface, poses, row, 96 * place + lane):
                 continue
             if level > 0:
                 stack[depth] = entry_of(level - 1, block * WIDTH + lane)
                 depth += 1
                 continue
-            passed = _passes(point, placed_triangle(surface, motions, row, block * WIDTH + lane))
+            passed = _passes(point, placed_triangle(surface, poses, row, block * WIDTH + lane))
             if passed == ON:
                 return ON
             parity ^= passed
@@ -75,13 +76,13 @@ def place_point(point: Vector, surface: Surface, motions: Motions, row: int, sta
 
 
 @helper
-def _is_below(point: Vector, surface: Surface, motions: Motions, row: Integer, lane: Integer) -> bool:
+def _is_below(point: Vector, surface: Surface, poses: Poses, row: Integer, lane: Integer) -> bool:
     """Return whether the ray along z from a point may meet the box of a lane in the pose; not for unused lanes."""
     for axis in range(3):
-        middle, half = motions.translation[row, axis], 0.0
+        middle, half = poses.translation[row, axis], 0.0
         size = abs(middle)
         for k in range(3):
-            share = motions.rotation[row, axis, k]
+            share = poses.rotation[row, axis, k]
             low, high = float(surface.lanes[lane + 16 * k]), float(surface.lanes[lane + 16 * (k + 3)])
             centre = surface.middle[k] + 0.5 * (low + high)
             middle += share * centre

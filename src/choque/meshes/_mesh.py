@@ -17,7 +17,6 @@ from choque.files.meshes import check_mesh, read_mesh, write_mesh
 from choque.meshes._inside import one_of_each_part, places_of
 from choque.meshes._report import Report, edge_counts, make_report, welded
 from choque.meshes._search import meeting_pairs, own_pairs, shared_segments
-from choque.meshes.frames import make_motions
 from choque.meshes.poses import as_poses
 from choque.meshes.surface import Surface, make_surface
 from choque.meshes.triangles import KINDS, TOUCHING
@@ -144,7 +143,7 @@ class Mesh:
         if not self.is_closed:
             raise InvalidInput("The mesh is open: it has no inside. See report() for where it is open.")
         count = _thread_count(threads, len(given))
-        return places_of(given, self.surface, make_motions(as_poses(None)), 0, count) > 0
+        return places_of(given, self.surface, as_poses(None), 0, count) > 0
 
     def report(self) -> Report:
         """Return what is wrong with the mesh: open edges, degenerate and repeated faces, self-intersections and more.

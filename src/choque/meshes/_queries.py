@@ -12,11 +12,10 @@ from choque._core import check, threads
 from choque._core.kernel import kernel
 from choque._core.vector import point_of
 from choque.errors import InvalidInput
-from choque.meshes._collide import meet_anywhere, over_batches
+from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes._distance import least_distances
 from choque.meshes._inside import INSIDE, place_point
 from choque.meshes._mesh import Mesh, surfaces_of
-from choque.meshes.frames import Motions, make_motions
 from choque.meshes.poses import Poses, as_poses, placed
 from choque.meshes.surface import WIDTH, Surface
 
@@ -76,14 +75,14 @@ def collide(
     [True, True, False]
     """
     one, two = surfaces_of(a, b)
-    motions = make_motions(as_poses(poses))
-    count = _thread_count(threads, len(motions.rotation))
-    hits = meet_anywhere(one, two, motions, count)
+    where = as_poses(poses)
+    count = _thread_count(threads, len(where))
+    hits = meeting_places(one, two, where, count)[:, 0] >= 0
     if _is_solid(a, b, solid) and not hits.all():
         points = (a.part_points, b.part_points)
         rest = np.flatnonzero(~hits)
         inner = np.zeros(len(rest), np.bool_)
-        left = Motions(*(np.ascontiguousarray(part[rest]) for part in motions))
+        left = Poses(*(np.ascontiguousarray(part[rest]) for part in where))
         over_batches(len(rest), count, lambda first, last: _nest(first, last, one, two, left, points, inner))
         hits[rest] = inner
     return hits
@@ -113,9 +112,9 @@ def distance(a: Mesh, b: Mesh, poses: Any = None, *, bound: float = np.inf, thre
     """
     one, two = surfaces_of(a, b)
     limit = check.number(bound, "bound", 0, infinite=True)
-    motions = make_motions(as_poses(poses))
-    count = _thread_count(threads, len(motions.rotation))
-    found = least_distances(one, two, motions, limit, count)
+    where = as_poses(poses)
+    count = _thread_count(threads, len(where))
+    found = least_distances(one, two, where, limit, count)
     return Distances(found.distance, found.one, found.two)
 
 
@@ -216,19 +215,19 @@ def _nest(
     last: int,
     one: Surface,
     two: Surface,
-    motions: Motions,
+    poses: Poses,
     points: tuple[NDArray[np.float64], NDArray[np.float64]],
     hits: NDArray[np.bool_],
 ) -> None:
     """Find out for poses without contact whether a part of one mesh lies inside the other."""
     stack = np.empty(WIDTH * max(one.level_first.size, two.level_first.size), np.int64)
-    still = Motions(np.eye(3).reshape(1, 3, 3), np.zeros((1, 3)), np.eye(3).reshape(1, 3, 3))
+    still = Poses(np.eye(3).reshape(1, 3, 3), np.zeros((1, 3)))
     own, others = points
     for row in range(first, last):
         for k in range(own.shape[0]):
             if not hits[row]:
-                hits[row] = place_point(point_of(own, k), two, motions, row, stack) == INSIDE
+                hits[row] = place_point(point_of(own, k), two, poses, row, stack) == INSIDE
         for k in range(others.shape[0]):
             if not hits[row]:
-                point = placed(motions.rotation, motions.translation, row, point_of(others, k))
+                point = placed(poses.rotation, poses.translation, row, point_of(others, k))
                 hits[row] = place_point(point, one, still, 0, stack) == INSIDE

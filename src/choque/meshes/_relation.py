@@ -14,7 +14,6 @@ from choque.errors import InvalidInput
 from choque.meshes._inside import INSIDE, OUTSIDE, places_of
 from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes._search import meeting_pairs
-from choque.meshes.frames import make_motions
 from choque.meshes.poses import as_poses
 from choque.meshes.triangles import COPLANAR, CROSSING
 
@@ -63,7 +62,7 @@ def relation(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = None) 
     if len(pairs) and _same_faces(a, other):
         return "equal"
     found = _Found()
-    still = make_motions(as_poses(None))
+    still = as_poses(None)
     for mesh, target, column, is_first in ((a, other, 0, True), (other, a, 1, False)):
         free = np.ones(len(mesh), np.bool_)
         free[pairs[:, column]] = False

@@ -18,7 +18,6 @@ from choque.meshes._distance import least_distances
 from choque.meshes._mesh import Mesh
 from choque.meshes._queries import collide
 from choque.meshes._search import meeting_pairs
-from choque.meshes.frames import make_motions
 from choque.meshes.poses import as_poses
 from choque.meshes.triangles import CROSSING
 
@@ -131,14 +130,14 @@ class Scene:
 def _judge(a: Mesh, b: Mesh, clearance: float) -> tuple[str, float, NDArray[np.float64], int] | None:
     """Return how two parts clash, their gap, a place, and how many pairs of faces meet; None if they do not clash."""
     still = as_poses(None)
-    found = least_distances(a.surface, b.surface, make_motions(still), clearance, 1)
+    found = least_distances(a.surface, b.surface, still, clearance, 1)
     gap, point = float(found.distance[0]), 0.5 * (found.one[0] + found.two[0])
     if gap == 0:
         _, kinds = meeting_pairs(a.surface, b.surface, still, 1)
         return ("crossing" if (kinds == CROSSING).any() else "touching"), 0.0, point, len(kinds)
     if collide(a, b, threads=1)[0]:
         if not np.isfinite(gap):
-            found = least_distances(a.surface, b.surface, make_motions(still), np.inf, 1)
+            found = least_distances(a.surface, b.surface, still, np.inf, 1)
             gap, point = float(found.distance[0]), 0.5 * (found.one[0] + found.two[0])
         return "inside", gap, point, 0
     return ("near", gap, point, 0) if np.isfinite(gap) and gap <= clearance else None

@@ -16,7 +16,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer, Keys
-from choque.meshes.frames import Motions, make_motions, placed_triangle
+from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
 from choque.meshes.triangles import (
@@ -50,7 +50,7 @@ def meeting_pairs(
     """Return all pairs (m, 2) of faces that meet, sorted, and their kinds (m,)."""
     sink = Sink(len(two.rows), thread_count, None)
     if len(one.rows) and len(two.rows):
-        sink.run(_emit_meeting, -(-len(two.rows) // WIDTH), one, two, make_motions(pose))
+        sink.run(_emit_meeting, -(-len(two.rows) // WIDTH), one, two, pose)
     return _unpacked(sink)
 
 
@@ -73,7 +73,7 @@ def shared_segments(
         place[surface.rows] = np.arange(len(place))
         places.append(place[pairs[:, column]])
     places_of_both = np.stack(places, axis=1)
-    threads.over_ranges(_segments, len(pairs), thread_count, one, two, make_motions(pose), places_of_both, segments)
+    threads.over_ranges(_segments, len(pairs), thread_count, one, two, pose, places_of_both, segments)
     return segments.reshape(-1, 2, 3)
 
 
@@ -88,9 +88,7 @@ def _unpacked(sink: Sink) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
 
 
 @kernel
-def _emit_meeting(
-    first: int, last: int, chunk: Keys, one: Surface, two: Surface, motions: Motions
-) -> tuple[int, int, int]:
+def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface, poses: Poses) -> tuple[int, int, int]:
     """Emission kernel; a unit is a block of triangles of ``two``, which is searched for in the tree of ``one``."""
     room = Room(
         np.empty(WIDTH * one.level_first.size, np.int64),
@@ -102,7 +100,7 @@ def _emit_meeting(
     tests = 0
     for own in range(first, last):
         begin = written
-        _fill_block(one, two, motions, own, room)
+        _fill_block(one, two, poses, own, room)
         room.stack[0] = entry_of(one.level_first.size - 2, 0)
         depth: Integer = 1
         while depth > 0:
@@ -112,7 +110,7 @@ def _emit_meeting(
             tests += count
             for k in range(count):
                 place, other = room.candidates[k, 0], room.candidates[k, 1]
-                kind = triangles_kind(triangle_at(one, place), placed_triangle(two, motions, 0, other))
+                kind = triangles_kind(triangle_at(one, place), placed_triangle(two, poses, 0, other))
                 if kind > 0:
                     chunk[written] = _key(one.rows[place], two.rows[other], kind)
                     written += 1
@@ -125,13 +123,13 @@ def _key(a: Integer, b: Integer, kind: Integer) -> Integer:
 
 
 @helper
-def _fill_block(one: Surface, two: Surface, motions: Motions, own: Integer, room: Room) -> None:
+def _fill_block(one: Surface, two: Surface, poses: Poses, own: Integer, room: Room) -> None:
     """Write the corners of a block of triangles in the pose, their boxes, and as the last row the box around all."""
     boxes = room.boxes
     for bound in range(3):
         boxes[WIDTH, bound], boxes[WIDTH, bound + 3] = np.float32(np.inf), np.float32(-np.inf)
     for i in range(min(WIDTH, two.rows.size - own * WIDTH)):
-        triangle = placed_triangle(two, motions, 0, own * WIDTH + i)
+        triangle = placed_triangle(two, poses, 0, own * WIDTH + i)
         box = box_around(triangle, one.middle)
         for axis in range(3):
             for corner in range(3):
@@ -256,11 +254,11 @@ def _segments(
     last: int,
     one: Surface,
     two: Surface,
-    motions: Motions,
+    poses: Poses,
     places: NDArray[np.int64],
     segments: NDArray[np.float64],
 ) -> None:
     for row in range(first, last):
-        start, end = intersection_of(triangle_at(one, places[row, 0]), placed_triangle(two, motions, 0, places[row, 1]))
+        start, end = intersection_of(triangle_at(one, places[row, 0]), placed_triangle(two, poses, 0, places[row, 1]))
         for axis in range(3):
             segments[row, axis], segments[row, axis + 3] = start[axis], end[axis]

@@ -6,8 +6,6 @@ a pair of triangles that meets is never left out: the corners of triangles in a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,34 +22,31 @@ PROJECTING = 1e-6
 """More than the error of a projection in float32, in terms of the magnitudes of coordinates."""
 
 
-class Motions(NamedTuple):
-    """Poses of the second mesh with their inverses, for kernels: (k, 3, 3), (k, 3) and (k, 3, 3)."""
-
-    rotation: NDArray[np.float64]
-    translation: NDArray[np.float64]
-    inverse: NDArray[np.float64]
-
-
-def make_motions(poses: Poses) -> Motions:
-    """Add the inverses of the rotations as they are: they need not be orthonormal to the last digit."""
-    inverse = np.linalg.inv(poses.rotation) if len(poses) else poses.rotation
-    return Motions(poses.rotation, poses.translation, np.ascontiguousarray(inverse))
-
-
 FRAME = 14
 """Numbers that describe a frame: a matrix, a shift, what rounding may lose, and what projecting may lose."""
 
 
 @helper
-def fill_frames(one: Surface, two: Surface, motions: Motions, row: Integer, frames: NDArray[np.float64]) -> None:
-    """Write to ``frames`` (2, 14) how boxes of the second mesh appear in the first one, and the other way round."""
-    rotation, inverse = motions.rotation, motions.inverse
+def fill_frames(one: Surface, two: Surface, poses: Poses, row: Integer, frames: NDArray[np.float64]) -> None:
+    """Write to ``frames`` (2, 14) how boxes of the second mesh appear in the first one, and the other way round.
+
+    The inverse is that of the matrix as it is, which need not be orthonormal to the last digit.
+    """
+    rotation = poses.rotation
+    volume = 0.0
+    for i in range(3):
+        j, m = (i + 1) % 3, (i + 2) % 3
+        for k in range(3):
+            n, p = (k + 1) % 3, (k + 2) % 3
+            frames[0, 3 * i + k] = rotation[row, i, k]
+            frames[1, 3 * k + i] = rotation[row, j, n] * rotation[row, m, p] - rotation[row, j, p] * rotation[row, m, n]
+        volume += rotation[row, 0, i] * frames[1, 3 * i]
     size = 0.0
     for i in range(3):
-        shift = motions.translation[row, i]
+        shift = poses.translation[row, i]
         reach = abs(shift) + abs(one.middle[i])
         for k in range(3):
-            frames[0, 3 * i + k], frames[1, 3 * i + k] = rotation[row, i, k], inverse[row, i, k]
+            frames[1, 3 * i + k] /= volume
             shift += rotation[row, i, k] * two.middle[k]
             reach += abs(two.middle[k])
         frames[0, 9 + i] = shift - one.middle[i]
@@ -59,27 +54,15 @@ def fill_frames(one: Surface, two: Surface, motions: Motions, row: Integer, fram
     for i in range(3):
         shift = 0.0
         for k in range(3):
-            shift -= inverse[row, i, k] * frames[0, 9 + k]
+            shift -= frames[1, 3 * i + k] * frames[0, 9 + k]
         frames[1, 9 + i] = shift
-    own, other = _radius(one), _radius(two)
-    frames[0, 12] = frames[1, 12] = ROUNDING * (size + own + other)
-    frames[0, 13], frames[1, 13] = PROJECTING * own, PROJECTING * other
-
-
-@helper
-def _radius(surface: Surface) -> float:
-    """Return the greatest magnitude of a coordinate in the tree."""
-    start = 96 * (surface.level_first[surface.level_first.size - 1] - 1)
-    radius = 0.0
-    for k in range(96):
-        value = abs(float(surface.lanes[start + k]))
-        radius = value if value > radius else radius  # never for NaN
-    return 2.0 * radius
+    frames[0, 12] = frames[1, 12] = ROUNDING * (size + one.root[11] + two.root[11])
+    frames[0, 13], frames[1, 13] = PROJECTING * one.root[11], PROJECTING * two.root[11]
 
 
 @forceinline
 def copy_box(surface: Surface, level: Integer, block: Integer, box: NDArray[np.float64]) -> None:
-    """Write the bounds (6,) around a block and its slab (5,); for the highest one those around its lanes, and none."""
+    """Write the bounds (6,) around a block and its slab (5,), which is none for the highest one."""
     lanes, level_first = surface.lanes, surface.level_first
     if level < level_first.size - 2:
         parent, lane = level_first[level + 1] + block // 16, block % 16
@@ -87,17 +70,9 @@ def copy_box(surface: Surface, level: Integer, block: Integer, box: NDArray[np.f
             box[bound] = lanes[96 * parent + 16 * bound + lane]
         for column in range(5):
             box[6 + column] = surface.slabs[80 * parent + 16 * column + lane]
-        return
-    for column in range(5):
-        box[6 + column] = 0.0
-    start = 96 * (level_first[level_first.size - 1] - 1)
-    for axis in range(3):
-        low, high = lanes[start + 16 * axis], lanes[start + 16 * (axis + 3)]
-        for lane in range(1, 16):
-            lower, upper = lanes[start + 16 * axis + lane], lanes[start + 16 * (axis + 3) + lane]
-            low = lower if lower < low else low  # never for NaN
-            high = upper if upper > high else high
-        box[axis], box[axis + 3] = low, high
+    else:
+        for column in range(11):
+            box[column] = surface.root[column]
 
 
 @forceinline
@@ -132,10 +107,10 @@ def fill_query(
 
 
 @forceinline
-def placed_triangle(surface: Surface, motions: Motions, row: Integer, place: Integer) -> Triangle:
+def placed_triangle(surface: Surface, poses: Poses, row: Integer, place: Integer) -> Triangle:
     """Return the triangle at a place of the tree, in pose ``row``."""
     return (
-        placed(motions.rotation, motions.translation, row, vertex(surface, place, 0)),
-        placed(motions.rotation, motions.translation, row, vertex(surface, place, 1)),
-        placed(motions.rotation, motions.translation, row, vertex(surface, place, 2)),
+        placed(poses.rotation, poses.translation, row, vertex(surface, place, 0)),
+        placed(poses.rotation, poses.translation, row, vertex(surface, place, 1)),
+        placed(poses.rotation, poses.translation, row, vertex(surface, place, 2)),
     )

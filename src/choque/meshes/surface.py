@@ -45,6 +45,8 @@ class Surface(NamedTuple):
         (levels + 1,) int64: the first block of each level.
     middle
         (3,) float64: the middle of the box around the mesh.
+    root
+        (12,) float64: the bounds around all lanes, five zeros for no slab, and twice the greatest magnitude of these.
     """
 
     vertices: NDArray[np.float64]
@@ -54,6 +56,7 @@ class Surface(NamedTuple):
     slabs: NDArray[np.float32]
     level_first: NDArray[np.int64]
     middle: NDArray[np.float64]
+    root: NDArray[np.float64]
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +80,12 @@ def make_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32], thread
         parts = threads.ranges(count, thread_count if len(faces) > threads.STREAM_SERIAL_BELOW else 1)
         work = partial(_fill_level, parts, first, width, (vertices, corners, middle), slabs)
         threads.run(work, len(parts))
-    return Surface(vertices, corners, tree.rows, lanes, slabs, tree.level_first, middle)
+    root = np.zeros(12)
+    if len(faces):
+        highest = lanes[-6 * WIDTH :].reshape(2, 3, WIDTH)  # NaN where not in use
+        root[:3], root[3:6] = np.fmin.reduce(highest[0], axis=1), np.fmax.reduce(highest[1], axis=1)
+        root[11] = 2 * np.abs(root).max()
+    return Surface(vertices, corners, tree.rows, lanes, slabs, tree.level_first, middle, root)
 
 
 def _fill_level(
