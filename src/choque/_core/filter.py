@@ -61,6 +61,11 @@ class PairFilter:
             np.concatenate((self.static, other.static)),
         )
 
+    def put(self, rows: Rows, other: PairFilter | None) -> None:
+        """Write the rows of ``other``, or those of a filter open to all, in place of these ``rows``."""
+        arriving = other or PairFilter.open_to_all(len(rows))
+        self.groups[rows], self.masks[rows], self.static[rows] = arriving.groups, arriving.masks, arriving.static
+
     def keep_allowed(self, keys: Keys) -> int:
         """Move the allowed keys to the front of ``keys``, in order, and return how many there are."""
         return keep_allowed(keys, self.groups, self.masks, self.static)

@@ -98,13 +98,24 @@ class Bvh(Index):
         self._clear(rows)
         return change_from_log([pack_pairs(pairs) | ENDED], self.table.pair_filter)
 
+    def add(self, rows: Rows) -> Change:
+        """Enter the boxes into free lanes, as if they had moved there from nowhere."""
+        tree, places = self._own_order()
+        _fill_lanes(rows, self.records, places, tree.lanes, tree.rows)
+        nowhere = np.full((len(rows), 6), np.inf, self.records.dtype)
+        nowhere[:, 3:] = -np.inf
+        return self.move(rows, nowhere)
+
     def _clear(self, rows: Rows) -> None:
+        tree, places = self._own_order()
+        _clear_lanes(rows, places, tree.lanes, tree.rows)
+
+    def _own_order(self) -> tuple[Tree, NDArray[np.int32]]:
+        """Return the tree, with an order of boxes that may be changed, and the place of each row in it."""
         if self._shares_order:
             self._hierarchy = self._hierarchy._replace(rows=self._hierarchy.rows.copy())
             self._shares_order = False
-        tree = self._hierarchy
-        places, _ = self._movement_arrays()
-        _clear_lanes(rows, places, tree.lanes, tree.rows)
+        return self._hierarchy, self._movement_arrays()[0]
 
     def structure(self) -> Structure:
         """Return the blocks of the tree, and the order of the curve through them."""
@@ -231,6 +242,23 @@ def _clear_lanes(removed: Rows, places: Places, lanes: Any, rows: NDArray[np.uin
             lanes[block, bound, last % WIDTH] = np.nan
         rows[place], rows[last] = rows[last], rows[place]
         places[rows[place]], places[rows[last]] = place, last
+
+
+@kernel
+def _fill_lanes(added: Rows, records: Any, places: Places, lanes: Any, rows: NDArray[np.uint32]) -> None:
+    """Put boxes that are not in their blocks into the first free lanes there: what is in a block has no gaps."""
+    for m in range(added.size):
+        place = np.int64(places[added[m]])
+        block = place // WIDTH
+        free = block * WIDTH
+        if not np.isnan(lanes[block, 0, place % WIDTH]):
+            continue  # the tree was built with it
+        while not np.isnan(lanes[block, 0, free % WIDTH]):
+            free += 1
+        for bound in range(6):
+            lanes[block, bound, free % WIDTH] = records[added[m], bound]
+        rows[place], rows[free] = rows[free], rows[place]
+        places[rows[place]], places[rows[free]] = place, free
 
 
 @kernel

@@ -132,20 +132,28 @@ class Auto(Index):
 
     def move(self, rows: Rows, previous: Floats) -> Change:
         """Follow with the method chosen, or with a tree."""
-        if type(self._chosen).move is Index.move:  # it does not follow moves
-            self._why = f"{len(rows):,} of {len(self):,} bodies moved; a tree follows them at the cost of what moved"
-            self._grid_tests = None
-            self._use("bvh")
-        else:
-            self._chosen = copy.copy(self._chosen)
-            self._chosen.table = self.table
+        self._follow(rows, "moved", type(self._chosen).move is not Index.move)
         return self._chosen.move(rows, previous)
+
+    def add(self, rows: Rows) -> Change:
+        """Follow with the method chosen, or with a tree."""
+        self._follow(rows, "came", type(self._chosen).add is not Index.add)
+        return self._chosen.add(rows)
 
     def remove(self, rows: Rows) -> Change | None:
         """Follow with the method chosen."""
-        self._chosen = copy.copy(self._chosen)
-        self._chosen.table = self.table
+        self._follow(rows, "left", True)
         return self._chosen.remove(rows)
+
+    def _follow(self, rows: Rows, did: str, can_follow: bool) -> None:
+        """Let the method chosen take the present table, if it can follow what the bodies did, or a tree."""
+        if can_follow:
+            self._chosen = copy.copy(self._chosen)
+            self._chosen.table = self.table
+        else:
+            self._why = f"{len(rows):,} of {len(self):,} bodies {did}; a tree follows them at the cost of what {did}"
+            self._grid_tests = None
+            self._use("bvh")
 
     def make_sink(self, keep: bool) -> Sink:
         """Return a sink with as many threads as the method chosen takes."""

@@ -181,10 +181,11 @@ class BroadPhase:
         table = BoxTable(records, self._dimension, self._closed, self._threads, old.pair_filter, kept)
         if not old.removed.size:
             self._follow(table)
+            self._state.has_grown = False
             return
         living = living_rows(old)
         table.pair_filter = None if old.pair_filter is None else old.pair_filter.take(living)
-        self._state = state.over(table, state.identities.kept(living))
+        self._state = state.over(table, state.living(living))
 
     @one_thread
     def move(self, ids: ArrayLike, bounds: Bounds) -> None:
@@ -217,23 +218,52 @@ class BroadPhase:
         masks: ArrayLike | None = None,
         static: ArrayLike | None = None,
     ) -> NDArray[np.int32]:
-        """Add bodies and return their new ids; an id is never used again."""
+        """Add bodies and return their new ids; an id is never used again.
+
+        The set is put together again, but not if few bodies are added again and again to one with a tree (``bvh``, and
+        ``auto``, which takes one then): from the fourth call on each costs what the bodies touch, until all get new
+        boxes.
+        """
         self._check(bounds)
         state = self._valid()
         table, present = state.index.table, state.identities
+        arriving_filter = PairFilter.make(len(bounds), groups, masks, static)
+        arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
+        has_room = len(bounds) <= state.spare and arriving.dtype == table.records.dtype
+        if has_room and (table.pair_filter is not None or arriving_filter is None):
+            return self._add_in_place(arriving, arriving_filter)
         if table.removed.size:
             living = living_rows(table)
-            table, present = take(table, living), present.kept(living)
-        pair_filter, arriving_filter = table.pair_filter, PairFilter.make(len(bounds), groups, masks, static)
+            table, present = take(table, living), state.living(living)
+        pair_filter = table.pair_filter
         if pair_filter is not None or arriving_filter is not None:
             present_filter = pair_filter or PairFilter.open_to_all(len(self))
             pair_filter = present_filter.join(arriving_filter or PairFilter.open_to_all(len(bounds)))
         kept = None if table.bounds is None else table.bounds.join(bounds)
-        arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
         records = np.concatenate((widened_records(table, arriving.dtype), arriving))
         identities, new = present.joined(len(bounds))
-        self._state = state.over(replace(table, records=records, pair_filter=pair_filter, bounds=kept), identities)
+        table = replace(table, records=records, pair_filter=pair_filter, bounds=kept)
+        is_repeated = state.has_grown and len(bounds) <= len(self) ** 0.5
+        makes_room = is_repeated and type(state.index).add is not Index.add
+        latest = (state.with_room if makes_room else state.over)(table, identities)
+        latest.has_grown = True
+        self._state = latest
         return new
+
+    def _add_in_place(self, arriving: Floats, pair_filter: PairFilter | None) -> NDArray[np.int32]:
+        """Put bodies into the first spare rows and let the index follow; return their ids."""
+        state, index = self._state, copy.copy(self._state.index)
+        table, count = index.table, len(arriving)
+        rows = np.arange(len(table) - state.spare, len(table) - state.spare + count)
+        state.undo, state.is_valid = (rows, table.records[rows]), False
+        table.records[rows] = arriving
+        if table.pair_filter is not None:
+            table.pair_filter.put(rows, pair_filter)
+        index.table = replace(table, removed=np.setdiff1d(table.removed, rows, assume_unique=True))
+        latest = state.after(index, index.add(rows))
+        latest.spare = state.spare - count
+        self._state = latest
+        return state.identities.ids[rows]
 
     @one_thread
     def remove(self, ids: ArrayLike) -> None:
@@ -246,9 +276,9 @@ class BroadPhase:
         rows = np.sort(state.rows_of(ids))
         table = state.index.table
         marked = replace(table, removed=np.union1d(table.removed, rows))
-        if len(marked.removed) > MIN_REMOVED + REMOVED_PER_ROOT * len(table) ** 0.5:
+        if len(marked.removed) - state.spare > MIN_REMOVED + REMOVED_PER_ROOT * len(table) ** 0.5:
             staying = living_rows(marked)
-            self._state = state.over(take(marked, staying), state.identities.kept(staying))
+            self._state = state.over(take(marked, staying), state.living(staying))
             return
         index = copy.copy(state.index)
         index.table = marked

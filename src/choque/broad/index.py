@@ -150,6 +150,13 @@ class Index(ABC):
         """
         return None
 
+    def add(self, rows: Rows) -> Change:
+        """Follow bodies that come into these ``rows`` (k,), ascending, which were removed; the table has them already.
+
+        Return the pairs that began, in rows. An index that does not override it is built again instead.
+        """
+        raise NotImplementedError
+
     def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:
         """Return new records (n, 6) of ``bounds``; called before `build` and `update`, on the index they start from.
 

@@ -23,6 +23,9 @@ from choque.errors import InvalidInput
 if TYPE_CHECKING:
     from choque._core.tree import Tree
 
+MIN_SPARE = 64
+"""Spare rows of a set to which bodies are added again and again, beside the root of their number."""
+
 MAX_PENDING = 64
 """Changes that the known pairs have yet to follow are merged into one when they are more than this."""
 
@@ -41,6 +44,8 @@ class State:
     lookup: Tree | None = None
     is_valid: bool = True  # False while a change is made; if that fails, the index is built again when it is needed
     undo: tuple[Rows, Floats] | None = None  # records that are overwritten while bodies move, and their rows
+    has_grown: bool = False  # whether bodies were added since all of them had new boxes
+    spare: int = 0  # rows at the end of the table, counted as removed, for bodies that come next
 
     # Bodies
 
@@ -61,6 +66,23 @@ class State:
                     "bodies and end with remove."
                 )
         return rows
+
+    def living(self, rows: Rows) -> Identities:
+        """Return the identities of these ``rows`` alone, ascending; the ids of spare rows are free again."""
+        return Identities(self.identities.ids[rows], self.identities.following - self.spare)
+
+    def with_room(self, table: BoxTable, identities: Identities) -> State:
+        """Return the state of other bodies, as `over`, with spare rows behind them: copies of some, which are removed.
+
+        As many as the root of their number: so many more boxes hardly cost time, and filling them takes as many calls.
+        """
+        count = len(table)
+        spare = MIN_SPARE + int(count**0.5)
+        rows = np.concatenate((np.arange(count), np.arange(spare) * count // spare))
+        roomy = replace(take(table, rows), removed=np.arange(count, count + spare))
+        latest = self.over(roomy, identities.joined(spare)[0])
+        latest.spare = spare
+        return latest
 
     def name_answers(self, found: Pairs) -> Pairs:
         """Turn answers (question, row) into (question, id), in place, without those of removed bodies."""
@@ -107,7 +129,7 @@ class State:
         if change is None:
             return State(index, self.identities, previous=self._without_past())
         if index.table.removed.size:
-            change = _of_living(change, self.index.table.removed)
+            change = _of_living(change, min(self.index.table.removed, index.table.removed, key=len))
         change = Change(self.identities.name(change.began), self.identities.name(change.ended))
         known, pending = self.pairs, []
         if known is not None:
@@ -116,13 +138,17 @@ class State:
                 pending = [merge_changes(pending)]
                 if 2 * len(pending[0]) > len(known):
                     known, pending = apply_change(known, pending[0]), []
-        return State(index, self.identities, known, pending, self.stale, change)
+        latest = State(index, self.identities, known, pending, self.stale, change)
+        latest.has_grown, latest.spare = self.has_grown, self.spare
+        return latest
 
     def without(self, rows: Rows, index: Index) -> State:
         """Return the state of ``index``, which is as it was but for removed ``rows`` in its table."""
         stale = rows if self.stale is None else np.concatenate((self.stale, rows))
         known = (self.pairs, self.pending, None if self.pairs is None else stale)
-        return State(index, self.identities, *known, previous=self._without_past(), lookup=self.lookup)
+        latest = State(index, self.identities, *known, previous=self._without_past(), lookup=self.lookup)
+        latest.has_grown, latest.spare = self.has_grown, self.spare
+        return latest
 
     def over(self, table: BoxTable, identities: Identities) -> State:
         """Return the state of other bodies, with an index built over them."""
@@ -138,7 +164,7 @@ class State:
         living = living_rows(table)
         index = self.index.over(take(table, living), self.index.counters)
         pairs = None if self.pairs is None else self.find_pairs()
-        return State(index, self.identities.kept(living), pairs, change=self.change, previous=self.previous)
+        return State(index, self.living(living), pairs, change=self.change, previous=self.previous)
 
     def repair(self) -> None:
         """Return to the records before a change that failed halfway, and build the index again."""
