@@ -38,6 +38,11 @@ def _compare(columns: Any, at: int, stride: int, asked: Any, own: int, own_strid
 
 
 @njit
+def _covering(columns: Any, stride: int, at: int, own: int, limit: float, is_smaller: int) -> int:
+    return lanes.covering_eight(columns, stride, at, own, limit, is_smaller)
+
+
+@njit
 def _append(chunk: Any, written: int, words: Any, at: int, own: Any, mask: int) -> int:
     return lanes.append_pairs(chunk, written, words, at, own, mask)
 
@@ -127,6 +132,28 @@ def test_eight_boxes_are_tested_at_once(dtype: type) -> None:
             both = _compare(columns, at, stride, columns, own, stride)
             assert both == wanted | sharing << 8
             assert both == plain(lanes.compare_eight)(columns, at, stride, columns, own, stride)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_eight_boxes_are_tested_for_what_they_have_in_common(dtype: type) -> None:
+    random = np.random.default_rng(2)
+    lower = random.integers(0, 3, (3, 20))
+    edges = random.integers(0, 3, (3, 20))
+    stride = 32
+    columns = np.full((7, stride), np.nan, dtype)
+    columns[:, :20] = np.concatenate((lower, lower + edges, edges.prod(axis=0)[None]))
+    flat = columns.reshape(-1)
+    for own in range(20):
+        inner = np.minimum(columns[3:6], columns[3:6, own, None]) - np.maximum(columns[:3], columns[:3, own, None])
+        inner = inner.clip(0).prod(axis=0)
+        for is_smaller in (0, 1):
+            least, union = np.minimum(columns[6], columns[6, own]), columns[6] + columns[6, own] - inner
+            with np.errstate(invalid="ignore"):
+                covers = inner / (least if is_smaller else union) > 0.25
+            for at in range(24):
+                found = _covering(flat, stride, at, own, 0.25, is_smaller)
+                assert found == plain(lanes.covering_eight)(flat, stride, at, own, 0.25, is_smaller)
+                assert found == sum(int(covers[at + lane]) << lane for lane in range(8))
 
 
 @pytest.mark.parametrize("last", [None, 0, 1])

@@ -83,6 +83,7 @@ def test_equal_scores_keep_their_order_and_zeros_have_no_sign() -> None:
     boxes = [[0, 0, 1, 1], [5, 5, 6, 6], [0, 0, 1, 1], [8, 8, 9, 9]]
     assert suppress(boxes, [0.0, -0.0, 0.0, -0.0]).tolist() == [0, 1, 3]
     assert suppress(boxes, [-np.inf, 0.5, np.inf, 1e-300]).tolist() == [2, 1, 3]
+    assert suppress(boxes, [1e300, 0.5, 2e300, -1e300]).tolist() == [2, 1, 3]
 
 
 def test_no_boxes_and_flat_boxes() -> None:

@@ -214,6 +214,48 @@ def lane_hits(lanes: Array, block: Int, other: Int, lane: Int) -> int:
     return int(plain(lanes, block, *box))
 
 
+# Boxes in seven columns: six bounds and the area
+
+
+def _covering_eight(code: Code, columns: Any, stride: Any, at: Any, own: Any, limit: Any, is_smaller: Any) -> Any:
+    builder = code.builder
+
+    def either(order: str, first: Any, second: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(order, first, second), first, second)
+
+    others = [code.eight(columns, code.plus(at, code.times(stride, column))) for column in range(7)]
+    box = [code.splat(code.load(columns, code.plus(own, code.times(stride, column)))) for column in range(7)]
+    zero, inner = ir.Constant(columns.vector, [0.0] * LANES), None
+    for axis in range(3):
+        edge = builder.fsub(either("<", others[axis + 3], box[axis + 3]), either(">", others[axis], box[axis]))
+        edge = either(">", edge, zero)
+        inner = edge if inner is None else builder.fmul(inner, edge)
+    union = builder.fsub(builder.fadd(others[6], box[6]), inner)
+    is_least = builder.icmp_unsigned("!=", is_smaller, I64(0))
+    whole = builder.select(is_least, either("<", box[6], others[6]), union)  # NaN if the area of the other is NaN
+    return code.bits(builder.fcmp_ordered(">", builder.fdiv(inner, whole), code.splat(limit)))
+
+
+@operation(_covering_eight)
+def covering_eight(columns: Array, stride: Int, at: Int, own: Int, limit: Real, is_smaller: Int) -> int:
+    """Return the bits of the eight boxes from ``at`` on that have more than ``limit`` in common with the box ``own``.
+
+    That is intersection over union or, if ``is_smaller`` is not 0, over the smaller box. Columns lie ``stride`` apart.
+    """
+    mask = 0
+    kind = columns.dtype.type
+    for lane in range(LANES):
+        inner = kind(1)
+        for axis in range(3):
+            low = max(columns[at + axis * stride + lane], columns[own + axis * stride])
+            high = min(columns[at + (axis + 3) * stride + lane], columns[own + (axis + 3) * stride])
+            inner = inner * max(high - low, kind(0))
+        areas = columns[at + 6 * stride + lane], columns[own + 6 * stride]
+        whole = min(areas) if is_smaller else areas[0] + areas[1] - inner
+        mask |= bool(whole > 0 and inner / whole > kind(limit)) << lane
+    return mask
+
+
 # Records of eight elements, and columns made of them
 
 

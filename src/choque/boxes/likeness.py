@@ -50,10 +50,11 @@ def check_over(value: Any) -> bool:
 def check_finite(boxes: Boxes, name: str) -> Boxes:
     """Return ``boxes`` if they are finite, so that they have areas."""
     for side in (boxes.lower, boxes.upper):
-        is_bad = ~np.isfinite(side).all(axis=1)
-        if is_bad.any():
+        is_finite = np.isfinite(side)
+        if not is_finite.all():
+            row = int(np.argwhere(~is_finite)[0][0])
             raise InvalidInput(
-                f"Row {int(np.argmax(is_bad))} of {name} has an infinite corner; a box needs an area to be compared "
+                f"Row {row} of {name} has an infinite corner; a box needs an area to be compared "
                 "by, so give finite corners."
             )
     return boxes

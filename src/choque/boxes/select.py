@@ -1,0 +1,343 @@
+"""Which boxes are kept by greedy suppression, and which kept box covers each of the others.
+
+A box is kept if no kept box with a better score covers it. Scores need not be gone through in order: a box that no
+undecided box with a better score covers can be decided at once. So `_decide` begins anywhere, climbs from a box to the
+best undecided one that covers it until there is none, keeps that one, and drops all that it covers. Each search decides
+a box or climbs, and boxes are visited in the order of their cells, so that what is searched is in the cache.
+
+Boxes are sorted by cells of their lower corners. A box that covers another has about its size and place (see
+`choque.boxes.likeness`), so there are classes of sizes, each with cells of its own; only classes and cells within reach
+are searched. Cells are numbered ``x + stride · y`` plus a number for class and group, modulo a power of two of at
+least as many cells as boxes: a line of cells along x is a run of boxes wherever it is, space needs no bounds, and the
+memory is O(n). Boxes of distant cells that share a number are compared in vain, which is rare.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core import memory
+from choque._core.kernel import forceinline, kernel
+from choque._core.lanes import covering_eight, lowest_bit
+from choque._core.rounding import narrow_down, narrow_up
+from choque._core.types import Floats, Integer
+from choque.bounds import Boxes
+from choque.boxes.likeness import MARGIN
+from choque.errors import InvalidInput
+
+CLASSES = 30
+"""Classes of sizes, by the longest edge; the last one also holds all that is smaller."""
+
+FACTOR = 8.0
+"""The ratio between the sizes of neighbouring classes."""
+
+LINE, ALONG = 0.35, 0.18
+"""The height and width of a cell, as shares of the farthest that covering boxes of the largest size lie apart."""
+
+MIN_CELL = 1 / 64
+"""Cells are at least this share of the longest edge of their class high, however high the threshold is."""
+
+FARTHEST = 2.0**40
+"""Cell numbers are clipped to this; boxes that lie farther out share a cell, and are found all the same."""
+
+KEPT, DROPPED = 1, 2
+
+
+class Ranks(NamedTuple):
+    """Scores (n,) float64 and groups (n,) int64 of boxes."""
+
+    score: NDArray[np.float64]
+    group: NDArray[np.int64]
+
+
+class Setting(NamedTuple):
+    """What is searched, the same for all boxes.
+
+    Attributes
+    ----------
+    dimension
+        2 or 3.
+    threshold
+        From 0 to 1.
+    limit
+        A box covers another if they have more than this in common; a number of the float type of the boxes.
+    over_smaller
+        1 if overlaps are divided by the smaller box, else 0.
+    reach
+        Lower corners of boxes that cover each other differ by at most this many edges; infinity if sizes say nothing.
+    largest
+        The longest edge of all boxes.
+    size, per_line, per_cell
+        (classes,): the longest edge that a class holds, and cells for each unit of length along y and x.
+    """
+
+    dimension: int
+    threshold: float
+    limit: float
+    over_smaller: int
+    reach: float
+    largest: float
+    size: NDArray[np.float64]
+    per_line: NDArray[np.float64]
+    per_cell: NDArray[np.float64]
+
+
+class Search(NamedTuple):
+    """Scratch of searches: boxes found, (n,); the last search that found each box, (n,); the number of it, (1,)."""
+
+    found: NDArray[np.int32]
+    finder: NDArray[np.int32]
+    number: NDArray[np.int32]
+
+
+class Cells(NamedTuple):
+    """Boxes by cells.
+
+    Attributes
+    ----------
+    columns
+        (7 · stride,): six bounds, 0 and 1 along z in 2D, and the area; at least eight NaN follow in each column.
+    rows
+        (n,) int32: the row of each.
+    starts
+        (cells + 1,) int32: where the boxes of each cell begin.
+    score, group
+        (n,): as in `Ranks`, in the order of the cells.
+    """
+
+    columns: Floats
+    rows: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    score: NDArray[np.float64]
+    group: NDArray[np.int64]
+
+
+def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_merging: bool) -> Setting:
+    """Return what to search; merging counts overlaps of the threshold itself, suppression only larger ones."""
+    largest, is_finite = _measure(boxes.lower, boxes.upper)
+    if not is_finite:
+        raise InvalidInput(
+            f"A box has an area that {boxes.dtype} cannot hold; scale the boxes, or convert them to float64."
+        )
+    bound = np.array([threshold])
+    limit = narrow_down(bound, boxes.dtype)
+    if is_merging and threshold > 0:
+        limit = np.nextafter(narrow_up(bound, boxes.dtype), boxes.dtype.type(0))
+    has_reach = threshold > 0 and not is_over_smaller
+    reach = (1 / threshold - 1) * (1 + MARGIN) + MARGIN if has_reach else math.inf
+    size = largest * FACTOR ** -np.arange(float(CLASSES)) * (1 + MARGIN)
+    window = np.maximum(size * max(min(1.0, reach), MIN_CELL), 1e-300)
+    per_line, per_cell = 1 / (window * LINE), 1 / (window * ALONG)
+    return Setting(
+        boxes.dimension, threshold, float(limit[0]), int(is_over_smaller), reach, largest, size, per_line, per_cell
+    )
+
+
+def select(boxes: Boxes, ranks: Ranks, setting: Setting) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Return which boxes are kept, (n,), and for each box the row of the best kept one that covers it, or its own."""
+    cells = _sorted(boxes, ranks, setting)
+    state = np.zeros(len(boxes), np.uint8)
+    is_kept, owner = np.zeros(len(boxes), np.bool_), memory.empty(len(boxes), np.int32)
+    search = Search(memory.empty(len(boxes), np.int32), np.zeros(len(boxes), np.int32), np.zeros(1, np.int32))
+    _decide(cells, setting, state, search, memory.empty(len(boxes), np.int32), owner)
+    is_kept[cells.rows] = state == KEPT
+    best = np.empty(len(boxes), np.int32)
+    best[cells.rows] = cells.rows[owner]
+    return is_kept, best
+
+
+def _sorted(boxes: Boxes, ranks: Ranks, setting: Setting) -> Cells:
+    """Sort boxes by cells, by counting. O(n)."""
+    count = len(boxes)
+    starts, rows = np.zeros((1 << max(4, count.bit_length())) + 1, np.int32), memory.empty(count, np.int32)
+    _order(boxes.lower, boxes.upper, ranks.group, setting, memory.empty(count, np.int32), starts, rows)
+    columns: Floats = memory.empty(7 * (count + 8), boxes.dtype)
+    sorted_ranks = Ranks(memory.empty(count, np.float64), memory.empty(count, np.int64))
+    _gather(boxes.lower, boxes.upper, ranks, rows, columns, sorted_ranks)
+    return Cells(columns, rows, starts, *sorted_ranks)
+
+
+# Kernels
+
+
+@kernel
+def _measure(lower: Floats, upper: Floats) -> tuple[float, bool]:
+    """Return the longest edge, and whether all edges and areas are finite in the float type of the boxes."""
+    longest, total = lower.dtype.type(0), lower.dtype.type(0)
+    for i in range(lower.shape[0]):
+        area = lower.dtype.type(1)
+        for axis in range(lower.shape[1]):
+            edge = upper[i, axis] - lower[i, axis]
+            longest = max(longest, edge)
+            area *= edge
+        total = max(total, area)
+    return float(longest), bool(longest < np.inf and total < np.inf)
+
+
+@forceinline
+def _class_of(edge: float, largest: float) -> Any:
+    """Return the class of an edge: monotone in it."""
+    if edge >= largest:
+        return np.int64(0)
+    if not edge > 0.0:
+        return np.int64(CLASSES - 1)
+    return np.int64(min(np.log2(largest / edge) / np.log2(FACTOR), CLASSES - 1.0))
+
+
+@forceinline
+def _cell(value: float, per_cell: float) -> Any:
+    return np.int64(np.floor(max(-FARTHEST, min(FARTHEST, value * per_cell))))
+
+
+@forceinline
+def _number(x: Integer, y: Integer, kind: Integer, group: Integer, mask: Integer) -> Any:
+    """Return the number of a cell of a class and group. Strides near golden sections spread lines over all numbers."""
+    stride = np.int64(0.6180339887 * mask) | np.int64(1)
+    plane = ((kind * 7_919 + (group & np.int64(0xFFFFFFF))) & mask) * (np.int64(0.7548776662 * mask) | np.int64(1))
+    return ((x & mask) + (y & mask) * stride + plane) & mask
+
+
+@kernel
+def _order(lower: Any, upper: Any, group: Any, setting: Setting, own: Any, starts: Any, rows: Any) -> None:
+    """Write the rows of the boxes by cells, and where each cell begins. ``own`` (n,) is scratch."""
+    mask = np.int64(starts.size - 2)
+    for i in range(lower.shape[0]):
+        edge = 0.0
+        for axis in range(lower.shape[1]):
+            edge = max(edge, np.float64(upper[i, axis]) - np.float64(lower[i, axis]))
+        kind = _class_of(edge, setting.largest)
+        x = _cell(np.float64(lower[i, 0]), setting.per_cell[kind])
+        y = _cell(np.float64(lower[i, 1]), setting.per_line[kind])
+        own[i] = _number(x, y, kind, group[i], mask)
+        starts[own[i] + 1] += 1
+    for cell in range(1, starts.size):
+        starts[cell] += starts[cell - 1]
+    for k in range(lower.shape[0]):  # backwards: the boxes of a cell stay in order, and starts move to their places
+        i = lower.shape[0] - 1 - k
+        starts[own[i] + 1] -= 1
+        rows[starts[own[i] + 1]] = i
+    for cell in range(1, starts.size - 1):
+        starts[cell] = starts[cell + 1]
+    starts[starts.size - 1] = lower.shape[0]
+
+
+@kernel
+def _gather(lower: Any, upper: Any, ranks: Ranks, rows: Any, columns: Any, sorted_ranks: Ranks) -> None:
+    """Write the bounds and areas of boxes in the order ``rows`` as columns, and their ranks."""
+    count, dimension, one = rows.size, lower.shape[1], columns.dtype.type(1)
+    stride = columns.size // 7
+    for k in range(count):
+        i, area = rows[k], one
+        sorted_ranks.score[k], sorted_ranks.group[k] = ranks.score[i], ranks.group[i]
+        columns[2 * stride + k], columns[5 * stride + k] = one - one, one
+        for axis in range(dimension):
+            low, high = lower[i, axis], upper[i, axis]
+            columns[axis * stride + k], columns[(axis + 3) * stride + k] = low, high
+            area *= high - low
+        columns[6 * stride + k] = area
+    for column in range(7):
+        for k in range(count, stride):
+            columns[column * stride + k] = np.nan
+
+
+@forceinline
+def _is_better(cells: Any, one: Integer, other: Integer) -> Any:
+    first, second = cells.score[one], cells.score[other]
+    return first > second or (first == second and cells.rows[one] < cells.rows[other])
+
+
+@forceinline
+def _list_run(cells: Any, setting: Any, own: Integer, begin: Integer, end: Integer, search: Any, count: Integer) -> Any:
+    """List those of a run of boxes that the box at ``own`` covers, and that cover it; return how many are listed."""
+    stride = cells.columns.size // 7
+    for at in range(begin, end, 8):
+        hits = covering_eight(cells.columns, stride, at, own, setting.limit, setting.over_smaller)
+        if end - at < 8:
+            hits &= (1 << (end - at)) - 1  # what follows a run is searched elsewhere, if it is in reach
+        while hits != 0:
+            other = at + lowest_bit(hits)
+            hits &= hits - 1
+            # Lines that share numbers of cells may find a box twice.
+            if cells.group[other] == cells.group[own] and search.finder[other] != search.number[0]:
+                search.finder[other] = search.number[0]
+                search.found[count] = other
+                count += 1
+    return count
+
+
+@forceinline
+def _list_near(cells: Any, setting: Any, own: Integer, search: Any) -> Integer:
+    """List the boxes that the box at ``own`` covers, and that cover it, each once; return how many there are."""
+    columns, stride = cells.columns, cells.columns.size // 7
+    low_x, low_y = np.float64(columns[own]), np.float64(columns[own + stride])
+    edge_x = np.float64(columns[own + 3 * stride]) - low_x
+    edge_y = np.float64(columns[own + 4 * stride]) - low_y
+    edge = max(edge_x, edge_y)
+    if setting.dimension == 3:
+        edge = max(edge, np.float64(columns[own + 5 * stride]) - np.float64(columns[own + 2 * stride]))
+    first, last = np.int64(0), np.int64(CLASSES - 1)
+    if setting.reach < np.inf:
+        first = _class_of(edge / setting.threshold * (1.0 + MARGIN), setting.largest)
+        last = _class_of(edge * setting.threshold * (1.0 - MARGIN), setting.largest)
+    mask = np.int64(cells.starts.size - 2)
+    room_x, room_y = 1e-15 * (abs(low_x) + edge_x), 1e-15 * (abs(low_y) + edge_y)
+    count = np.int64(0)
+    search.number[0] += 1
+    search.finder[own] = search.number[0]
+    for kind in range(first, last + 1):
+        size, per_cell, per_line = setting.size[kind], setting.per_cell[kind], setting.per_line[kind]
+        reach_x, reach_y = edge_x * setting.reach, edge_y * setting.reach
+        from_x = _cell(low_x - min(size, reach_x) - room_x, per_cell)
+        to_x = _cell(low_x + min(edge_x, reach_x) + room_x, per_cell)
+        from_y = _cell(low_y - min(size, reach_y) - room_y, per_line)
+        to_y = _cell(low_y + min(edge_y, reach_y) + room_y, per_line)
+        if to_x - from_x >= mask or to_y - from_y >= mask // 8:
+            return _list_run(cells, setting, own, np.int64(0), np.int64(cells.rows.size), search, count)
+        for y in range(from_y, to_y + 1):
+            begin = _number(from_x, y, kind, cells.group[own], mask)
+            end = begin + to_x - from_x
+            beyond = end - mask - 1  # numbers go on with 0 after the last
+            end = min(end, mask)
+            count = _list_run(cells, setting, own, cells.starts[begin], cells.starts[end + 1], search, count)
+            if beyond >= 0:
+                count = _list_run(cells, setting, own, np.int64(0), cells.starts[beyond + 1], search, count)
+    return count
+
+
+@kernel
+def _decide(cells: Cells, setting: Setting, state: Any, search: Search, waiting: Any, owner: Any) -> None:
+    """Set the ``state`` (n,) of each box to `KEPT` or `DROPPED`, and its owner (n,): the best kept box that covers it.
+
+    ``waiting`` (n,) is scratch for boxes that wait for better ones.
+    """
+    found = search.found
+    for k in range(owner.size):
+        owner[k] = k
+    for seed in range(state.size):
+        depth = np.int64(0)
+        waiting[0] = seed
+        while depth >= 0:
+            own = np.int64(waiting[depth])
+            if state[own] != 0:
+                depth -= 1
+                continue
+            count = _list_near(cells, setting, own, search)
+            best = own
+            for k in range(count):
+                if state[found[k]] == 0 and _is_better(cells, found[k], best):
+                    best = np.int64(found[k])
+            if best != own:
+                depth += 1
+                waiting[depth] = best
+                continue
+            state[own] = KEPT
+            for k in range(count):
+                other = found[k]
+                if state[other] != KEPT:
+                    if state[other] == 0 or _is_better(cells, own, owner[other]):
+                        owner[other] = own
+                    state[other] = DROPPED
