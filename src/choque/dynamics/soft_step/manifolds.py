@@ -51,7 +51,6 @@ from choque.dynamics.soft_step.rows import (
     WIDTH,
     V,
     W,
-    relax_row,
     solve_row,
     warm_row,
 )
@@ -227,27 +226,23 @@ def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, speed: Any
 
 @helper
 def solve_manifolds(
-    first: Integer, last: Integer, rows: ManifoldRows, speed: Any, moving: Integer, rates: Rates
+    first: Integer, last: Integer, rows: ManifoldRows, speed: Any, moving: Integer, rates: Rates, has_bias: bool
 ) -> None:
-    """Normal impulses of all points, with the soft bias that corrects overlap."""
+    """Normal impulses of all points, then twist and friction.
+
+    With the soft bias that corrects overlap, or without it, so that what it added leaves the velocities again. Friction
+    acts in both: bodies would move sideways by what the bias gives them, and tall stacks would sway.
+    """
     a_row, b_row, _, row = rows
     inverse_h, push = rates.inverse_h, rates.push
     for t in range(first, last):
         a, b = a_row[t], b_row[t]
         rate, scale, keep = rates.rate, rates.scale, rates.keep
-        if a >= moving or b >= moving:
+        if not has_bias:
+            rate, scale, keep = 0.0, 1.0, 0.0
+        elif a >= moving or b >= moving:
             rate, scale, keep = rates.static_rate, rates.static_scale, rates.static_keep
         solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
-
-
-@helper
-def relax_manifolds(
-    first: Integer, last: Integer, rows: ManifoldRows, speed: Any, moving: Integer, rates: Rates
-) -> None:
-    """Normal impulses without the bias, so that what it added leaves the velocities again; then twist and friction."""
-    a_row, b_row, _, row = rows
-    for t in range(first, last):
-        relax_row(speed, row, t, a_row[t], b_row[t], moving, rates.inverse_h)
 
 
 @helper

@@ -206,6 +206,7 @@ def _solve(
     change = four.solve(closing, start, four.mul(mass, code.builder.select(apart, one, four.splat(scale))))
     push = four.mul(four.total(change), four.four(NORMAL))
     four.apply(moving, push, four.turned(JA, change), four.turned(JB, change))
+    _rub(four, code, moving)
 
 
 @operation(_solve)
@@ -222,7 +223,10 @@ def solve_row(
     scale: Real,
     keep: Real,
 ) -> None:
-    """Solve the normal impulses of manifold ``t`` with the soft bias ``rate``, ``scale`` and ``keep``."""
+    """Solve the normal impulses of manifold ``t``, then twist and friction.
+
+    The soft bias is ``rate``, ``scale`` and ``keep``; 0, 1 and 0 are none.
+    """
     row = _Row(rows[t])
     closing, moved = _at_points(row, speed, V, a, b), _at_points(row, speed, MOVED, a, b)
     start, mass = [], []
@@ -232,20 +236,12 @@ def solve_row(
         start.append(before - own * aim - (0.0 if gap > 0 else keep) * before)
         mass.append(own if gap > 0 else own * scale)
     _apply_plain(row, speed, (a, b, moving), _solve_plain(row, closing, start, mass), (0.0, 0.0, 0.0))
+    _rub_plain(row, speed, a, b, moving)
 
 
-def _relax(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any, inverse_h: Any) -> None:
-    four = _Four(code, speed, rows, t, a, b)
-    builder = code.builder
-    closing = four.at_points(V, (four.of_body(four.a, W), four.of_body(four.b, W)))
-    moved = four.at_points(MOVED, (four.of_body(four.a, TURNED), four.of_body(four.b, TURNED)))
-    mass = four.four(MASS)
-    gap = four.most(four.add(four.four(GAP), moved), four.zero)
-    start = four.sub(four.four(IMPULSE), four.mul(mass, four.mul(gap, four.splat(inverse_h))))
-    change = four.solve(closing, start, mass)
-    push = four.mul(four.total(change), four.four(NORMAL))
-    four.apply(moving, push, four.turned(JA, change), four.turned(JB, change))
-    # Twist, then friction along both tangents.
+def _rub(four: _Four, code: Code, moving: Any) -> None:
+    """Write the code of twist, then of friction along both tangents."""
+    builder, number = code.builder, four.speed.element
     impulse, mu = four.four(IMPULSE), four.get(MU)
     spin_a, spin_b = four.of_body(four.a, W), four.of_body(four.b, W)
     spin = four.first(four.total(four.add(four.mul(four.four(TA), spin_a), four.mul(four.four(TB), spin_b))))
@@ -276,9 +272,9 @@ def _relax(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: An
     new2 = four.sub(old2, four.add(four.mul(k12, x), four.mul(k22, y)))
     most = four.mul(mu, four.first(four.total(impulse)))
     size = four.add(four.mul(new1, new1), four.mul(new2, new2))
-    root = code.call("llvm.sqrt.f64", speed.element, [size])
+    root = code.call("llvm.sqrt.f64", number, [size])
     over = four.more(root, most)
-    one = ir.Constant(speed.element, 1.0)
+    one = ir.Constant(number, 1.0)
     share = builder.select(over, builder.fdiv(most, builder.select(over, root, one)), one)
     new1, new2 = four.put(four.mul(new1, share), SLIDE1), four.put(four.mul(new2, share), SLIDE2)
     one, two = four.splat(four.sub(new1, old1)), four.splat(four.sub(new2, old2))
@@ -286,42 +282,6 @@ def _relax(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: An
     turn_a = four.add(four.mul(one, four.four(FA1)), four.mul(two, four.four(FA2)), by_a)
     turn_b = four.add(four.mul(one, four.four(FB1)), four.mul(two, four.four(FB2)), by_b)
     four.apply(moving, push, turn_a, turn_b)
-
-
-@operation(_relax)
-def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real) -> None:
-    """Solve the normal impulses of manifold ``t`` without bias, then twist and friction."""
-    row = _Row(rows[t])
-    closing, moved = _at_points(row, speed, V, a, b), _at_points(row, speed, MOVED, a, b)
-    mass = [row[MASS + point] for point in FOUR]
-    start = [
-        row[IMPULSE + point] - mass[point] * (max(row[GAP + point] + moved[point], 0.0) * inverse_h) for point in FOUR
-    ]
-    _apply_plain(row, speed, (a, b, moving), _solve_plain(row, closing, start, mass), (0.0, 0.0, 0.0))
-    impulse = [row[IMPULSE + point] for point in FOUR]
-    most = row[MU] * sum(impulse[point] * row[LEVER + point] for point in FOUR)
-    spin = sum(row[TA + k] * speed[a, W + k] + row[TB + k] * speed[b, W + k] for k in range(3))
-    twist = max(min(row[TWIST] - row[TWIST_MASS] * spin, most), -most)
-    old = row[TWIST]
-    row[TWIST] = twist
-    change = row[TWIST] - old
-    slides = []
-    for tangent, first, second, drive in ((T1, FA1, FB1, DRIVE1), (T2, FA2, FB2, DRIVE2)):
-        slide = row[drive]
-        for k in range(3):
-            spin_a = speed[a, W + k] + change * row[TA + k] * (a < moving)
-            spin_b = speed[b, W + k] + change * row[TB + k] * (b < moving)
-            slide += row[tangent + k] * (speed[b, SCALE] * speed[b, V + k] - speed[a, SCALE] * speed[a, V + k])
-            slide += row[first + k] * spin_a + row[second + k] * spin_b
-        slides.append(slide)
-    one = row[SLIDE1] - (row[INVERSE] * slides[0] + row[INVERSE + 1] * slides[1])
-    two = row[SLIDE2] - (row[INVERSE + 1] * slides[0] + row[INVERSE + 2] * slides[1])
-    size, most = math.sqrt(one * one + two * two), row[MU] * sum(impulse)
-    share = most / size if size > most else 1.0
-    before = row[SLIDE1], row[SLIDE2]
-    row[SLIDE1], row[SLIDE2] = share * one, share * two
-    rub = (row[SLIDE1] - before[0], row[SLIDE2] - before[1], change)
-    _apply_plain(row, speed, (a, b, moving), [0.0] * 4, rub)
 
 
 # Plain Python
@@ -365,6 +325,34 @@ def _solve_plain(row: Any, closing: list[float], start: list[float], mass: list[
         row[IMPULSE + point] = now
         row[GREATEST + point] = max(row[GREATEST + point], row[IMPULSE + point])
     return [row[IMPULSE + point] - before[point] for point in FOUR]
+
+
+def _rub_plain(row: Any, speed: Any, a: int, b: int, moving: int) -> None:
+    """Solve twist, then friction along both tangents."""
+    impulse = [row[IMPULSE + point] for point in FOUR]
+    most = row[MU] * sum(impulse[point] * row[LEVER + point] for point in FOUR)
+    spin = sum(row[TA + k] * speed[a, W + k] + row[TB + k] * speed[b, W + k] for k in range(3))
+    twist = max(min(row[TWIST] - row[TWIST_MASS] * spin, most), -most)
+    old = row[TWIST]
+    row[TWIST] = twist
+    change = row[TWIST] - old
+    slides = []
+    for tangent, first, second, drive in ((T1, FA1, FB1, DRIVE1), (T2, FA2, FB2, DRIVE2)):
+        slide = row[drive]
+        for k in range(3):
+            spin_a = speed[a, W + k] + change * row[TA + k] * (a < moving)
+            spin_b = speed[b, W + k] + change * row[TB + k] * (b < moving)
+            slide += row[tangent + k] * (speed[b, SCALE] * speed[b, V + k] - speed[a, SCALE] * speed[a, V + k])
+            slide += row[first + k] * spin_a + row[second + k] * spin_b
+        slides.append(slide)
+    one = row[SLIDE1] - (row[INVERSE] * slides[0] + row[INVERSE + 1] * slides[1])
+    two = row[SLIDE2] - (row[INVERSE + 1] * slides[0] + row[INVERSE + 2] * slides[1])
+    size, most = math.sqrt(one * one + two * two), row[MU] * sum(impulse)
+    share = most / size if size > most else 1.0
+    before = row[SLIDE1], row[SLIDE2]
+    row[SLIDE1], row[SLIDE2] = share * one, share * two
+    rub = (row[SLIDE1] - before[0], row[SLIDE2] - before[1], change)
+    _apply_plain(row, speed, (a, b, moving), [0.0] * 4, rub)
 
 
 def _apply_plain(

@@ -19,7 +19,6 @@ from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.manifolds import (
     ManifoldRows,
     bounce_manifolds,
-    relax_manifolds,
     solve_manifolds,
     warm_manifolds,
 )
@@ -144,10 +143,8 @@ def _run_manifolds(
     begin, end = starts[first], starts[last]
     if phase == WARM:
         warm_manifolds(begin, end, rows, speed, moving)
-    elif phase == SOLVE:
-        solve_manifolds(begin, end, rows, speed, moving, rates)
-    elif phase == RELAX:
-        relax_manifolds(begin, end, rows, speed, moving, rates)
+    elif phase != BOUNCE:
+        solve_manifolds(begin, end, rows, speed, moving, rates, phase == SOLVE)
     else:
         bounce_manifolds(starts[starts.size - 1], rows, speed, moving, rates.threshold)
 
