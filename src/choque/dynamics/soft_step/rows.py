@@ -53,6 +53,9 @@ class _Four:
         self.row, self.a, self.b = code.times(t, WIDTH), code.times(a, 16), code.times(b, 16)
         self.kind = ir.VectorType(speed.element, 4)
         self.zero = ir.Constant(self.kind, [0.0] * 4)
+        both = (self.a, self.b)
+        self.scales = [self.splat(code.load(speed, code.plus(body, SCALE))) for body in both]
+        self.velocities, self.spins = ([self.of_body(body, at) for body in both] for at in (V, W))
 
     def get(self, at: int) -> Any:
         """Load a number of the row."""
@@ -113,22 +116,21 @@ class _Four:
         pair = self.add(vector, self.code.shuffle(vector, vector, [1, 0, 3, 2]))
         return self.add(pair, self.code.shuffle(pair, pair, [2, 3, 0, 1]))
 
-    def at_points(self, at: int, turning: tuple[Any, Any]) -> Any:
-        """Return the speed along the normal at the four points, or the way: of velocities ``at``, and of turning."""
-        found = self.total(self.mul(self.four(NORMAL), self.between(at)))
-        for place, spin in zip((JA, JB), turning, strict=True):
-            for axis in range(3):
-                found = self.add(found, self.mul(self.four(place + 4 * axis), self.lane(spin, axis)))
-        return found
+    def at_points(self, linear: Any, turning: list[Any]) -> Any:
+        """Return the speed along the normal at the four points, or the way: ``linear`` is what `between` returns."""
+        parts = [
+            self.mul(self.four(place + 4 * axis), self.lane(spin, axis))
+            for place, spin in zip((JA, JB), turning, strict=True)
+            for axis in range(3)
+        ]
+        parts.append(self.total(self.mul(self.four(NORMAL), linear)))
+        while len(parts) > 1:  # by halves: in a chain of sums each waits for the one before
+            parts = [self.add(*parts[at : at + 2]) for at in range(0, len(parts), 2)]
+        return parts[0]
 
-    def between(self, at: int) -> Any:
+    def between(self, velocities: list[Any]) -> Any:
         """Return how the velocity of B differs from that of A, or the way."""
-        ahead = self.mul(self.scale(self.b), self.of_body(self.b, at))
-        return self.sub(ahead, self.mul(self.scale(self.a), self.of_body(self.a, at)))
-
-    def scale(self, body: Any) -> Any:
-        """Return 1/√m of a body in every lane."""
-        return self.splat(self.code.load(self.speed, self.code.plus(body, SCALE)))
+        return self.sub(self.mul(self.scales[1], velocities[1]), self.mul(self.scales[0], velocities[0]))
 
     def turned(self, place: int, impulse: Any) -> Any:
         """Return what impulses at the points do to the spin of a body."""
@@ -148,13 +150,21 @@ class _Four:
 
     def apply(self, moving: Any, push: Any, spin_a: Any, spin_b: Any) -> None:
         """Apply the impulse ``push`` to the bodies that move, and add to their spins."""
-        for body, spin, sign in ((self.a, spin_a, -1), (self.b, spin_b, 1)):
-            with self.builder.if_then(self.builder.icmp_signed("<", body, self.code.times(moving, 16))):
-                change = self.mul(self.scale(body), push)
-                velocity = self.of_body(body, V)
-                velocity = self.add(velocity, change) if sign > 0 else self.sub(velocity, change)
+        for one, (body, spin, change) in enumerate(((self.a, spin_a, self.sub), (self.b, spin_b, self.add))):
+            moves = self.moves(body, moving)
+            velocity = change(self.velocities[one], self.mul(self.scales[one], push))
+            self.velocities[one] = self.builder.select(moves, velocity, self.velocities[one])
+            self.spins[one] = self.builder.select(moves, self.add(self.spins[one], spin), self.spins[one])
+
+    def moves(self, body: Any, moving: Any) -> Any:
+        """Tell whether a body is not static."""
+        return self.builder.icmp_signed("<", body, self.code.times(moving, 16))
+
+    def finish(self, moving: Any) -> None:
+        """Store the velocities of the bodies that move."""
+        for body, velocity, spin in zip((self.a, self.b), self.velocities, self.spins, strict=True):
+            with self.builder.if_then(self.moves(body, moving)):
                 self.code.store(velocity, self.speed, self.code.plus(body, V))
-                spin = self.add(self.of_body(body, W), spin)
                 self.code.store(spin, self.speed, self.code.plus(body, W))
 
 
@@ -169,6 +179,7 @@ def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any
         rub = four.add(four.mul(one, four.four(first)), four.mul(two, four.four(second)))
         spins.append(four.add(four.turned(place, impulse), rub, four.mul(twist, four.four(about))))
     four.apply(moving, push, *spins)
+    four.finish(moving)
 
 
 @operation(_warm)
@@ -195,8 +206,9 @@ def _solve(
 ) -> None:
     four = _Four(code, speed, rows, t, a, b)
     one = ir.Constant(four.kind, [1.0] * 4)
-    closing = four.at_points(V, (four.of_body(four.a, W), four.of_body(four.b, W)))
-    moved = four.at_points(MOVED, (four.of_body(four.a, TURNED), four.of_body(four.b, TURNED)))
+    closing = four.at_points(four.between(four.velocities), four.spins)
+    way, turned = ([four.of_body(body, at) for body in (four.a, four.b)] for at in (MOVED, TURNED))
+    moved = four.at_points(four.between(way), turned)
     gap, mass, before = four.add(four.four(GAP), moved), four.four(MASS), four.four(IMPULSE)
     apart = four.more(gap, four.zero)
     near = four.most(four.mul(four.splat(rate), gap), four.sub(four.zero, four.splat(push)))
@@ -207,6 +219,7 @@ def _solve(
     push = four.mul(four.total(change), four.four(NORMAL))
     four.apply(moving, push, four.turned(JA, change), four.turned(JB, change))
     _rub(four, code, moving)
+    four.finish(moving)
 
 
 @operation(_solve)
@@ -243,7 +256,7 @@ def _rub(four: _Four, code: Code, moving: Any) -> None:
     """Write the code of twist, then of friction along both tangents."""
     builder, number = code.builder, four.speed.element
     impulse, mu = four.four(IMPULSE), four.get(MU)
-    spin_a, spin_b = four.of_body(four.a, W), four.of_body(four.b, W)
+    spin_a, spin_b = four.spins
     spin = four.first(four.total(four.add(four.mul(four.four(TA), spin_a), four.mul(four.four(TB), spin_b))))
     most = four.mul(mu, four.first(four.total(four.mul(impulse, four.four(LEVER)))))
     old = four.get(TWIST)
@@ -254,11 +267,9 @@ def _rub(four: _Four, code: Code, moving: Any) -> None:
     twist = four.put(twist, TWIST)
     turn = four.splat(four.sub(twist, old))
     by_a, by_b = four.mul(turn, four.four(TA)), four.mul(turn, four.four(TB))
-    none = four.zero
-    is_a, is_b = (builder.icmp_signed("<", body, code.times(moving, 16)) for body in (four.a, four.b))
-    spin_a = four.add(spin_a, builder.select(is_a, by_a, none))
-    spin_b = four.add(spin_b, builder.select(is_b, by_b, none))
-    between = four.between(V)
+    four.apply(moving, four.zero, by_a, by_b)
+    spin_a, spin_b = four.spins
+    between = four.between(four.velocities)
     slides = []
     for tangent, first, second in ((T1, FA1, FB1), (T2, FA2, FB2)):
         slide = four.mul(four.four(tangent), between)
@@ -279,8 +290,8 @@ def _rub(four: _Four, code: Code, moving: Any) -> None:
     new1, new2 = four.put(four.mul(new1, share), SLIDE1), four.put(four.mul(new2, share), SLIDE2)
     one, two = four.splat(four.sub(new1, old1)), four.splat(four.sub(new2, old2))
     push = four.add(four.mul(one, four.four(T1)), four.mul(two, four.four(T2)))
-    turn_a = four.add(four.mul(one, four.four(FA1)), four.mul(two, four.four(FA2)), by_a)
-    turn_b = four.add(four.mul(one, four.four(FB1)), four.mul(two, four.four(FB2)), by_b)
+    turn_a = four.add(four.mul(one, four.four(FA1)), four.mul(two, four.four(FA2)))
+    turn_b = four.add(four.mul(one, four.four(FB1)), four.mul(two, four.four(FB2)))
     four.apply(moving, push, turn_a, turn_b)
 
 
