@@ -28,8 +28,8 @@ from choque.narrow.pair import Contacts
 from choque.world._population import Population
 from choque.world.bodies import Bodies, state_hash
 from choque.world.bounds import kept_bounds
-from choque.world.detection import NO_PAIRS, Detection
-from choque.world.report import STAGES, Detected, StepReport
+from choque.world.detection import NO_PAIRS, Detected, Detection
+from choque.world.report import STAGES, StepReport
 from choque.world.settings import Settings, float_name
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from choque._core.pair_sets import difference
 from choque._core.types import Pairs
-from choque.dynamics.response import Events, Solved
-from choque.narrow.pair import Contacts
-from choque.narrow.phase import KindTally, NarrowPhase
-from choque.narrow.shapes import Shapes
+from choque.narrow.phase import KindTally
+
+if TYPE_CHECKING:
+    from choque.world.detection import Detected
 
 STAGES = ("bounds", "broad", "narrow", "response", "integrate")
 """The stages of a step, in their order."""
@@ -142,73 +143,3 @@ class Comparison:
                 f"{len(self.only_second):,} were found by one only."
             )
         return f"{lines} CONTACTS DIFFER." if self.contacts_differ else lines
-
-
-class Detected:
-    """The candidates and contacts of one frame, in rows, and the time of each stage.
-
-    Exact tests that were deferred are made when `contacts` or `tally` is first read, on the ``shapes`` of that frame,
-    which are kept until then.
-
-    Attributes
-    ----------
-    pairs
-        (m, 2) the candidates.
-    seconds
-        The time of bounds, broad phase and narrow phase, without deferred tests [s].
-    box_tests, filter_tests, filter_seconds
-        As in `StepReport`.
-    """
-
-    def __init__(self, pairs: Pairs, narrow: NarrowPhase, shapes: Shapes | None) -> None:
-        self.pairs = pairs
-        self.seconds = (0.0, 0.0, 0.0)
-        self.box_tests, self.filter_tests, self.filter_seconds = 0, 0, 0.0
-        self._narrow = narrow
-        self._shapes: Shapes | None = shapes
-        self._contacts: Contacts
-        self._tally: Callable[[], dict[str, KindTally]] = dict
-        self._solved: Solved | None = None
-        self._events: Events | None = None
-
-    def take_solved(self, solved: Solved) -> None:
-        """Take the contacts from a response that found them itself."""
-        self._solved, self._shapes = solved, None
-
-    @property
-    def events(self) -> Events:
-        """What happened in the step; nothing where the response does not know."""
-        if self._events is None:
-            self._events = Events.none() if self._solved is None else self._solved.events()
-        return self._events
-
-    @property
-    def contact_count(self) -> int:
-        """The number of contacts."""
-        return len(self.contacts) if self._solved is None else self._solved.contact_count
-
-    @property
-    def contacts(self) -> Contacts:
-        """The contacts among the pairs, in their order."""
-        if self._solved is not None:
-            return self._solved.contacts()
-        self.test()
-        return self._contacts
-
-    @property
-    def tally(self) -> dict[str, KindTally]:
-        """Tests, contacts and seconds of the exact tests by pair of kinds."""
-        self.test()
-        return self._tally()
-
-    @property
-    def is_tested(self) -> bool:
-        """Whether the exact tests were made."""
-        return self._shapes is None
-
-    def test(self) -> None:
-        """Make the exact tests, unless they were made before."""
-        if self._shapes is not None:
-            self._contacts = self._narrow.find(self._shapes, self.pairs)
-            self._tally = self._narrow.tally_later()
-            self._shapes = None

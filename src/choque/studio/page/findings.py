@@ -15,8 +15,7 @@ from choque.narrow.hulls import Hull
 from choque.record import BodyTable, Poses
 from choque.world import Bodies
 from choque.world.bounds import find_bounds
-from choque.world.detection import Detection
-from choque.world.report import Detected
+from choque.world.detection import Detected, Detection
 
 
 class Findings:

@@ -21,7 +21,7 @@ from choque.narrow.convex.probe import CONTACT, DEPTH, VERDICT, probe_pairs
 from choque.narrow.hulls import Hulls
 from choque.theses.kdop.tower import Tower
 from choque.world import World
-from choque.world.report import Detected
+from choque.world.detection import Detected
 
 BATCH = 50_000
 """Pairs in one batch: about 60 MB."""
