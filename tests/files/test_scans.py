@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
 from choque.files.scans import WRITERS, Scan, from_axes, oriented, read_scan, select, to_affine, write_scan
+from choque.volumes import Volume
 
 nibabel = pytest.importorskip("nibabel")
 nrrd = pytest.importorskip("nrrd")
@@ -112,7 +113,14 @@ def test_stacks_and_arrays_by_the_order_of_their_axes(axes: str | None, tmp_path
     assert np.array_equal(read_scan(tmp_path / "scan.npy", axes=axes).values, phantom())
 
 
-def dicom_series(folder: Path, *, step: tuple[float, float, float] = (0, 0, 1.25), turned: bool = False) -> None:
+def dicom_series(
+    folder: Path,
+    *,
+    step: tuple[float, float, float] = (0, 0, 1.25),
+    turned: bool = False,
+    title: str = "",
+    number: int = 1,
+) -> None:
     """One file a slice, named in falling sequence; ``turned`` stores rows along y and columns against x."""
     from pydicom.dataset import FileDataset, FileMetaDataset
     from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
@@ -120,20 +128,20 @@ def dicom_series(folder: Path, *, step: tuple[float, float, float] = (0, 0, 1.25
     folder.mkdir(exist_ok=True)
     series = generate_uid()
     values = phantom()
-    for number in range(values.shape[2]):
+    for at in range(values.shape[2]):
         meta = FileMetaDataset()
         meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID = CTImageStorage, generate_uid()
         meta.TransferSyntaxUID = ExplicitVRLittleEndian
-        path = folder / f"slice{99 - number}.dcm"
+        path = folder / f"slice{99 - at}.dcm"
         part = FileDataset(str(path), {}, file_meta=meta, preamble=bytes(128))
         part.SOPClassUID, part.SOPInstanceUID = meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID
-        part.SeriesInstanceUID = series
-        place = np.array(CENTRE) + number * np.array(step)
-        pixels = values[:, :, number].transpose()  # rows along y, columns along x
+        part.SeriesInstanceUID, part.SeriesDescription, part.SeriesNumber = series, title, number
+        place = np.array(CENTRE) + at * np.array(step)
+        pixels = values[:, :, at].transpose()  # rows along y, columns along x
         part.ImageOrientationPatient, part.PixelSpacing = [1, 0, 0, 0, 1, 0], [SPACING[1], SPACING[0]]
         if turned:
             place = place + (values.shape[0] - 1) * SPACING[0] * np.array([1, 0, 0])
-            pixels = values[::-1, :, number]
+            pixels = values[::-1, :, at]
             part.ImageOrientationPatient, part.PixelSpacing = [0, 1, 0, -1, 0, 0], [SPACING[0], SPACING[1]]
         part.ImagePositionPatient = [float(value) for value in place]
         part.Rows, part.Columns = pixels.shape
@@ -288,6 +296,26 @@ def test_bad_dicom_files_of_many_frames_are_one_sentence(tmp_path: Path) -> None
     file.save_as(path)
     with pytest.raises(UnreadableFile, match=r"frame 0 does not say its PixelSpacing"):
         read_scan(path)
+
+
+def test_a_series_of_several_in_one_folder_is_chosen_by_name(tmp_path: Path) -> None:
+    dicom_series(tmp_path / "both", title="Bone 1.0", number=3)
+    dicom_series(tmp_path / "other", title="Soft tissue", number=4, step=(0, 0, 2.5))
+    for path in list((tmp_path / "other").iterdir()):
+        path.rename(tmp_path / "both" / f"more-{path.name}")
+    for name in ("Bone 1.0", "bone 1.0", "3"):
+        same(read_scan(tmp_path / "both", series=name), Scan(dicom_values(), SPACING, CENTRE))
+    assert Volume.from_scan(tmp_path / "both", above=0, series="4").spacing[2] == 2.5
+    listed = r"2 series, and .*'Bone 1.0' \(3\) with \d+ files, 'Soft tissue' \(4\).*--series"
+    for wrong in (None, "Lung"):
+        with pytest.raises(UnreadableFile, match=listed):
+            read_scan(tmp_path / "both", series=wrong)
+    dicom_series(tmp_path / "one", title="Head")
+    same(read_scan(tmp_path / "one", series="Head"), Scan(dicom_values(), SPACING, CENTRE))
+    with pytest.raises(UnreadableFile, match=r"one series, 'Head' .*'Lung' was asked for"):
+        read_scan(tmp_path / "one", series="Lung")
+    with pytest.raises(InvalidInput, match="only folders hold several DICOM series"):
+        read_scan(tmp_path / "one" / "slice99.dcm", series="Head")
 
 
 def test_bad_dicom_folders_are_one_sentence(tmp_path: Path) -> None:

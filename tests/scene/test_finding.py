@@ -22,6 +22,7 @@ def test_a_word_is_a_generator_a_built_in_scene_or_a_file(tmp_path: Path, monkey
     scene.write(tmp_path / "bowling.toml", scene.find_bodies("gas:3"))
     assert len(scene.find_bodies("bowling.toml")) == len(scene.find_bodies("gas:3"))
     assert is_generator("gas:7")
+    assert len(scene.read("gas:7")) == len(scene.find_bodies("gas:7"))
     (tmp_path / "gas:7").write_text("a file of that name goes first")
     assert not is_generator("gas:7")
 

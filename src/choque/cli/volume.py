@@ -35,6 +35,10 @@ Spacing = Annotated[
     typer.Option("--spacing", metavar="X,Y,Z", help="Scans: edges of a voxel, if the file has none."),
 ]
 Straighten = Annotated[bool, typer.Option("--straighten", help="Scans: resample oblique axes to those of the world.")]
+Series = Annotated[
+    str | None,
+    typer.Option("--series", metavar="NAME", help="DICOM folders: a series by description, number or identifier."),
+]
 PerUnit = Annotated[
     float | None,
     typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan."),
@@ -68,6 +72,7 @@ class Reading:
     world: World = "LPS"
     spacing: Spacing = None
     straighten: Straighten = False
+    series: Series = None
     voxels_per_unit: PerUnit = None
     fill: Fill = "solid"
     conservative: Conservative = None
@@ -97,6 +102,7 @@ class Reading:
                 spacing=_read_spacing(self.spacing),
                 straighten=self.straighten,
                 conservative=bool(self.conservative),
+                series=self.series,
             )
         if like is None and self.voxels_per_unit is None:
             raise InvalidInput(f"{path} is a mesh and has no voxels; give their resolution with --voxels-per-unit.")

@@ -29,7 +29,7 @@ class Slice:
     name
         What a message calls it.
     series
-        The unique name of its series.
+        The unique identifier of its series, its description and its number, as text.
     position
         (3,) The centre of its first pixel.
     orientation
@@ -43,7 +43,7 @@ class Slice:
     """
 
     name: str
-    series: str
+    series: tuple[str, str, str]
     position: NDArray[np.float64]
     orientation: tuple[float, ...]
     spacing: tuple[float, ...]
@@ -56,13 +56,26 @@ class Slice:
         return self.values.shape
 
 
-def read_folder(folder: Path, world: str) -> Scan:
+def read_folder(folder: Path, world: str, series: str | None = None) -> Scan:
     """Read the one series in ``folder``, of slices or of files with many frames; files of other kinds are left out.
 
-    Slices are sorted by where they lie, never by name. Values are rescaled as the files say, to Hounsfield units for
-    CT.
+    ``series`` chooses one of several by its description, number or unique identifier. Slices are sorted by where they
+    lie, never by name. Values are rescaled as the files say, to Hounsfield units for CT.
     """
-    slices = [each for path in dicom_files(folder) for each in _slices(path)]
+    known: Counter[tuple[str, str, str]] = Counter()
+    slices = [each for path in dicom_files(folder) for each in _slices(path, series, known)]
+    if len(known) > 1 and len({each.series for each in slices}) != 1:
+        listed = ", ".join(
+            f"{_title(each)} with {count} files"
+            for each, count in sorted(known.items(), key=lambda item: item[0][::-1])[:8]
+        )
+        problem = "none was chosen" if series is None else f"{series!r} is not one of them"
+        raise UnreadableFile(
+            f"The folder {folder} holds {len(known)} series, and {problem}: {listed}. Choose one by its description, "
+            "number or identifier, with series=… or --series."
+        )
+    if not slices and known:
+        raise UnreadableFile(f"The folder {folder} holds one series, {_title(*known)}, and {series!r} was asked for.")
     if not slices:
         raise UnreadableFile(f"The DICOM files in {folder} hold no pictures; give the folder of a series.")
     return _stacked(folder, f"The series in {folder}", slices, world)
@@ -94,12 +107,20 @@ def is_dicom(path: Path) -> bool:
     return head[:2] == b"\x08\x00" and head[3:4] == b"\0" and (has_type or head[5:8] == bytes(3))
 
 
-def _slices(path: Path) -> Iterator[Slice]:
-    """Return the slices of a file; none if it holds something else."""
+def _slices(
+    path: Path, series: str | None = None, known: Counter[tuple[str, str, str]] | None = None
+) -> Iterator[Slice]:
+    """Return the slices of a file; none if it holds something else or another ``series``; note it in ``known``."""
     pydicom = require("pydicom", extra="volumes", purpose="to read DICOM slices")
     with naming_damage(path):
         file = pydicom.dcmread(path, force=True)
         if "PixelData" not in file:
+            return
+        parts = ("SeriesInstanceUID", "SeriesDescription", "SeriesNumber")
+        uid, description, number = (str(file.get(part) or "").strip() for part in parts)
+        if known is not None:
+            known[uid, description, number] += 1
+        if series is not None and series.strip().lower() not in (uid, number, description.lower()):
             return
         if "TransferSyntaxUID" not in file.file_meta:
             is_implicit = file.original_encoding[0]
@@ -114,9 +135,9 @@ def _slices(path: Path) -> Iterator[Slice]:
     if pixels.ndim != (3 if count > 1 else 2):
         raise UnreadableFile(f"The file {path} holds a picture in colour; a scan has one value a voxel.")
     offsets = _frame_offsets(path, file, count)
-    for number, picture in enumerate(pixels if count > 1 else [pixels]):
-        name = f"{path}, frame {number}" if count > 1 else str(path)
-        groups = _groups(file, number)
+    for at, picture in enumerate(pixels if count > 1 else [pixels]):
+        name = f"{path}, frame {at}" if count > 1 else str(path)
+        groups = _groups(file, at)
         with naming_damage(path):
             orientation = _numbers(name, groups, "PlaneOrientationSequence", "ImageOrientationPatient", 6)
             position = np.array(_numbers(name, groups, "PlanePositionSequence", "ImagePositionPatient", 3))
@@ -124,8 +145,8 @@ def _slices(path: Path) -> Iterator[Slice]:
             measures = _part(groups, "PixelMeasuresSequence", "SliceThickness")
             yield Slice(
                 name,
-                str(getattr(file, "SeriesInstanceUID", "")),
-                position + offsets[number] * normal,
+                (uid, description, number),
+                position + offsets[at] * normal,
                 orientation,
                 _numbers(name, groups, "PixelMeasuresSequence", "PixelSpacing", 2),
                 float(getattr(measures, "SliceThickness", 1.0) or 1.0),
@@ -189,11 +210,6 @@ def _rescaled(stored: NDArray[Any], place: Any) -> NDArray[Any]:
 
 def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
     """Return one block of values from slices in any order."""
-    series = {each.series for each in slices}
-    if len(series) > 1:
-        raise UnreadableFile(
-            f"The folder {source} holds {len(series)} series ({_listed(slices)}); put each into a folder of its own."
-        )
     first = slices[0]
     for each in slices:
         for name, tolerance in _ALIKE.items():
@@ -214,10 +230,10 @@ def _stacked(source: Path, what: str, slices: list[Slice], world: str) -> Scan:
     return oriented(values, affine, "LPS", world, what)
 
 
-def _listed(slices: list[Slice]) -> str:
-    counts = Counter(each.series for each in slices)
-    firsts = {each.series: Path(each.name).name for each in reversed(slices)}
-    return ", ".join(f"{count} slices from {firsts[series]}" for series, count in counts.most_common(5))
+def _title(series: tuple[str, str, str]) -> str:
+    """Return what a message calls a series: its description and number, or else its identifier."""
+    uid, description, number = series
+    return " ".join(filter(None, (repr(description) if description else "", f"({number})" if number else ""))) or uid
 
 
 def _slice_step(

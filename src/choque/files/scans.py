@@ -66,18 +66,26 @@ def scan_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def read_scan(
-    path: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS", oblique: bool = False
+    path: str | os.PathLike[str],
+    *,
+    axes: str | None = None,
+    world: str = "LPS",
+    oblique: bool = False,
+    series: str | None = None,
 ) -> Scan:
     """Read the values of a scan with axes x, y, z of ``world``, its spacing and its position.
 
     A folder is read as a DICOM series or, without DICOM files, as TIFF slices numbered in their names; a ``.dcm`` file
     as a file that holds all frames. ``axes`` is the order of the axes of a TIFF or NumPy array, ``"xyz"`` or
     ``"zyx"``; the other formats record it. A scan with axes that are not those of the world is refused, unless it may
-    be ``oblique``: it then has a `Scan.rotation`.
+    be ``oblique``: it then has a `Scan.rotation`. ``series`` chooses one DICOM series of a folder that holds several,
+    by its description, number or unique identifier.
     """
     check.choice(world, "world frame", FRAMES)
     path = Path(path)
-    scan = _read_folder(path, axes, world) if path.is_dir() else _read_file(path, axes, world)
+    if series is not None and not path.is_dir():
+        raise InvalidInput(f"series is {series!r}, and {path} is no folder; only folders hold several DICOM series.")
+    scan = _read_folder(path, axes, world, series) if path.is_dir() else _read_file(path, axes, world)
     if scan.rotation is not None and not oblique:
         angle = np.degrees(np.arccos(np.clip((np.trace(scan.rotation) - 1) / 2, -1.0, 1.0)))
         raise InvalidInput(
@@ -99,12 +107,12 @@ def _read_file(path: Path, axes: str | None, world: str) -> Scan:
     return scan
 
 
-def _read_folder(folder: Path, axes: str | None, world: str) -> Scan:
+def _read_folder(folder: Path, axes: str | None, world: str, series: str | None) -> Scan:
     """Read the DICOM series in a folder or, if there is none, its TIFF slices."""
     from choque.files import scan_dicom, scan_tiff
 
     if scan_dicom.dicom_files(folder):
-        return scan_dicom.read_folder(folder, world)
+        return scan_dicom.read_folder(folder, world, series)
     slices = [path for path in folder.iterdir() if path.is_file() and scan_suffix(path) in (".tif", ".tiff")]
     if slices:
         return scan_tiff.read_folder(folder, slices, axes)

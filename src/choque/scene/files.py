@@ -142,8 +142,10 @@ def read(path: str | os.PathLike[str]) -> Scene:
 
     ``.toml`` files hold bodies, and so do the ``.xml`` files of the Fingsics engine. Files of boxes are scenes of one
     frame, or of many, which are memory-mapped. A word that is not a file is the name of a built-in scene, with or
-    without the suffix of its file.
+    without the suffix of its file, or a generator of bodies with their number, as in ``"mixed-box:1000"``.
     """
+    if ":" in str(path) and is_generator(str(path)):
+        return find_bodies(path)
     path = _found(Path(path))
     suffix = lower_suffix(path)
     if suffix.removeprefix(".") not in FORMATS:

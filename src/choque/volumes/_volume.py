@@ -113,6 +113,7 @@ class Volume:
         spacing: ArrayLike | None = None,
         straighten: bool = False,
         conservative: bool = False,
+        series: str | None = None,
     ) -> Volume:
         """Return voxels of a grey or labelled image: NIfTI, NRRD, TIFF stack, folder of slices or NumPy array.
 
@@ -133,10 +134,12 @@ class Volume:
             Resample an oblique scan, whose axes are not those of the world, as `rotated` does.
         conservative
             For oblique scans: keep every voxel that may share space with the scan's.
+        series
+            One DICOM series of a folder that holds several, by its description, number or unique identifier.
         """
         from choque.files.scans import read_scan, select
 
-        scan = read_scan(path, axes=axes, world=world, oblique=straighten)
+        scan = read_scan(path, axes=axes, world=world, oblique=straighten, series=series)
         mask = select(scan.values, above=above, below=below, label=label, name=os.fspath(path))
         size = scan.spacing if spacing is None else check.triple(spacing, "spacing", single=True)
         found = cls.from_voxels(mask, spacing=size, origin=scan.corner(size))

@@ -23,6 +23,9 @@ from choque.studio.surroundings import Surroundings
 LIGHT_DISTANCE = 4.0
 """Distance of the light from the middle of the bodies [radius of all bodies]."""
 
+BANDS = 4
+"""Bands of a picture for each thread."""
+
 LINE_WIDTH = 1.2
 """Width of lines [pixels]."""
 
@@ -179,8 +182,15 @@ class RasterStage:
         self.close()
 
     def _over_rows(self, task: Any, count: int, *arguments: Any) -> None:
-        shares = _threads.ranges(count, self._thread_count)
-        _threads.run(lambda part: task(*shares[part], *arguments), len(shares))
+        """Draw bands of rows, several for each thread: those of the sky take less time than those of the bodies."""
+        bands = BANDS * self._thread_count if self._thread_count > 1 else 1
+        draw = _threads.block_supply(count, -(-count // bands))
+
+        def work(_: int) -> None:
+            while (band := draw()) is not None:
+                task(*band, *arguments)
+
+        _threads.run(work, self._thread_count)
 
     def _placed(self, turn: Floats, eye: Floats) -> tuple[Shapes, Floats, NDArray[np.uint8]]:
         """Return the bodies in the coordinates of a view, normals at the corners of triangles, and all colours."""
