@@ -386,7 +386,7 @@ def _range(minimum: float | None, maximum: float | None, above: float | None = N
     low = f"above {above}" if above is not None else "" if minimum is None else f"from {minimum}"
     high = f"below {below}" if below is not None else "" if maximum is None else f"{maximum}"
     if low and high:
-        return f" {low} {'and' if above is not None else 'to'} {high}"
+        return f" {low} to {high}" if above is None else f" {low} and {'' if below is not None else 'at most '}{high}"
     if high:
         return f" {high}" if below is not None else f" of at most {maximum}"
     return f" {low}" if above is not None else "" if minimum is None else f" of at least {minimum}"

@@ -191,15 +191,9 @@ class SupportMap:
     @classmethod
     def of(cls, points: NDArray[np.float64], starts: Rows, resolution: int = RESOLUTION) -> SupportMap:
         """Return the maps of groups of ``points`` (p, 3). O(points · r²) time, 48 (r + 1)² bytes a group."""
-        if (
-            isinstance(resolution, bool)
-            or not isinstance(resolution, int)
-            or not 2 <= resolution <= MAX_RESOLUTION
-            or resolution & (resolution - 1)
-        ):
+        if check.whole_number(resolution, "resolution", 2, MAX_RESOLUTION).bit_count() != 1:
             raise InvalidInput(
-                f"resolution is {resolution!r}; it must be a power of two from 2 to {MAX_RESOLUTION}, "
-                "whose lattice is exact in floating point."
+                f"resolution is {resolution}; it must be a power of two, whose lattice is exact in floating point."
             )
         steps = np.linspace(-1.0, 1.0, resolution + 1)
         corners = np.empty((6, resolution + 1, resolution + 1, 3))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -142,9 +140,7 @@ class Population:
 
     def add_ground(self, height: float = 0.0, **options: Unpack[BodyOptions]) -> Ids:
         """Add the static half-space below ``height``; a ``rotation`` tilts its surface."""
-        if isinstance(height, bool) or not isinstance(height, Real) or not math.isfinite(height):
-            raise InvalidInput(f"height is {height!r}; it must be a finite number.")
-        columns = _Columns([[0.0, float(height), 0.0]], options)
+        columns = _Columns([[0.0, check.number(height, "height"), 0.0]], options)
         return self._add(columns, PLANE, _sizes(np.zeros(1)), _no_inertia, static=True)
 
     def add_boxes(self, position: ArrayLike, size: ArrayLike = 1.0, **options: Unpack[BodyOptions]) -> Ids:

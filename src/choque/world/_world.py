@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -23,7 +21,6 @@ from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.dynamics.response import Events, Solved
-from choque.errors import InvalidInput
 from choque.narrow.pair import Contacts
 from choque.world._population import Population
 from choque.world.bodies import Bodies, state_hash
@@ -242,13 +239,12 @@ class World(Population):
 
         A step that fails or is interrupted leaves the world as it was.
         """
-        if isinstance(dt, bool) or not isinstance(dt, Real) or not 0 < float(dt) < math.inf:
-            raise InvalidInput(f"dt is {dt!r}; it must be a number of seconds greater than 0.")
+        seconds = check.positive(dt, "dt")
         if self._response.rests(self._bodies):
-            return self._rest(float(dt))
+            return self._rest(seconds)
         self._before.keep(self)
         try:
-            return self._step(float(dt))
+            return self._step(seconds)
         except BaseException:
             self._before.restore(self)
             raise

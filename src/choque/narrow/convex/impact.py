@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, run
-from choque._core.types import Floats, Integer, Pairs, Rows
+from choque._core.types import Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
 from choque.errors import InvalidInput
 from choque.narrow.convex.cores import Cores
@@ -85,8 +85,7 @@ def time_of_impact(
     >>> bullet.hit, round(bullet.time, 5)
     (True, 0.0499)
     """
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 1e-12 <= float(tolerance) < 1:
-        raise InvalidInput(f"tolerance is {tolerance!r}; it must be a number from 1e-12 to below 1.")
+    tolerance = check.number(tolerance, "tolerance", 1e-12, below=1)
     query = as_query(a, b, None, threads)
     _center(query.cores)
     count = len(query.rows)
@@ -101,7 +100,7 @@ def time_of_impact(
     )
     shares = ranges(count, query.thread_count)
     run(
-        lambda part: _advance(query.cores, query.rows, motion, float(tolerance), found, *shares[part]),
+        lambda part: _advance(query.cores, query.rows, motion, tolerance, found, *shares[part]),
         len(shares),
     )
     outcome, time, normal, point, steps = found
@@ -136,9 +135,9 @@ class _Impacts(NamedTuple):
     """The results for n pairs: PARTED, MET or UNDECIDED, then the arrays of `Impact`."""
 
     outcome: NDArray[np.uint8]
-    time: Floats
-    normal: Floats
-    point: Floats
+    time: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    point: NDArray[np.float64]
     steps: Rows
 
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from copy import deepcopy
 from html import escape
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from choque._core import check
 from choque._core.types import Progress
 from choque.errors import InvalidInput
 from choque.files.atomic import beside, check_output
@@ -63,8 +63,7 @@ def page(
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InvalidInput(f"The page {target} must end in .html.")
-    if isinstance(seconds, bool) or not isfinite(seconds) or not 0 < seconds <= MAX_SECONDS:
-        raise InvalidInput(f"The page plays {seconds!r} seconds; give a number above 0, at most {MAX_SECONDS:g}.")
+    check.number(seconds, "seconds", maximum=MAX_SECONDS, above=0)
     check_output(target)
     load_viser()
     view = view_of(*(deepcopy(thing) if isinstance(thing, World | Run) else thing for thing in things))

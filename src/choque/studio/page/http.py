@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from choque._core import check
 from choque.errors import ChoqueError, InvalidInput
 
 HOST = "127.0.0.1"
@@ -307,8 +308,7 @@ def free_port(host: str, port: int | None) -> int:
     if not isinstance(host, str):
         raise InvalidInput(f"The host is {host!r}; it must be an address as text, such as '127.0.0.1'.")
     if port is not None:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
-            raise InvalidInput(f"The port is {port!r}; it must be a whole number from 1 to 65535.")
+        check.whole_number(port, "port", 1, 65535)
         problem = _binding_problem(host, port)
         if problem is None:
             return port

@@ -60,8 +60,8 @@ def _find_pair(things: Sequence[str], given: dict[str, Any]) -> VolumePair:
         raise InvalidInput(
             f"Volumes have no parameter {next(iter(given))!r}; give voxels_per_unit, threshold, axes or world."
         )
-    if per_unit is not None and (isinstance(per_unit, bool) or not isinstance(per_unit, int | float)):
-        raise InvalidInput(f"voxels_per_unit is {per_unit!r}; give a number above 0.")
+    if per_unit is not None:
+        check.positive(per_unit, "voxels_per_unit")
     if len(things) == 1 and things[0] in EXAMPLES:
         pair = _example(things[0])
         if per_unit is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
 from choque._core.types import Pairs
 from choque.dynamics.response import Response, State, integrate
 from choque.errors import InvalidInput
@@ -50,12 +50,8 @@ class ShapeMatching(Response):
     moves_first: ClassVar[bool] = True
 
     def __init__(self, iterations: int = 10, damping: float = 0.95) -> None:
-        if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
-            raise InvalidInput(f"iterations is {iterations!r}; it must be a whole number of at least 1.")
-        if isinstance(damping, bool) or not isinstance(damping, Real) or not 0 <= float(damping) <= 1:
-            raise InvalidInput(f"damping is {damping!r}; it must be a number from 0 to 1.")
-        self.iterations: int = int(iterations)
-        self.damping: float = float(damping)
+        self.iterations: int = check.whole_number(iterations, "iterations", 1)
+        self.damping: float = check.number(damping, "damping", 0, 1)
         self.counts: NDArray[np.int64] = np.zeros(5, np.int64)
         """(5,) tests, collisions, shapes matched, matches skipped and tests by GJK of the latest `respond`."""
         self._axes: Axes = Axes()
