@@ -4,7 +4,8 @@
     python benchmarks/neighbors.py --atoms 1000000 --cutoffs 4 5
     python benchmarks/neighbors.py --atoms 2000 --rounds 1      # small, to see that it runs
 
-Candidates take turns in one process; the table has medians. All must find the same number of pairs and the same sum of
+Candidates take turns in one process; the table has medians and ratios to the first candidate, on the wall and of
+processor time, which tells more on a machine that is busy. All must find the same number of pairs and the same sum of
 distances. A candidate that needed more than --limit seconds on a case is left out of the cases of the same atoms with
 longer cut-offs, and of those with more atoms of the same kind.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import statistics
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -86,28 +87,29 @@ def compare(
     name: str, positions: Any, cell: Any, cutoff: float, found: dict[str, Candidate], options: Any
 ) -> list[str]:
     """Print a row for each candidate; return those that were too slow."""
-    times: dict[str, list[float]] = {each: [] for each in found}
+    times: dict[str, list[Any]] = {each: [] for each in found}
     answers = {}
     for turn in range(options.rounds):
         for each in list(found)[:: 1 if turn % 2 == 0 else -1]:
-            begin = time.perf_counter()
+            begin = np.array([time.perf_counter(), time.process_time()])
             answer = found[each](positions, cell, cutoff)
-            times[each].append(time.perf_counter() - begin)
+            times[each].append(np.array([time.perf_counter(), time.process_time()]) - begin)
             answers[each] = (len(answer[0]), float(np.sum(answer[3])))
             del answer
     if not answers:
         return []
     reference = next(iter(answers.values()))
+    medians = {each: np.median(taken, axis=0) for each, taken in times.items()}
+    best = medians[next(iter(found))]
     for each, (count, total) in answers.items():
-        median = statistics.median(times[each])
-        best = statistics.median(times[next(iter(found))])
+        (wall, processor), ratios = medians[each] * 1e3, medians[each] / best
         is_right = count == reference[0] and np.isclose(total, reference[1], rtol=1e-9)
         print(
-            f"{name:8} {len(positions):>9,} {cutoff:>4g} Å {count:>12,}  {each:18} {median * 1e3:>10.1f} ms"
-            f" {median / best:>7.2f}  {'same pairs' if is_right else 'OTHER PAIRS'}",
+            f"{name:8} {len(positions):>9,} {cutoff:>4g} Å {count:>12,}  {each:18} {wall:>10.1f} ms {ratios[0]:>7.2f}"
+            f" {processor:>10.1f} ms {ratios[1]:>7.2f}  {'same pairs' if is_right else 'OTHER PAIRS'}",
             flush=True,
         )
-    return [each for each, taken in times.items() if taken and statistics.median(taken) > options.limit]
+    return [each for each, median in medians.items() if median[0] > options.limit]
 
 
 def main() -> None:
@@ -118,6 +120,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--limit", type=float, default=10.0, help="seconds")
     options = parser.parse_args()
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     found = candidates(options.threads)
     for each in found.values():  # compile and load
         each(*diamond(6000), 3.0)
