@@ -58,6 +58,11 @@ def _list(words: Any, at: int, need: Any, first: Any, out: Any, listed: int) -> 
 
 
 @njit
+def _bits(out: Any, listed: int, first: Any, mask: int) -> int:
+    return lanes.list_bits(out, listed, first, mask)
+
+
+@njit
 def _hits(tree: Any, block: int, box: Any) -> int:
     return lanes.block_hits(tree, block, box[0], box[1], box[2], box[3], box[4], box[5])
 
@@ -169,6 +174,15 @@ def test_pairs_are_appended_for_every_mask(last: int | None, word: type) -> None
             assert count == plain(getattr(lanes, f"append_{form}"))(wanted, 5, words, at, own, mask, *more)
             np.testing.assert_array_equal(chunk[: 5 + count], wanted[: 5 + count])
             assert not chunk[13:].any()
+
+
+def test_bits_are_listed() -> None:
+    for mask in range(256):
+        out, wanted = np.zeros(16, np.uint32), np.zeros(16, np.uint32)
+        count = _bits(out, 3, np.uint32(1000), mask)
+        assert count == plain(lanes.list_bits)(wanted, 3, 1000, mask)
+        assert out[3 : 3 + count].tolist() == wanted[3 : 3 + count].tolist()
+        assert out[3 : 3 + count].tolist() == [1000 + bit for bit in range(8) if mask >> bit & 1]
 
 
 def test_marked_words_are_listed() -> None:

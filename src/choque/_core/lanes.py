@@ -146,10 +146,7 @@ def append_answers(chunk: Array, written: Int, words: Array, at: Int, own: Word,
     return count
 
 
-def _list_marked(code: Code, words: Any, at: Any, need: Any, first: Any, out: Any, listed: Any) -> Any:
-    need = code.splat(need)
-    have = code.builder.and_(code.eight_words(words, at), need)
-    mask = code.bits(code.builder.icmp_unsigned("==", have, need))
+def _list_bits(code: Code, out: Any, listed: Any, first: Any, mask: Any) -> Any:
     numbers = code.builder.add(code.splat(first), ir.Constant(V8I, list(range(LANES))))
     if code.has_avx2:
         code.store(code.packed(numbers, mask, "in_order"), out, listed)
@@ -158,6 +155,22 @@ def _list_marked(code: Code, words: Any, at: Any, need: Any, first: Any, out: An
             code.store(code.builder.extract_element(numbers, I32(lane)), out, listed)
             listed = code.plus(listed, code.builder.and_(code.builder.lshr(mask, I64(lane)), I64(1)))
     return code.builder.ctpop(mask)
+
+
+@operation(_list_bits)
+def list_bits(out: Array, listed: Int, first: Word, mask: Int) -> int:
+    """List first + k for all bits k of ``mask`` from out[listed] on; return how many. Eight places are written."""
+    lanes = [lane for lane in range(LANES) if mask >> lane & 1]
+    for place, lane in enumerate(lanes):
+        out[listed + place] = int(first) + lane
+    return len(lanes)
+
+
+def _list_marked(code: Code, words: Any, at: Any, need: Any, first: Any, out: Any, listed: Any) -> Any:
+    need = code.splat(need)
+    have = code.builder.and_(code.eight_words(words, at), need)
+    mask = code.bits(code.builder.icmp_unsigned("==", have, need))
+    return _list_bits(code, out, listed, first, mask)
 
 
 @operation(_list_marked)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import memory
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 
@@ -179,8 +180,9 @@ def points_in(position: NDArray[np.float64], cell: Cells) -> Images:
     source = np.arange(len(position), dtype=np.int32)
     if not cell.periodic.any():
         return Images(source, position, np.zeros((len(position), 3), np.int32))
-    shift = wrapped(position, cell)[1]
-    return Images(source, position + shift @ cell.vectors[0], shift)
+    images = Images(source, np.empty_like(position), wrapped(position, cell)[1])
+    _place_images(position, cell.vectors[0], images)
+    return images
 
 
 def images_of(
@@ -194,23 +196,32 @@ def images_of(
     count = len(position)
     if not cell.periodic.any() or count == 0 or (targets is not None and len(targets) == 0):
         return points_in(position, cell)
-    fraction, shift = wrapped(position, cell)
+    fraction, own_shift = wrapped(position, cell)
     near = fraction if targets is None else wrapped(targets, cell)[0]
-    largest = max(np.abs(position).max(), 0.0 if targets is None else np.abs(targets).max())
+    largest = max(np.abs(extent_of(position)).max(), 0.0 if targets is None else np.abs(extent_of(targets)).max())
     margin = margins(reach, cell, largest)[0]
-    low, high = near.min(axis=0) - margin, near.max(axis=0) + margin
+    extent, near_extent = extent_of(fraction), extent_of(near)
+    low, high = near_extent[0] - margin, near_extent[1] + margin
     periodic = cell.periodic[0]
-    first = np.where(periodic, np.ceil(low - fraction.max(axis=0)), 0)
-    last = np.where(periodic, np.floor(high - fraction.min(axis=0)), 0)
+    first = np.where(periodic, np.ceil(low - extent[1]), 0)
+    last = np.where(periodic, np.floor(high - extent[0]), 0)
     check_image_count((last - first + 1)[None], count, reach)
     span = np.stack((first, last)).astype(np.int64)
     borders = np.where(periodic, np.stack((low, high)), np.array([[-np.inf], [np.inf]]))
-    size = _count_images(fraction, span, borders)
-    source, moves = np.empty(size, np.int32), np.empty((size, 3), np.int32)
-    _list_images(fraction, span, borders, source, moves)
-    shift = np.concatenate((shift, shift[source] + moves))
-    source = np.concatenate((np.arange(count, dtype=np.int32), source))
-    return Images(source, position[source] + shift @ cell.vectors[0], shift)
+    size = count + int(_count_images(fraction, span, borders))
+    images = Images(
+        memory.empty(size, np.int32), memory.empty((size, 3), np.float64), memory.empty((size, 3), np.int32)
+    )
+    _list_images(fraction, own_shift, span, borders, images.source, images.shift)
+    _place_images(position, cell.vectors[0], images)
+    return images
+
+
+def extent_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lowest and the highest corner, (2, 3), of points (n, 3)."""
+    corners = np.array([[np.inf] * 3, [-np.inf] * 3])
+    _extent(points, corners)
+    return corners
 
 
 def margins(reach: float, cells: Cells, largest: float) -> NDArray[np.float64]:
@@ -270,10 +281,13 @@ def _count_images(fraction: Any, span: Any, borders: Any) -> int:
 
 
 @kernel
-def _list_images(fraction: Any, span: Any, borders: Any, source: Any, moves: Any) -> None:
-    """Write the images that `_count_images` counts."""
-    count = 0
+def _list_images(fraction: Any, own: Any, span: Any, borders: Any, source: Any, shift: Any) -> None:
+    """Write the points, whose shifts are ``own``, and after them the images that `_count_images` counts."""
+    at = fraction.shape[0]
     for i in range(fraction.shape[0]):
+        source[i] = i
+        for axis in range(3):
+            shift[i, axis] = own[i, axis]
         for a in range(span[0, 0], span[1, 0] + 1):
             if not borders[0, 0] <= fraction[i, 0] + a <= borders[1, 0]:
                 continue
@@ -283,6 +297,25 @@ def _list_images(fraction: Any, span: Any, borders: Any, source: Any, moves: Any
                 for c in range(span[0, 2], span[1, 2] + 1):
                     if not borders[0, 2] <= fraction[i, 2] + c <= borders[1, 2] or (a == 0 and b == 0 and c == 0):
                         continue
-                    source[count] = i
-                    moves[count, 0], moves[count, 1], moves[count, 2] = a, b, c
-                    count += 1
+                    source[at] = i
+                    shift[at, 0], shift[at, 1], shift[at, 2] = own[i, 0] + a, own[i, 1] + b, own[i, 2] + c
+                    at += 1
+
+
+@kernel
+def _place_images(position: Any, vectors: Any, images: Images) -> None:
+    """Write where the images are."""
+    for k in range(images.source.size):
+        i, a, b, c = images.source[k], images.shift[k, 0], images.shift[k, 1], images.shift[k, 2]
+        for axis in range(3):
+            moved = a * vectors[0, axis] + b * vectors[1, axis] + c * vectors[2, axis]
+            images.place[k, axis] = position[i, axis] + moved
+
+
+@kernel
+def _extent(points: Any, corners: Any) -> None:
+    for axis in range(3):
+        low, high = corners[0, axis], corners[1, axis]
+        for i in range(points.shape[0]):
+            low, high = min(low, points[i, axis]), max(high, points[i, axis])
+        corners[0, axis], corners[1, axis] = low, high

@@ -19,15 +19,17 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
-from choque._core.lanes import bit_count, lowest_bit, near_eight
+from choque._core.lanes import bit_count, list_bits, lowest_bit, near_eight
 from choque._core.sort import radix_sort
 from choque._core.types import Integer
-from choque.neighbors._cells import Cells, Images, images_of, points_in
+from choque.neighbors._cells import Cells, Images, extent_of, images_of, points_in
 
 MAX_CELLS_ALONG = 1 << 20
 CELLS_PER_POINT = 2.0
 CELLS_PER_CUTOFF = 4
 """Cells along x in one cut-off: finer cells make runs fit more tightly."""
+LISTED = 1_024
+"""Candidates of a point that are listed before they are decided: a loop without surprises is faster."""
 MIN_CELLS_PER_REACH = 0.6
 """With fewer cells along y in one cut-off, cells for most of the points are tried."""
 
@@ -152,7 +154,7 @@ def prepare(near: Group, far: Group, cell: Cells, reach: float, part: int, threa
         points, _ = _sort_points(images_of(far.position, cell, reach, near.position), far, reach, thread_count)
         owners, rows = _sort_points(points_in(near.position, cell), near, reach, thread_count, points)
     least, most = (float(far.radius.min()), float(far.radius.max())) if far.radius.size else (0.0, 0.0)
-    largest = max(float(np.abs(each.position).max(initial=0)) for each in (near, far))
+    largest = max(float(np.abs(extent_of(each.position)).max()) if len(each.position) else 0.0 for each in (near, far))
     return Pass(owners, rows, points, Rule(cell.vectors[0], reach, least, most, _slack(points, largest), part))
 
 
@@ -208,8 +210,8 @@ def _choose_frame(
     """
     if not len(place):
         return np.stack((np.zeros(3), np.ones(3))), np.ones(3, np.int64), np.zeros(3)
-    low = place.min(axis=0)
-    extent = place.max(axis=0) - low
+    low, high = extent_of(place)
+    extent = high - low
     shape, per_unit = _choose_cells(extent, reach, len(place))
     if per_unit[1] * reach < MIN_CELLS_PER_REACH:
         sample = place[:: max(1, len(place) // 10_000)]
@@ -390,33 +392,45 @@ def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, li
     x, y, z, starts, shape, per_unit = points.x, points.y, points.z, points.starts, points.shape, points.frame[1]
     one = x.dtype.type(1)
     has_radius = points.group.radius.size > 0
+    listed = np.empty(LISTED + 8, np.uint32)
     for place in range(rows.size):
         k = rows[place]
         own = owners.group.atom[k]
-        _, reach, radius = _limits(owners, k, rule, has_radius)
+        _, reach, _ = _limits(owners, k, rule, has_radius)
         outer = one * (reach * reach * (1 + 1e-5))
         from_x, to_x = _cells(np.float64(owners.x[k]), reach, per_unit[0], shape[0] - 1.0)
         from_y, to_y = _cells(np.float64(owners.y[k]), reach, per_unit[1], shape[1] - 1.0)
         from_z, to_z = _cells(np.float64(owners.z[k]), reach, per_unit[2], shape[2] - 1.0)
-        row = cursor[own]
+        row, count = cursor[own], np.int64(0)
         for cell_z in range(from_z, to_z + 1):
             for cell_y in range(from_y, to_y + 1):
                 line = (cell_z * shape[1] + cell_y) * shape[0]
                 at, end = starts[line + from_x], starts[line + to_x + 1]
                 while at < end:
                     mask = near_eight(x, y, z, at, owners.x[k], owners.y[k], owners.z[k], outer, outer)
-                    bits = mask & ((np.int64(1) << min(end - at, 8)) - 1)
-                    while bits:
-                        j = at + lowest_bit(bits)
-                        bits &= bits - 1
-                        step, cells = _step(owners, k, points, j, rule.vectors)
-                        square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
-                        limit = radius + points.group.radius[j] if has_radius else rule.cutoff
-                        if square < limit * limit and is_kept(own, points.group.atom[j], cells, rule.part):
-                            write(lists, row, own, points.group.atom[j], cells, step, square)
-                            row += 1
+                    count += list_bits(listed, count, at, mask & ((np.int64(1) << min(end - at, 8)) - 1))
                     at += 8
-        cursor[own] = row
+                    if count > LISTED - 8:
+                        row = _write_listed(listed, count, owners, k, points, rule, lists, row)
+                        count = np.int64(0)
+        cursor[own] = _write_listed(listed, count, owners, k, points, rule, lists, row)
+
+
+@forceinline
+def _write_listed(
+    listed: Any, count: Integer, owners: Any, k: Integer, points: Any, rule: Any, lists: Any, row: Any
+) -> Any:
+    """Write those of the candidates ``listed`` that are neighbours from ``row`` on; return where the next one goes."""
+    own, has_radius = owners.group.atom[k], points.group.radius.size > 0
+    for n in range(count):
+        j = np.int64(listed[n])
+        step, cells = _step(owners, k, points, j, rule.vectors)
+        square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
+        limit = owners.group.radius[k] + points.group.radius[j] if has_radius else rule.cutoff
+        if square < limit * limit and is_kept(own, points.group.atom[j], cells, rule.part):
+            write(lists, row, own, points.group.atom[j], cells, step, square)
+            row += 1
+    return row
 
 
 @forceinline
