@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,6 +120,33 @@ def ratios(result: Result, *, columns: str, **where: Any) -> Figure:
             values[methods.index(row[study.compares]), column] = row["ratio"]
     order = np.argsort(np.median(np.where(np.isnan(values), np.inf, values), axis=1))
     return _number_grid(values[order], [str(methods[index]) for index in order], headings)
+
+
+def number_table(rows: Records, path: Path) -> Figure:
+    """Draw records as a table of numbers, and write them to a CSV file."""
+    if not len(rows):
+        return empty_figure()
+    rows.to_csv(path)
+    figure = new_figure(0.95 * len(rows.columns), 0.5 + 0.28 * len(rows))
+    axis = figure.subplots()
+    axis.axis("off")
+    cells = [[_shown(row.get(name)) for name in rows.columns] for row in rows]
+    grid = axis.table(cellText=cells, colLabels=[name.replace(" ", "\n", 1) for name in rows.columns], loc="center")
+    grid.auto_set_font_size(False)
+    grid.set_fontsize(7.5)
+    grid.scale(1, 1.25)
+    for (row, _), cell in grid.get_celld().items():
+        cell.set_linewidth(0.3)
+        if row == 0:
+            cell.set_height(1.7 * cell.get_height())
+            cell.set_text_props(weight="bold")
+    return figure
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
 
 
 def _draw_curves(axis: Axes, result: Result, compared: Sequence[Any], metric: str, where: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 
 from choque.errors import UnknownName
 from choque.lab.fit import fit_power
+from choque.lab.records import Records
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.studies import find
 from choque.lab.trial import CutOff
 from choque.theses.evm.holders import PEERS, is_installed
-from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste, wasted_space
+from choque.theses.evm.study import EXPERIMENTS, SIZES, blend, less_waste, tables, wasted_space
 from choque.theses.evm.sweep import SweepCounters, combine, sweep_collides
 from choque.theses.evm.trial import VolumeTrial, make_instance, random_volume
 from choque.volumes import ExtremeVertices, Lattice, Volume
@@ -97,6 +99,26 @@ def test_the_waste_of_a_bounding_volume_is_the_printed_one() -> None:
     assert list(thin) == list(range(1, 21))
     assert [thin[n] for n in (1, 2, 3, 4)] == [97.00, 93.82, 86.23, 83.21]
     assert all(safe[n] >= thin[n] for n in thin)
+
+
+def test_the_first_two_experiments_have_the_columns_of_the_thesis() -> None:
+    """F-003-38: intersection and collision, apart and overlapping, by layout, with the gain."""
+    seconds = {"sorted-intersection": 4e-6, "sorted": 1e-6, "trie-intersection": 8e-6, "trie": 4e-6}
+    scenes = ("blocks-overlap", "blocks-interlocked")
+    cells = [
+        {"method": method, "scene": scene, "n": n, "seed": seed, "verdict": "exact", "median": (seed + 1) * n * each}
+        for method, each in seconds.items()
+        for scene in scenes
+        for n in (500, 1000)
+        for seed in range(3)
+        if (method, scene, n) != ("trie", "blocks-interlocked", 1000)
+    ]
+    first, second = tables(SimpleNamespace(cells=Records(cells)))  # type: ignore[arg-type]
+    names = [f"{layout} {column}" for layout in ("sorted", "trie") for column in ("In", "Iy", "Cn", "Cy", "gain %")]
+    assert list(first) == ["vertices", *names]
+    assert [first[name] for name in names] == pytest.approx([4000, 4000, 1000, 1000, 75, 8000, 8000, 4000, 4000, 50])
+    assert second["trie Cn"] is None
+    assert second["trie gain %"] == pytest.approx(50)
 
 
 def test_unknown_names_are_one_sentence() -> None:

@@ -12,7 +12,15 @@ from choque.lab.sampling import Plan
 from choque.lab.stopwatch import Stopwatch
 from choque.theses.interest import trials
 from choque.theses.interest.methods import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
-from choque.theses.interest.study import POLYGONS, STUDY, break_even, further_cells, in_the_arena, is_of_another_kind
+from choque.theses.interest.study import (
+    POLYGONS,
+    STUDY,
+    break_even,
+    further_cells,
+    in_the_arena,
+    is_of_another_kind,
+    tables,
+)
 from choque.theses.interest.trials import ArenaTrial, ExtentsTrial
 
 
@@ -105,7 +113,7 @@ def test_extents_are_checked() -> None:
 
 @pytest.mark.usefixtures("figures_as_vectors")
 def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
-    """F-004-31, F-004-33: every claim has a verdict, and every figure is drawn from the log alone."""
+    """F-004-31, F-004-33: every claim has a verdict, the tables are there, and every figure is drawn from the log."""
     result = run(
         "interest",
         quick=True,
@@ -122,3 +130,7 @@ def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
     for figure in STUDY.figures:
         assert bool(figure.draw(result).axes) == (figure.name != "extents")  # none were matched
     assert set(in_the_arena(result).cells.values("solids")) == {"spheres"}
+    shown = {row["configuration"]: row for row in tables(result)}
+    assert set(shown) == {"SaP3", "AoIP1"}
+    assert shown["SaP3"]["60 pairs"] == shown["AoIP1"]["60 pairs"] > 0
+    assert (tmp_path / "run" / "tables.csv").read_text().startswith("start,configuration,60 pairs")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
 from choque.lab.fit import Fit
-from choque.lab.records import Row
+from choque.lab.records import Records, Row
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.statistics import Estimate
@@ -347,6 +347,42 @@ for kind, scenes, sized in (
     STUDY.figure(f"bytes-{kind}", f"Bytes of both objects: {kind}", f"With all that is kept to answer; {sized}.")(
         curves_of(scenes, "held")
     )
+
+
+def tables(result: Result) -> Records:
+    """Return tables 4, 6 and 7: microseconds a question, by the vertices of both objects.
+
+    I is the intersection and C the collision, n apart and y overlapping; the gain is what the collision saves there.
+    Medians over seeds.
+    """
+    scenes = {"n": "blocks-interlocked", "y": "blocks-overlap"}
+    rows: list[Row] = []
+    for n in sorted(result.cells.where(scene=list(BLOCKS)).levels("n")):
+        row: Row = {"vertices": n}
+        for layout in ("sorted", "trie"):
+            for letter, method in (("I", f"{layout}-intersection"), ("C", layout)):
+                for case, scene in scenes.items():
+                    found = result.cells.where(method=method, scene=scene, n=n, verdict="exact").numbers("median")
+                    row[f"{layout} {letter}{case}"] = 1e6 * float(np.median(found)) if len(found) else None
+            whole, sweep = row[f"{layout} Iy"], row[f"{layout} Cy"]
+            are_known = isinstance(whole, float) and isinstance(sweep, float)
+            row[f"{layout} gain %"] = 100 * (1 - sweep / whole) if are_known else None  # type: ignore[operator]
+        if any(value is not None for value in list(row.values())[1:]):
+            rows.append(row)
+    return Records(rows)
+
+
+@STUDY.figure(
+    "tables",
+    "Tables 4, 6 and 7: microseconds a question",
+    "I: the intersection, C: the collision; n: apart, y: overlapping; the gain is what the collision saves of the "
+    "intersection where the objects overlap. Medians; spreads are in cells.csv.",
+)
+def draw_tables(result: Result) -> Figure:
+    """Draw the table, and write tables.csv in the folder of the run."""
+    from choque.lab import figures
+
+    return figures.number_table(tables(result), result.folder / "tables.csv")
 
 
 @STUDY.figure(

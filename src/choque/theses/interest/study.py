@@ -10,11 +10,11 @@ import numpy as np
 
 from choque.lab.claims import Finding, found, not_testable
 from choque.lab.design import Factor, Level, Parameters
-from choque.lab.records import Row
+from choque.lab.records import Records, Row
 from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.study import Metric, Study
-from choque.theses.interest.methods import CONFIGURATIONS, COUNTS, share_of_all
+from choque.theses.interest.methods import CONFIGURATIONS, COUNTS, PAIRS, share_of_all
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -318,6 +318,34 @@ def in_the_arena(result: Result) -> Result:
     """The cells of the thesis and those with a linear search, without polygons and extents."""
     samples = result.samples.where(lambda row: row["start"] in STARTS and row["solids"] == "spheres")
     return Result(result.study, result.folder, result.record, samples)
+
+
+def tables(result: Result) -> Records:
+    """Return the tables of both starts: candidate pairs a step by n, with the printed ones, and milliseconds a step."""
+    rows: list[Row] = []
+    for start in STARTS:
+        for name in CONFIGURATIONS:
+            row: Row = {"start": start, "configuration": name}
+            printed = dict(zip(COUNTS, PAIRS[start][name], strict=True))
+            for n in sorted(in_the_arena(result).cells.levels("n")):
+                pairs, seconds = (mean(result, start, name, n, column) for column in ("raw_pairs", "median"))
+                if pairs is not None and seconds is not None:
+                    row |= {f"{n} pairs": pairs, f"{n} printed": printed.get(n), f"{n} ms": 1e3 * seconds}
+            if len(row) > 2:
+                rows.append(row)
+    return Records(rows)
+
+
+@STUDY.figure(
+    "tables",
+    "Candidate pairs and milliseconds a step, beside the printed pairs",
+    "Means over seeds, and of the steps that were measured; milliseconds are of update and pairs, by medians.",
+)
+def draw_tables(result: Result) -> Figure:
+    """Draw a row for each start and configuration, and write tables.csv in the folder of the run."""
+    from choque.lab import figures
+
+    return figures.number_table(tables(result), result.folder / "tables.csv")
 
 
 @STUDY.figure(

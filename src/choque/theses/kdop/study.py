@@ -84,32 +84,9 @@ def tables(result: Result) -> Records:
 )
 def draw_tables(result: Result) -> Figure:
     """Draw a grid of numbers, and write tables.csv in the folder of the run."""
-    from choque.lab.style import empty_figure, new_figure
+    from choque.lab import figures
 
-    rows = tables(result)
-    if not len(rows):
-        return empty_figure()
-    rows.to_csv(result.folder / "tables.csv")
-    figure = new_figure(0.95 * len(rows.columns), 0.5 + 0.28 * len(rows))
-    axis = figure.subplots()
-    axis.axis("off")
-    cells = [[_shown(row.get(name)) for name in rows.columns] for row in rows]
-    grid = axis.table(cellText=cells, colLabels=[name.replace(" ", "\n", 1) for name in rows.columns], loc="center")
-    grid.auto_set_font_size(False)
-    grid.set_fontsize(7.5)
-    grid.scale(1, 1.25)
-    for (row, _), cell in grid.get_celld().items():
-        cell.set_linewidth(0.3)
-        if row == 0:
-            cell.set_height(1.7 * cell.get_height())
-            cell.set_text_props(weight="bold")
-    return figure
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return figures.number_table(tables(result), result.folder / "tables.csv")
 
 
 @STUDY.figure("pairs", "Candidate pairs by frame", f"Figures 5.6 and 5.7. {BY_PRESET} {ALL_GROUND}")
