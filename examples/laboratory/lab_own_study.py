@@ -26,7 +26,7 @@ STUDY = Study(
         Factor("seed", (0,)),
     ),
     metrics=(Metric("sort", "s", "seconds to sort"),),
-    plan=Plan(fewest=7, most=7, precision=None, budget=1.0),
+    plan=Plan(minimum=7, maximum=7, precision=None, budget=1.0),
 )
 
 

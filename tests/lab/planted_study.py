@@ -35,8 +35,8 @@ STUDY = Study(
     ),
     metrics=(Metric("total", "s", "seconds"),),
     regions=("n", "density"),
-    plan=Plan(fewest=5, most=5, precision=None, budget=5.0, limit=5.0),
-    quick_plan=Plan(fewest=3, most=3, precision=None, budget=5.0, limit=5.0),
+    plan=Plan(minimum=5, maximum=5, precision=None, budget=5.0, limit=5.0),
+    quick_plan=Plan(minimum=3, maximum=3, precision=None, budget=5.0, limit=5.0),
 )
 
 

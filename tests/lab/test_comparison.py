@@ -17,7 +17,7 @@ from choque.lab.box_trial import BoxInstance, oracle
 from choque.lab.candidate import find_candidate
 from choque.lab.sampling import Plan
 
-QUICK = Plan(fewest=2, most=2, precision=None, budget=0.1, patience=60.0)
+QUICK = Plan(minimum=2, maximum=2, precision=None, budget=0.1, patience=60.0)
 
 
 @pytest.mark.usefixtures("figures_as_vectors")

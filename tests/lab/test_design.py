@@ -71,7 +71,7 @@ def test_plan_and_threads_are_part_of_what_is_measured() -> None:
     planned, levels = study(), study().levels()
     keys = [
         planned.design(levels, plan=plan, threads=threads).cells()[0].key
-        for plan, threads in ((Plan(), 1), (Plan(), 2), (Plan(most=9), 1))
+        for plan, threads in ((Plan(), 1), (Plan(), 2), (Plan(maximum=9), 1))
     ]
     assert len(set(keys)) == 3
 

@@ -144,11 +144,11 @@ class Ticking(Trial):
 
 
 def test_everyone_has_a_turn_in_every_round_and_who_breaks_is_out() -> None:
-    one, two, broken = sample_in_rounds([Ticking(1.0), Ticking(3.0), Ticking(1.0, True)], Plan(fewest=4, budget=10.0))
+    one, two, broken = sample_in_rounds([Ticking(1.0), Ticking(3.0), Ticking(1.0, True)], Plan(minimum=4, budget=10.0))
     assert len(one.readings) == len(two.readings) >= 4
     assert sum(each.total for each in one.readings + two.readings) <= 20 + 4 + 1
     assert (broken.status, broken.readings) == ("failed", [])
-    fewest = sample_in_rounds([Ticking(50.0)], Plan(fewest=4, budget=10.0, patience=99.0))
+    fewest = sample_in_rounds([Ticking(50.0)], Plan(minimum=4, budget=10.0, patience=99.0))
     assert len(fewest[0].readings) == 4
 
 

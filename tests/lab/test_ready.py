@@ -50,7 +50,7 @@ def test_a_copy_that_breaks_leaves_the_others_alone(
 ) -> None:
     monkeypatch.setattr("choque.lab.reporting.draw", lambda *_: [])
     methods = ["sleepy", "fatal", "broken", "fast"]
-    plan = Plan(fewest=2, most=2, precision=None, limit=3.0)
+    plan = Plan(minimum=2, maximum=2, precision=None, limit=3.0)
     result = run(ready_study, output=tmp_path / "run", methods=methods, plan=plan, **STILL)
     verdicts = {row["method"]: row["verdict"] for row in result.cells}
     assert verdicts == {"sleepy": "cut off", "fatal": "failed", "broken": "failed", "fast": "exact"}

@@ -85,7 +85,7 @@ def test_troubles_are_marked_and_the_others_go_on(planted_study: str, tmp_path: 
         output=tmp_path / "run",
         methods=methods,
         factors={"scene": ["still"], "n": [200]},
-        plan=Plan(fewest=3, most=3, precision=None, limit=3.0),
+        plan=Plan(minimum=3, maximum=3, precision=None, limit=3.0),
         side_by_side=2,
     )
     verdicts = {row["method"]: row["verdict"] for row in result.cells}

@@ -48,7 +48,7 @@ def test_laps_are_charged_to_stages_and_skips_to_none() -> None:
 @pytest.mark.parametrize(("hidden", "status"), [(0.04, "measured"), (0.2, "failed")])
 def test_stages_must_add_up_to_the_total(hidden: float, status: str) -> None:
     clock = Clock()
-    (outcome,) = sample([Steps(clock, {"create": 0.5, "pairs": 0.5}, hidden)], Plan(most=3, precision=None))
+    (outcome,) = sample([Steps(clock, {"create": 0.5, "pairs": 0.5}, hidden)], Plan(maximum=3, precision=None))
     assert outcome.status == status
     assert ("add up to 83 %" in outcome.note.replace("83%", "83 %")) == (status == "failed")
 
@@ -56,7 +56,7 @@ def test_stages_must_add_up_to_the_total(hidden: float, status: str) -> None:
 def test_repetitions_end_when_the_interval_is_narrow() -> None:
     clock = Clock()
     steady, jittery = Steps(clock, {"pairs": 0.01}), Steps(clock, {"pairs": 0.01}, jitter=0.5)
-    plan = Plan(fewest=4, most=40, precision=0.05, budget=100)
+    plan = Plan(minimum=4, maximum=40, precision=0.05, budget=100)
     calm, wild = sample([steady, jittery], plan)
     assert len(calm.readings) == 4
     assert len(wild.readings) == 40
@@ -64,7 +64,8 @@ def test_repetitions_end_when_the_interval_is_narrow() -> None:
 
 def test_the_budget_ends_repetitions_and_the_warm_up_is_separate() -> None:
     clock = Clock()
-    (outcome,) = sample([Steps(clock, {"pairs": 1.0}, jitter=0.5)], Plan(fewest=2, most=40, precision=0.01, budget=5))
+    plan = Plan(minimum=2, maximum=40, precision=0.01, budget=5)
+    (outcome,) = sample([Steps(clock, {"pairs": 1.0}, jitter=0.5)], plan)
     assert 2 <= len(outcome.readings) <= 6
     assert outcome.warm_up_seconds == pytest.approx(1.5)
 
@@ -91,7 +92,7 @@ def test_the_collector_is_spared_what_is_old_and_no_longer_than_that() -> None:
     assert gc.get_freeze_count() > 0  # frozen before by other code
 
 
-@pytest.mark.parametrize("wrong", [{"fewest": 0}, {"most": 0}, {"budget": 0.0}, {"limit": -1.0}])
+@pytest.mark.parametrize("wrong", [{"minimum": 0}, {"maximum": 0}, {"budget": 0.0}, {"limit": -1.0}])
 def test_plans_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
         Plan(**wrong)  # type: ignore[arg-type]

@@ -96,5 +96,5 @@ def order(path: str) -> dict[str, Any]:
     """The order of a worker."""
     study = studies.find(path)
     parameters = {"scene": "still", "n": 100, "method": "fast", "seed": 0}
-    plan = Plan(fewest=1, most=1, precision=None).to_json()
+    plan = Plan(minimum=1, maximum=1, precision=None).to_json()
     return {"study": study.to_json(), "parameters": parameters, "plan": plan}

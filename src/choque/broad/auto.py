@@ -327,7 +327,7 @@ def _survey_sample(records: Any, size: Integer, count: Integer, numbers: Any) ->
 
 @kernel
 def _passed(previous: Any, records: Any, size: Integer) -> float:
-    """Of n boxes evenly along an axis, an end that moves by d against the others passes 2n d / extent of their ends."""
+    """Return how many ends an end passes that moves by d: 2n d / extent, if n boxes lie evenly along the axis."""
     count = records.shape[0]
     shifts = np.empty(size, np.float64)
     passed = 0.0
@@ -353,7 +353,7 @@ def _passed(previous: Any, records: Any, size: Integer) -> float:
 
 @inline
 def _reach(low: Any, high: Any, longest: Any, count: Integer) -> tuple[float, float, float]:
-    """How far apart boxes of a grid are compared: the longest edge and half a cell, cells as `rows` chooses them."""
+    """Return how far apart boxes of a grid are compared: the longest edge and half a cell, of cells as `rows` has."""
     wide_y, wide_z = WIDE * longest[1], WIDE * longest[2]
     extent_y, extent_z = high[1] - low[1], high[2] - low[2]
     # In each step rows grow by an eighth; there is one row at last, however far apart the boxes are.
@@ -385,7 +385,7 @@ def _count_near(lower: Any, size: Integer, reach: tuple[float, float, float]) ->
 
 @inline
 def _count_classes(largest: Any, size: Integer) -> int:
-    """How many fourfold classes hold a box of the sample; what is a 4²⁴th of the largest or less is one class."""
+    """Return how many fourfold classes hold a box of the sample; a 4²⁴th of the largest or less is one class."""
     greatest = 0.0
     for i in range(size):
         greatest = max(greatest, largest[i])

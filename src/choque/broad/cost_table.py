@@ -39,7 +39,7 @@ class Expectation(NamedTuple):
 
     @classmethod
     def of(cls, methods: Sequence[str], ratios: NDArray[np.float64]) -> Expectation:
-        """From the ratios of ``methods``, the least of which is 1."""
+        """Make it from the ratios of ``methods``, the least of which is 1."""
         return cls(methods[int(ratios.argmin())], dict(zip(methods, ratios.tolist(), strict=True)))
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class CostTable:
         return Expectation.of(self.methods, self.ratios_at([where[name] for name in self.coordinates]))
 
     def ratios_at(self, where: Sequence[float]) -> NDArray[np.float64]:
-        """Per method how many times as long as the fastest to expect, from a number for each of ``coordinates``."""
+        """Return the expected time of each method over the fastest, from a number for each of ``coordinates``."""
         ratios = np.empty(len(self.methods))
         expect_ratios(np.array(where, np.float64), self.arrays, ratios)
         return ratios

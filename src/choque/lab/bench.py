@@ -108,7 +108,7 @@ def measure(
         raise InvalidInput(f"rounds is {rounds}; it must be at least 1.")
     if not frames:
         raise InvalidInput("There are no frames to measure; give at least one (lower, upper).")
-    plan = Plan(fewest=rounds, most=rounds, precision=None, budget=budget)
+    plan = Plan(minimum=rounds, maximum=rounds, precision=None, budget=budget)
     trials = [BoxTrial(candidate, frames, clock=clock) for candidate in candidates]
     return [_measurement(outcome) for outcome in sample(trials, plan, progress)]
 

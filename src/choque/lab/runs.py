@@ -118,7 +118,7 @@ def resume(
     """Resume an interrupted run: only cells that are not finished, or whose code has changed, are measured.
 
     The run of a study in a file is resumed only if ``study`` names that file: it is executed, and a folder that comes
-    from somebody else could name any file.
+    from another person could name any file.
     """
     if cluster is not None:
         require_address(cluster)

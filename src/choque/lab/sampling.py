@@ -31,9 +31,9 @@ Status = Literal["measured", "cut off", "failed"]
 class Plan:
     """Repetitions and time limits of a trial [s]."""
 
-    fewest: int = 5
+    minimum: int = 5
     """Minimum number of repetitions."""
-    most: int = 50
+    maximum: int = 50
     precision: float | None = 0.03
     """Stop when the 95 % interval of the median is within this share of it; None to use the maximum of repetitions."""
     budget: float = 10.0
@@ -44,7 +44,7 @@ class Plan:
     """Seconds after which a process that is still measuring is ended, warm-up included."""
 
     def __post_init__(self) -> None:
-        for name in ("fewest", "most"):
+        for name in ("minimum", "maximum"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} is {getattr(self, name)}; it must be at least 1.")
         for name in ("budget", "limit"):
@@ -72,7 +72,7 @@ class Outcome(Generic[Work]):
         """Return whether another turn is allowed and useful."""
         if self.status != "measured" or self.spent > plan.budget:
             return False
-        if plan.precision is None or len(self.readings) < plan.fewest:
+        if plan.precision is None or len(self.readings) < plan.minimum:
             return True
         middle = median_interval([each.total for each in self.readings], resamples=300)
         return max(middle.upper - middle.value, middle.value - middle.lower) > plan.precision * middle.value
@@ -93,7 +93,7 @@ def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None)
     ``progress`` is called after each warm-up and after each turn, taken or not, so that the number of steps is known
     beforehand: ``most + 1`` for each trial.
     """
-    steps, done = len(trials) * (plan.most + 1), count(1)
+    steps, done = len(trials) * (plan.maximum + 1), count(1)
 
     def tell(outcome: Outcome[Work]) -> None:
         if progress is not None:
@@ -117,7 +117,7 @@ ROUNDS_MOST = 300
 def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
     """Warm up every trial, then let all of them take a turn in every round, so that rounds can be compared.
 
-    There are ``plan.fewest`` rounds at least, and more while the budget lasts, which each trial brings along. A trial
+    There are ``plan.minimum`` rounds at least, and more while the budget lasts, which each trial brings along. A trial
     that breaks has no readings; all others have the same number.
     """
     with settled_memory():
@@ -126,7 +126,7 @@ def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
         for number in range(ROUNDS_MOST):
             standing = [outcome for outcome in outcomes if outcome.status == "measured"]
             spent = sum(outcome.spent for outcome in standing)
-            if not standing or (number >= plan.fewest and spent > plan.budget * len(standing)):
+            if not standing or (number >= plan.minimum and spent > plan.budget * len(standing)):
                 break
             shift = number % len(standing)
             for outcome in [*standing[shift:], *standing[:shift]]:
@@ -137,7 +137,7 @@ def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
 def _take_turns(
     outcomes: Sequence[Outcome[Work]], plan: Plan, tell: Callable[[Outcome[Work]], None], *, to_the_end: bool
 ) -> None:
-    for turn in range(plan.most):
+    for turn in range(plan.maximum):
         # The trial after heavy work finds cold caches, so the order changes each round.
         shift = turn % max(len(outcomes), 1)
         for outcome in [*outcomes[shift:], *outcomes[:shift]]:

@@ -111,7 +111,7 @@ class Study:
     region_weights: Callable[[], Mapping[str, float]] = dict
     """Weight of a decade of each; 1 unless given."""
     plan: Plan = field(default_factory=Plan)
-    quick_plan: Plan = field(default_factory=lambda: Plan(fewest=3, most=10, precision=0.1, budget=1.0, limit=20.0))
+    quick_plan: Plan = field(default_factory=lambda: Plan(minimum=3, maximum=10, precision=0.1, budget=1.0, limit=20.0))
     listed: Callable[[Mapping[str, Sequence[Level]], bool], Iterable[Parameters]] | None = None
     """Function of the levels of a run, and whether it is quick, that gives cells beside the full factorial."""
     exclude: Callable[[Parameters], bool] | None = None

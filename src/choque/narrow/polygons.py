@@ -138,13 +138,13 @@ class EdgeTree:
 
 def close_edges(first: EdgeTree, second: EdgeTree) -> NDArray[np.int64]:
     """Return (k, 2) the pairs of edges whose boxes overlap, touching included, sorted."""
-    room = 4 * (first.count + second.count)
+    capacity = 4 * (first.count + second.count)
     while True:
-        found = np.empty((room, 2), np.int64)
+        found = np.empty((capacity, 2), np.int64)
         count = _descend(first.nodes, first.order, second.nodes, second.order, found)
-        if count <= room:
+        if count <= capacity:
             break
-        room = count
+        capacity = count
     found = found[:count]
     return found[np.lexsort((found[:, 1], found[:, 0]))]
 

@@ -140,7 +140,7 @@ class SearchPlan:
         return tuple(identity(each) for each in self.sets)
 
     def shares(self) -> list[Share]:
-        """What each task of the scatter reads, about as many rows as one batch; groups of a file are not divided."""
+        """Return what each task of the scatter reads: about the rows of one batch; groups of a file are not divided."""
         return [share for number, each in enumerate(self.sets) for share in self._shares_of(number, each)]
 
     def _shares_of(self, number: int, boxes: BoxSet) -> Iterator[Share]:

@@ -46,7 +46,7 @@ class Workers:
     width: int
     is_local: bool
     memory: int | None = None
-    """What all of them together may use [bytes]; None if nobody has said."""
+    """What all of them together may use [bytes]; None if unknown."""
 
     def start(self) -> None:
         """Start local processes now, so that they load their libraries while something else is done."""
@@ -70,7 +70,7 @@ class LocalProcesses(Executor):
     """Runs tasks in processes of this machine: ``python -m choque.scale.worker``, started when they are needed.
 
     They do not import the program that calls, so that it needs no guard around its main part. Functions and arguments
-    are pickled. A process whose program has ended, by whatever cause, ends too. A task whose process dies raises
+    are pickled. A process whose program has ended, for any reason, ends too. A task whose process dies raises
     `WorkerLost`; the next one gets another process.
     """
 

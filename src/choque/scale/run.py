@@ -84,7 +84,7 @@ def pairs(
     executor
         Any `concurrent.futures.Executor`, which runs ``workers`` tasks at once.
     tile_rows
-        At most so many boxes in a tile; None for as many as the memory allows.
+        The maximum number of boxes in a tile; None for as many as the memory allows.
     progress
         Called with how many tasks are done, how many there are, and what they are about.
 

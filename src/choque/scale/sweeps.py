@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from choque.world import World
 
 BLOCKS_PER_WORKER = 8
-"""Configurations of volumes are divided into so many tasks for each worker, so that none waits long for the last."""
+"""Configurations of volumes are divided into this many tasks for each worker, so that none waits long for the last."""
 
 Measure = Callable[["World"], Mapping[str, Any]]
 

@@ -24,8 +24,8 @@ from choque.theses.fingsics.world_trial import EngineTrial, RecordedTrial, Repla
 from choque.world.report import STAGES
 
 STEPS = 25
-ONCE = Plan(fewest=1, most=1, budget=60.0, limit=60.0)
-SEVERAL = Plan(fewest=7, most=7, budget=60.0, limit=60.0)
+ONCE = Plan(minimum=1, maximum=1, budget=60.0, limit=60.0)
+SEVERAL = Plan(minimum=7, maximum=7, budget=60.0, limit=60.0)
 """A reading may be off because the machine looked away; half of them may not."""
 
 
@@ -110,7 +110,7 @@ def test_what_would_take_too_long_or_too_much_memory_is_cut_off(
     trial = WorldTrial(scene, "auto", 10**9)
     with pytest.raises(CutOff, match="would take about"):
         trial.warm_up(5.0)
-    monkeypatch.setattr(world_trial, "MOST_PAIRS", 2000)
+    monkeypatch.setattr(world_trial, "MAX_PAIRS", 2000)
     with pytest.raises(CutOff, match=r"would keep 2,130 pairs at once"):  # 60 · 59 / 2 of those that move, 60 · 6 walls
         WorldTrial(scene, "all", STEPS).warm_up(60.0)
     assert len(scene.world(broad="all").shadow("all").find(scene.world().bodies).pairs) == 2130

@@ -120,7 +120,7 @@ def test_a_small_run_gives_verdicts_and_figures(tmp_path: Path) -> None:
         output=tmp_path / "run",
         methods=["SaP3", "AoIP1"],
         factors={"n": [60], "start": ["dense"]},
-        plan=Plan(fewest=1, most=1, precision=None),
+        plan=Plan(minimum=1, maximum=1, precision=None),
     )
     verdicts = {claim.id: claim.verdict for claim in result.claims}
     assert verdicts["equal-to-sweep"] == "confirmed"

@@ -183,7 +183,7 @@ def test_a_small_run_is_judged_and_drawn_from_its_tables(tmp_path: Path) -> None
         quick=True,
         output=folder,
         factors={"preset": ["reproduce"], "n": [12], "elongation": [3]},
-        plan=Plan(fewest=1, most=1, precision=None, patience=60.0),
+        plan=Plan(minimum=1, maximum=1, precision=None, patience=60.0),
     )
     assert set(result.cells.values("verdict")) == {"exact"}
     assert len(result.cells) == 3

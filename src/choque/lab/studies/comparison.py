@@ -34,7 +34,7 @@ def methods() -> list[Level]:
 
 
 def quick_methods() -> list[Level]:
-    """Without ``brute-obb``, which on boxes does what ``brute`` does."""
+    """Leave out ``brute-obb``, which on boxes does what ``brute`` does."""
     return [name for name in methods() if name != "brute-obb"]
 
 
@@ -122,8 +122,8 @@ STUDY = Study(
     exclude=takes_other_boxes,
     kernels=small_runs,
     selector="auto",
-    plan=Plan(fewest=15, most=60, precision=0.03, budget=20.0, limit=60.0),
-    quick_plan=Plan(fewest=15, most=40, precision=0.05, budget=1.0, patience=1.5, limit=20.0),
+    plan=Plan(minimum=15, maximum=60, precision=0.03, budget=20.0, limit=60.0),
+    quick_plan=Plan(minimum=15, maximum=40, precision=0.05, budget=1.0, patience=1.5, limit=20.0),
 )
 
 
@@ -156,7 +156,7 @@ def every_method_is_right(result: Result) -> Finding:
     "brute-quadratic", source="Definition of the method", printed="Testing all pairs grows with the square of n."
 )
 def brute_is_quadratic(result: Result) -> Finding:
-    """By its counter; the clock, which also sees starting and caches, is only noted."""
+    """Judge by its counter; the clock, which also sees starting and caches, is only noted."""
     tests = result.power("brute", metric="tests", scene="uniform").coefficients[1]
     seconds = result.power("brute", scene="uniform")
     lower, upper = seconds.intervals[1]
@@ -166,7 +166,7 @@ def brute_is_quadratic(result: Result) -> Finding:
 
 @STUDY.claim("grid-on-like-sizes", source=DESIGN_PAGE, printed="A grid wins on like sizes.")
 def grid_wins_on_like_sizes(result: Result) -> Finding:
-    """On the uniform scene, at the largest size that both it and another finished."""
+    """Compare on the uniform scene, at the largest size that both it and another finished."""
     return _beats(result, "grid", "bvh", scene="uniform", at_least=10_000)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.scene.body_scenes.columns import BodyColumns, join, spheres
-from choque.scene.body_scenes.lattice import block, block_counts, bright_colors, room, sixths
+from choque.scene.body_scenes.lattice import block, block_counts, bright_colors, sixths, walls
 from choque.scene.generators import BodyRequest
 
 
@@ -24,7 +24,7 @@ def balls_in_box(request: BodyRequest, *, pitch: float = 1.0, speed: float = 5.0
         velocity=sixths(random, count, speed),
         color=bright_colors(random, count),
     )
-    return join(flying, room(sides))
+    return join(flying, walls(sides))
 
 
 def gas(request: BodyRequest, *, filling: float = 0.05, speed: float = 5.0, radius: float = 0.5) -> BodyColumns:
@@ -45,4 +45,4 @@ def gas(request: BodyRequest, *, filling: float = 0.05, speed: float = 5.0, radi
     flying = spheres(
         block(count, (cell, cell, cell)) + jitter, radius, velocity=velocity, color=bright_colors(random, count)
     )
-    return join(flying, room(np.array(block_counts(count)) * cell))
+    return join(flying, walls(np.array(block_counts(count)) * cell))

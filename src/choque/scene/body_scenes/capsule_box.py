@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.scene.body_scenes.columns import BodyColumns, capsules, join
-from choque.scene.body_scenes.lattice import UPRIGHT, chosen_cells, room, sixths
+from choque.scene.body_scenes.lattice import UPRIGHT, chosen_cells, sixths, walls
 from choque.scene.generators import BodyRequest
 
 SPARSENESS = 48 * 24 * 48 / 5000
@@ -34,4 +34,4 @@ def capsule_box(request: BodyRequest, *, ratio: float = 4.0, speed: float = 5.0)
         angles=UPRIGHT,
         color=(0, 220, 0),
     )
-    return join(flying, room((np.array(counts) + 2) * pitch))
+    return join(flying, walls((np.array(counts) + 2) * pitch))

@@ -1,4 +1,4 @@
-"""What generators build from: cells of lattices, blocks of them, rooms around them, velocities and colours."""
+"""What generators build from: cells of lattices, blocks of them, walls around them, velocities and colours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def chosen_cells(random: np.random.Generator, counts: tuple[int, int, int], want
 
 
 def block_counts(wanted: int, flatness: float = 1.0) -> tuple[int, int, int]:
-    """How many cells along x, y and z hold ``wanted`` ones, ``flatness`` times as many upward as along x."""
+    """Return how many cells along x, y and z hold ``wanted`` ones, ``flatness`` times as many upward as along x."""
     along = max(1, ceil((wanted / flatness) ** (1 / 3) - 1e-9))
     upward = max(1, round(along * flatness))
     return along, upward, max(1, ceil(wanted / (along * upward)))
@@ -40,7 +40,7 @@ def block(wanted: int, pitch: ArrayLike, flatness: float = 1.0) -> Vectors:
     return centers
 
 
-def room(sides: ArrayLike, *, elasticity: float = 1.0, lidded: bool = True) -> BodyColumns:
+def walls(sides: ArrayLike, *, elasticity: float = 1.0, lidded: bool = True) -> BodyColumns:
     """Tiles that close a box of ``sides`` (3,) about the origin; those toward the viewer and the lid are not drawn.
 
     Their order is +x, −x, +z, −z, +y, −y; without a lid +y is left out.

@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core import check
 from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join
-from choque.scene.body_scenes.lattice import UPRIGHT, chosen_cells, room, sixths
+from choque.scene.body_scenes.lattice import UPRIGHT, chosen_cells, sixths, walls
 from choque.scene.generators import BodyRequest
 
 MIXED_GRIDS = {100: (8, 5, 8)}
@@ -40,7 +40,7 @@ def mixed_box(request: BodyRequest, *, speed: float = 5.0) -> BodyColumns:
         angles=np.where(is_sphere[:, np.newaxis], (0.0, 0.0, 0.0), UPRIGHT),
         color=random.integers(0, 256, size=(count, 3)),
     )
-    return join(flying, room(pitch * counts + np.array([0.5, 1.5, 0.5])))
+    return join(flying, walls(pitch * counts + np.array([0.5, 1.5, 0.5])))
 
 
 def mixed_grid(count: int) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join
-from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, room
+from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.scene.generators import BodyRequest
 
 RADIUS, LENGTH, PITCH = 0.4, 0.8, 1.7
@@ -34,4 +34,4 @@ def pile(request: BodyRequest, *, elasticity: float = 0.2, spheres: float = 0.5)
         mass=np.where(is_sphere, 1.0, 2.5),
         color=bright_colors(random, count),
     )
-    return join(falling, room(tower + 1.0, elasticity=elasticity, lidded=False))
+    return join(falling, walls(tower + 1.0, elasticity=elasticity, lidded=False))

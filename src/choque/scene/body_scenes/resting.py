@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core import check
 from choque.scene.body_scenes.columns import BOX, CAPSULE, SPHERE, BodyColumns, boxes, ground, join, spheres, tiles
-from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, room
+from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.scene.generators import BodyRequest
 
 FLOOR = (110, 110, 110)
@@ -116,7 +116,7 @@ def rubble(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
         rolling=0.05,
         color=bright_colors(random, count),
     )
-    return join(falling, room(tower + 0.4, elasticity=0.0, lidded=False))
+    return join(falling, walls(tower + 0.4, elasticity=0.0, lidded=False))
 
 
 def conveyor(request: BodyRequest, *, speed: float = 2.0) -> BodyColumns:

@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.scene.body_scenes.columns import BodyColumns, join, spheres
-from choque.scene.body_scenes.lattice import block, block_counts, room
+from choque.scene.body_scenes.lattice import block, block_counts, walls
 from choque.scene.generators import BodyRequest
 
 SMALL, LARGE, PITCH = 0.3, 6.0, 1.0
@@ -24,5 +24,5 @@ def two_waves(request: BodyRequest, *, speed: float = 8.0) -> BodyColumns:
     return join(
         spheres(sea, SMALL, color=(60, 120, 220)),
         spheres(ends, LARGE, mass=25.0, velocity=-np.sign(ends) * speed, color=(220, 60, 60)),
-        room(sides + np.array([4 * LARGE + 2, 0.0, 0.0])),
+        walls(sides + np.array([4 * LARGE + 2, 0.0, 0.0])),
     )

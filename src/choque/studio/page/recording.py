@@ -102,11 +102,11 @@ class RecordingView(BodiesView):
         return self.replay.bodies
 
     def poses(self) -> Poses:
-        """Where they are."""
+        """Return the poses of the frame shown."""
         return self.replay.poses
 
     def look(self) -> Findings:
-        """What the chosen methods find in the frame shown; speeds are those to the next frame."""
+        """Return what the chosen methods find in the frame shown; speeds are those to the next frame."""
         key = (self.replay.frame, self._detection)
         if self._findings is None or self._findings[0] != key:
             self._findings = key, Findings(bodies_of(self.cast(), self.poses(), self._velocity()), self._detection)

@@ -165,7 +165,7 @@ def put(rows: Any, row: int, a: Vector) -> None:
 def _move(
     position: Any, rotation: Any, velocity: Any, angular_velocity: Any, acceleration: Any, dt: Any, max_speed: Any
 ) -> None:
-    by, room = np.empty((3, 3), np.float32), np.empty((3, 3), np.float32)
+    by, scratch = np.empty((3, 3), np.float32), np.empty((3, 3), np.float32)
     for row in range(position.shape[0]):
         speed = vector(velocity, row)
         if not is_near_zero(speed):
@@ -174,7 +174,7 @@ def _move(
         if not is_near_zero(spin):
             angles = times(spin, dt)
             euler(angles[0], angles[1], angles[2], by)
-            turn(rotation, row, by, room)
+            turn(rotation, row, by, scratch)
         force = vector(acceleration, row)
         if not is_near_zero(force):
             put(velocity, row, limited(plus(speed, times(force, dt)), max_speed))

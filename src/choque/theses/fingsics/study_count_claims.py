@@ -36,7 +36,7 @@ def thirty_seven_percent(result: Result) -> Finding:
     "37-percent-legacy", source=f"{THESIS}, figure 5.7", printed="The same with the engine's rules, defects included."
 )
 def thirty_seven_percent_legacy(result: Result) -> Finding:
-    """Its sweep and its exact tests, without its maps of texts."""
+    """Compare its sweep with its exact tests, without its maps of texts."""
     return _at_sixteen(result, "legacy")
 
 
@@ -136,7 +136,7 @@ class FilterModel:
 
 
 def filter_model(result: Result, scene: str, mode: str = "live") -> FilterModel | None:
-    """What the two sweeps on one scene tell; None where one is missing."""
+    """Return what the two sweeps on one scene say; None where one is missing."""
     where = {"scene": scene, "mode": mode}
     wanted = ((SAP, "exact_ns"), (FILTERED, "bounding_ns"), (SAP, "tests"), (FILTERED, "tests"))
     values = [mean(result, column, method=method, **where) for method, column in wanted]
@@ -220,7 +220,7 @@ def _totals(result: Result, scenes: Sequence[str]) -> Finding:
     printed="Exact tests: NONE > AABB = SAP > OBB > SAP+OBB > collisions.",
 )
 def checks_left(result: Result) -> Finding:
-    """On a generated scene by the engine's rules, where oriented boxes are not preceded by boxes."""
+    """Count on a generated scene by the engine's rules, where oriented boxes are not preceded by boxes."""
     where = {"scene": MIXED, "mode": "legacy", "n": LEGACY_COUNT}
     counts = [mean(result, "tests", method=method, **where) for method in ("all", "brute", SAP, "brute-obb", FILTERED)]
     contacts = mean(result, "contacts", method=FILTERED, **where)

@@ -114,7 +114,7 @@ def _normalised(result: Result, ratio: int, method: str, stage: str) -> float:
     "599 steps, by exact rules and by the engine's (hollow), which leave out some true contacts.",
 )
 def aspect_tests(result: Result) -> Figure:
-    """What oriented boxes save."""
+    """Draw what oriented boxes save."""
     from choque.lab.figures import format_axis
     from choque.lab.style import empty_figure, marks, new_figure
 

@@ -197,7 +197,7 @@ def broad_order(result: Result) -> Finding:
     "narrow-order", source=f"{THESIS}, figure 5.4", printed="Narrow-phase time: NONE > SAP = AABB > OBB > SAP+OBB."
 )
 def narrow_order(result: Result) -> Finding:
-    """At the largest n that all finished; brute-obb tests boxes first here, so that OBB and SAP+OBB leave the same."""
+    """Compare at the largest n that all finished; brute-obb tests boxes first here: OBB and SAP+OBB leave the same."""
     return _order(result, "narrow phase", ("all", SAP, "brute-obb", FILTERED))
 
 
@@ -207,12 +207,12 @@ def narrow_order(result: Result) -> Finding:
     printed="Total: NONE worst, then OBB, then AABB; SAP and SAP+OBB best.",
 )
 def total_order(result: Result) -> Finding:
-    """At the largest n that all finished."""
+    """Compare at the largest n that all finished."""
     return _order(result, "step", ("all", "brute-obb", "brute", FILTERED, SAP))
 
 
 def _order(result: Result, metric: str, methods: Sequence[str]) -> Finding:
-    """Whether each method takes longer than the next, give or take `ALIKE`; the intervals of their ratios decide."""
+    """Judge by intervals of ratios whether each method takes longer than the next, give or take `ALIKE`."""
     n = largest_shared(result, methods)
     if n is None:
         return not_testable(f"needs {', '.join(methods)} at one size")
@@ -227,13 +227,13 @@ def _order(result: Result, metric: str, methods: Sequence[str]) -> Finding:
 
 @STUDY.claim("broad-phase-essential", source=f"{THESIS}, conclusions", printed="A broad phase is essential.")
 def essential(result: Result) -> Finding:
-    """Without one, against SAP."""
+    """Compare no broad phase with SAP."""
     return _beats(result, "all", SAP, at_least=1.0)
 
 
 @STUDY.claim("obb-brute", source=f"{THESIS}, conclusions", printed="OBB brute force does not repay itself.")
 def oriented_brute_force(result: Result) -> Finding:
-    """Against brute force with boxes, which here come before oriented ones: few of those are left to test."""
+    """Compare with brute force with boxes, which here come before oriented ones: few of those are left to test."""
     return _beats(result, "brute-obb", "brute", at_least=1.0)
 
 

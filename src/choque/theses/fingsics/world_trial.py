@@ -27,7 +27,7 @@ FEW = 3
 """Steps from which the time of all steps is estimated."""
 SHORT = 0.5
 """A run up to this long [s] is made once before it is timed, so that no kernel is loaded in the first timed run."""
-MOST_PAIRS = 8_000_000
+MAX_PAIRS = 8_000_000
 """The maximum number of pairs without a broad phase, which are in memory at once at about 90 bytes each."""
 IN_TIME = 1 / 60
 """The time of a frame at 60 frames per second [s]."""
@@ -83,8 +83,8 @@ class WorldTrial(Trial):
         """Compile every pair of kinds, time a few steps twice to estimate the whole run, and make it if it is short."""
         moving = int((~self.scene.bodies.static).sum())
         pairs = moving * (len(self.scene) - (moving + 1) / 2)
-        if self.name == "all" and pairs > MOST_PAIRS:
-            raise CutOff(f"would keep {pairs:,.0f} pairs at once; {MOST_PAIRS:,} are allowed")
+        if self.name == "all" and pairs > MAX_PAIRS:
+            raise CutOff(f"would keep {pairs:,.0f} pairs at once; {MAX_PAIRS:,} are allowed")
         warm_up_kinds(self._made(), self.scene.dt)
         expected = 0.0
         for _ in range(2):

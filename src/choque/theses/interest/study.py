@@ -84,7 +84,7 @@ def raw_pairs(row: Row) -> float | None:
 
 
 def extents_a_second(row: Row) -> float | None:
-    """How many extents are matched in a second."""
+    """Return how many extents are matched in a second."""
     seconds, n = seconds_a_step(row), row.get("n")
     return n / seconds if row.get("start") == "extents" and seconds and isinstance(n, int) else None
 
@@ -117,8 +117,8 @@ STUDY = Study(
     listed=further_cells,
     exclude=is_of_another_kind,
     kernels=small_runs,
-    plan=Plan(fewest=3, most=5, precision=0.05, budget=5.0, limit=120.0),
-    quick_plan=Plan(fewest=7, most=20, precision=0.1, budget=1.0, patience=20.0, limit=60.0),
+    plan=Plan(minimum=3, maximum=5, precision=0.05, budget=5.0, limit=120.0),
+    quick_plan=Plan(minimum=7, maximum=20, precision=0.1, budget=1.0, patience=20.0, limit=60.0),
 )
 
 
@@ -169,19 +169,19 @@ def reproduced(result: Result, start: str, allowed: float) -> Finding:
 
 @STUDY.claim("pairs-sparse", source=THESIS, printed="The table of mean pairs of the sparse scenario.")
 def pairs_sparse(result: Result) -> Finding:
-    """Within 5 %."""
+    """Confirm within 5 %."""
     return reproduced(result, "sparse", 0.05)
 
 
 @STUDY.claim("pairs-dense", source=THESIS, printed="The table of mean pairs of the dense scenario.")
 def pairs_dense(result: Result) -> Finding:
-    """Within 12 %."""
+    """Confirm within 12 %."""
     return reproduced(result, "dense", 0.12)
 
 
 @STUDY.claim("equal-to-sweep", source=THESIS, printed="AoIP1 and SaP3 report the same pairs, fewer than all others.")
 def equal_to_sweep(result: Result) -> Finding:
-    """At every cell of both starts; holds for box areas, not for the spherical ones that the text describes."""
+    """Compare at every cell of both starts; holds for box areas, not for the spherical ones that the text describes."""
     cells = result.cells.where(lambda row: row["start"] in STARTS and row["verdict"] == "exact")
     cells = cells.where(lambda row: not str(row["configuration"]).endswith("legacy"))
     places = equal = fewest = 0

@@ -48,7 +48,7 @@ POINTS = 0.05
 
 
 def _share_claim(result: Result, one: str, other: str, printed: float, note: str = "") -> Finding:
-    """How many candidates less, scaled; the preset of the text is noted."""
+    """Judge how many candidates less, scaled; the preset of the text is noted."""
     full_size(result)
     share = fewer(result, SCALED, one, other)
     if TEXT in presets_of(result):
@@ -62,7 +62,7 @@ def _share_claim(result: Result, one: str, other: str, printed: float, note: str
     printed="Mean candidates a frame: 957, 978 and 995 of 18-DOPs, boxes and spheres; scaled 1,040, 1,152 and 1,762.",
 )
 def pairs_tables(result: Result) -> Finding:
-    """Within 15 %; the pile is chaotic and its pairs depend on their order."""
+    """Confirm within 15 %; the pile is chaotic and its pairs depend on their order."""
     full_size(result)
     off = {key: candidates(result, *key) / printed.mean_pairs - 1 for key, printed in PRINTED.items()}
     worst = max(off, key=lambda key: abs(off[key]))
@@ -102,7 +102,7 @@ def fewer_than_boxes(result: Result) -> Finding:
 
 @STUDY.claim("boxes-fewer", source=THESIS, printed="Scaled, boxes have 34.61 % fewer candidates than spheres.")
 def boxes_fewer(result: Result) -> Finding:
-    """Its own table agrees."""
+    """Judge by what the table of the thesis says too."""
     return _share_claim(result, "6-dop", "sphere", 0.3461)
 
 
@@ -140,7 +140,7 @@ def spheres_faster(result: Result) -> Finding:
 
 @STUDY.claim("superior", source=f"{THESIS}, conclusions", printed="Scaled, 18-DOPs are 61 % superior.")
 def superior(result: Result) -> Finding:
-    """In time or in pairs, against either; 61 % is what building 18-DOPs costs more than boxes in the thesis."""
+    """Judge in time or in pairs, against either; 61 % is what building 18-DOPs costs more than boxes in the thesis."""
     full_size(result)
     gains = [slower(result, SCALED, other, "18-dop").value - 1 for other in ("6-dop", "sphere")]
     gains += [fewer(result, SCALED, "18-dop", other) for other in ("6-dop", "sphere")]
@@ -155,7 +155,7 @@ def superior(result: Result) -> Finding:
     printed="18-DOPs are competitive at worst, and preferable for bodies that are not round.",
 )
 def competitive(result: Result) -> Finding:
-    """At most 10 % behind the fastest unscaled, and the fastest scaled."""
+    """Ask for at most 10 % behind the fastest unscaled, and for the fastest scaled."""
     worst = max(slower(result, UNSCALED, "18-dop", other).value for other in ("6-dop", "sphere"))
     gains = [slower(result, SCALED, other, "18-dop") for other in ("6-dop", "sphere")]
     words = f"unscaled {worst:.2f} times the fastest; scaled {gains[0].value:.2f} and {gains[1].value:.2f} times faster"
@@ -184,7 +184,7 @@ def false_positives(result: Result) -> Finding:
     printed="The gain comes almost wholly from fewer false positives that reach GJK.",
 )
 def gain_from_narrow(result: Result) -> Finding:
-    """Of what a frame of spheres takes more than one of 18-DOPs, the share of GJK, EPA and shape matching."""
+    """Judge the share of GJK, EPA and shape matching in what a frame of spheres takes more than one of 18-DOPs."""
     gain, of_pairs = (
         typical_seconds(result, SCALED, "sphere", *stages) - typical_seconds(result, SCALED, "18-dop", *stages)
         for stages in (("frame_time",), ("gjk_epa", "shape_matching"))
@@ -198,7 +198,7 @@ def gain_from_narrow(result: Result) -> Finding:
 
 @STUDY.claim("build-boxes", source=f"{THESIS}, figure 5.20", printed="Building 18-DOPs takes 61 % more than boxes.")
 def build_boxes(result: Result) -> Finding:
-    """On the processor, a frame; unscaled."""
+    """Compare on the processor, a frame; unscaled."""
     return _build_claim(result, "18-dop", "6-dop", BUILD["18-dop"] / BUILD["6-dop"])
 
 
@@ -227,7 +227,7 @@ def _build_claim(result: Result, one: str, other: str, printed: float) -> Findin
     printed="The axis stays (0, 1, 0) until the last bodies land, then moves into the plane of x and z.",
 )
 def axis(result: Result) -> Finding:
-    """Of 18-DOPs and boxes."""
+    """Compare the axes of 18-DOPs and of boxes."""
     words, holds = [], True
     for volume in ("18-dop", "6-dop"):
         frames = required_series(result, UNSCALED, volume)
@@ -243,7 +243,7 @@ def axis(result: Result) -> Finding:
 
 
 def _after_the_axis(result: Result, column: str) -> tuple[float, str]:
-    """By which share a time falls when the axis leaves the vertical, over frames in like numbers around that one."""
+    """Return by which share a time falls when the axis leaves the vertical, over like numbers of frames around it."""
     shares = []
     for elongation in (UNSCALED, SCALED):
         frames = required_series(result, elongation, "18-dop")
@@ -269,7 +269,7 @@ def _median(values: NDArray[np.float64]) -> float:
     "prune-after-axis", source=f"{THESIS}, figure 5.23", printed="Pruning takes 23 % less after the axis changes."
 )
 def prune_after_axis(result: Result) -> Finding:
-    """It must at least fall."""
+    """Confirm if it at least falls."""
     share, note = _after_the_axis(result, "prune")
     return found(abs(share - 0.23) <= 0.1, f"{share:.0%} less", note)
 
@@ -289,7 +289,7 @@ def sap_after_axis(result: Result) -> Finding:
     printed="Of the sweep, sorting takes most, projection next to nothing.",
 )
 def radix_dominates(result: Result) -> Finding:
-    """On the processor."""
+    """Compare on the processor."""
     parts = {stage: typical_seconds(result, UNSCALED, "18-dop", stage) for stage in ("projection", "radix", "prune")}
     whole = sum(parts.values())
     words = ", ".join(f"{stage} {seconds / whole:.0%}" for stage, seconds in parts.items())
@@ -310,7 +310,7 @@ def sap_constant(result: Result) -> Finding:  # noqa: ARG001
 
 @STUDY.claim("landing", source=f"{THESIS}, section 5", printed="The last body lands in about frame 5,500.")
 def landing(result: Result) -> Finding:
-    """By the numbers of the text, and by those of the published program."""
+    """Judge by the numbers of the text, and by those of the published program."""
     landed = {}
     for preset in LANDINGS:
         cells = result.cells.where(lambda row: row.get("experiment") == FALL and row["verdict"] in RIGHT)
@@ -330,7 +330,7 @@ def landing(result: Result) -> Finding:
     printed="The numbers of the text land it in frame 8,950.",
 )
 def landing_text(result: Result) -> Finding:
-    """Within a hundredth."""
+    """Confirm within a hundredth."""
     cells = result.cells.where(lambda row: row.get("experiment") == FALL and row["verdict"] in RIGHT)
     frames = cells.where(preset=TEXT).numbers("landed") if len(cells) else np.empty(0)
     if not len(frames):
@@ -342,7 +342,7 @@ def landing_text(result: Result) -> Finding:
     "same-start", source=f"{THESIS}, section 5", printed="All six runs start from the same positions and turns."
 )
 def same_start(result: Result) -> Finding:
-    """By a hash over ids, poses and velocities, preset by preset."""
+    """Compare a hash over ids, poses and velocities, preset by preset."""
     runs = result.cells.where(lambda row: row.get("experiment") == PILE and row.get("start_hash") is not None)
     groups = {key: set(rows.values("start_hash")) for key, rows in runs.groups("preset", "n", "seed")}
     if not groups:
@@ -383,7 +383,7 @@ def gjk_iterations(result: Result) -> Finding:
     printed=f"EPA: {EPA_MAX} iterations at most, {EPA_MEAN} on average, over ten million runs.",
 )
 def epa_iterations(result: Result) -> Finding:
-    """Theirs stops within 10⁻⁴, ours when no face can move."""
+    """Compare iterations: the thesis stops within 10⁻⁴, Choque when no face can move."""
     return _iterations(result, "epa", EPA_MAX, EPA_MEAN)
 
 
@@ -409,7 +409,7 @@ def volumes_agree(result: Result) -> Finding:
     printed="18-DOPs are preferable for bodies that are not round, spheres slightly for those that are.",
 )
 def pays_when_long(result: Result) -> Finding:
-    """In fields, without dynamics: bounds, broad phase and contacts at the largest n that all three have."""
+    """Compare in fields, without dynamics: bounds, broad phase and contacts at the largest n that all three have."""
     words, holds = [], True
     cells = result.cells.where(lambda row: row.get("experiment") == FIELD and row["verdict"] in RIGHT)
     for elongation in sorted(cells.levels("elongation")) if len(cells) else ():

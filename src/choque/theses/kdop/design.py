@@ -157,8 +157,8 @@ STUDY = Study(
     regions=("n", "elongation", "density"),
     listed=beside_the_runs,
     kernels=small_runs,
-    plan=Plan(fewest=3, most=5, precision=0.05, budget=20.0, patience=900.0, limit=3_000.0),
-    quick_plan=Plan(fewest=5, most=15, precision=0.1, budget=1.0, patience=20.0, limit=120.0),
+    plan=Plan(minimum=3, maximum=5, precision=0.05, budget=20.0, patience=900.0, limit=3_000.0),
+    quick_plan=Plan(minimum=5, maximum=15, precision=0.1, budget=1.0, patience=20.0, limit=120.0),
 )
 
 

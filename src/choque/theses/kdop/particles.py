@@ -135,7 +135,7 @@ def _farthest(
 
 @helper
 def _holds_origin(points: Floats, offset: Vector, held: Rows, pair: Integer) -> bool:
-    """Whether the kept tetrahedron still contains the origin."""
+    """Return whether the kept tetrahedron still contains the origin."""
     a, b = _corner(points, offset, held, pair, 0), _corner(points, offset, held, pair, 1)
     c, d = _corner(points, offset, held, pair, 2), _corner(points, offset, held, pair, 3)
     bc, cd = cross(b, c), cross(c, d)

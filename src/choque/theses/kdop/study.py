@@ -166,7 +166,7 @@ def sap_phases(result: Result) -> Figure:
     "candidates would not fit, or take too long.",
 )
 def field_times(result: Result) -> Figure:
-    """Beyond the thesis: up to a million bodies, five volumes."""
+    """Draw what goes beyond the thesis: up to a million bodies, five volumes."""
     return _fields(result, None)
 
 

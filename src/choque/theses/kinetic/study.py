@@ -129,8 +129,8 @@ STUDY = Study(
     kernels=small_runs,
     selector="auto",
     within=0.10,
-    plan=Plan(fewest=15, most=40, precision=0.05, budget=20.0, limit=240.0),
-    quick_plan=Plan(fewest=7, most=30, precision=0.1, budget=0.7, patience=5.0, limit=20.0),
+    plan=Plan(minimum=15, maximum=40, precision=0.05, budget=20.0, limit=240.0),
+    quick_plan=Plan(minimum=7, maximum=30, precision=0.1, budget=0.7, patience=5.0, limit=20.0),
 )
 
 Corners = NDArray[np.float64]
@@ -288,7 +288,7 @@ def _largest(result: Result, most: int = 1_000) -> int:
     printed="Kinetic is an order of magnitude faster than the static ones, whatever the density: against direct.",
 )
 def ten_times_direct(result: Result) -> Finding:
-    """At the largest n of the matrix."""
+    """Compare at the largest n of the matrix."""
     return _ten_times(result, "direct")
 
 
@@ -303,7 +303,7 @@ def ten_times_incremental(result: Result) -> Finding:
 
 
 def _ten_times(result: Result, method: str) -> Finding:
-    """Whatever the density: one at which it is surely less refutes it, and all must surely be more to confirm it."""
+    """Judge at all densities: one that is surely less refutes the claim, and all must surely be more to confirm it."""
     where = _matrix(n=_largest(result))
     shares = sorted(result.right.where(method=method, **where).levels("occupancy"))
     ratios = {share: result.ratio(method, "kinetic", occupancy=share, **where) for share in shares}
@@ -322,7 +322,7 @@ def _ten_times(result: Result, method: str) -> Finding:
     printed="Incremental matches kinetic for up to 16 objects, whatever the density.",
 )
 def up_to_sixteen(result: Result) -> Finding:
-    """From how many objects on incremental takes longer."""
+    """Find from how many objects on incremental takes longer."""
     border = result.crossover("incremental", "kinetic", **_matrix())
     if border is None:
         smallest = min(result.right.where(**_matrix()).levels("n"))
@@ -373,7 +373,7 @@ def kinetic_is_quadratic(result: Result) -> Finding:
     "rate-dominates", source=f"{THESIS}, conclusions", printed="The frame rate dominates the cost of static methods."
 )
 def rate_dominates(result: Result) -> Finding:
-    """So many times the frames, how many times the time of direct."""
+    """Compare the factor of the frames with that of the time of direct."""
     rows = result.right.where(method="direct", scene="thesis", n=1_000, occupancy=0.05, duration=DURATION)
     rates = sorted(rows.levels("frames_per_second"))
     if len(rates) < 2:
@@ -407,7 +407,7 @@ def incremental_overtakes(result: Result) -> Finding:
 
 @STUDY.claim("bytes", source="Choque, step 3", printed="A kinetic sweep takes under 400 bytes a body.")
 def small(result: Result) -> Finding:
-    """At the largest n, where what is fixed no longer counts."""
+    """Judge at the largest n, where what is fixed no longer counts."""
     rows = result.right.where(method="kinetic", **_matrix(n=_largest(result)))
     most = max(rows.numbers("bytes"), default=float("nan"))
     return found(most < 400, f"{most:.0f} bytes")
