@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from choque._core import memory
 
 
-@given(st.lists(st.tuples(st.integers(1, 400_000), st.booleans()), max_size=12))
+@given(st.lists(st.tuples(st.integers(1, 900_000), st.booleans()), max_size=12))
 def test_no_two_living_arrays_share_memory(requests: list[tuple[int, bool]]) -> None:
     living = []
     for number, (byte_count, stays) in enumerate(requests):
@@ -43,11 +43,11 @@ def test_memory_is_reused_when_its_last_view_is_gone(monkeypatch: pytest.MonkeyP
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_kept", {})
     monkeypatch.setattr(memory, "_kept_bytes", 0)
-    monkeypatch.setattr(memory, "MAX_KEPT_BYTES", 1 << 20)
+    monkeypatch.setattr(memory, "MAX_KEPT_BYTES", 1 << 21)
     for _ in range(5):
-        arrays = [memory.empty(400_000, np.uint8) for _ in range(10)]
+        arrays = [memory.empty(900_000, np.uint8) for _ in range(10)]
         del arrays
-    assert 0 < memory._kept_bytes <= 1 << 20
+    assert 0 < memory._kept_bytes <= 1 << 21
     assert memory._kept_bytes == sum(size * len(blocks) for size, blocks in memory._kept.items())
 
 
@@ -71,7 +71,7 @@ def test_what_is_not_used_for_long_is_given_back(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(memory, "_kept", {})
     monkeypatch.setattr(memory, "_kept_bytes", 0)
     monkeypatch.setattr(memory.time, "monotonic", lambda: 100.0)
-    first, second = memory.empty(400_000, np.uint8), memory.empty(400_000, np.uint8)
+    first, second = memory.empty(900_000, np.uint8), memory.empty(900_000, np.uint8)
     del first
     monkeypatch.setattr(memory.time, "monotonic", lambda: 103.0)
     del second
@@ -89,7 +89,7 @@ def test_nothing_is_kept_once_no_thread_would_give_it_back(monkeypatch: pytest.M
     gc.collect()
     monkeypatch.setattr(memory, "_kept", {})
     monkeypatch.setattr(memory, "_kept_bytes", 0)
-    array = memory.empty(400_000, np.uint8)
+    array = memory.empty(900_000, np.uint8)
     monkeypatch.setattr(memory, "_keeper", None)
     del array
     gc.collect()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-SMALLEST = 1 << 16
+SMALLEST = 1 << 19
 """Smaller arrays come from the ordinary allocator, which reuses pages itself."""
 
 MAX_KEPT_BYTES = 1 << 28

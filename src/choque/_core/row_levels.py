@@ -148,15 +148,18 @@ def _survey_share(first: int, last: int, boxes: Corners, out: Floats) -> int:
     """Survey the boxes ``first`` to ``last`` - 1, see `survey_lanes`; lane k belongs to column k modulo the step."""
     lower, upper, step = boxes.lower, boxes.upper, boxes.step
     start, stop = step * first, step * last
-    blocks = max((stop - start - 3) // 24, 0)  # upper corners in records begin and end three places later
+    blocks: Integer = (stop - start - 3) // 24  # upper corners in records begin and end three places later
+    if blocks < 0:
+        blocks = np.int64(0)
     wrong = survey_lanes(lower, upper, start, blocks, out)
     for j in range(start + blocks * 24, stop):
         lane = (j - start) % 24
         if lane % step < 3:
-            out[lane] = min(out[lane], lower[j])
-            out[24 + lane] = max(out[24 + lane], lower[j])
-            out[48 + lane] = max(out[48 + lane], upper[j] - lower[j])
-            wrong |= not lower[j] <= upper[j]
+            low, edge = lower[j], upper[j] - lower[j]
+            out[lane] = low if low < out[lane] else out[lane]
+            out[24 + lane] = low if low > out[24 + lane] else out[24 + lane]
+            out[48 + lane] = edge if edge > out[48 + lane] else out[48 + lane]
+            wrong |= not low <= upper[j]
     return wrong
 
 
@@ -168,12 +171,14 @@ def _sum_up(lanes: Floats, boxes: Corners, limit: float, extent: NDArray[np.floa
         low, high, edge = np.inf, -np.inf, 0.0
         for begin in range(axis, lanes.size, 72):
             for lane in range(begin, begin + 24, boxes.step):
-                low = min(low, np.float64(lanes[lane]))
-                high = max(high, np.float64(lanes[24 + lane]))
-                edge = max(edge, np.float64(lanes[48 + lane]))
+                low = lanes[lane] if lanes[lane] < low else low
+                high = lanes[24 + lane] if lanes[24 + lane] > high else high
+                edge = lanes[48 + lane] if lanes[48 + lane] > edge else edge
         extent[1 + axis], extent[4 + axis], extent[7 + axis] = low, high, edge
         # An empty box, as a half-open one at infinity becomes, begins at +inf and ends at -inf.
-        bound, largest = max(bound, -low, high, high + edge), max(largest, edge)
+        bound = -low if -low > bound else bound
+        bound = high + edge if high + edge > bound else bound
+        largest = edge if edge > largest else largest
     extent[10] = bound
     count = boxes.lower.size // boxes.step
     if count == 0 or not bound < limit:
@@ -203,14 +208,20 @@ def _choose_cells(level: NDArray[np.float64], greatest: float, frame: Floats, sh
     along_y = along_z = np.int64(0)
     while True:
         ratio_y, ratio_z = extent_y / wide_y, extent_z / wide_z
-        if max(ratio_y, ratio_z) < MAX_ROWS_ALONG:
+        if ratio_y < MAX_ROWS_ALONG and ratio_z < MAX_ROWS_ALONG:
             along_y, along_z = np.int64(ratio_y) + 1, np.int64(ratio_z) + 1
             if along_y * along_z <= count // BOXES_PER_ROW + 1:
                 break
         wide_y *= 1.1
         wide_z *= 1.1
-    cells = max(np.int64(1), min(np.int64(MAX_CELLS), count // (along_y * along_z)))
-    wide_x = max((level[4] - level[1]) / cells, tiny)
+    cells = count // (along_y * along_z)
+    if cells < 1:
+        cells = np.int64(1)
+    elif cells > MAX_CELLS:
+        cells = np.int64(MAX_CELLS)
+    wide_x = (level[4] - level[1]) / cells
+    if wide_x < tiny:
+        wide_x = tiny
     for axis in range(3):
         frame[axis] = level[1 + axis]
         frame[6 + axis] = (level[7 + axis] * MARGIN + greatest * step) * (1 + 2 * step)
@@ -225,6 +236,12 @@ def _choose_cells(level: NDArray[np.float64], greatest: float, frame: Floats, sh
 
 
 @forceinline
+def number_at(boxes: Any, i: Integer) -> Any:
+    """Return where a box begins, in a form that is seen not to be negative: then no index is checked for it."""
+    return np.int64(np.uint32(i)) * np.int64(np.uint8(boxes.step))
+
+
+@forceinline
 def class_of(edge: Any) -> Any:
     """Return the class of sizes of a box by its largest edge: half the exponent of a float32."""
     return np.int64(np.float32(edge).view(np.int32)) >> 24
@@ -233,7 +250,7 @@ def class_of(edge: Any) -> Any:
 @forceinline
 def largest_edge(boxes: Any, i: Integer, limit: Any) -> Any:
     """Return the largest edge of a box, or -1 for a giant."""
-    lower, upper, at = boxes.lower, boxes.upper, i * boxes.step
+    lower, upper, at = boxes.lower, boxes.upper, number_at(boxes, i)
     zero = lower.dtype.type(0)
     if limit < np.inf:
         for axis in range(at, at + 3):
@@ -241,7 +258,8 @@ def largest_edge(boxes: Any, i: Integer, limit: Any) -> Any:
                 return zero - lower.dtype.type(1)
     largest = zero
     for axis in range(at, at + 3):
-        largest = max(largest, upper[axis] - lower[axis])
+        edge = upper[axis] - lower[axis]
+        largest = edge if edge > largest else largest
     return largest
 
 

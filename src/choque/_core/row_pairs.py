@@ -74,15 +74,20 @@ def emit_levels(first: int, last: int, chunk: Keys, rows: Rows) -> tuple[int, in
     unit: Integer = np.int64(first)
     while unit < last and level < shape.shape[0]:
         begin, end = np.int64(row_start[row]), np.int64(row_start[row + 1])
-        stop = min(end, last, unit - unit % SLICE + SLICE)
+        stop = unit - unit % SLICE + SLICE
+        stop = end if end < stop else stop
+        stop = last if last < stop else stop
         if unit < stop:
             step = stop - unit
             if unit % SLICE > 0 and unit > begin:
                 step = np.int64(1)  # a slice that was begun did not fit an empty chunk
             while unit < stop:
-                now, tested = _emit_sides(
-                    rows, (row, level), (unit - begin, unit - begin + step), chunk, written, listed
-                )
+                now, tested = written, np.int64(0)
+                for side in range(5):
+                    now, more = _emit_side(rows, (row, level, side), unit - begin, step, chunk, now, listed)
+                    tested += more
+                    if now < 0:
+                        break
                 if now >= 0:
                     written, tests, unit = now, tests + tested, unit + step
                 elif written == 0 and step > 1:
@@ -115,31 +120,21 @@ def _row_of(rows: Any, unit: Integer) -> Any:
 
 
 @forceinline
-def _emit_sides(
-    rows: Any, where: tuple[Integer, Integer], part: tuple[Integer, Integer], chunk: Any, written: Integer, listed: Any
-) -> Any:
-    """Emit boxes of a row of a level; return the pairs written so far and the tests, or -1 if the pairs do not fit."""
-    tests = np.int64(0)
-    for side in range(5):
-        now, tested = _emit_side(rows, (where[0], where[1], side), part[0], part[1], chunk, written, listed)
-        if now < 0:
-            return now, tested
-        written, tests = now, tests + tested
-    return written, tests
-
-
-@forceinline
 def _emit_side(
     rows: Any,
     where: tuple[Integer, Integer, Integer],
     low: Integer,
-    high: Integer,
+    size: Integer,
     chunk: Any,
     written: Integer,
     listed: Any,
 ) -> Any:
-    """Emit boxes of a row against the row itself (side 0) or one of the four neighbours that come after it."""
+    """Emit boxes of a row against the row itself (side 0) or one of the four neighbours that come after it.
+
+    Return the pairs written so far, or -1 if they do not fit, and the tests.
+    """
     row, level, side = where
+    high = low + size
     words, row_start = rows.words, rows.row_start
     cells_x, cells_y = rows.shape[level, 0], rows.shape[level, 1]
     near, need = row, np.uint32(0)
@@ -166,13 +161,13 @@ def _emit_side(
     tests = np.int64(0)
     for k in range(count):
         own = base + np.int64(listed[k])
-        word = np.uint32(words[own + 7 * stride])
-        number = np.uint32(words[own + 6 * stride])
+        word = np.uint32(words[np.uint64(own + 7 * stride)])
+        number = np.uint32(words[np.uint64(own + 6 * stride)])
         at = own + 1
         if side > 0:
-            at = near_base + np.int64(rows.starts[start + np.int64(word & CELL)])
-        end = near_base + np.int64(rows.starts[start + np.int64((word >> CELL_BITS) & CELL) + 1])
-        tests += max(end - at, np.int64(0))
+            at = near_base + np.int64(rows.starts[np.uint64(start + np.int64(word & CELL))])
+        end = near_base + np.int64(rows.starts[np.uint64(start + np.int64((word >> CELL_BITS) & CELL) + 1)])
+        tests += end - at if end > at else np.int64(0)
         while True:  # at least once: an empty run costs less than a branch that is hard to predict
             if written > room:
                 return np.int64(-1), tests
@@ -213,7 +208,7 @@ def _emit_across(first: int, last: int, chunk: Keys, rows: Rows) -> tuple[int, i
 
 @forceinline
 def _emit_coarser(rows: Any, row: Integer, own_level: Integer, place: Integer, chunk: Any, written: Integer) -> Any:
-    """Emit a box of a row against the levels of larger boxes; as `_emit_sides` returns."""
+    """Emit a box of a row against the levels of larger boxes; as `_emit_side` returns."""
     columns, frame, shape = rows.columns, rows.frame, rows.shape
     base, stride = column_place(rows.row_start, row)
     own = base + place
@@ -238,7 +233,7 @@ def _emit_coarser(rows: Any, row: Integer, own_level: Integer, place: Integer, c
 
 @forceinline
 def _emit_giant(rows: Any, row: Integer, place: Integer, chunk: Any, written: Integer) -> Any:
-    """Emit a giant against the boxes of all rows before, and against the giants after it; as `_emit_sides` returns."""
+    """Emit a giant against the boxes of all rows before, and against the giants after it; as `_emit_side` returns."""
     base, stride = column_place(rows.row_start, row)
     own = base + place
     tests = np.int64(0)

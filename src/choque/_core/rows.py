@@ -31,7 +31,7 @@ from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import columns_of_eight, put_record
 from choque._core.records import Corners
-from choque._core.row_levels import Levels, choose_levels, class_of, largest_edge, survey
+from choque._core.row_levels import Levels, choose_levels, class_of, largest_edge, number_at, survey
 from choque._core.types import Floats, Integer
 
 UP, DEEP, BACK = np.uint32(1 << 28), np.uint32(1 << 29), np.uint32(1 << 30)
@@ -148,7 +148,7 @@ def _place_of(boxes: Any, i: Integer, levels: Any, only: Any, giants: Integer) -
 
     ``only`` is the frame of the first level, which loops hold in registers: most scenes have no other.
     """
-    lower, at = boxes.lower, i * boxes.step
+    lower, at = boxes.lower, number_at(boxes, i)
     origin, per_unit, first_row, along_y = only
     if levels.numbers.size > 0:
         edge = largest_edge(boxes, i, levels.limit)
@@ -165,7 +165,7 @@ def _place_of(boxes: Any, i: Integer, levels: Any, only: Any, giants: Integer) -
 def _count_rows(first: int, last: int, boxes: Corners, levels: Levels, counts: NDArray[np.uint32]) -> None:
     """Count the boxes of each row; giants belong to the last."""
     giants = np.int64(counts.size - 1)
-    only = _frame_of(levels, 0)
+    only = _frame_of(levels, np.int64(0))
     for i in range(first, last):
         row, _ = _place_of(boxes, i, levels, only, giants)
         counts[np.uint64(row)] += np.uint32(1)
@@ -177,19 +177,20 @@ def _scatter(
 ) -> None:
     """Write boxes to their rows as records; ``places``: where the next box of each row goes."""
     giants = np.int64(places.size - 1)
-    values, words, step = records.values, records.words, boxes.step
-    only = _frame_of(levels, 0)
+    values, words, count = records.values, records.words, boxes.lower.size // boxes.step
+    only = _frame_of(levels, np.int64(0))
     for i in range(first, last):
         row, cell = _place_of(boxes, i, levels, only, giants)
         at = np.int64(places[np.uint64(row)])
         places[np.uint64(row)] = at + 1
-        if step * i + step < boxes.lower.size:
-            put_record(values, at, boxes.lower, boxes.upper, step * i, i, cell)
+        begin = number_at(boxes, i)
+        if i + 1 < count:
+            put_record(values, at, boxes.lower, boxes.upper, begin, i, cell)
         else:  # nothing may be read past the end
             words[at * 8 + 3], words[at * 8 + 7] = i, cell
             for axis in range(3):
-                values[at * 8 + axis] = boxes.lower[step * i + axis]
-                values[at * 8 + 4 + axis] = boxes.upper[step * i + axis]
+                values[at * 8 + axis] = boxes.lower[begin + axis]
+                values[at * 8 + 4 + axis] = boxes.upper[begin + axis]
 
 
 def columns_of(row_start: Any, row: Integer) -> Any:
@@ -210,9 +211,10 @@ def _fill_columns(first: int, last: int, records: _Records, rows: Rows) -> None:
     longest: Integer = np.int64(0)
     cells: Integer = np.int64(0)
     for row in range(first, last):
-        longest = max(longest, np.int64(row_start[row + 1]) - np.int64(row_start[row]))
+        count = np.int64(row_start[row + 1]) - np.int64(row_start[row])
+        longest = count if count > longest else longest
     for number in range(shape.shape[0]):
-        cells = max(cells, shape[number, 0])
+        cells = shape[number, 0] if shape[number, 0] > cells else cells
     order, cursor = np.empty(longest + 8, np.uint32), np.empty(cells + 1, np.uint32)
     level: Integer = np.int64(0)
     for row in range(first, last):
@@ -231,7 +233,7 @@ def _fill_columns(first: int, last: int, records: _Records, rows: Rows) -> None:
         for k in range(0, count, 8):
             columns_of_eight(records.values, order, k, rows.columns, base + k, stride)
         for k in range(count, stride):
-            rows.columns[base + k] = np.nan
+            rows.columns[np.uint64(base + k)] = np.nan
         if level < shape.shape[0]:
             _note_reach(rows, row, level, count)
 
@@ -246,15 +248,15 @@ def _sort_row(records: Any, rows: Any, row: Integer, level: Integer, order: Any,
     for cell in range(cells + 1):
         cursor[cell] = 0
     for k in range(begin, begin + count):
-        cursor[np.uint64(words[8 * k + 7])] += np.uint32(1)
+        cursor[np.uint64(words[np.uint64(8 * k + 7)])] += np.uint32(1)
     total = np.uint32(0)
     for cell in range(cells + 1):
         size = cursor[cell]
-        rows.starts[start + cell] = total
+        rows.starts[np.uint64(start + cell)] = total
         cursor[cell] = total
         total += size
     for k in range(begin, begin + count):
-        own = np.uint64(words[8 * k + 7])
+        own = np.uint64(words[np.uint64(8 * k + 7)])
         order[np.uint64(cursor[own])] = k
         cursor[own] += np.uint32(1)
 
@@ -264,19 +266,30 @@ def _note_reach(rows: Any, row: Integer, level: Integer, count: Integer) -> None
     """Write for each box of a row which cells along x its partners can begin in, and which rows beside its own."""
     columns, words, frame = rows.columns, rows.words, rows.frame
     base, stride = column_place(rows.row_start, row)
-    zero, one = columns.dtype.type(0), columns.dtype.type(1)
+    zero, one, infinite = columns.dtype.type(0), columns.dtype.type(1), columns.dtype.type(np.inf)
     origin_x, origin_y, origin_z = frame[level, 0], frame[level, 1], frame[level, 2]
     per_x, per_y, per_z = frame[level, 3], frame[level, 4], frame[level, 5]
     reach_x, reach_y = frame[level, 6], frame[level, 7]
-    cells_y = rows.shape[level, 1]
-    last_x, last_y = rows.shape[level, 0] * one - one, cells_y * one - one
-    last_z = rows.shape[level, 2] * one - one
-    own = row - rows.shape[level, 3]
+    cells_y, own = rows.shape[level, 1], row - rows.shape[level, 3]
     y, z = own % cells_y, own // cells_y
+    last_x = rows.shape[level, 0] * one - one
+    # Before the first row and behind the last one there is none.
+    own_y = y * one if y > 0 else -infinite
+    next_y = y * one + one if y + 1 < cells_y else infinite
+    next_z = z * one + one if z + 1 < rows.shape[level, 2] else infinite
     for k in range(base, base + count):
-        from_x = np.uint32(max(zero, (columns[k] - reach_x - origin_x) * per_x))
-        to_x = np.uint32(max(zero, min(last_x, (columns[k + 3 * stride] - origin_x) * per_x)))
-        up = np.uint32(np.int64(min(last_y, (columns[k + 4 * stride] - origin_y) * per_y)) > y)
-        deep = np.uint32(np.int64(min(last_z, (columns[k + 5 * stride] - origin_z) * per_z)) > z)
-        back = np.uint32(np.int64(max(zero, (columns[k + stride] - reach_y - origin_y) * per_y)) < y)
-        words[k + 7 * stride] = from_x | (to_x << CELL_BITS) | (up * UP) | (deep * DEEP) | (back * BACK)
+        x0, y0 = columns[np.uint64(k)], columns[np.uint64(k + stride)]
+        x1, y1 = columns[np.uint64(k + 3 * stride)], columns[np.uint64(k + 4 * stride)]
+        z1 = columns[np.uint64(k + 5 * stride)]
+        from_x, to_x = (x0 - reach_x - origin_x) * per_x, (x1 - origin_x) * per_x
+        from_x = from_x if from_x > zero else zero
+        to_x = to_x if to_x < last_x else last_x
+        to_x = to_x if to_x > zero else zero
+        word = np.uint32(np.int32(from_x)) | (np.uint32(np.int32(to_x)) << CELL_BITS)
+        if (y1 - origin_y) * per_y >= next_y:
+            word |= UP
+        if (z1 - origin_z) * per_z >= next_z:
+            word |= DEEP
+        if (y0 - reach_y - origin_y) * per_y < own_y:
+            word |= BACK
+        words[np.uint64(k + 7 * stride)] = word
