@@ -14,6 +14,7 @@ from choque._core import threads as thread_pool
 from choque._core.emission import Keeper
 from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
+from choque._core.tables import as_tensors, box_corners
 from choque._core.types import Keys, Pairs
 from choque.bounds import Boxes
 from choque.boxes.likeness import (
@@ -78,6 +79,7 @@ def join(
     threads: int | None = None,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
     masks: tuple[ArrayLike, ArrayLike] | None = None,
+    like: Any = None,
     **options: Any,
 ) -> Any:
     """Return every pair of a box of a and a box of b that overlap.
@@ -104,6 +106,8 @@ def join(
     groups, masks
         Bit fields of both sets, ``(of a, of b)``, each a number for all boxes or one for each: boxes meet only when
         each is in a group that the other's mask admits, see `choque.broad.PairFilter`.
+    like
+        A tensor: the answer becomes tensors of its library, such as torch, in ordinary memory and without a copy.
     options
         Options of the method.
 
@@ -129,8 +133,6 @@ def join(
     if (b_lower is None) != (b_upper is None):
         raise InvalidInput("Three things were given; give two sets of boxes, or the lower and upper corners of both.")
     if b_lower is None or b_upper is None:
-        from choque._core.tables import box_corners
-
         (a_lower, a_upper), (b_lower, b_upper) = box_corners(a_lower, columns, "a"), box_corners(a_upper, columns, "b")
     a, b = _check_side(a_lower, a_upper, "a"), _check_side(b_lower, b_upper, "b")
     if a.dimension != b.dimension:
@@ -139,7 +141,7 @@ def join(
     is_over_smaller = check_over(over)
     allowed = _check_filters(groups, masks, len(a), len(b))
     if iou is None:
-        return join_boxes(Task(a, b, is_closed, threads, allowed), method, options)
+        return as_tensors(like, join_boxes(Task(a, b, is_closed, threads, allowed), method, options))[0]
     threshold = check_threshold(iou)
     sides = widest_sides(check_finite(a, "a"), check_finite(b, "b"))
     keeper = _Both(allowed, LikenessFilter(sides, threshold, is_over_smaller) if threshold > 0 else None)
@@ -152,7 +154,7 @@ def join(
     values = memory.empty(len(found), sides.a_lower.dtype)
     count = thread_pool.resolve_count(threads, len(found) // 4)
     thread_pool.over_ranges(fill_likeness, len(found), count, found, sides, is_over_smaller, values)
-    return Matches(found, values)
+    return Matches(*as_tensors(like, found, values))
 
 
 def _check_side(lower: ArrayLike, upper: ArrayLike, name: str) -> Boxes:

@@ -9,6 +9,7 @@ import pytest
 from box_oracle import random_boxes
 
 import choque
+from choque._core.arrow_stream import read_stream
 from choque._core.tables import SCHEMES
 from choque.boxes import merge, suppress
 from choque.errors import InvalidInput
@@ -49,15 +50,19 @@ def geo_frame() -> Any:
     return geopandas.GeoDataFrame(geometry=shapely.box(*BOXES.T))
 
 
+class OnlyStream:
+    """A table that can be read once, by Arrow's C stream."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        table, self._table = self._table, None
+        return table.__arrow_c_stream__(requested_schema)
+
+
 def stream() -> Any:
-    class OnlyArrow:
-        def __init__(self, table: Any) -> None:
-            self._table = table
-
-        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-            return self._table.__arrow_c_stream__(requested_schema)
-
-    return OnlyArrow(arrow_table())
+    return OnlyStream(arrow_table())
 
 
 TABLES = [as_dict, pandas_frame, polars_frame, arrow_table, duckdb_relation, xarray_dataset, geo_frame, stream]
@@ -69,6 +74,33 @@ def test_every_table_is_read(make: Any) -> None:
     assert choque.join(make(), BOXES).tolist() == choque.join(BOXES, BOXES).tolist()
     scores = np.arange(60.0)
     assert suppress(make(), scores).tolist() == suppress(BOXES, scores).tolist()
+
+
+def test_streams_of_every_type_in_batches_with_gaps() -> None:
+    pa = pytest.importorskip("pyarrow", "16.0")  # the first with views of texts
+    whole = {name: pa.array([1, 2, 3, 4, 5], name) for name in ("int8", "uint16", "int32", "uint64", "float32")}
+    columns = {
+        **whole,
+        "gaps": pa.array([1, None, 3, None, 5], pa.int16()),
+        "text": pa.array(["a", "", "ccc", "dd", "e"]),
+        "long": pa.array(["a", "", "c", "more than twelve letters", "of twelve ab"], pa.large_string()),
+        "view": pa.array(["a", "", "c", "more than twelve letters", "of twelve ab"], pa.string_view()),
+        "kind": pa.array(["x", "y", "x", "y", "x"]).dictionary_encode(),
+    }
+    table = pa.concat_tables([pa.table(columns).slice(1, 3), pa.table(columns).slice(4)])
+    found = read_stream(OnlyStream(table))
+    for name in whole:
+        assert found[name].dtype == name
+        assert found[name].tolist() == [2, 3, 4, 5]
+    np.testing.assert_array_equal(found["gaps"], [np.nan, 3, np.nan, 5])
+    assert found["text"].tolist() == ["", "ccc", "dd", "e"]
+    assert found["long"].tolist() == found["view"].tolist() == ["", "c", "more than twelve letters", "of twelve ab"]
+    assert "kind" not in found  # a dictionary
+    assert read_stream(OnlyStream(pa.table(columns).slice(0, 0)))["int32"].dtype == np.int32
+    with pytest.raises(InvalidInput, match="The Arrow stream is no table"):
+        read_stream(OnlyStream(pa.chunked_array([[1, 2]])))
+    boxes = OnlyStream(pa.table({**as_dict(), "score": np.arange(60.0)}))
+    assert suppress(boxes, "score", groups="label").tolist() == suppress(BOXES, np.arange(60.0)).tolist()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -155,8 +187,22 @@ def test_a_tensor_on_a_card_is_refused_with_a_sentence() -> None:
         suppress(BOXES, Tensor(np.ones(60), (2, 0)))
 
 
+def test_answers_become_tensors_of_the_library_of_another() -> None:
+    like = BOXES  # NumPy has DLPack too
+    found = choque.join(BOXES, BOXES, iou=0.5, like=like)
+    assert found.pairs.tolist() == choque.join(BOXES, BOXES, iou=0.5).pairs.tolist()
+    assert choque.join(BOXES, BOXES, like=like).tolist() == choque.join(BOXES, BOXES).tolist()
+    assert suppress(BOXES, np.ones(60), like=like).tolist() == suppress(BOXES, np.ones(60)).tolist()
+    assert choque.neighbors(BOXES[:, :2], 1.0, like=like)[1].tolist() == choque.neighbors(BOXES[:, :2], 1.0)[1].tolist()
+    with pytest.raises(InvalidInput, match="like is of the type str; it must be a tensor, such as one of torch or JAX"):
+        choque.join(BOXES, BOXES, like="torch")
+
+
 def test_torch_itself() -> None:
     torch = pytest.importorskip("torch")
+    found = choque.neighbors(torch.from_numpy(BOXES[:, :2].copy()), 1.0, quantities="ijd", like=torch.ones(1))
+    assert all(isinstance(one, torch.Tensor) for one in found)
+    assert isinstance(suppress(BOXES, np.ones(60), like=torch.ones(1)), torch.Tensor)
     tensor = torch.from_numpy(BOXES).requires_grad_()
     assert choque.pairs(tensor).tolist() == WANTED
     assert suppress(tensor, torch.arange(60.0)).tolist() == suppress(BOXES, np.arange(60.0)).tolist()

@@ -1,12 +1,14 @@
 """Boxes and points out of the tables and tensors that people hold; none of these libraries is a dependency.
 
 A *table* has columns by name: a frame of pandas, Polars, GeoPandas, a table of pyarrow, a relation of DuckDB, a dataset
-of xarray, a dict of arrays, or anything that exports Arrow's C stream (read by pyarrow). Everything else is an array,
-which `choque._core.check` reads: NumPy, lists, tensors.
+of xarray, a dict of arrays, or anything that exports Arrow's C stream, which `choque._core.arrow_stream` reads.
+Everything else is an array,
+which `choque._core.check` reads: NumPy, lists, tensors. `as_tensors` is the way back.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
+from choque._core.arrow_stream import opened
 from choque._core.types import Floats
-from choque.errors import InvalidInput, require
+from choque.errors import InvalidInput
 
 SCHEMES = (
     ("x_lower", "y_lower", "z_lower", "x_upper", "y_upper", "z_upper"),
@@ -46,6 +49,7 @@ def box_corners(given: Any, columns: Sequence[str] | None, name: str) -> tuple[A
     """
     if hasattr(given, "lower") and hasattr(given, "upper") and hasattr(given, "dimension"):
         return given.lower, given.upper
+    given = opened(given)
     if hasattr(given, "total_bounds") and columns is None:  # of GeoPandas: the boxes around its geometries
         given = given.bounds
     if is_table(given):
@@ -71,6 +75,7 @@ def box_corners(given: Any, columns: Sequence[str] | None, name: str) -> tuple[A
 
 def point_coordinates(given: Any, name: str) -> Floats:
     """Return the points (n, d) in the columns x, y and, if there is one, z of a table."""
+    given = opened(given)
     present = column_names(given)
     wanted = [axis for axis in POINTS if axis in present]
     if wanted[:2] != ["x", "y"]:
@@ -92,9 +97,7 @@ def column_names(table: Any) -> list[str]:
         return [str(key) for key in table]
     names = getattr(table, "column_names", None)  # of pyarrow, where ``columns`` are the columns themselves
     if names is None:
-        names = getattr(table, "columns", None)
-    if names is None:
-        names = _arrow(table).column_names
+        names = table.columns
     return [str(each) for each in names]
 
 
@@ -141,8 +144,6 @@ def _columns(table: Any, wanted: list[str]) -> list[NDArray[Any]]:
     if hasattr(table, "fetchnumpy"):  # of DuckDB
         fetched = table.select(*wanted).fetchnumpy()
         return [np.asarray(fetched[each]) for each in wanted]
-    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
-        table = _arrow(table)
     return [_values(table[each]) for each in wanted]
 
 
@@ -151,9 +152,19 @@ def _values(column: Any) -> NDArray[Any]:
     return np.asarray(column if to_numpy is None else to_numpy())
 
 
-def _arrow(table: Any) -> Any:
-    arrow = require("pyarrow", extra="lab", purpose="to read a table from Arrow's C stream")
-    return arrow.RecordBatchReader.from_stream(table).read_all()
+def as_tensors(like: Any, *arrays: NDArray[Any]) -> tuple[Any, ...]:
+    """Return arrays as tensors of the library of ``like``, through DLPack, on the same memory; as they are for None."""
+    if like is None:
+        return arrays
+    if hasattr(like, "__array_namespace__"):
+        library = like.__array_namespace__()
+    else:
+        library = importlib.import_module(type(like).__module__.partition(".")[0])
+    if not hasattr(like, "__dlpack__") or not hasattr(library, "from_dlpack"):
+        raise InvalidInput(
+            f"like is of the type {type(like).__name__}; it must be a tensor, such as one of torch or JAX."
+        )
+    return tuple(library.from_dlpack(array) for array in arrays)
 
 
 def _stacked(columns: list[NDArray[Any]]) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
-from choque._core.tables import box_corners, column
+from choque._core.arrow_stream import opened
+from choque._core.tables import as_tensors, box_corners, column
 from choque.bounds import Boxes
 from choque.boxes.likeness import check_finite, check_over, check_threshold
 from choque.boxes.select import Ranks, make_setting, select
@@ -22,7 +23,8 @@ def suppress(
     iou: float = 0.5,
     groups: ArrayLike | str | None = None,
     over: str = "union",
-) -> NDArray[np.int64]:
+    like: Any = None,
+) -> Any:
     """Return the boxes that no better box covers: non-maximum suppression.
 
     The best box is kept and those that overlap it by more than ``iou`` are dropped, then the best of what is left, and
@@ -43,6 +45,8 @@ def suppress(
         other.
     over
         What the intersection is divided by: ``"union"``, or ``"smaller"`` for the smaller of both boxes.
+    like
+        A tensor: the answer becomes a tensor of its library, such as torch, in ordinary memory and without a copy.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def suppress(
     given, ranks = check_ranked(boxes, scores, groups)
     setting = make_setting(given, check_threshold(iou), check_over(over), is_merging=False)
     is_kept, _ = select(given, ranks, setting)
-    return descending(np.flatnonzero(is_kept), ranks.score)
+    return as_tensors(like, descending(np.flatnonzero(is_kept), ranks.score))[0]
 
 
 def _check_boxes(boxes: Any) -> Boxes:
@@ -75,6 +79,7 @@ def _check_boxes(boxes: Any) -> Boxes:
 
 def check_ranked(boxes: Any, scores: ArrayLike | str, groups: ArrayLike | str | None) -> tuple[Boxes, Ranks]:
     """Return boxes with their scores and groups, for `suppress` and `merge`."""
+    boxes = opened(boxes)
     if isinstance(scores, str):
         scores = column(boxes, scores, "boxes")
     if isinstance(groups, str):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, threads
 from choque._core.kernel import forceinline, kernel
-from choque._core.tables import is_table, point_coordinates
+from choque._core.tables import as_tensors, is_table, point_coordinates
 from choque._core.threads import resolve_count
 from choque._core.types import Integer
 from choque.errors import InvalidInput
@@ -55,6 +55,7 @@ def find(
     other_radii: ArrayLike | None = None,
     batch: ArrayLike | None = None,
     threads: int | None = None,
+    like: Any = None,
 ) -> Any:
     """Return all pairs of points that are closer than a cut-off, in free space or in a periodic cell.
 
@@ -86,6 +87,8 @@ def find(
         neighbours. Many small systems in one call are much faster than in one call each.
     threads
         The number of threads; None for all. The answer is the same for any number.
+    like
+        A tensor: arrays become tensors of its library, such as torch, in ordinary memory and without a copy.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def find(
     cells = check_cells(cell, periodic, dimension, None if batch is None else len(starts) - 1)
     task = Task(near, far, starts, cells, reach, part)
     _, lists = search(task, letters.replace("P", "ij"), resolve_count(threads, len(near.position)))
-    return answer(lists, letters, dimension)
+    return answer(lists, letters, dimension, like)
 
 
 class Task(NamedTuple):
@@ -208,13 +211,13 @@ def _size_classes(group: Group, largest: float) -> list[Group]:
     return [group.take(np.flatnonzero(classes == each)) for each in np.unique(classes)]
 
 
-def answer(lists: Lists, letters: str, dimension: int) -> Any:
-    """Return the arrays of these letters, alone or in a tuple."""
-    found = {"i": lists.i, "j": lists.j, "d": lists.distance}
+def answer(lists: Lists, letters: str, dimension: int, like: Any = None) -> Any:
+    """Return the arrays of these letters, alone or in a tuple, as tensors if ``like`` is one."""
+    found: dict[str, NDArray[Any]] = {"i": lists.i, "j": lists.j, "d": lists.distance}
     found |= {"S": lists.shift[:, :dimension], "D": lists.vector[:, :dimension]}
     if "P" in letters:
         found["P"] = np.stack((lists.i, lists.j), axis=1)
-    arrays = tuple(found[letter] for letter in letters)
+    arrays = as_tensors(like, *(found[letter] for letter in letters))
     return arrays[0] if len(arrays) == 1 else arrays
 
 
