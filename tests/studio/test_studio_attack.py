@@ -214,7 +214,7 @@ def test_a_refused_word_leaves_the_view_running(studio: Studio, tab: Tab) -> Non
     for value in ("no such colouring", "x" * 100_000, "scene\x00"):
         tab.send(view.color_choice, value=value)
         tab.settle()
-    assert view.coloring == view.color_choice.value == "scene"
+    assert view.coloring == view.color_choice.value == "collisions"
     tab.send(view.color_choice, update_cb="gone")
     tab.send(view.color_choice, removed=True)
     tab.send(view.color_choice, value="contact")

@@ -259,3 +259,39 @@ def test_a_view_without_a_picture_is_reported(shared_studio: Studio) -> None:
     assert problem.value.code == 404
     assert "cannot be drawn" in problem.value.read().decode()
     problem.value.close()
+
+
+def test_a_body_is_dragged_a_ball_is_shot_and_the_run_goes_back(watched: Watched) -> None:
+    """The mouse on a body, the key B, and the timeline, by their effects on the run."""
+    from choque.world import World
+
+    world = World("brute")
+    world.add_spheres([[0, 0, 0]], 1.0, color=(90, 140, 220))
+    view = WorldView(world)
+    view.title = f"One ball, number {next(NUMBERS)}"
+    watched.show(view)
+    watched.still()
+    box = watched.page.locator("canvas").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 0.4 * box["height"]
+
+    def drag() -> None:
+        watched.page.mouse.move(x, y)
+        watched.page.mouse.down()
+        for step in range(1, 6):
+            watched.page.mouse.move(x + 8 * step, y)
+        watched.page.mouse.up()
+
+    until_seen(drag, lambda: view.run.world.bodies.position[0, 0] > 0.1, "the body to move with the pointer")
+    watched.press("b")
+    until(lambda: len(view.run.world) == 2, "the ball")
+    watched.press("f")
+    watched.press("f")
+    until(lambda: view.run.world.frame == 2, "two steps")
+
+    def write_frame() -> None:
+        watched.page.locator("input[value='2']:visible").first.focus()
+        watched.page.locator("input:focus").fill("1")
+        watched.page.keyboard.press("Enter")
+
+    until_seen(write_frame, lambda: view.run.world.frame == 1, "the frame before")
+    assert view.history.last == 2

@@ -216,7 +216,7 @@ def test_only_what_changed_is_sent(studio: Studio, world_view: WorldView) -> Non
         studio.ask(world_view.step)
     studio.ask(world_view.present)
     sent: list[tuple[str, str]] = []
-    for part, handle in world_view.bodies_layer._parts:
+    for part, handle in world_view.bodies_layer.parts:
         kind = ("wall" if world_view.cast().static[part.rows[0]] else "body") + ("" if part.turns else " round")
         handle.__dict__["_queue_update"] = lambda name, value, kind=kind: sent.append((kind, name))  # noqa: ARG005
     studio.ask(world_view.present)
@@ -260,7 +260,7 @@ def test_seeks_by_the_keys_of_the_fingsics_engine(studio: Studio, recording_view
     assert recording_view.scrubber.value == 77
     sent = {
         row: place
-        for part, handle in recording_view.bodies_layer._parts
+        for part, handle in recording_view.bodies_layer.parts
         for row, place in zip(part.rows, handle.batched_positions, strict=True)
     }
     expected = Recording(recording_view.replay.frames.path).frame(77).position  # type: ignore[attr-defined]

@@ -34,6 +34,10 @@ LATE_UPDATE = "Tried to update non-existent component"
 left is removed first, and then missed, on the console. Nothing is wrong with either."""
 
 
+PASSIVE = "Unable to preventDefault inside passive event listener"
+"""What viser says on the console when a body is dragged; the drag works."""
+
+
 def until(condition: Callable[[], object], what: str) -> Any:
     """Wait for something to become true; gives what it is then."""
     deadline = time.monotonic() + PATIENCE
@@ -166,7 +170,7 @@ class Watched:
         return pictures[-1]
 
     def _complain(self, words: str) -> None:
-        if not words.startswith(LATE_UPDATE):
+        if not words.startswith((LATE_UPDATE, PASSIVE)):
             self.complaints.append(words)
 
 

@@ -12,10 +12,10 @@ from choque.record import BodyTable, Poses
 from choque.studio.palette import GLOW, SPARK, Colors, blended
 from choque.studio.stage.camera import outline
 
-FADE = 0.3
+FADE = 0.22
 """Time constant of the light after a collision [s]."""
 
-FULL = 0.2
+FULL = 0.35
 """A jump of the velocity by this share of the greatest speed so far is drawn as the full light."""
 
 QUIETEST = 0.2
@@ -58,7 +58,7 @@ class Glow:
 
     def __init__(self, static: NDArray[np.bool_], size: float) -> None:
         self._moving = np.flatnonzero(~static)
-        self._size = size
+        self.size = size
         self.light = np.zeros(len(static))
         """(n,) light of each body, 0 to 1."""
         self._time = -np.inf
@@ -87,7 +87,7 @@ class Glow:
     def _light_up(self, change: Floats, elapsed: float) -> None:
         common = np.median(change, axis=0)
         jump = np.linalg.norm(change - common, axis=1)
-        full = max(FULL * self._fastest, self._size, 4.0 * float(np.linalg.norm(common)))
+        full = max(FULL * self._fastest, self.size, 4.0 * float(np.linalg.norm(common)))
         fresh = np.clip((jump / full - QUIETEST) / (1.0 - QUIETEST), 0.0, 1.0)
         faded = self.light[self._moving] * np.exp(-elapsed / FADE)
         self.light[self._moving] = np.maximum(faded, fresh)
@@ -122,7 +122,7 @@ class Glow:
         turn = 2.0 * np.pi * (np.arange(RAYS) / RAYS + 0.37 * np.arange(len(age))[:, np.newaxis])
         rays = np.cos(turn)[..., np.newaxis] * across[:, np.newaxis]
         rays = rays + np.sin(turn)[..., np.newaxis] * np.cross(normal, across)[:, np.newaxis]
-        reach = (self._size * (0.6 + 1.4 * strength))[:, np.newaxis, np.newaxis]
+        reach = (self.size * (0.6 + 1.4 * strength))[:, np.newaxis, np.newaxis]
         outer = np.clip(0.35 + age, 0.0, 1.0)[:, np.newaxis, np.newaxis]
         inner = np.clip(1.3 * age - 0.1, 0.0, 1.0)[:, np.newaxis, np.newaxis] * outer
         ends = point[:, np.newaxis, np.newaxis] + np.stack((inner * reach * rays, outer * reach * rays), axis=2)

@@ -44,7 +44,7 @@ GRID: Rgb = (92, 106, 128)
 MAX_KEPT = 8
 """With at most this many colours, moving bodies keep their hues: the scene means something by them."""
 
-SATURATION, BRIGHTNESS, BACKGROUND = 0.5, (0.5, 0.82), (0.34, 0.58)
+SATURATION, BRIGHTNESS, BACKGROUND = 0.42, (0.5, 0.82), (0.34, 0.58)
 """Maximum saturation, and least and greatest brightness, of colours of a scene: of moving bodies, of static ones."""
 
 

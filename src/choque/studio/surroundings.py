@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from choque.narrow.shapes import PLANE, TILE
 from choque.record import BodyTable, Poses
-from choque.studio.stage.camera import extent, outline
+from choque.studio.stage.camera import UPRIGHT, extent, outline
 
-UPRIGHT = 0.8
+FLOOR = 0.8
 """A tile whose normal has more than this share of the vertical is a floor, which is never left out."""
 
 ONE_SIDE = 0.95
@@ -51,7 +51,7 @@ class Surroundings:
     def of(cls, cast: BodyTable, poses: Poses) -> Surroundings:
         """Find them for bodies in their first poses."""
         center, radius = extent(cast, poses)
-        is_level = cast.drawn & (cast.kind == PLANE) & (poses.rotation[:, 1, 1] > 0.999)
+        is_level = cast.drawn & (cast.kind == PLANE) & (poses.rotation[:, 1, 1] > UPRIGHT)
         if is_level.any():
             level = float(poses.position[is_level, 1].max())
         else:
@@ -76,6 +76,6 @@ def _facing(cast: BodyTable, poses: Poses) -> NDArray[np.int8]:
         normal = poses.rotation[row, :, 1]
         above = float(np.mean((moving - poses.position[row]) @ normal > 0.0))
         side = 1 if above >= ONE_SIDE else -1 if above <= 1.0 - ONE_SIDE else 0
-        if side * normal[1] <= UPRIGHT:
+        if side * normal[1] <= FLOOR:
             found[row] = side
     return found

@@ -1,15 +1,22 @@
-"""Sky, ground, sun and shadows of a page, fitted to the scene."""
+"""Sky, ground, sun and shadows of a page, fitted to the scene.
+
+Shadows are ellipses under the bodies, on floors, walls and the ground, computed here and not by the browser: shadow
+maps would double the time of its pictures, and viser's cover twenty units around the camera. An ellipse is the shadow
+of the ellipsoid with the same extents as the body. Bodies cast no shadow on each other.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
-from choque.studio.page.shadows import ShadowsLayer
+from choque.studio.meshes import Mesh
 from choque.studio.palette import GRID, GROUND, HORIZON, SKY
+from choque.studio.stage.quaternions import quaternions
 from choque.studio.stage.stage import LIGHT
 from choque.studio.surroundings import Surroundings
 
@@ -26,6 +33,18 @@ MAX_SHADOWED = 3_000
 
 FADE = 14.0
 """The ground fades out over this distance [radius of all bodies]."""
+
+CORNERS = 18
+OPACITY = 0.42
+"""The opacity of the shadow of a body that touches the floor."""
+
+LIFTED = 2e-3
+"""Shadows lie this share of the radius of the scene above their floor."""
+
+HIGH = 6.0
+"""At this many radii from the floor a shadow has half its opacity."""
+
+Floats = NDArray[np.float64]
 
 
 class Backdrop:
@@ -98,3 +117,125 @@ def _sky() -> NDArray[np.uint8]:
     height = np.linspace(0.0, 1.0, 64)
     colors = [np.interp(height, (0.0, 0.4, 1.0), (SKY[k], HORIZON[k], GROUND[k])) for k in range(3)]
     return np.repeat(np.stack(colors, axis=1)[:, np.newaxis], 2, axis=1).astype(np.uint8)
+
+
+class Ellipses(NamedTuple):
+    """Shadows: centers (m, 3), rotations (m, 3, 3) whose y axes are normals, half axes (m, 2), opacities (m,)."""
+
+    center: Floats
+    rotation: Floats
+    half: Floats
+    opacity: NDArray[np.float32]
+
+
+class ShadowsLayer:
+    """Draws the shadows of moving bodies."""
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self._handle: Any = None
+
+    def show(self, cast: BodyTable, poses: Poses, around: Surroundings) -> None:
+        """Draw the shadows of bodies in their poses."""
+        found = shadows_of(cast, poses, around)
+        scale = np.column_stack((found.half[:, 0], np.ones(len(found.half)), found.half[:, 1])).astype(np.float32)
+        turned, place = quaternions(found.rotation.astype(np.float32)), found.center.astype(np.float32)
+        if self._handle is None or len(self._handle.batched_positions) != len(place):
+            self.hide()
+            if len(place):
+                disc = _disc()
+                self._handle = self._scene.add_batched_meshes_simple(
+                    "/shadows",
+                    disc.points,
+                    disc.triangles,
+                    turned,
+                    place,
+                    batched_scales=scale,
+                    batched_colors=np.zeros(3, np.uint8),
+                    batched_opacities=found.opacity,
+                    material="standard",
+                    flat_shading=True,
+                    side="double",
+                    lod="off",
+                    cast_shadow=False,
+                    receive_shadow=False,
+                )
+            return
+        self._handle.batched_positions, self._handle.batched_wxyzs = place, turned
+        self._handle.batched_scales, self._handle.batched_opacities = scale, found.opacity
+
+    def hide(self) -> None:
+        """Remove the shadows."""
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+
+def shadows_of(cast: BodyTable, poses: Poses, around: Surroundings) -> Ellipses:
+    """Return the shadow of each drawn moving body on the first floor or wall behind it, as the light falls.
+
+    Shadows that fall on no surface have the opacity 0, so that their number stays the same.
+    """
+    rows = np.flatnonzero(cast.drawn & ~cast.static & np.isin(cast.kind, (SPHERE, CAPSULE, CONVEX)))
+    place = poses.position[rows].astype(np.float64)
+    distance, normal = _first_surfaces(cast, poses, around, place)
+    hit = np.isfinite(distance)
+    spread = _spread(cast, poses, rows)
+    # The oblique projection along the light on the plane of the surface, applied to the spread of the body.
+    facing = np.maximum(normal @ LIGHT, 0.05)
+    onto = np.eye(3) - LIGHT[:, np.newaxis] * normal[:, np.newaxis, :] / facing[:, np.newaxis, np.newaxis]
+    flat = onto @ spread @ onto.transpose(0, 2, 1)
+    values, vectors = np.linalg.eigh(flat)
+    half = np.sqrt(np.maximum(values[:, [2, 1]], 0.0))
+    first, second = vectors[:, :, 2], np.cross(vectors[:, :, 2], normal)
+    size = np.sqrt(np.trace(spread, axis1=1, axis2=2) / 3.0)
+    height = np.where(hit, distance, 0.0) * facing
+    opacity = np.where(hit, OPACITY / (1.0 + (np.maximum(height - size, 0.0) / (HIGH * size)) ** 2), 0.0)
+    center = place - np.where(hit, distance, 0.0)[:, np.newaxis] * LIGHT + LIFTED * around.radius * normal
+    return Ellipses(center, np.stack((first, normal, second), axis=2), half, opacity.astype(np.float32))
+
+
+def _first_surfaces(cast: BodyTable, poses: Poses, around: Surroundings, place: Floats) -> tuple[Floats, Floats]:
+    """Return, for each place, the distance along the light to the first surface behind it and the normal there."""
+    nearest = np.full(len(place), np.inf)
+    normals = np.tile(np.array([0.0, 1.0, 0.0]), (len(place), 1))
+    below = place[:, 1] - around.level
+    nearest = np.where(below > 0.0, below / LIGHT[1], nearest)
+    for row in np.flatnonzero(cast.drawn & cast.static & np.isin(cast.kind, (TILE, PLANE))).tolist():
+        turn, middle = poses.rotation[row].astype(np.float64), poses.position[row].astype(np.float64)
+        away = place - middle
+        normal = turn[:, 1]
+        rate = float(normal @ LIGHT)
+        if abs(rate) < 0.05:
+            continue
+        distance = (away @ normal) / rate
+        at = away - distance[:, np.newaxis] * LIGHT
+        inside = distance > 0.0
+        if cast.kind[row] == TILE:
+            inside &= (np.abs(at @ turn[:, [0, 2]]) <= cast.size[row, :2] / 2).all(axis=1)
+        closer = inside & (distance < nearest)
+        nearest[closer] = distance[closer]
+        normals[closer] = normal if rate > 0.0 else -normal
+    return nearest, normals
+
+
+def _spread(cast: BodyTable, poses: Poses, rows: NDArray[np.intp]) -> Floats:
+    """Return matrices (m, 3, 3) of ellipsoids with the extents of the bodies, in the axes of the world."""
+    size, kind = cast.size[rows].astype(np.float64), cast.kind[rows]
+    half = np.repeat(size[:, :1], 3, axis=1)
+    half[kind == CAPSULE, 2] += size[kind == CAPSULE, 1] / 2
+    for hull in np.unique(cast.hull[rows][kind == CONVEX]).tolist():
+        these = (kind == CONVEX) & (cast.hull[rows] == hull)
+        half[these] = size[these] * np.ptp(cast.hull_mesh(hull)[0], axis=0) / 2
+    turn = poses.rotation[rows].astype(np.float64)
+    spread: Floats = (turn * half[:, np.newaxis] ** 2) @ turn.transpose(0, 2, 1)
+    return spread
+
+
+def _disc() -> Mesh:
+    """Make a disc of radius 1 at y = 0 that faces up."""
+    turn = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
+    rim = np.column_stack((np.cos(turn), np.zeros(CORNERS), np.sin(turn)))
+    after = np.roll(np.arange(CORNERS), -1) + 1
+    triangles = np.column_stack((np.zeros(CORNERS), after, np.arange(CORNERS) + 1))
+    return Mesh(np.concatenate((np.zeros((1, 3)), rim)).astype(np.float32), triangles.astype(np.uint32))

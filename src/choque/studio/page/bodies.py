@@ -139,7 +139,8 @@ class BodiesLayer:
         self._scene, self._name = scene, name
         self._cast: BodyTable | None = None
         self._color: NDArray[np.uint8] | None = None
-        self._parts: list[tuple[Part, Any]] = []
+        self.parts: list[tuple[Part, Any]] = []
+        """What is drawn: instances of meshes, and their handles of viser."""
         self._opacity: float | None = None
         self.around: Surroundings | None = None
         """What is around the bodies, as they were when they were first drawn."""
@@ -161,7 +162,7 @@ class BodiesLayer:
         opacity = SEE_THROUGH if value else None
         if opacity != self._opacity:
             self._opacity = opacity
-            for _, handle in self._parts:
+            for _, handle in self.parts:
                 handle.opacity = opacity
 
     def show(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
@@ -172,7 +173,7 @@ class BodiesLayer:
         if cast is not self._cast:
             self._engage(cast, poses, color)
             return
-        for part, handle in self._parts:
+        for part, handle in self.parts:
             handle.batched_positions = _places(part, poses)
             if part.turns:
                 handle.batched_wxyzs = quaternions(poses.rotation[part.rows])
@@ -180,11 +181,11 @@ class BodiesLayer:
                 handle.batched_colors = np.ascontiguousarray(color[part.rows])
 
     def _engage(self, cast: BodyTable, poses: Poses, color: NDArray[np.uint8]) -> None:
-        for _, handle in self._parts:
+        for _, handle in self.parts:
             handle.remove()
         self._cast, self.around = cast, Surroundings.of(cast, poses)
         self.definition = definition_for(int(np.count_nonzero(cast.drawn)))
-        self._parts = [
+        self.parts = [
             (part, self._add(f"{self._name}/{number}", part, poses, color))
             for number, part in enumerate(blocks_of(parts_of(cast, self.definition, self.around)))
         ]

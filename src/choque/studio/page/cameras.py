@@ -21,6 +21,9 @@ LATE_SECONDS = 10.0
 PANE = 0.9
 """Assumed width over height of the scene between two panels, before a page reports it."""
 
+LOWERED = 0.06
+"""The target is below the middle of the bodies by this share of the distance: the timeline covers the bottom."""
+
 UNMOVED = 1e-3
 """A camera within this share of its distance from where it was placed was not moved."""
 
@@ -109,6 +112,13 @@ class Cameras:
             return found
         return self.target
 
+    def eye(self) -> Place:
+        """Return the position of the camera of the first tab; where it would be placed if no tab is open."""
+        for client in self._clients():
+            found: Place = np.asarray(client.camera.position, np.float64)
+            return found
+        return self.target + away(self._camera)
+
     def hold(self) -> None:
         """Remember the cameras, because an arrow key with another meaning is about to rotate them."""
         now = time.perf_counter()
@@ -175,7 +185,8 @@ def away(camera: Camera) -> Place:
 def _fitted(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
     """Return the camera that shows the moving bodies in a tab of this width over height, and its target."""
     found, target = around_moving(cast, poses, camera, (round(1000 * aspect), 1000))
-    return found, np.array(target)
+    _, _, up = directions(found)
+    return found, np.array(target) - LOWERED * found.radius * up
 
 
 def _is_near(one: Place, other: Place, distance: float) -> bool:

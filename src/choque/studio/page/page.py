@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PANEL_WIDTH, SIDE_WIDTH = 340.0, 330.0
 
+MIN_BOTTOM, MAX_BOTTOM, BOTTOM_MARGIN = 240.0, 900.0, 14.0
+
 MAX_QUOTED = 60
 """Maximum length of a refused word in a message."""
 
@@ -34,7 +36,7 @@ KEY_WORDS = {
 """Names of keys on the page; letters are not changed."""
 
 CAMERA_KEYS = (
-    ("Drag", "rotate the camera; right button: pan; wheel: zoom"),
+    ("Drag", "rotate the camera, beside the bodies; right button: pan; wheel: zoom"),
     ("W A S D", "move forward, left, back, right"),
     ("Q E", "move down, up"),
     ("Click", "select a body and show its state"),
@@ -83,6 +85,8 @@ class Page:
         self.gui: Any = studio.server.gui
         self._keys: list[tuple[str, str]] = []
         self._side: Any = None
+        self._bottom: Any = None
+        self._bottom_width = MIN_BOTTOM
         self.gui.set_panel_label(title)
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(PANEL_WIDTH)
@@ -105,6 +109,21 @@ class Page:
             self._side.set_width(SIDE_WIDTH)
         with self._side.add_tab(label) as made:
             yield made
+
+    @contextmanager
+    def bottom_panel(self, label: str) -> Iterator[Any]:
+        """Add a panel that floats at the bottom of the scene; see `fit_bottom`."""
+        self._bottom = self.gui.add_panel()
+        self._bottom.float(x=BOTTOM_MARGIN, y=-BOTTOM_MARGIN, width=self._bottom_width)
+        with self._bottom.add_tab(label) as made:
+            yield made
+
+    def fit_bottom(self, width: float) -> None:
+        """Make the panel at the bottom as wide as the scene of a tab allows [pixels]."""
+        wanted = min(max(width - 2 * BOTTOM_MARGIN, MIN_BOTTOM), MAX_BOTTOM)
+        if self._bottom is not None and abs(wanted - self._bottom_width) > 1.0:
+            self._bottom_width = wanted
+            self._bottom.set_width(wanted)
 
     @contextmanager
     def folder(self, label: str, *, is_open: bool = True) -> Iterator[Any]:

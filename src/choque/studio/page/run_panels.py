@@ -1,22 +1,27 @@
-"""Panels beside a run: plots of times and counts, events, a second method, the cost model."""
+"""Panels around a run: a timeline, plots of times and counts, events, a second method, the cost model."""
 
 from __future__ import annotations
 
 import statistics
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core.pair_sets import difference, no_pairs
 from choque._core.types import Pairs
 from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
+from choque.studio.palette import GLOW
 from choque.theses.fingsics.totals import Cost, cost_of
 from choque.world import Comparison, StepReport, World
 from choque.world.report import STAGES
+
+Measure: TypeAlias = Callable[[World, int | None], float]
+"""A number of a world; the second argument is the id of the selected body, or None."""
 
 MEDIAN_OF = 60
 """How many of the latest values the median is taken of."""
@@ -52,7 +57,8 @@ PLOTTED_FRAMES = 240
 
 STAGE_COLORS = ("#8e9aaf", "#4aa8ff", "#ffb03b", "#ff6b6b", "#7bd88f")
 COUNT_COLORS = ("#4aa8ff", "#c58cff", "#ff6b6b")
-HEIGHT = 190
+MEASURE_COLORS = ("#ffb03b",)
+HEIGHT = 170
 
 NUMBERS_WIDTH = 62
 """Width of the axis labels of a plot, such as 100,000 [pixels]."""
@@ -61,23 +67,64 @@ OUTLIER = 6.0
 """Times are clipped at this multiple of the median: one step that loads something would flatten all others."""
 
 
+def _of_one(column: str, axis: int | None = None) -> Measure:
+    """Return a measure of the selected body: a component of a column, or its length."""
+
+    def measure(world: World, picked: int | None) -> float:
+        row = int(np.searchsorted(world.bodies.ids, -1 if picked is None else picked))
+        if picked is None or row >= len(world) or world.bodies.ids[row] != picked:
+            return 0.0
+        values = getattr(world.bodies, column)[row]
+        return float(np.linalg.norm(values) if axis is None else values[axis])
+
+    return measure
+
+
+MEASURES: dict[str, Measure] = {
+    "energy": lambda world, _: world.energy(),
+    "momentum": lambda world, _: float(np.linalg.norm(world.momentum())),
+    "angular momentum": lambda world, _: float(np.linalg.norm(world.angular_momentum())),
+    "greatest speed": lambda world, _: float(np.linalg.norm(world.bodies.velocity, axis=1).max(initial=0.0)),
+    "bodies asleep": lambda world, _: float(np.count_nonzero(world.asleep)),
+    "selected: x": _of_one("position", 0),
+    "selected: y": _of_one("position", 1),
+    "selected: z": _of_one("position", 2),
+    "selected: speed": _of_one("velocity"),
+    "selected: spin": _of_one("angular_velocity"),
+}
+"""What can be plotted over the frames of a run."""
+
+
 class RunPlots:
-    """Plots of the latest reports of a run: the time of each stage; pairs, tests and contacts."""
+    """Plots of the latest reports of a run: the time of each stage; pairs, tests and contacts; a chosen measure."""
 
     def __init__(self, page: Page) -> None:
         self._reports: deque[tuple[float, ...]] = deque(maxlen=PLOTTED_FRAMES)
+        self.measure = next(iter(MEASURES))
+        self.values: deque[tuple[float, float]] = deque(maxlen=PLOTTED_FRAMES)
+        """Frames, and the chosen measure in them."""
+        self._bars = page.html()
         labels = ("candidate pairs", "bounds tests", "contacts")
         self._stages = _plot(page, "Milliseconds of each stage", STAGES, STAGE_COLORS)
         self._counts = _plot(page, "Pairs, tests, contacts", labels, COUNT_COLORS)
+        page.choice("Plot", list(MEASURES), self.measure, self.choose)
+        self._chosen = _plot(page, "", ("value",), MEASURE_COLORS)
 
-    def add(self, report: StepReport) -> None:
-        """Add the report of a step."""
+    def choose(self, name: str) -> None:
+        """Plot another measure."""
+        self.measure = name
+        self.values.clear()
+
+    def add(self, world: World, report: StepReport, picked: int | None) -> None:
+        """Add the report of a step, and the measure after it."""
+        self.values.append((report.frame, MEASURES[self.measure](world, picked)))
         times = (1e3 * report.seconds[stage] for stage in STAGES)
         self._reports.append((report.frame, *times, report.pairs, cost_of(report).bounding_tests, report.contacts))
 
     def clear(self) -> None:
         """Forget everything."""
         self._reports.clear()
+        self.values.clear()
 
     def draw(self) -> None:
         """Update the plots."""
@@ -90,6 +137,20 @@ class RunPlots:
         columns[1:middle] = [np.minimum(column, longest) for column in columns[1:middle]]
         self._stages.data = tuple(columns[:middle])
         self._counts.data = (columns[0], *columns[middle:])
+        self._bars.content = stage_bars(np.median(table[-MEDIAN_OF:, 1:middle], axis=0))
+        if len(self.values) > 1:
+            self._chosen.data = tuple(np.ascontiguousarray(np.array(self.values).T))
+
+
+def stage_bars(milliseconds: NDArray[np.float64]) -> str:
+    """Return the times of the stages as bars in a row, as long as their shares of a step."""
+    total = max(float(milliseconds.sum()), 1e-9)
+    parts = "".join(
+        f'<div title="{stage}: {time:.3f} ms" style="background:{color};flex:{time / total:.4f};height:1.1em"></div>'
+        for stage, time, color in zip(STAGES, milliseconds.tolist(), STAGE_COLORS, strict=True)
+    )
+    words = ", ".join(f"{stage} {time:.2f}" for stage, time in zip(STAGES, milliseconds.tolist(), strict=True))
+    return f'<div style="display:flex;gap:1px">{parts}</div>{total:.2f} ms a step: {words}'
 
 
 def _plot(page: Page, title: str, labels: Sequence[str], colors: Sequence[str]) -> Any:
@@ -132,8 +193,8 @@ class Events:
         self.latest: deque[Event] = deque(maxlen=KEPT_EVENTS)
         self.began_count = self.ended_count = 0
 
-    def add(self, world: World, report: StepReport) -> None:
-        """Compare the contacts of the latest step with those of the step before."""
+    def add(self, world: World, report: StepReport) -> int:
+        """Compare the contacts of the latest step with those of the step before; return how many began."""
         present = world.contacts().pairs
         change = difference(self._pairs, present)
         self._pairs = present
@@ -142,6 +203,11 @@ class Events:
         for began, pairs in ((False, change.ended), (True, change.began)):
             for first, second in pairs[:MAX_EVENTS_A_FRAME].tolist():
                 self.latest.append(Event(world.time, report.frame, began, first, second))
+        return len(change.began)
+
+    def resume(self, world: World) -> None:
+        """Continue from the contacts of another frame."""
+        self._pairs = world.contacts().pairs
 
     def clear(self) -> None:
         """Forget everything."""
@@ -163,6 +229,64 @@ class Events:
         return (
             f'<div>{head}</div><table style="width:100%;text-align:left"><tr><th>time</th><th>frame</th>'
             f"<th>event</th><th>bodies</th></tr>{rows}</table>"
+        )
+
+
+BINS = 160
+"""Number of bars that show how many contacts began."""
+
+MARK_HEIGHT = 22
+
+
+class Timeline:
+    """A slider over all frames of a run, with a bar for the contacts that began in each part of it.
+
+    Parameters
+    ----------
+    seek
+        Called with the frame that was chosen.
+    """
+
+    def __init__(self, page: Page, seek: Callable[[int], object]) -> None:
+        self._began: dict[int, int] = {}
+        with page.bottom_panel("Timeline"):
+            self._marks = page.html()
+            self._slider = page.slider("Frame", 0, 1, 1, 0, lambda frame: seek(int(frame)))
+
+    def add(self, frame: int, began: int) -> None:
+        """Note how many contacts began in a frame."""
+        self._began[frame] = began
+
+    def clear(self) -> None:
+        """Forget all contacts."""
+        self._began.clear()
+
+    def show(self, first: int, frame: int, last: int) -> None:
+        """Show the present frame of those from ``first`` to ``last``."""
+        handle = self._slider
+        top = max(last, first + 1)
+        if (handle.min, handle.max) != (first, top):
+            handle.min, handle.max = first, top
+        if handle.value != frame:
+            handle.value = frame
+        self._marks.content = self._bars(first, top)
+
+    def _bars(self, first: int, last: int) -> str:
+        frames = np.array([frame for frame in self._began if first <= frame <= last], np.int64)
+        counts = np.array([self._began[frame] for frame in frames.tolist()], np.float64)
+        width = max((last - first + 1) / BINS, 1.0)
+        heights = np.bincount(((frames - first) / width).astype(np.int64), counts, BINS)[:BINS]
+        heights = MARK_HEIGHT * np.sqrt(heights / max(heights.max(), 1.0))
+        color = f"rgb{GLOW}"
+        bars = "".join(
+            f'<rect x="{place}" y="{MARK_HEIGHT - height:.1f}" width="0.8" height="{height:.1f}" fill="{color}"/>'
+            for place, height in enumerate(heights)
+            if height
+        )
+        count = round((last - first + 1) / width)
+        return (
+            f'<svg viewBox="0 0 {max(count, 1)} {MARK_HEIGHT}" preserveAspectRatio="none" width="100%" '
+            f'height="{MARK_HEIGHT}" role="img" aria-label="contacts that began, by frame">{bars}</svg>'
         )
 
 

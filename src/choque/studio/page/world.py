@@ -17,8 +17,10 @@ from choque.narrow.rules import RULES
 from choque.record import BodyTable, Poses
 from choque.scene import BodyScene, Camera
 from choque.studio.page.findings import Findings
+from choque.studio.page.hands import Hands
+from choque.studio.page.history import Change, History
 from choque.studio.page.page import Page
-from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, cost_html, counted
+from choque.studio.page.run_panels import Events, Recent, RunPlots, SecondMethod, Timeline, cost_html, counted
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.theses.fingsics.totals import CostMeter
 from choque.world import Run, StepReport, World, bounds_names
@@ -73,6 +75,7 @@ class WorldView(BodiesView):
     def open(self, page: Page) -> None:
         """Make the run and build the page."""
         self.run = self._make_run()
+        self.history = History(self.run)
         self.events, self.second = Events(), SecondMethod()
         self._due = self._drawn = self._picture_due = self._updated = 0.0
         self._pace = 1.0
@@ -84,10 +87,13 @@ class WorldView(BodiesView):
         self.cost = CostMeter()
         self.run.observers += [self._observe, self.cost]
         self.set_up(page, self._thing.camera if isinstance(self._thing, BodyScene) else Camera())
+        self.hands = Hands(self)
         self._add_run_tab()
+        self.hands.add_tab()
         self.add_show_tab()
         self.add_body_tab()
         self._add_side()
+        self.timeline = Timeline(page, self.seek)
         self.present()
         self._update_panels()
 
@@ -100,7 +106,8 @@ class WorldView(BodiesView):
         if run.playing and run.finished:
             self.pause()
         if run.playing and now >= self._due:
-            run.tick()
+            self.hands.pull()
+            self.history.step()
             period = 0.0 if np.isinf(self._pace) else run.dt / self._pace
             self._due = max(self._due + period, time.perf_counter() - period)
             self.is_stale = True
@@ -119,6 +126,11 @@ class WorldView(BodiesView):
         """Stop observing the run, which stays unchanged."""
         if self._observe in self.run.observers:
             self.run.observers.remove(self._observe)
+
+    def camera_moved(self, client: Any) -> None:
+        """Keep a centred camera centred, and the timeline as wide as the scene."""
+        super().camera_moved(client)
+        self.page.fit_bottom(client.camera.image_width)
 
     # Content
 
@@ -179,7 +191,22 @@ class WorldView(BodiesView):
         """Pause and make one step."""
         self.run.pause()
         self._refuse_finished()
-        self.run.step()
+        self.history.step()
+        self._update_state()
+        self.is_stale = True
+
+    def act(self, change: Change) -> None:
+        """Change the world; what came after the present frame is forgotten."""
+        self.history.act(change)
+        self._version += 1
+        self.is_stale = True
+
+    def seek(self, frame: int) -> None:
+        """Pause, and return to a frame that the run has been in; it is simulated again from a kept state."""
+        self.run.pause()
+        self.history.seek(frame)
+        self.events.resume(self.run.world)
+        self._touched, self._version = [], self._version + 1
         self._update_state()
         self.is_stale = True
 
@@ -191,7 +218,8 @@ class WorldView(BodiesView):
     def reset(self) -> None:
         """Return to the first frame and its methods, paused."""
         self.run.reset()
-        for kept in (self.events, self.second, self.plots):
+        self.history.restart()
+        for kept in (self.events, self.second, self.plots, self.timeline):
             kept.clear()
         self._changed_methods()
         self._update_state()
@@ -199,7 +227,7 @@ class WorldView(BodiesView):
     def switch(self, **choice: Any) -> None:
         """Continue from the same state with other methods."""
         try:
-            self.run.switch(**choice)
+            self.history.act(lambda world: world.switch(**choice))
             self._is_warm = False
         finally:
             self._changed_methods()
@@ -322,8 +350,8 @@ class WorldView(BodiesView):
         return Run(make, dt=scene.dt)
 
     def _observe(self, world: World, report: StepReport) -> None:
-        self.plots.add(report)
-        self.events.add(world, report)
+        self.plots.add(world, report, self.picked)
+        self.timeline.add(report.frame, self.events.add(world, report))
         self.steps_since_change += 1
         self.seconds["step"].add(report.total_seconds)
         contacts = world.contacts()
@@ -344,6 +372,11 @@ class WorldView(BodiesView):
         self._due = time.perf_counter()
         self.is_stale = True
 
+    def present(self) -> None:
+        """Draw the current frame, and let bodies that are new be dragged."""
+        super().present()
+        self.hands.attach(self.bodies_layer.parts)
+
     def _draw(self, now: float) -> None:
         self.present()
         ended = time.perf_counter()
@@ -363,6 +396,7 @@ class WorldView(BodiesView):
         self._status.content = self._status_html()
         self.update_notes()
         self.plots.draw()
+        self.timeline.show(self.history.first, world.frame, self.history.last)
         self._events_text.content = self.events.html()
         self._cost_text.content = cost_html(self.cost.total, self.steps_since_change)
         if run.shadow is None:

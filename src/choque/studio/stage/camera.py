@@ -14,8 +14,14 @@ from choque.scene import Camera
 VIEW_ANGLE = 45.0
 """Vertical field of view [degrees]."""
 
+UPRIGHT = 0.999
+"""Cosine between the normal of a level half-space and the vertical, at least."""
+
 FARTHER = 4.0
 """To show floors and walls too, a camera may be this many times as far away as for the moving bodies alone."""
+
+NEARER = 1.5
+"""If not, it is this many times as far away as for the moving bodies alone, so that something around them is seen."""
 
 SLOWNESS = 0.7
 """Time constant of a camera that follows [s]."""
@@ -43,6 +49,10 @@ def framing(
     points, reach = outline(cast, poses)
     if not len(points):
         return camera, (0.0, 0.0, 0.0)
+    level = cast.drawn & (cast.kind == PLANE) & (poses.rotation[:, 1, 1] > UPRIGHT)
+    if level.any():  # what falls is seen until it lies on the ground
+        ground = np.where([False, True, False], float(poses.position[level, 1].max()), points)
+        points, reach = np.concatenate((points, ground)), np.concatenate((reach, np.zeros(len(ground))))
     ahead, right, up = directions(camera)
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     upward = float(np.tan(np.radians(VIEW_ANGLE / 2))) / MARGIN
@@ -69,11 +79,11 @@ def around_moving(
     Walls and floors are shown too, unless the camera had to be much farther away (`FARTHER`).
     """
     found, target = framing(cast, poses, camera, size)
-    moving = replace(cast, drawn=cast.drawn & ~cast.static)
-    if moving.drawn.any():
+    moving = replace(cast, drawn=cast.drawn & (~cast.static | (cast.kind == PLANE)))
+    if (moving.drawn & ~cast.static).any():
         near, middle = framing(moving, poses, camera, size)
         if found.radius > FARTHER * near.radius:
-            return near, middle
+            return Camera(NEARER * near.radius, near.pitch, near.yaw), middle
     return found, target
 
 

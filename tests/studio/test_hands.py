@@ -1,0 +1,153 @@
+"""What the page does to a world: its effects on the run, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+from choque.errors import InvalidInput
+from choque.studio.page.history import MAX_KEPT, History
+from choque.studio.page.run_panels import MEASURES
+from choque.studio.page.studio import Studio
+from choque.studio.page.world import WorldView
+from choque.world import Run, World
+
+
+def two_balls() -> World:
+    """A ball that rests on the ground and one beside it, so that all steps are cheap."""
+    world = World("brute", gravity=(0, -9.81, 0))
+    world.add_spheres([[0, 0.5, 0], [3, 0.5, 0]], 0.5)
+    world.add_ground()
+    return world
+
+
+@pytest.fixture
+def view(shared_studio: Studio) -> Iterator[WorldView]:
+    made = WorldView(two_balls())
+    shared_studio.open(made)
+    shared_studio.ask(lambda: None)
+    yield made
+    shared_studio.open(None)
+
+
+def test_going_back_passes_through_the_same_states_with_what_was_done() -> None:
+    history = History(Run(two_balls()))
+    hashes = []
+    for frame in range(100):
+        if frame in (20, 50):
+            history.act(lambda world: world.bodies.velocity.__setitem__(0, (1.0, 3.0, 0.5)))
+        if frame == 60:
+            history.act(lambda world: world.add_spheres([[0, 4, 0]], 0.4))
+        if frame == 80:
+            history.run.slow_motion = True
+        hashes.append(history.run.world.hash())
+        history.step()
+    assert history.kept_count < 20
+    for frame in (99, 60, 21, 20, 0, 57, 83):
+        history.seek(frame)
+        assert history.run.world.hash() == hashes[frame], frame
+    history.run.slow_motion = False  # the way forward from there, through frames that are known
+    history.seek(15)
+    for frame in range(15, 40):
+        assert history.run.world.hash() == hashes[frame], frame
+        history.step()
+    with pytest.raises(InvalidInput, match="in frames 0 to 100"):
+        history.seek(101)
+
+
+def test_an_action_in_the_past_forgets_the_future() -> None:
+    history = History(Run(two_balls()))
+    for _ in range(30):
+        history.step()
+    history.seek(10)
+    history.act(lambda world: world.remove([1]))
+    assert (history.first, history.last) == (0, 10)
+    for _ in range(20):
+        history.step()
+    assert len(history.run.world) == 2
+    history.seek(5)
+    assert len(history.run.world) == 3
+    history.seek(25)
+    assert len(history.run.world) == 2
+
+
+def test_few_states_are_kept_of_a_long_run() -> None:
+    world = World("brute")
+    world.add_spheres([[0, 0, 0]])
+    history = History(Run(world))
+    for _ in range(2000):
+        history.step()
+    assert history.kept_count <= MAX_KEPT
+    history.seek(1234)
+    assert history.run.world.frame == 1234
+
+
+def test_a_grabbed_body_follows_the_pointer_and_is_thrown(shared_studio: Studio, view: WorldView) -> None:
+    def drag() -> None:
+        view.run.play()
+        view.hands.grab(0, np.array([0.0, 0.5, 0.0]), np.array([0.0, 0.5, 0.0]))
+        for step in range(60):
+            view.hands.grab(0, np.array([0.05 * step, 0.5 + 0.03 * step, 0.0]))
+            view.hands.pull()
+            view.history.step()
+
+    shared_studio.ask(drag)
+    bodies = view.run.world.bodies
+    assert np.linalg.norm(bodies.position[0] - (3.0, 2.3, 0.0)) < 1.0
+    shared_studio.ask(view.hands.let_go)
+    assert bodies.velocity[0, 0] > 1.5  # it flies on
+    assert bodies.velocity[0, 1] > 0.5
+    shared_studio.ask(lambda: view.seek(0))
+    np.testing.assert_array_equal(view.run.world.bodies.position[0], (0, 0.5, 0))
+
+
+def test_bodies_are_shot_added_and_removed(shared_studio: Studio, view: WorldView) -> None:
+    shared_studio.ask(view.hands.shoot)
+    shared_studio.ask(view.hands.add)
+    bodies = view.run.world.bodies
+    assert len(bodies) == 5
+    assert np.linalg.norm(bodies.velocity[3]) == pytest.approx(view.hands.speed)
+    assert (bodies.acceleration[3] == (0, -9.81, 0)).all()
+    shared_studio.ask(lambda: view.pick(1))
+    shared_studio.ask(view.hands.remove)
+    assert view.run.world.bodies.ids.tolist() == [0, 2, 3, 4]
+    with pytest.raises(InvalidInput, match="No body is selected"):
+        shared_studio.ask(view.hands.remove)
+
+
+def test_gravity_wakes_what_sleeps_and_brings_friction_and_rest(shared_studio: Studio) -> None:
+    world = World("brute")
+    world.add_spheres([[0, 3.0, 0]], 0.5)
+    world.add_ground()
+    view = WorldView(world)
+    shared_studio.open(view)
+    shared_studio.ask(lambda: None)
+    shared_studio.ask(lambda: view.hands.set_restitution(0.2))
+    shared_studio.ask(lambda: view.hands.set_gravity(10.0))
+    assert view.run.world.settings.response == "soft-step"
+
+    def fall() -> None:
+        for _ in range(240):
+            view.history.step()
+
+    shared_studio.ask(fall)
+    assert view.run.world.bodies.position[0, 1] == pytest.approx(0.5, abs=0.02)
+    assert view.run.world.asleep[0]
+    shared_studio.ask(lambda: view.hands.set_gravity(0.0))
+    shared_studio.ask(view.history.step)
+    assert not view.run.world.asleep[0]
+    shared_studio.ask(lambda: view.hands.set_rate(120.0))
+    assert view.run.dt == pytest.approx(1 / 120)
+    assert (view.run.world.bodies.restitution == 0.2).all()
+    shared_studio.open(None)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_is_a_number_with_and_without_a_selected_body(name: str) -> None:
+    world = two_balls()
+    for picked in (None, 0, 7):
+        assert np.isfinite(MEASURES[name](world, picked))
