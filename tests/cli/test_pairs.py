@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import choque
+from choque._core.kernel import announcement
 from choque.errors import MissingExtra
 from choque.gpu import devices as _devices
 from choque.testing.oracle import overlapping_pairs
@@ -34,6 +36,25 @@ def test_json_holds_the_pairs(command: Command, boxes_file: Path) -> None:
     assert (record["boxes"], record["dimension"], record["method"]) == (3, 2, "brute")
     assert (record["pair_count"], record["pairs"], record["closed"]) == (1, [[0, 1]], True)
     assert set(record["seconds"]) == {"create", "pairs"}
+
+
+def test_the_time_that_kernels_take_to_compile_is_not_that_of_the_search(
+    command: Command, boxes_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, calls = choque.broad.create, []
+
+    def compiling(*arguments: object, **options: object) -> object:
+        calls.append(arguments)
+        if len(calls) == 1:
+            sleep(0.6)
+            announcement.seconds += 0.6
+        return create(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(announcement, "seconds", announcement.seconds)
+    monkeypatch.setattr(choque.broad, "create", compiling)
+    monkeypatch.setattr("choque.cli.pairs.TIMED_AGAIN", 0.5)
+    command.succeeds("pairs", boxes_file)
+    assert len(calls) == 2  # the first search counts as quick, so that it is made again for its times
 
 
 def test_half_open(command: Command, boxes_file: Path) -> None:

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from choque._core.kernel import announcement
@@ -26,6 +27,11 @@ SECONDS_EACH = 0.5
 
 KERNEL_BYTES = 200_000
 """Size of a large kernel on disk."""
+
+
+def working_time() -> float:
+    """Return a clock that stands while kernels are compiled [s], for times that are shown to users."""
+    return perf_counter() - announcement.seconds
 
 
 class Outlook(NamedTuple):

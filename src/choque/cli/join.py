@@ -45,18 +45,17 @@ def join(
       choque join detections.csv truth.csv --iou 0.5
       choque join buildings.parquet parcels.parquet --output pairs.parquet
     """
-    from time import perf_counter
-
     import choque
+    from choque.cli._compiling import working_time
     from choque.cli.pairs import check_format
 
     if output is not None:
         check_format(output)
     one, two = (choque.files.read_detections(file) for file in (a, b))
-    begin = perf_counter()
+    begin = working_time()
     corners = (one.lower, one.upper, two.lower, two.upper)
     found = choque.join(*corners, iou=iou, over=over, method=method, closed=not half_open, threads=threads)
-    seconds = perf_counter() - begin
+    seconds = working_time() - begin
     pairs, values = (found, None) if iou is None else found
     if output is not None:
         choque.files.write_pairs(output, pairs)

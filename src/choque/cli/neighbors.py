@@ -31,12 +31,11 @@ def neighbors(
       choque neighbors water.xyz --cutoff 5
       choque neighbors trajectory.xyz --frame 3 --cutoff 1.2 --half --json
     """
-    from time import perf_counter
-
     import choque
+    from choque.cli._compiling import working_time
 
     atoms = choque.files.read_atoms(file, frame=frame)
-    begin = perf_counter()
+    begin = working_time()
     i, j, shift, distance = choque.neighbors(  # type: ignore[operator]
         atoms.positions,
         cutoff,
@@ -46,7 +45,7 @@ def neighbors(
         full=not half,
         threads=threads,
     )
-    seconds = perf_counter() - begin
+    seconds = working_time() - begin
     if as_json:
         record = {
             "file": str(file),

@@ -20,7 +20,7 @@ SHOWN = 5
 
 
 TIMED_AGAIN = 5.0
-"""Searches that take at most this long are made twice: the first one also loads or compiles kernels [s]."""
+"""Searches that take at most this long beside compiling are made twice: the first one also loads kernels [s]."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def check_format(output: Path) -> None:
 
 
 def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:
-    """Find the pairs; if that was quick, do it again for the times, without the loading of kernels."""
+    """Find the pairs; if that was quick but for compiling, do it again for the times, without kernels to load."""
     import choque
 
     boxes = choque.bounds.Boxes(lower, upper)
@@ -177,15 +177,14 @@ def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:
 
 
 def _timed(boxes: Any, method: str, options: dict[str, Any]) -> Answer:
-    from time import perf_counter
-
     import choque
+    from choque.cli._compiling import working_time
 
-    begin = perf_counter()
+    begin = working_time()
     broad = choque.broad.create(method, boxes, **options)
-    created = perf_counter()
+    created = working_time()
     found = broad.pairs()
-    return Answer(broad, found, created - begin, perf_counter() - created)
+    return Answer(broad, found, created - begin, working_time() - created)
 
 
 def _record(answer: Answer, file: Path, frame: int, output: Path | None) -> dict[str, object]:

@@ -54,9 +54,8 @@ def suppress(
       choque suppress results.json --iou 0.5 --output kept.json
       choque suppress detections.csv --score confidence --group label --json
     """
-    from time import perf_counter
-
     import choque
+    from choque.cli._compiling import working_time
     from choque.errors import InvalidInput
 
     if output is not None:
@@ -64,7 +63,7 @@ def suppress(
     found = choque.files.read_detections(file, score=score, group=group)
     if found.scores is None:
         raise InvalidInput(f"The file {file} has no scores; name their column with --score.")
-    begin = perf_counter()
+    begin = working_time()
     boxes = choque.bounds.Boxes(found.lower, found.upper)
     groups = None if all_together else found.groups
     lists: dict[int, list[int]] | None = None
@@ -73,7 +72,7 @@ def suppress(
         kept, lists = merged.kept, merged.lists()
     else:
         kept = choque.boxes.suppress(boxes, found.scores, iou=iou, groups=groups, over=over)
-    seconds = perf_counter() - begin
+    seconds = working_time() - begin
     if output is not None:
         _write(file, output, kept)
     if as_json:
