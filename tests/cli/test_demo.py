@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ import pytest
 
 import choque
 from choque._core.kernel import announcement
-from choque.cli.demo import sections
+from choque.cli import demo
+from choque.cli._compiling import Outlook
+from choque.cli.demo import HELPER, sections
 from choque.cli.demo._section import Section
 from choque.cli.demo.methods import METHODS
 
@@ -60,6 +63,31 @@ def test_a_section_compiles_nothing_after_it_was_prepared(section: Section, tmp_
     assert announcement.count == before
     assert shown.is_right
     assert shown.picture.stat().st_size > 0
+
+
+@pytest.mark.parametrize("code", ["open('kept', 'w').close()", "raise SystemExit(1)"])
+def test_another_process_compiles_for_the_later_sections(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CHOQUE_THREADS", "2")
+    monkeypatch.setattr("choque.cli.demo.HELPER", code)
+    monkeypatch.setattr("choque.cli.demo._is_cold", lambda: True)
+    prepared: list[tuple[int, bool]] = []
+    parts = tuple(
+        replace(METHODS, prepare=lambda at=at: prepared.append((at, Path("kept").exists()))) for at in range(3)
+    )
+    demo._prepare(parts)
+    assert [at for at, _ in prepared] == [0, 1, 2]
+    assert prepared[1][1] == prepared[2][1] == code.startswith("open")
+    compile(HELPER, "helper", "exec")
+
+
+def test_no_other_process_is_started_where_kernels_are_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a process was started"))
+    for kernels in (Outlook(3, 9), Outlook(0, 0), Outlook(9, 9)):
+        monkeypatch.setattr("choque.cli._compiling.outlook", lambda _, kernels=kernels: kernels)
+        demo._prepare(())
 
 
 @pytest.mark.usefixtures("already_compiled")
