@@ -39,11 +39,9 @@ BOXES_PER_ROW = 16
 """At least this many on average, so that memory stays linear."""
 MARGIN = 1.0001
 
-_NO_CLASSES: NDArray[np.int64] = np.empty(0, np.int64)
-
 
 class Levels(NamedTuple):
-    """The grids of all levels, and which level a box belongs to.
+    """The grids of all levels.
 
     Attributes
     ----------
@@ -51,14 +49,23 @@ class Levels(NamedTuple):
         (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start.
     shape
         (levels, 5) int64: cells along x, y, z; the first row; where its cells begin among those of all rows.
-    numbers
-        (classes,) int64: the level of each class of sizes, see `class_of`; empty if there is one level for all.
-    limit
-        Boxes that reach so far out are giants; infinity if there are none.
     """
 
     frame: Floats
     shape: NDArray[np.int64]
+
+
+class Classes(NamedTuple):
+    """Which level a box belongs to, where there are several or giants.
+
+    Attributes
+    ----------
+    numbers
+        (classes,) int64: the level of each class of sizes, see `class_of`.
+    limit
+        Boxes that reach so far out are giants; infinity if there are none.
+    """
+
     numbers: NDArray[np.int64]
     limit: float
 
@@ -91,10 +98,13 @@ def survey(boxes: Corners, shares: list[tuple[int, int]]) -> Survey:
     return Survey(extent, are_alike, not any(wrong))
 
 
-def choose_levels(boxes: Corners, found: Survey, shares: list[tuple[int, int]]) -> Levels:
-    """Choose the cells of boxes that were surveyed."""
+def choose_levels(boxes: Corners, found: Survey, shares: list[tuple[int, int]]) -> tuple[Levels, Classes | None]:
+    """Choose the cells of boxes that were surveyed; None if one level holds all boxes.
+
+    Kernels are compiled for each of the two cases, so that the usual one takes little time to compile.
+    """
     if found.are_alike:
-        return _levels_of([found.extent[:10]], found.extent[10], boxes, _NO_CLASSES, np.inf)
+        return _levels_of([found.extent[:10]], found.extent[10], boxes), None
     limit = np.inf if found.extent[10] < _limit(boxes) else _limit(boxes)
     each = np.zeros((len(shares), CLASSES, 10))
     each[:, :, 1:4], each[:, :, 4:7] = np.inf, -np.inf
@@ -108,7 +118,7 @@ def _limit(boxes: Corners) -> float:
     return 1e18 if boxes.lower.itemsize == 4 else 1e150
 
 
-def _join_classes(classes: NDArray[np.float64], boxes: Corners, limit: float) -> Levels:
+def _join_classes(classes: NDArray[np.float64], boxes: Corners, limit: float) -> tuple[Levels, Classes]:
     """Join classes of sizes to levels, the largest boxes first, and choose the cells of each.
 
     A row of ``classes`` holds the number of boxes, their least and greatest lower corner, and their longest edges.
@@ -126,12 +136,10 @@ def _join_classes(classes: NDArray[np.float64], boxes: Corners, limit: float) ->
         numbers[place] = len(levels) - 1
     levels = levels or [np.zeros(10)]  # for giants alone: a level without boxes
     greatest = max(float(np.abs(level[1:7]).max()) for level in levels)
-    return _levels_of(levels, greatest, boxes, numbers, limit)
+    return _levels_of(levels, greatest, boxes), Classes(numbers, limit)
 
 
-def _levels_of(
-    levels: list[NDArray[np.float64]], greatest: float, boxes: Corners, numbers: NDArray[np.int64], limit: float
-) -> Levels:
+def _levels_of(levels: list[NDArray[np.float64]], greatest: float, boxes: Corners) -> Levels:
     """Choose the cells of each level, and number rows and cells through all levels."""
     frame, shape = np.empty((len(levels), 9), boxes.lower.dtype), np.empty((len(levels), 5), np.int64)
     row = start = 0
@@ -140,7 +148,7 @@ def _levels_of(
         cells, along_y, along_z = shape[number, :3].tolist()
         shape[number, 3], shape[number, 4] = row, start
         row, start = row + along_y * along_z, start + along_y * along_z * (cells + 1)
-    return Levels(frame, shape, numbers, limit)
+    return Levels(frame, shape)
 
 
 @kernel
@@ -184,9 +192,12 @@ def _sum_up(lanes: Floats, boxes: Corners, limit: float, extent: NDArray[np.floa
     if count == 0 or not bound < limit:
         return False
     sampled, alike = 0, 0
-    for i in range(0, count, count // SAMPLE + 1):
+    for at in range(0, boxes.lower.size, boxes.step * (count // SAMPLE + 1)):
+        is_large = False
+        for axis in range(at, at + 3):
+            is_large |= (boxes.upper[axis] - boxes.lower[axis]) * ALIKE_RATIO >= largest
         sampled += 1
-        alike += largest_edge(boxes, i, np.inf) * ALIKE_RATIO >= largest
+        alike += is_large
     return alike >= ALIKE * sampled
 
 

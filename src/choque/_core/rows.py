@@ -31,7 +31,7 @@ from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import columns_of_eight, put_record
 from choque._core.records import Corners
-from choque._core.row_levels import Levels, choose_levels, class_of, largest_edge, number_at, survey
+from choque._core.row_levels import Classes, Levels, choose_levels, class_of, largest_edge, number_at, survey
 from choque._core.types import Floats, Integer
 
 UP, DEEP, BACK = np.uint32(1 << 28), np.uint32(1 << 29), np.uint32(1 << 30)
@@ -81,7 +81,7 @@ def build_rows(records: Floats, thread_count: int) -> Rows:
     """Sort boxes, (n, 6) records, into rows. O(n)."""
     boxes = Corners.of_records(records)
     shares = sharing(boxes, thread_count)
-    return lay_out(boxes, choose_levels(boxes, survey(boxes, shares), shares), shares)
+    return lay_out(boxes, *choose_levels(boxes, survey(boxes, shares), shares), shares)
 
 
 def sharing(boxes: Corners, thread_count: int) -> list[tuple[int, int]]:
@@ -89,18 +89,18 @@ def sharing(boxes: Corners, thread_count: int) -> list[tuple[int, int]]:
     return threads.ranges(boxes.box_count, threads.streams(thread_count, boxes.box_count))
 
 
-def lay_out(boxes: Corners, levels: Levels, shares: list[tuple[int, int]]) -> Rows:
+def lay_out(boxes: Corners, levels: Levels, classes: Classes | None, shares: list[tuple[int, int]]) -> Rows:
     """Sort boxes into the rows of these ``levels``."""
     dtype = boxes.lower.dtype
     word = np.uint32 if dtype.itemsize == 4 else np.uint64
     cells, along_y, along_z, row, start = levels.shape[-1].tolist()
     row_count = row + along_y * along_z + 1
     counts, row_start = np.zeros((len(shares), row_count), np.uint32), np.empty(row_count + 1, np.uint32)
-    threads.run(lambda k: _count_rows(*shares[k], boxes, levels, counts[k]), len(shares))
+    threads.run(lambda k: _count_rows(*shares[k], boxes, levels, classes, counts[k]), len(shares))
     _to_places(counts, row_start)
     values = memory.aligned(8 * boxes.box_count, dtype)
     records = _Records(values, values.view(word))
-    threads.run(lambda k: _scatter(*shares[k], boxes, levels, counts[k], records), len(shares))
+    threads.run(lambda k: _scatter(*shares[k], boxes, levels, classes, counts[k], records), len(shares))
     columns = memory.aligned(64 * ((boxes.box_count + 7) // 8 + 2 * row_count), dtype)  # see `columns_of`
     starts = memory.empty(start + along_y * along_z * (cells + 1), np.uint32)
     rows = Rows(columns, columns.view(word), row_start, starts, levels.frame, levels.shape)
@@ -143,18 +143,18 @@ def _frame_of(levels: Any, level: Integer) -> Any:
 
 
 @forceinline
-def _place_of(boxes: Any, i: Integer, levels: Any, only: Any, giants: Integer) -> Any:
+def _place_of(boxes: Any, i: Integer, levels: Any, classes: Any, only: Any, giants: Integer) -> Any:
     """Return the row of a box and its cell along x; ``giants`` and 0 for a giant.
 
-    ``only`` is the frame of the first level, which loops hold in registers: most scenes have no other.
+    ``only`` is the frame of the first level, which loops hold in registers: without ``classes`` there is no other.
     """
     lower, at = boxes.lower, number_at(boxes, i)
     origin, per_unit, first_row, along_y = only
-    if levels.numbers.size > 0:
-        edge = largest_edge(boxes, i, levels.limit)
+    if classes is not None:
+        edge = largest_edge(boxes, i, classes.limit)
         if edge < 0:
             return giants, np.uint32(0)
-        origin, per_unit, first_row, along_y = _frame_of(levels, levels.numbers[class_of(edge)])
+        origin, per_unit, first_row, along_y = _frame_of(levels, classes.numbers[class_of(edge)])
     x = np.uint32((lower[at] - origin[0]) * per_unit[0])
     y = np.int64((lower[at + 1] - origin[1]) * per_unit[1])
     z = np.int64((lower[at + 2] - origin[2]) * per_unit[2])
@@ -162,25 +162,33 @@ def _place_of(boxes: Any, i: Integer, levels: Any, only: Any, giants: Integer) -
 
 
 @kernel
-def _count_rows(first: int, last: int, boxes: Corners, levels: Levels, counts: NDArray[np.uint32]) -> None:
+def _count_rows(
+    first: int, last: int, boxes: Corners, levels: Levels, classes: Classes | None, counts: NDArray[np.uint32]
+) -> None:
     """Count the boxes of each row; giants belong to the last."""
     giants = np.int64(counts.size - 1)
     only = _frame_of(levels, np.int64(0))
     for i in range(first, last):
-        row, _ = _place_of(boxes, i, levels, only, giants)
+        row, _ = _place_of(boxes, i, levels, classes, only, giants)
         counts[np.uint64(row)] += np.uint32(1)
 
 
 @kernel
 def _scatter(
-    first: int, last: int, boxes: Corners, levels: Levels, places: NDArray[np.uint32], records: _Records
+    first: int,
+    last: int,
+    boxes: Corners,
+    levels: Levels,
+    classes: Classes | None,
+    places: NDArray[np.uint32],
+    records: _Records,
 ) -> None:
     """Write boxes to their rows as records; ``places``: where the next box of each row goes."""
     giants = np.int64(places.size - 1)
     values, words, count = records.values, records.words, boxes.lower.size // boxes.step
     only = _frame_of(levels, np.int64(0))
     for i in range(first, last):
-        row, cell = _place_of(boxes, i, levels, only, giants)
+        row, cell = _place_of(boxes, i, levels, classes, only, giants)
         at = np.int64(places[np.uint64(row)])
         places[np.uint64(row)] = at + 1
         begin = number_at(boxes, i)
