@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py                              # 10 million boxes, a minute
     python benchmarks/scale.py --boxes 1e8 --skip-memory    # 100 million; takes 7 GB of disk
-    python benchmarks/scale.py --peers                      # a 2D join, beside DuckDB and SedonaDB if installed
+    python benchmarks/scale.py --peers                      # a 2D join, beside DuckDB, SedonaDB and dask-geopandas if installed
     python benchmarks/scale.py --kills 20                   # a search that is killed 20 times ends with the same bytes
 
 Contenders take turns in one run; the load of the machine and the speed of its disk are printed beside the figures.
@@ -168,7 +168,7 @@ def compare_peers(options: argparse.Namespace, folder: Path) -> None:
         target,
         lambda: choque.scale.join(*sides, target, memory=options.memory, workers=workers).count,
     )
-    for name in ("duckdb", "sedonadb"):
+    for name in PEERS:
         code = PEERS[name].format(
             a=sides[0], b=sides[1], memory=options.memory.replace(" ", "").removesuffix("iB"), folder=folder
         )
@@ -178,7 +178,12 @@ def compare_peers(options: argparse.Namespace, folder: Path) -> None:
 DUCKDB = """
 import duckdb
 database = duckdb.connect("{folder}/duck.db")
-database.execute("INSTALL spatial; LOAD spatial")
+try:  # the packages duckdb-extensions and duckdb-extension-spatial bring the extension without a network
+    from duckdb_extensions import import_extension
+    import_extension("spatial")
+except ImportError:
+    database.execute("INSTALL spatial")
+database.execute("LOAD spatial")
 database.execute("SET memory_limit='{memory}B'; SET threads=2")
 box = "ST_MakeEnvelope(x_lower, y_lower, x_upper, y_upper)"
 sides = [f"(SELECT {{box}} g FROM '{{path}}')" for path in ("{a}", "{b}")]
@@ -198,12 +203,32 @@ sides = [f"(SELECT {{box}} g FROM {{name}}) {{name}}" for name in "ab"]
 print(session.sql("SELECT count(*) n FROM {{}} JOIN {{}} ON ST_Intersects(a.g, b.g)".format(*sides)).to_pandas().n[0])
 """
 
-PEERS = {"duckdb": DUCKDB, "sedonadb": SEDONA}
+DASK_GEOPANDAS = """
+import dask.dataframe, dask.utils, dask_geopandas, distributed, geopandas, shapely
+
+def boxes(table):
+    return geopandas.GeoDataFrame(geometry=shapely.box(table.x_lower, table.y_lower, table.x_upper, table.y_upper))
+
+if __name__ == "__main__":
+    limit = dask.utils.parse_bytes("{memory}iB") // 2
+    client = distributed.Client(n_workers=2, threads_per_worker=1, memory_limit=limit, dashboard_address=None)
+    sides = []
+    for path in ("{a}", "{b}"):
+        table = dask.dataframe.read_parquet(path, split_row_groups=True)
+        frame = dask_geopandas.from_dask_dataframe(table.map_partitions(boxes, meta=boxes(table._meta)))
+        sides.append(frame.spatial_shuffle(by="hilbert"))
+    print(len(dask_geopandas.sjoin(*sides)))
+"""
+
+PEERS = {"duckdb": DUCKDB, "sedonadb": SEDONA, "dask-geopandas": DASK_GEOPANDAS}
 """Programs that print the number of pairs; the memory is as in 4G."""
 
 
 def _child(code: str, patience: float) -> int:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience)
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:  # workers of Dask import the program
+        script.write(code)
+        script.flush()
+        done = subprocess.run([sys.executable, script.name], capture_output=True, text=True, timeout=patience)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"signal {-done.returncode}"])[-1])
     return int(done.stdout.split()[-1])
