@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py                              # 10 million boxes, a minute
     python benchmarks/scale.py --boxes 1e8 --skip-memory    # 100 million; takes 7 GB of disk
-    python benchmarks/scale.py --peers                      # a 2D join, beside DuckDB, SedonaDB and dask-geopandas if installed
+    python benchmarks/scale.py --peers                      # a 2D join, beside DuckDB, SedonaDB, dask-geopandas
     python benchmarks/scale.py --kills 20                   # a search that is killed 20 times ends with the same bytes
 
 Contenders take turns in one run; the load of the machine and the speed of its disk are printed beside the figures.

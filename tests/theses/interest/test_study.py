@@ -46,7 +46,7 @@ def test_every_configuration_is_measured_and_right(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(trials, "STRIDE", 10)
     colliding = set()
     counts = {}
-    for configuration in (*CONFIGURATIONS, "SaP1-legacy", "AoIP1-legacy"):
+    for configuration in (*CONFIGURATIONS, "SaP1-legacy", "AoIP1-legacy", "AoIP1-exhaustive"):
         trial = ArenaTrial(configuration, "dense", 40, 0, "varied")
         watch = Stopwatch()
         trial.run(watch)
@@ -65,7 +65,7 @@ def test_every_configuration_is_measured_and_right(monkeypatch: pytest.MonkeyPat
     assert len(colliding) == 1
     assert counts["FB"] == 780
     assert counts["SaP1"] == counts["SaP1-legacy"]
-    assert counts["AoIP1"] == counts["AoIP1-legacy"] == counts["SaP3"]
+    assert counts["AoIP1"] == counts["AoIP1-legacy"] == counts["AoIP1-exhaustive"] == counts["SaP3"]
 
 
 @pytest.mark.parametrize(("start", "allowed"), [("sparse", 0.05), ("dense", 0.12)])

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 LEGACY = "-legacy"
 """End of a name: every pair found is searched in the list of those before it."""
 
+EXHAUSTIVE = "-exhaustive"
+"""End of a name of AoIP: every area is tested against every body, as in the thesis, and pairs are sorted."""
+
 CONFIGURATIONS = (
     "FB", "GR1x2x1", "GR2x2x1", "GR2x2x2", "GR4x4x4", "BSP2", "BSP3", "BSP5", "BSP6",
     "SaP1", "SaP2", "SaP3", "AoIP1", "AoIP2", "AoIP3",
@@ -72,7 +75,7 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
 
     ``area`` is the shape of the areas of AoIP; boxes reproduce the printed pairs.
     """
-    name = configuration.removesuffix(LEGACY)
+    name = configuration.removesuffix(LEGACY).removesuffix(EXHAUSTIVE)
     if name == "FB":
         return choque.broad.create("all", boxes)
     if name.startswith("GR"):
@@ -83,9 +86,10 @@ def make_method(configuration: str, boxes: Boxes, *, edge: float = 4.0, area: st
         return choque.broad.create("bsp", boxes, depth=int(name[3:]), planes="random", test=False)
     if name.startswith("SaP"):
         return choque.broad.create("sap-axes", boxes, axes=int(name[3:]))
-    if configuration.endswith(LEGACY):
-        from choque.theses.interest.repeated_pairs import ScannedInterest
+    if configuration != name:
+        from choque.theses.interest.repeated_pairs import ExhaustiveInterest, ScannedInterest
 
         shape = cast("Literal['box', 'sphere']", area)
-        return choque.broad.BroadPhase(boxes, ScannedInterest(k=float(name[4:]), shape=shape))
+        method = ScannedInterest if configuration.endswith(LEGACY) else ExhaustiveInterest
+        return choque.broad.BroadPhase(boxes, method(k=float(name[4:]), shape=shape))
     return choque.broad.create("interest", boxes, k=float(name[4:]), shape=area)
