@@ -1,12 +1,14 @@
-"""Rigid-body mechanics: moments of inertia, energy and momentum."""
+"""Rigid-body mechanics: moments of inertia, energy, momentum and impulses."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from choque._core.types import Floats
+from choque._core import check
+from choque._core.types import Floats, Rows
 from choque.dynamics.response import State
+from choque.errors import InvalidInput
 
 # Inertia
 
@@ -49,3 +51,26 @@ def angular_momentum(bodies: State) -> NDArray[np.float64]:
     spin = np.einsum("nij,nj->ni", rotation, bodies.inertia * local)
     orbit = np.cross(bodies.position.astype(np.float64), momentum(bodies))
     return orbit + np.where(bodies.static[:, np.newaxis], 0.0, spin)
+
+
+# Impulses
+
+
+def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLike | None, angular: ArrayLike) -> None:
+    """Change the velocities of the bodies ``rows`` (k,), each once, by impulses: see `choque.World.apply_impulses`."""
+    push, turn = _vectors(impulse, "impulse", len(rows)), _vectors(angular, "angular", len(rows))
+    if point is not None:
+        turn = turn + np.cross(_vectors(point, "point", len(rows)) - bodies.position[rows], push)
+    local = np.einsum("nji,nj->ni", bodies.rotation[rows], turn) * bodies.inverse_inertia[rows]
+    spin = np.einsum("nij,nj->ni", bodies.rotation[rows], local)
+    speed = bodies.inverse_mass[rows][:, np.newaxis] * push
+    bodies.velocity[rows] += speed.astype(bodies.velocity.dtype)
+    bodies.angular_velocity[rows] += spin.astype(bodies.velocity.dtype)
+
+
+def _vectors(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
+    array = check.floats(given, name).astype(np.float64)
+    if array.shape not in ((), (3,), (count, 3)):
+        raise InvalidInput(f"{name} has the shape {array.shape}; it must be (3,) or ({count}, 3).")
+    check.finite(array, name)
+    return np.broadcast_to(array, (count, 3))

@@ -52,6 +52,9 @@ class Response(ABC):
     threads: int | None = None
     """The number of threads that `respond` may use, None for all; a world sets it."""
 
+    is_continuous: ClassVar[bool] = False
+    """True if fast bodies stop where they first touch a static one within a step."""
+
     has_skin: ClassVar[bool] = False
     """True if candidates are found with wider bounds; see `skin`."""
 

@@ -57,8 +57,18 @@ class BodyOptions(TypedDict, total=False):
     """Coefficient of resistance to rolling of spheres, 0 by default; a contact has the larger one. By ``soft-step``."""
     surface_velocity: ArrayLike
     """(3,) or (n, 3) [unit/s]: how fast the surface runs along the body, as a conveyor; 0 by default."""
+    linear_damping: ArrayLike
+    angular_damping: ArrayLike
+    """0 or more [1/s], 0 by default: velocity and spin are divided by 1 + damping · dt in a step. By ``soft-step``."""
+    gravity_factor: ArrayLike
+    """How much of the gravity of the world acts, 1 by default; any number. Not together with an acceleration."""
     static: ArrayLike
     """True: infinite mass. The body still moves with its own velocity."""
+    bullet: ArrayLike
+    """True: does not pass through moving bodies either, however fast; no body passes through static ones. By
+    ``soft-step``."""
+    sensor: ArrayLike
+    """True: touches nothing; `World.sensed` tells what overlaps it. By ``soft-step``."""
     color: ArrayLike
     """(3,) or (n, 3) whole numbers from 0 to 255: red, green, blue."""
     drawn: ArrayLike
@@ -75,7 +85,12 @@ DEFAULTS: BodyOptions = {
     "friction": 0.6,
     "rolling": 0.0,
     "surface_velocity": 0.0,
+    "linear_damping": 0.0,
+    "angular_damping": 0.0,
+    "gravity_factor": 1.0,
     "static": False,
+    "bullet": False,
+    "sensor": False,
     "color": (200, 200, 200),
     "drawn": True,
 }
@@ -346,6 +361,8 @@ class _Columns:
             "friction": self.not_negative(given["friction"], "friction"),
             "rolling": self.not_negative(given["rolling"], "rolling"),
             "surface_velocity": self.vectors(given["surface_velocity"], "surface_velocity"),
+            "linear_damping": self.not_negative(given["linear_damping"], "linear_damping"),
+            "angular_damping": self.not_negative(given["angular_damping"], "angular_damping"),
             "size": size,
         }
         for name, column in columns.items():
@@ -358,6 +375,8 @@ class _Columns:
             inertia=moments,
             inverse_inertia=inverse_inertia,
             static=still,
+            bullet=self.flags(given["bullet"], "bullet"),
+            sensor=self.flags(given["sensor"], "sensor"),
             hull=np.full(self.count, -1, np.int32) if hull is None else hull,
             color=self._color(),
             drawn=self.flags(given["drawn"], "drawn"),
@@ -383,10 +402,13 @@ class _Columns:
         return np.broadcast_to(array, (self.count, *shape)).copy()
 
     def _acceleration(self, gravity: tuple[float, ...], still: NDArray[np.bool_]) -> NDArray[np.float64]:
-        given = self._options["acceleration"]
+        given, factor = self._options["acceleration"], self._options["gravity_factor"]
         if given is not None:
+            if factor is not DEFAULTS["gravity_factor"]:
+                raise InvalidInput("Both acceleration and gravity_factor are given; give one of them.")
             return self.vectors(given, "acceleration")
-        return np.where(still[:, np.newaxis], 0.0, np.array(gravity))
+        factors = self._numbers(factor, "gravity_factor", ())[:, np.newaxis]
+        return np.where(still[:, np.newaxis], 0.0, factors * np.array(gravity))
 
     def _restitution(self, otherwise: float) -> NDArray[np.float64]:
         given = self._options["restitution"]

@@ -69,8 +69,8 @@ class World(Population):
     -----
     A step has five stages: bounds, broad phase, narrow phase, response, integration; with shape matching, integration
     is the first. Its length does not depend on the time that it takes, so runs repeat exactly. By ``"impulse"`` there
-    is no friction, no resting contact and no correction of positions. Bodies that move further than their size in one
-    step may pass through each other.
+    is no friction, no resting contact and no correction of positions, and bodies that move farther than their size in
+    one step may pass through each other; by ``"soft-step"`` only moving bodies may, unless one is a bullet.
 
     Examples
     --------
@@ -231,7 +231,31 @@ class World(Population):
         """Return the present bounding volumes of all bodies, of the kind that the broad phase uses."""
         return self._detection.bound(self._bodies, self._thread_count())
 
+    def sensed(self) -> Pairs:
+        """Return which bodies overlap which sensors now, by exact tests: (m, 2) ids of sensor and body, sorted."""
+        return self._detection.sensed(self._bodies)
+
     # Work
+
+    @one_thread
+    def apply_impulses(
+        self, ids: ArrayLike, impulse: ArrayLike = 0.0, *, point: ArrayLike | None = None, angular: ArrayLike = 0.0
+    ) -> None:
+        """Change the velocities of bodies by impulses, at once; sleepers wake, static bodies are not moved.
+
+        Parameters
+        ----------
+        ids
+            (k,): each once.
+        impulse
+            (3,) or (k, 3) [mass · unit/s]; a force F that acts for a step is the impulse ``F * dt``.
+        point
+            (3,) or (k, 3): where it acts, in the world; None for the centres of mass.
+        angular
+            (3,) or (k, 3) [mass · unit²/s]: an impulse that turns alone; ``torque * dt`` for a torque.
+        """
+        rows = self._identities.rows_of(ids)
+        mechanics.apply_impulses(self._bodies, rows, impulse, point, angular)
 
     @one_thread
     def step(self, dt: float = 1 / 60) -> StepReport:
@@ -263,6 +287,10 @@ class World(Population):
         answered = perf_counter()
         if not response.moves_first:
             self._move(bodies, dt)
+        if response.is_continuous:
+            from choque.world.continuous import stop_at_impact
+
+            stop_at_impact(bodies, *self._before.poses(), settings.threads)
         solved = response.latest()
         if solved is not None:
             found.take_solved(solved)
@@ -448,6 +476,10 @@ class _Before:
             kept[...] = column
         self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids)
         self._detected, self._memory = world._detection.mark(), world._response.state()
+
+    def poses(self) -> tuple[Floats, Floats]:
+        """Return the positions and rotations that were kept."""
+        return self._columns[0], self._columns[1]
 
     def restore(self, world: World) -> None:
         """Return ``world`` to the state that was kept; the arrays of its bodies stay the same objects."""

@@ -42,8 +42,13 @@ class Bodies(ColumnTable):
         (n,): coefficients of friction and of resistance to rolling, which ``soft-step`` uses.
     surface_velocity
         (n, 3): how fast the surface moves along the body, as that of a conveyor does; by ``soft-step`` [unit/s].
+    linear_damping, angular_damping
+        (n,): which part of the velocity and of the spin is lost in a second, for small ones; by ``soft-step`` [1/s].
     static
         (n,) bool: infinite mass; the body still moves with its own velocity.
+    bullet, sensor
+        (n,) bool: does not pass through moving bodies either, however fast; is not touched by anything. By
+        ``soft-step``.
     size, hull
         (n, 3) and (n,) int32: as in `choque.narrow.Shapes`.
     color, drawn, rocket
@@ -67,7 +72,11 @@ class Bodies(ColumnTable):
     friction: Floats
     rolling: Floats
     surface_velocity: Floats
+    linear_damping: Floats
+    angular_damping: Floats
     static: NDArray[np.bool_]
+    bullet: NDArray[np.bool_]
+    sensor: NDArray[np.bool_]
     size: Floats
     hull: NDArray[np.int32]
     color: NDArray[np.uint8]
@@ -91,7 +100,11 @@ class Bodies(ColumnTable):
         "friction": (None, ()),
         "rolling": (None, ()),
         "surface_velocity": (None, (3,)),
+        "linear_damping": (None, ()),
+        "angular_damping": (None, ()),
         "static": (np.bool_, ()),
+        "bullet": (np.bool_, ()),
+        "sensor": (np.bool_, ()),
         "size": (None, (3,)),
         "hull": (np.int32, ()),
         "color": (np.uint8, (3,)),

@@ -16,6 +16,7 @@ from choque._core.counters import Counters
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import BroadPhase
+from choque.broad.join import Task, join_boxes
 from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import Contacts
 from choque.narrow.phase import KindTally, NarrowPhase
@@ -169,6 +170,18 @@ class Detection:
         found.seconds = (bounded - began, paired - bounded, perf_counter() - paired)
         found.box_tests, found.filter_tests, found.filter_seconds = self._counted()
         return found
+
+    def sensed(self, bodies: Bodies) -> Pairs:
+        """Return which bodies overlap which sensors now: (m, 2) ids of sensor and body, sorted."""
+        sensors, others = np.flatnonzero(bodies.sensor), np.flatnonzero(~bodies.sensor)
+        boxes = box_bounds(bodies, 1)
+        near = join_boxes(Task(boxes.take(sensors), boxes.take(others), True, 1, None), "auto", {})
+        rows = np.sort(np.stack((sensors[near[:, 0]], others[near[:, 1]]), axis=1), axis=1)
+        pairs: Pairs = rows[np.lexsort((rows[:, 1], rows[:, 0]))].astype(np.int32)
+        found = self.narrow.find(bodies.shapes(), pairs).pairs
+        found = np.where(bodies.sensor[found[:, :1]], found, found[:, ::-1])
+        named: Pairs = bodies.ids[found[np.lexsort((found[:, 1], found[:, 0]))]]
+        return named
 
     def _find_within(self, bodies: Bodies, skin: Skin, thread_count: int, began: float) -> Detected:
         """Return the candidates whose wider bounds overlap."""

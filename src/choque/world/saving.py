@@ -101,8 +101,9 @@ def _checked_bodies(
     ids = identities.ids
     if "elasticity" in columns:  # its name in older files
         columns["restitution"] = columns.pop("elasticity")
-    for name, value in (("friction", 0.6), ("rolling", 0.0), ("surface_velocity", 0.0)):  # not in older files
-        columns.setdefault(name, np.full((len(ids), *Bodies.COLUMNS[name][1]), value, dtype))
+    for name in ("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping", "bullet", "sensor"):
+        kind, shape = Bodies.COLUMNS[name]  # not in older files
+        columns.setdefault(name, np.full((len(ids), *shape), 0.6 if name == "friction" else 0, kind or dtype))
     misfit = Bodies.misfit(columns, len(ids), dtype)
     if misfit is not None:
         raise UnreadableFile(

@@ -26,6 +26,7 @@ from choque.dynamics.soft_step.kept import (
     part_starts,
 )
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
+from choque.dynamics.soft_step.substeps import part_cuts
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
@@ -86,10 +87,13 @@ class Memory:
         same_bodies = np.array_equal(self.ids, bodies.ids) and np.array_equal(self.static, static)
         if same_bodies and pairs is self._pairs:
             return
+        given = pairs
+        if bodies.sensor.any():
+            pairs = pairs[~bodies.sensor[pairs].any(axis=1)]
         if not same_bodies:
             self._take_up(bodies, static)
         elif self._pairs is None and self._knows(bodies, pairs):
-            self._pairs = pairs
+            self._pairs = given
             return
         if not same_bodies or self.steps >= self.sorted_at + SORTED_FOR:
             self.order, self.sorted_at = _sorted_bodies(bodies, static), self.steps
@@ -104,7 +108,7 @@ class Memory:
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
         self.spheres = Kept.of(keys[:split], by_key[:split], rows[:split], True, self.spheres)
         self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)
-        self._pairs = pairs
+        self._pairs = given
 
     def _knows(self, bodies: State, pairs: Pairs) -> bool:
         """Tell whether these are the candidates that a saved world had."""
@@ -114,8 +118,8 @@ class Memory:
     def _cut(self) -> NDArray[np.int32]:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
-        parts = max(1, round(moving / PART_BODIES))
-        self.cuts = np.array([moving * part // parts for part in range(parts + 1)], np.int64)
+        self.cuts = part_cuts(moving, PART_BODIES)
+        parts = len(self.cuts) - 1
         owner = np.full(len(self.order), -1, np.int32)
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
         return owner

@@ -169,3 +169,9 @@ def _move(first: Integer, last: Integer, speed: Floats, h: float) -> None:
     for row in range(first, last):
         for part in range(8):
             speed[row, MOVED + part] += h * speed[row, V + part]
+
+
+def part_cuts(moving: int, part_bodies: int) -> Rows:
+    """Return the first body of each part, by the number of moving bodies alone."""
+    parts = max(1, round(moving / part_bodies))
+    return np.array([moving * part // parts for part in range(parts + 1)], np.int64)

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.kernel import helper, kernel
-from choque._core.threads import ranges, run
+from choque._core.threads import ranges, resolve_count, run
 from choque._core.types import Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract
 from choque.errors import InvalidInput
-from choque.narrow.convex.cores import Cores
+from choque.narrow.convex.cores import Cores, cores_of_shapes
 from choque.narrow.convex.gjk import APART, gjk_pair, new_simplex, start_axis, weights_of, witnesses
 from choque.narrow.convex.queries import Convex, as_query
+from choque.narrow.shapes import Shapes
 
 STEP_LIMIT = 512
 """A few steps are usual; dozens if bodies rotate and slide along each other."""
@@ -91,6 +92,26 @@ def time_of_impact(
     count = len(query.rows)
     given = {"motion_a": motion_a, "motion_b": motion_b, "spin_a": spin_a, "spin_b": spin_b}
     motion = np.stack([_vectors(value, count, name) for name, value in given.items()], axis=1)
+    found = _impacts(query.cores, query.rows, motion, float(tolerance), query.thread_count)
+    if query.is_single:
+        return Impact(bool(found.hit[0]), float(found.time[0]), found.normal[0], found.point[0], int(found.steps[0]))
+    return found
+
+
+def impacts_of_shapes(
+    shapes: Shapes, pairs: Pairs, motion: NDArray[np.float64], *, tolerance: float = 1e-6, threads: int | None = None
+) -> Impact:
+    """Return when pairs (k, 2) of shapes, planes excepted, first touch, as `time_of_impact` does.
+
+    ``motion`` (k, 4, 3) holds the translation of both until the end, then their rotation vectors about their positions.
+    """
+    thread_count = resolve_count(threads, len(pairs))
+    cores, rows = cores_of_shapes(shapes, pairs, thread_count)
+    return _impacts(cores, rows, motion, tolerance, thread_count)
+
+
+def _impacts(cores: Cores, rows: Pairs, motion: NDArray[np.float64], tolerance: float, thread_count: int) -> Impact:
+    count = len(rows)
     found = _Impacts(
         np.empty(count, np.uint8),
         np.empty(count),
@@ -98,16 +119,10 @@ def time_of_impact(
         np.full((count, 3), np.nan),
         np.empty(count, np.int64),
     )
-    shares = ranges(count, query.thread_count)
-    run(
-        lambda part: _advance(query.cores, query.rows, motion, tolerance, found, *shares[part]),
-        len(shares),
-    )
+    shares = ranges(count, thread_count)
+    run(lambda part: _advance(cores, rows, motion, tolerance, found, *shares[part]), len(shares))
     outcome, time, normal, point, steps = found
-    hit = outcome != PARTED
-    if query.is_single:
-        return Impact(bool(hit[0]), float(time[0]), normal[0], point[0], int(steps[0]))
-    return Impact(hit, time, normal, point, steps)
+    return Impact(outcome != PARTED, time, normal, point, steps)
 
 
 def _vectors(value: ArrayLike, count: int, name: str) -> NDArray[np.float64]:

@@ -1,0 +1,173 @@
+"""Continuous collision: bodies that move farther than half their size in a step stop where they first touch.
+
+A step detects contacts at its start, so a fast body could end it behind a thin one. After the bodies have moved, the
+time of impact of the fast ones with static bodies, and of bullets with all bodies, is found by conservative
+advancement (`choque.narrow.time_of_impact`). Bodies that meet stay where they touch for the rest of the step and keep
+their velocities, which the next step resolves. Bodies that touch at the start of the step are left to the solver, but
+for a small sphere at the centre of the fast one, which must not pass either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque._core.kernel import kernel
+from choque._core.types import Floats, Pairs
+from choque._core.vector import orthonormalised
+from choque.bounds import Boxes
+from choque.broad.join import Task, join_boxes
+from choque.narrow.convex.impact import impacts_of_shapes
+from choque.narrow.shapes import CONVEX, PLANE, SPHERE, Shapes
+from choque.world.bodies import Bodies
+from choque.world.bounds import box_bounds
+
+FAST = 0.5
+"""A body is fast that moves farther in a step than this part of half its least extent."""
+
+CORE = 0.25
+"""The radius of that sphere, as a part of half the least extent of the body."""
+
+TOUCH = 1e-3
+"""How far apart bodies stop, as a part of the extent of the smaller one: close enough for the next step to find."""
+
+
+def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: int | None) -> int:
+    """Move fast bodies back to where they first touched something in this step; return how many.
+
+    ``position`` (n, 3) and ``rotation`` (n, 3, 3) are those before the step. The order of the bodies plays no part: all
+    impacts are found for the whole motions, and each body stops at its first one.
+    """
+    is_fast, half = np.empty(len(bodies), np.bool_), np.empty(len(bodies))
+    sizes = bodies.kind, bodies.size, bodies.hull, _hull_halves(bodies.hulls)
+    if not _mark_fast(bodies.position, position, sizes, is_fast, half):
+        return 0
+    fast = np.flatnonzero(is_fast & ~bodies.static & ~bodies.sensor)
+    if not len(fast):
+        return 0
+    way = (bodies.position - position).astype(np.float64)
+    boxes = box_bounds(bodies, 1)
+    first: NDArray[np.float64] = np.ones(len(bodies))
+    _meet_planes(bodies, boxes, fast, way, first)
+    pairs = _candidates(bodies, boxes, fast, way)
+    if len(pairs):
+        turn = rotation_vectors(bodies.rotation, rotation, np.unique(pairs))
+        motion = np.stack((way[pairs[:, 0]], way[pairs[:, 1]], turn[pairs[:, 0]], turn[pairs[:, 1]]), axis=1)
+        shapes = replace(bodies.shapes(), position=position, rotation=rotation)
+        time = _times(shapes, pairs, motion, threads)
+        touched = np.flatnonzero(time == 0)
+        if len(touched):
+            is_core = is_fast[:, np.newaxis] & ~bodies.static[:, np.newaxis]
+            core = np.stack((CORE * half, 0 * half, 0 * half), axis=1).astype(bodies.dtype)
+            size = np.where(is_core, core, bodies.size)
+            cores = replace(shapes, kind=np.where(is_core[:, 0], SPHERE, bodies.kind).astype(np.int8), size=size)
+            time[touched] = _times(cores, pairs[touched], motion[touched], threads)
+            time[time == 0] = 1.0
+        for side in range(2):
+            np.minimum.at(first, pairs[:, side], time)
+    stopped = np.flatnonzero((first < 1) & ~bodies.static)
+    if len(stopped):
+        share = first[stopped]
+        bodies.position[stopped] = position[stopped] + share[:, np.newaxis] * way[stopped]
+        turn = share[:, np.newaxis] * rotation_vectors(bodies.rotation, rotation, stopped)[stopped]
+        bodies.rotation[stopped] = orthonormalised(matrices(turn) @ rotation[stopped].astype(np.float64))
+    return len(stopped)
+
+
+def _hull_halves(hulls: Any) -> NDArray[np.float64]:
+    """Return half the extent of each hull of a library along its own axes (h, 3)."""
+    if hulls is None:
+        return np.empty((0, 3))
+    starts = hulls.first[:-1]
+    found: NDArray[np.float64] = 0.5 * (
+        np.maximum.reduceat(hulls.points, starts) - np.minimum.reduceat(hulls.points, starts)
+    )
+    return found
+
+
+@kernel
+def _mark_fast(
+    position: Floats,
+    before: Floats,
+    sizes: tuple[Any, Any, Any, Any],
+    is_fast: NDArray[np.bool_],
+    half: NDArray[np.float64],
+) -> Any:
+    """Mark the bodies that moved farther than `FAST` allows, with half their least extents; return how many.
+
+    ``sizes`` are the kinds, the sizes, the hulls, and half the extents of the hulls.
+    """
+    kind, size, hull, hull_half = sizes
+    count = 0
+    for row in range(kind.size):
+        far = 0.0
+        for axis in range(3):
+            far += np.float64(position[row, axis] - before[row, axis]) ** 2
+        half[row] = size[row, 0]
+        if kind[row] == CONVEX:
+            half[row] = np.inf
+            for axis in range(3):
+                half[row] = min(half[row], hull_half[hull[row], axis] * size[row, axis])
+        is_fast[row] = far > (FAST * half[row]) ** 2
+        count += is_fast[row]
+    return count
+
+
+def _times(shapes: Shapes, pairs: Pairs, motion: NDArray[np.float64], threads: int | None) -> NDArray[np.float64]:
+    """Return when each pair first touches, 1 for pairs that do not."""
+    found = impacts_of_shapes(shapes, pairs, motion, tolerance=TOUCH, threads=threads)
+    return np.where(found.hit, found.time, 1.0)
+
+
+def _candidates(bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64]) -> Pairs:
+    """Return the pairs of a fast body and one that it may meet: a static one, or any one if either is a bullet."""
+    position = bodies.position.astype(np.float64)
+    bounded = np.flatnonzero((bodies.kind != PLANE) & ~bodies.sensor)
+    reach = np.maximum(np.abs(boxes.lower - position), np.abs(boxes.upper - position)).astype(np.float64)
+    radius = np.linalg.norm(reach[bounded], axis=1)[:, np.newaxis]  # however the body turns
+    here, there = position[bounded], position[bounded] - way[bounded]
+    lower, upper = np.minimum(here, there) - radius, np.maximum(here, there) + radius
+    own = np.searchsorted(bounded, fast)
+    task = Task(Boxes.unchecked(lower[own], upper[own]), Boxes.unchecked(lower, upper), True, 1, None)
+    found = join_boxes(task, "auto", {})
+    pairs = np.stack((fast[found[:, 0]], bounded[found[:, 1]]), axis=1)
+    matters = bodies.static[pairs[:, 1]] | (bodies.bullet[pairs].any(axis=1) & (pairs[:, 0] != pairs[:, 1]))
+    wanted: Pairs = pairs[matters].astype(np.int32)
+    return wanted
+
+
+def _meet_planes(
+    bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64], first: NDArray[np.float64]
+) -> None:
+    """Lower ``first`` to when the box of a fast body meets a plane."""
+    for plane in np.flatnonzero(bodies.kind == PLANE).tolist():
+        up = bodies.rotation[plane, :, 1].astype(np.float64)
+        low, high = boxes.lower[fast] - bodies.position[plane], boxes.upper[fast] - bodies.position[plane]
+        after = np.minimum(low * up, high * up).sum(axis=1)
+        before = after - way[fast] @ up
+        meets = (before > 0) & (after < 0)
+        first[fast[meets]] = np.minimum(first[fast[meets]], before[meets] / (before[meets] - after[meets]))
+
+
+def rotation_vectors(after: Floats, before: Floats, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the rotation vectors (n, 3) from ``before`` to ``after`` of the given rows, 0 for others."""
+    turn = after[rows].astype(np.float64) @ np.swapaxes(before[rows], 1, 2)
+    axis = np.stack((turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]), 1)
+    sine = 0.5 * np.linalg.norm(axis, axis=1)
+    angle = np.arctan2(sine, 0.5 * (np.trace(turn, axis1=1, axis2=2) - 1))
+    found = np.zeros((len(after), 3))
+    found[rows] = axis * np.where(sine > 0, angle / np.where(sine > 0, 2 * sine, 1), 0.5)[:, np.newaxis]
+    return found
+
+
+def matrices(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrices (n, 3, 3) of rotation vectors (n, 3), by Rodrigues' formula."""
+    angle = np.linalg.norm(turn, axis=1)[:, np.newaxis, np.newaxis]
+    x, y, z = (turn / np.where(angle[:, 0] > 0, angle[:, 0], 1)).T
+    none = np.zeros_like(x)
+    skew = np.stack((none, -z, y, z, none, -x, -y, x, none), axis=1).reshape(-1, 3, 3)
+    found: NDArray[np.float64] = np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
+    return found
