@@ -145,3 +145,34 @@ def _to_plane(point: Any, triangle: Any) -> Any:
     for start, end in ((a, b), (b, c), (c, a)):
         inside = inside & ((np.cross(end - start, point - start) * normal).sum(-1) >= 0)
     return np.where(inside, np.abs(((point - a) * normal).sum(-1)) / np.linalg.norm(normal, axis=-1), np.inf)
+
+
+def kinds_of_whole_numbers(p: NDArray[np.int64], q: NDArray[np.int64]) -> NDArray[np.str_]:
+    """How triangles (n, 3, 3) of small whole numbers meet, by separating axes in whole numbers.
+
+    They are apart if an axis separates them, and their interiors are if one does so that touches both and does not
+    contain both. The axes are the normals of all faces that the set of differences of two triangles may have, also of
+    triangles that are segments or points.
+    """
+    count = len(p)
+    edges, others = (each - np.roll(each, 1, axis=1) for each in (p, q))
+    first, second = np.cross(edges[:, 0], edges[:, 1]), np.cross(others[:, 0], others[:, 1])
+    between = p[:, 0] - q[:, 0]
+    axes = [first, second, between]
+    for e in (*edges.transpose(1, 0, 2), *others.transpose(1, 0, 2)):
+        axes += [e, np.cross(first, e), np.cross(second, e), np.cross(e, np.cross(e, between))]
+    for e in edges.transpose(1, 0, 2):
+        for f in others.transpose(1, 0, 2):
+            across = np.cross(e, f)
+            axes += [across, np.cross(across, e), np.cross(across, f)]
+    is_apart, is_touching = np.zeros(count, bool), np.zeros(count, bool)
+    for axis in axes:
+        own, other = ((each * axis[:, None]).sum(-1) for each in (p, q))
+        below, above = other.min(1) - own.max(1), own.min(1) - other.max(1)
+        is_apart |= (below > 0) | (above > 0)
+        is_flat = (own.max(1) == own.min(1)) & (other.max(1) == other.min(1)) & (below == 0)
+        is_touching |= ((below >= 0) | (above >= 0)) & ~is_flat
+    has_interiors = first.any(1) & second.any(1)
+    in_one_plane = ((q - p[:, :1]) * first[:, None]).sum(-1)
+    kinds = np.where(in_one_plane.any(1), "crossing", "coplanar")
+    return np.where(is_apart, "apart", np.where(is_touching | ~has_interiors, "touching", kinds))

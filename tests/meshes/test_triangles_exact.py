@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from choque._core.kernel import kernel
 from choque.meshes.triangles import KINDS, intersection_of, neighbors_kind, triangles_kind
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -79,6 +80,41 @@ def test_kinds_are_those_of_rational_numbers(sort: object) -> None:
         assert KINDS[triangles_kind(as_triangle(two[::-1]), as_triangle(one))] == wanted, (one.tolist(), two.tolist())
         seen[wanted] += 1
     assert len(seen) >= 2
+
+
+@kernel
+def kinds_of(p: NDArray[np.float64], q: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:
+    for row in range(kinds.size):
+        one = (p[row, 0, 0], p[row, 0, 1], p[row, 0, 2]), (p[row, 1, 0], p[row, 1, 1], p[row, 1, 2])
+        two = (q[row, 0, 0], q[row, 0, 1], q[row, 0, 2]), (q[row, 1, 0], q[row, 1, 1], q[row, 1, 2])
+        kinds[row] = triangles_kind(
+            (one[0], one[1], (p[row, 2, 0], p[row, 2, 1], p[row, 2, 2])),
+            (two[0], two[1], (q[row, 2, 0], q[row, 2, 1], q[row, 2, 2])),
+        )
+
+
+def test_kinds_are_those_of_whole_numbers_in_any_affine_map(thorough: bool) -> None:
+    """Grids, planes, shared corners and needles; maps with large numbers keep kinds, and need exact signs."""
+    random = np.random.default_rng(11)
+    seen: Counter[str] = Counter()
+    for _ in range(100 if thorough else 2):
+        size = random.integers(2, 9, (10_000, 1, 1))
+        p, q = (random.integers(0, size, (10_000, 3, 3)) for _ in range(2))
+        q[:2000, :, 2], p[:2000, :, 2] = 1, 1
+        q[2000:4000, :1], q[3000:5000, 1:2] = p[2000:4000, :1], p[3000:5000, 2:]
+        p[5000:6000, 2] = 2 * p[5000:6000, 1] - p[5000:6000, 0]
+        p[6000:7000, 1] += random.integers(-90, 90, (1000, 3))
+        wanted = oracle.kinds_of_whole_numbers(p, q)
+        affine = random.integers(-(2**20), 2**20, (3, 3)), random.integers(-(2**40), 2**40, 3)
+        assert abs(np.linalg.det(affine[0])) > 1e15
+        for matrix, shift in ((np.eye(3, dtype=np.int64), np.zeros(3, np.int64)), affine):
+            kinds = np.empty(10_000, np.int64)
+            kinds_of(*((each @ matrix.T + shift).astype(np.float64) for each in (p, q)), kinds)
+            wrong = np.flatnonzero(np.array(KINDS)[kinds] != wanted)
+            assert not len(wrong), (p[wrong[0]].tolist(), q[wrong[0]].tolist(), wanted[wrong[0]])
+        seen.update(wanted.tolist())
+    assert min(seen.values()) > 500
+    assert len(seen) == 4
 
 
 @pytest.mark.parametrize("sort", [with_a_shared_corner, on_a_grid, in_a_plane])
