@@ -57,6 +57,22 @@ def test_collide_takes_poses_and_writes_rows_and_a_page(folder: Path, capsys: py
     assert "http" not in text
 
 
+def test_clearance_measures_a_mesh_around_a_mesh_or_a_volume(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, colors = folder / "map.csv", folder / "map.ply"
+    words = ["mesh", "clearance", str(folder / "a.stl"), str(folder / "b.ply")]
+    assert main([*words, "--output", str(output), "--colors", str(colors)]) == 0
+    assert "8 vertices, 1 inside; least clearance -0.5" in capsys.readouterr().out
+    rows = [float(row["clearance"]) for row in csv.DictReader(output.read_text().splitlines())]
+    assert (min(rows), max(rows)) == (-0.5, pytest.approx(3**0.5))
+    assert np.array_equal(Mesh.read(colors).vertices, box(0.5, 2).vertices)
+    assert main(["mesh", "clearance", "ball:12", str(folder / "a.stl"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["vertices"] == len(found["clearance"]) == 8
+    assert main(["mesh", "collide", "ball:12", str(folder / "a.stl")]) == 0
+    assert main(["mesh", "clearance", str(folder / "a.stl"), str(folder / "b.ply"), "--above", "3"]) == 2
+    assert "a.stl is a mesh" in capsys.readouterr().err
+
+
 def test_clash_finds_crossing_and_near_parts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output, page = folder / "clashes.csv", folder / "clashes.html"
     words = ["clash", str(folder), "--clearance", "0.2", "--depth", "--output", str(output), "--page", str(page)]

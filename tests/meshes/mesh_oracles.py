@@ -121,7 +121,7 @@ def least_distance(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
 
 def _to_segment(point: Any, a: Any, b: Any) -> Any:
     along = b - a
-    share = np.clip(((point - a) * along).sum(-1) / (along * along).sum(-1), 0, 1)
+    share = np.clip(((point - a) * along).sum(-1) / np.maximum((along * along).sum(-1), 1e-300), 0, 1)
     return np.linalg.norm(point - a - share[..., None] * along, axis=-1)
 
 
@@ -141,10 +141,11 @@ def _to_plane(point: Any, triangle: Any) -> Any:
     """Distance from the plane of a triangle where the foot lies within it; infinite elsewhere."""
     a, b, c = (triangle[..., k, :] for k in range(3))
     normal = np.cross(b - a, c - a)
-    inside = True
+    size = np.linalg.norm(normal, axis=-1)
+    inside = size > 0
     for start, end in ((a, b), (b, c), (c, a)):
         inside = inside & ((np.cross(end - start, point - start) * normal).sum(-1) >= 0)
-    return np.where(inside, np.abs(((point - a) * normal).sum(-1)) / np.linalg.norm(normal, axis=-1), np.inf)
+    return np.where(inside, np.abs(((point - a) * normal).sum(-1)) / np.maximum(size, 1e-300), np.inf)
 
 
 def kinds_of_whole_numbers(p: NDArray[np.int64], q: NDArray[np.int64]) -> NDArray[np.str_]:

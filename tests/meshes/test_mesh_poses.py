@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
-from choque.meshes import Mesh, collide, distance, intersections, penetration
+from choque.meshes import Mesh, clearance, collide, distance, intersections, penetration
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query
 from choque.meshes.lanes import QUERY, turned_gaps, turned_hits
 from choque.meshes.poses import as_poses
+from choque.volumes import phantoms
 
 Array = NDArray[np.float64]
 
@@ -103,6 +104,57 @@ def test_distances_are_those_of_every_pair_of_triangles() -> None:
                 assert np.linalg.norm(found.point_a[k] - found.point_b[k]) == pytest.approx(wanted, rel=1e-9)
             apart += is_apart
     assert 12 < apart < 36
+
+
+def test_the_clearance_of_vertices_is_that_of_every_triangle() -> None:
+    random = np.random.default_rng(2)
+    shape, open_shape = Mesh(*torus(8)), Mesh(torus(8)[0], torus(8)[1][::3])
+    points = random.uniform(-1.5, 1.5, (60, 3))
+    cloud = Mesh(points, [[0, 1, 2]])
+    pose = (rotation(3), np.array([0.3, 0.1, -0.2]))
+    placed = points @ pose[0].T + pose[1]
+    for mesh in (shape, open_shape):
+        corners = mesh.vertices[mesh.faces]
+        wanted = [oracle.least_distance(corners, np.stack([x, x, x])[None]) for x in placed]
+        found = clearance(mesh, cloud, pose=pose)
+        np.testing.assert_allclose(np.abs(found), wanted, rtol=1e-9)
+        assert np.array_equal(found < 0, mesh.is_closed & (shape.contains(placed)))
+        assert np.array_equal(np.isinf(clearance(mesh, cloud, pose=pose, bound=0.4)), np.abs(found) > 0.4)
+    assert 0 < (clearance(shape, cloud, pose=pose) < 0).sum() < 60
+    assert np.array_equal(clearance(shape, cloud, threads=3), clearance(shape, cloud, threads=1))
+
+
+def test_a_deformed_mesh_answers_as_a_new_one() -> None:
+    flat = Mesh(*torus(9))
+    other = Mesh(*sphere(6, 0.5))
+    where = poses(40, 1.0, seed=6)
+    assert collide(flat, other, where).any()
+    bent = flat.vertices + 0.2 * np.sin(3 * flat.vertices[:, ::-1])
+    quick, slow = flat.deformed(bent), Mesh(bent, flat.faces)
+    assert np.array_equal(quick.surface.rows, flat.surface.rows)
+    assert not np.array_equal(quick.surface.rows, slow.surface.rows)
+    assert np.array_equal(collide(quick, other, where), collide(slow, other, where))
+    np.testing.assert_allclose(
+        distance(quick, other, where).distance, distance(slow, other, where).distance, rtol=1e-12
+    )
+    assert np.array_equal(quick.self_intersections(), slow.self_intersections())
+    with pytest.raises(InvalidInput, match="has 163 rows; the mesh has 162 vertices"):
+        flat.deformed(np.vstack((bent, bent[:1])))
+
+
+def test_a_volume_is_a_solid_of_voxels() -> None:
+    scan = phantoms.make("ball", 12)
+    solid, part = Mesh(scan), Mesh(*sphere(6, 1.5))
+    lower, upper = scan.bounds
+    middle = (lower + upper) / 2
+    assert solid.is_closed
+    assert collide(solid, part, (rotation(1), middle)).tolist() == [True]
+    beside = middle + [0, 0, (upper - lower)[2] / 2 + 2]
+    assert collide(solid, part, (np.eye(3), beside)).tolist() == [False]
+    assert distance(solid, part, (np.eye(3), beside)).distance[0] == pytest.approx(0.5)
+    assert clearance(solid, part, pose=(np.eye(3), middle)).max() < 0
+    far = scan.translated([5, 3, 20])
+    assert distance(solid, Mesh(far)).distance[0] == pytest.approx(scan.clearance(far), rel=1e-12)
 
 
 @kernel

@@ -106,7 +106,7 @@ def test_kinds_are_those_of_whole_numbers_in_any_affine_map(thorough: bool) -> N
         p[6000:7000, 1] += random.integers(-90, 90, (1000, 3))
         wanted = oracle.kinds_of_whole_numbers(p, q)
         affine = random.integers(-(2**20), 2**20, (3, 3)), random.integers(-(2**40), 2**40, 3)
-        assert abs(np.linalg.det(affine[0])) > 1e15
+        assert abs(np.linalg.det(affine[0])) > 1
         for matrix, shift in ((np.eye(3, dtype=np.int64), np.zeros(3, np.int64)), affine):
             kinds = np.empty(10_000, np.int64)
             kinds_of(*((each @ matrix.T + shift).astype(np.float64) for each in (p, q)), kinds)

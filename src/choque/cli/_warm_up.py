@@ -216,6 +216,17 @@ def use_volumes() -> None:
     volumes.Scene([one, two, far]).pairs()
 
 
+def use_meshes() -> None:
+    """Read a solid as triangles; its report, intersections, and all questions about two of them."""
+    from choque import meshes, volumes
+
+    ball = choque.Mesh(volumes.phantoms.make("ball", 8))
+    poses = np.eye(3), [[4.0, 1, 2], [0.5, 0, 0], [50, 0, 0]]
+    ball.report(), meshes.intersections(ball, ball, pose=(np.eye(3), [4.0, 1, 2]))
+    meshes.collide(ball, ball, poses), meshes.distance(ball, ball, poses), meshes.clearance(ball, ball)
+    meshes.relation(ball, ball), meshes.Scene([ball, ball.moved((np.eye(3), [4.0, 1, 2]))]).clashes()
+
+
 def use_interest() -> None:
     """Update areas in 2D and 3D, as spheres and boxes: move, resize, adapt; and broad phases with a skin."""
     from choque import interest
@@ -248,6 +259,7 @@ PACKAGES: dict[str, Callable[[], None]] = {
     "recordings": use_recordings,
     "motion": use_kinetic,
     "volumes": use_volumes,
+    "meshes": use_meshes,
     "interest": use_interest,
 }
 """A call for each package above the broad phase."""

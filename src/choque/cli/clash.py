@@ -20,7 +20,7 @@ SHOWN = 20
 
 def clash(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Parts: .stl, .obj, .ply and .off files.", show_default=False)
+        Path, typer.Argument(metavar="FOLDER", help="Parts: .stl, .obj, .ply, .off, .glb and .3mf.", show_default=False)
     ],
     clearance: Annotated[float, typer.Option("--clearance", metavar="C", help="Also report gaps up to this.")] = 0.0,
     depth: Annotated[bool, typer.Option("--depth", help="How far one part must move to be free; slower.")] = False,

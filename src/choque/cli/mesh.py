@@ -1,4 +1,4 @@
-"""``choque mesh``: check a mesh, and collide two of them in many poses."""
+"""``choque mesh``: check a mesh, collide two of them in many poses, and map the clearance of one around another."""
 
 from __future__ import annotations
 
@@ -10,12 +10,22 @@ import typer
 
 from choque.cli._json import AsJson, print_json
 from choque.cli._options import Threads
+from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
     from choque.meshes import Mesh
     from choque.meshes.poses import Poses
 
-MeshFile = Annotated[Path, typer.Argument(metavar="FILE", help="A mesh: .stl, .obj, .ply or .off.", show_default=False)]
+MeshFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A mesh: .stl, .obj, .ply, .off, .glb, .3mf …", show_default=False)
+]
+SolidFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="A mesh, or a scan or volume, whose voxels are used.", show_default=False),
+]
+Above = Annotated[
+    float | None, typer.Option("--above", metavar="VALUE", help="Keep voxels of a scan above it.", show_default=False)
+]
 OtherFile = Annotated[
     Path, typer.Argument(metavar="OTHER", help="The mesh that is moved by the poses.", show_default=False)
 ]
@@ -27,6 +37,7 @@ def mesh() -> None:
     Try:
       choque mesh check part.stl
       choque mesh collide part.stl tool.stl --poses poses.csv
+      choque mesh clearance scan.nii.gz implant.stl --above 300 --colors map.ply
     """
 
 
@@ -56,7 +67,7 @@ def check(file: MeshFile, as_json: AsJson = False) -> None:
 
 
 def collide(
-    file: MeshFile,
+    file: SolidFile,
     other: OtherFile,
     poses: Annotated[
         Path | None,
@@ -75,12 +86,13 @@ def collide(
         Path | None,
         typer.Option("--report", metavar="FILE", help="Write one .html page with the hits.", show_default=False),
     ] = None,
+    above: Above = None,
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Say for each pose of a mesh whether it collides with another one.
+    """Say for each pose of a mesh whether it collides with another one, or with a scan.
 
-    Closed meshes are solids; touching counts. Without --poses the second mesh is where it is.
+    Closed meshes and the voxels of scans are solids; touching counts. Without --poses the second mesh is where it is.
 
     Try:
       choque mesh collide part.stl tool.stl
@@ -100,7 +112,7 @@ def collide(
     for path in (output, page):
         if path is not None:
             check_output(path)
-    one, two = Mesh.read(file), Mesh.read(other)
+    one, two = _read(file, above), Mesh.read(other)
     where = as_poses(None) if poses is None else read_poses(poses)
     hits = find(one, two, where, threads=threads)
     gaps = measure(one, two, where, threads=threads).distance if distance else np.full(len(hits), np.nan)
@@ -124,6 +136,88 @@ def collide(
         typer.echo(line)
 
 
+def clearance(
+    file: SolidFile,
+    other: Annotated[Path, typer.Argument(metavar="OTHER", help="The mesh that is measured.", show_default=False)],
+    pose: Annotated[
+        Path | None,
+        typer.Option("--pose", metavar="FILE", help="Where OTHER is; one line as for collide.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write a row a vertex as .csv.", show_default=False)
+    ] = None,
+    colors: Annotated[
+        Path | None,
+        typer.Option("--colors", metavar="FILE", help="Write OTHER in colors as .ply.", show_default=False),
+    ] = None,
+    above: Above = None,
+    as_json: AsJson = False,
+    threads: Threads = None,
+) -> None:
+    """Measure how far each vertex of a mesh is from another mesh or from the voxels of a scan.
+
+    Negative inside. If they collide, also a short move that frees the mesh. Colors go from red, at 0 and inside, over
+    yellow to blue, at the farthest vertex.
+
+    Try:
+      choque mesh clearance part.stl tool.stl
+      choque mesh clearance scan.nii.gz implant.stl --above 300 --output map.csv --colors map.ply
+    """
+    import numpy as np
+
+    from choque.files.atomic import check_output
+    from choque.files.csv_table import write_rows
+    from choque.files.meshes import write_mesh
+    from choque.meshes import Mesh, penetration
+    from choque.meshes import clearance as measure
+    from choque.meshes.poses import as_poses, read_poses
+
+    for path in (output, colors):
+        if path is not None:
+            check_output(path)
+    one = _read(file, above)
+    two = Mesh.read(other).moved(as_poses(None) if pose is None else read_poses(pose))
+    gaps = measure(one, two, threads=threads)
+    if not len(gaps):
+        raise InvalidInput(f"The mesh {other} has no vertices; there is nothing to measure.")
+    least = int(gaps.argmin())
+    free = penetration(one, two, threads=threads)
+    move = free.depth[0] * free.direction[0]
+    if output is not None:
+        rows = np.column_stack((two.vertices, gaps)).tolist()
+        write_rows(output, ["vertex", "x", "y", "z", "clearance"], [[k, *row] for k, row in enumerate(rows)])
+    if colors is not None:
+        share = np.clip(gaps / max(float(gaps.max()), 1e-300), 0, 1)
+        steps = [np.interp(share, (0, 0.5, 1), ends) for ends in ((215, 255, 44), (25, 255, 123), (28, 191, 182))]
+        write_mesh(colors, two.vertices, two.faces, colors=np.stack(steps, axis=1).astype(np.uint8))
+    if as_json:
+        place = two.vertices[least].tolist()
+        record = {"least": float(gaps[least]), "vertex": least, "place": place, "inside": int((gaps < 0).sum())}
+        print_json({**record, "vertices": len(gaps), "move": move.tolist(), "clearance": gaps.tolist()})
+        return
+    typer.echo(f"{len(gaps):,} vertices, {int((gaps < 0).sum()):,} inside; least clearance {gaps[least]:.6g}")
+    typer.echo(f"at vertex {least}: {', '.join(f'{x:.6g}' for x in two.vertices[least])}")
+    if free.depth[0] > 0:
+        typer.echo(f"they collide; free after a move by {', '.join(f'{x:.6g}' for x in move)}")
+    for path in (output, colors):
+        if path is not None:
+            typer.echo(f"written: {path}")
+
+
+def _read(path: Path, above: float | None) -> Mesh:
+    """Return a mesh, or the surface of the voxels of a scan or volume."""
+    from choque.meshes import Mesh
+    from choque.volumes import Volume
+    from choque.volumes.reading import kind_of
+
+    kind = kind_of(path)
+    if kind != "scan" and above is not None:
+        raise InvalidInput(f"--above chooses voxels of a scan; {path} is a {kind}. Leave it out.")
+    if kind == "mesh":
+        return Mesh.read(path)
+    return Mesh(Volume.read(path) if above is None else Volume.from_scan(path, above=above))
+
+
 def _write_page(page: Path, one: Mesh, two: Mesh, where: Poses, hits: list[int], names: tuple[str, str]) -> None:
     from choque.cli._clash_page import MOST_PICTURES, Row, write_page
     from choque.meshes import distance as measure
@@ -140,4 +234,4 @@ def _write_page(page: Path, one: Mesh, two: Mesh, where: Poses, hits: list[int],
     write_page(page, f"{names[0]} and {names[1]}", sentence, ("pose", "gap", "point"), rows)
 
 
-VERBS: dict[str, Callable[..., None]] = {"check": check, "collide": collide}
+VERBS: dict[str, Callable[..., None]] = {"check": check, "clearance": clearance, "collide": collide}

@@ -192,15 +192,26 @@ def _take(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
-def write(path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> None:
-    """Write little-endian binary PLY; reading it gives the same floats back."""
+def write(
+    path: Path,
+    vertices: NDArray[np.float64],
+    faces: NDArray[np.int64],
+    colors: NDArray[np.uint8] | None = None,
+) -> None:
+    """Write little-endian binary PLY, with colors (n, 3) of the vertices if given; reading it gives the same floats."""
+    points = np.zeros(len(vertices), np.dtype([("place", "<f8", 3), ("color", "u1", 3 if colors is not None else 0)]))
+    points["place"] = vertices
+    names = ""
+    if colors is not None:
+        points["color"] = colors
+        names = "".join(f"property uchar {name}\n" for name in ("red", "green", "blue"))
     rows = np.zeros(len(faces), np.dtype([("count", "u1"), ("corners", "<i4", 3)]))
     rows["count"], rows["corners"] = 3, faces
     with replacing(path) as handle:
         handle.write(
             f"ply\nformat binary_little_endian 1.0\nelement vertex {len(vertices)}\nproperty double x\n"
-            f"property double y\nproperty double z\nelement face {len(faces)}\n"
+            f"property double y\nproperty double z\n{names}element face {len(faces)}\n"
             "property list uchar int vertex_indices\nend_header\n".encode()
         )
-        handle.write(vertices.astype("<f8").tobytes())
+        handle.write(points.tobytes())
         handle.write(rows.tobytes())

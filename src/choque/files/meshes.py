@@ -1,4 +1,4 @@
-"""Triangle meshes in files: OFF, STL, OBJ and PLY to arrays, and arrays to OFF, STL and PLY.
+"""Triangle meshes in files: OFF, STL, OBJ, PLY, glTF and 3MF to arrays, and arrays to OFF, STL and PLY.
 
 Each format is one module with ``read(path)`` and, where it is written, ``write(path, vertices, faces)``.
 """
@@ -17,6 +17,9 @@ from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.source import lower_suffix, read_head
 
 READERS = {
+    ".3mf": "choque.files.mesh_3mf",
+    ".glb": "choque.files.mesh_gltf",
+    ".gltf": "choque.files.mesh_gltf",
     ".obj": "choque.files.mesh_obj",
     ".off": "choque.files.mesh_off",
     ".ply": "choque.files.mesh_ply",
@@ -55,13 +58,21 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     return mesh
 
 
-def write_mesh(path: str | os.PathLike[str], vertices: ArrayLike, faces: ArrayLike) -> None:
-    """Write vertices (n, 3) and triangles (m, 3) in the format of the suffix; STL holds 32-bit floats."""
+def write_mesh(
+    path: str | os.PathLike[str], vertices: ArrayLike, faces: ArrayLike, *, colors: NDArray[np.uint8] | None = None
+) -> None:
+    """Write vertices (n, 3) and triangles (m, 3) in the format of the suffix; STL holds 32-bit floats.
+
+    ``colors`` (n, 3) of the vertices are written to PLY.
+    """
     suffix = lower_suffix(path)
+    if colors is not None and suffix != ".ply":
+        raise InvalidInput(f"{path} cannot hold the colors of vertices; give a name that ends in .ply.")
     if suffix not in WRITERS:
         raise UnknownName("format for meshes", suffix, WRITERS)
     mesh = check_mesh(vertices, faces, InvalidInput, "The mesh")
-    import_module(WRITERS[suffix]).write(Path(path), mesh.vertices, mesh.faces)
+    extra = () if colors is None else (colors,)
+    import_module(WRITERS[suffix]).write(Path(path), mesh.vertices, mesh.faces, *extra)
 
 
 def check_mesh(vertices: ArrayLike, faces: ArrayLike, error: type[InvalidInput], what: str) -> Mesh:

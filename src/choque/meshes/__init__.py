@@ -1,8 +1,9 @@
 """Triangle meshes in any pose: which faces meet, which poses collide, how far apart; exact by the floats given.
 
-`Mesh` is a surface of triangles, from a file, from arrays, or from a mesh of another library. `collide`, `distance` and
-`penetration` answer for many poses in one call; `intersections` gives the faces of two meshes that meet and the curve,
-`relation` says how two solids lie to each other, and `Scene` finds every clash of many parts.
+`Mesh` is a surface of triangles, from a file, from arrays, from a volume, or from a mesh of another library. `collide`,
+`distance` and `penetration` answer for many poses in one call; `clearance` measures every vertex; `intersections` gives
+the faces of two meshes that meet and the curve, `relation` says how two solids lie to each other, and `Scene` finds
+every clash of many parts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.meshes._mesh import Intersections, Mesh, intersections
-    from choque.meshes._queries import Distances, Penetrations, collide, distance, penetration
+    from choque.meshes._queries import Distances, Penetrations, clearance, collide, distance, penetration
     from choque.meshes._relation import relation
     from choque.meshes._report import Report
     from choque.meshes._scene import Clashes, Scene
@@ -26,6 +27,7 @@ __all__ = [
     "Penetrations",
     "Report",
     "Scene",
+    "clearance",
     "collide",
     "distance",
     "intersections",
@@ -38,7 +40,7 @@ __getattr__, __dir__ = exporting(
     __all__,
     {
         "._mesh": "Intersections Mesh intersections",
-        "._queries": "Distances Penetrations collide distance penetration",
+        "._queries": "Distances Penetrations clearance collide distance penetration",
         "._relation": "relation",
         "._report": "Report",
         "._scene": "Clashes Scene",

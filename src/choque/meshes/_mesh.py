@@ -32,7 +32,8 @@ class Mesh:
     ----------
     vertices
         (n, 3) positions; or an object that has ``vertices`` and ``faces`` (trimesh), ``points`` and ``regular_faces``
-        (pyvista), or ``points`` and ``cells_dict`` (meshio), and then ``faces`` is left out.
+        (pyvista), or ``points`` and ``cells_dict`` (meshio), or a `choque.Volume`, whose voxels have a closed surface;
+        then ``faces`` is left out.
     faces
         (m, 3) rows of ``vertices``, counted from 0.
 
@@ -66,7 +67,10 @@ class Mesh:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Mesh:
-        """Read the triangles of a file: STL, OBJ, PLY or OFF; faces with more corners are split into fans."""
+        """Read the triangles of a file: STL, OBJ, PLY, OFF, glTF (.glb, .gltf) or 3MF.
+
+        Faces with more corners are split into fans; parts of a scene are placed, and make one mesh.
+        """
         found = read_mesh(path)
         return cls(found.vertices, found.faces)
 
@@ -130,6 +134,19 @@ class Mesh:
         if len(where) != 1:
             raise InvalidInput(f"pose has {len(where)} poses; give one.")
         return Mesh(self._vertices @ where.rotation[0].T + where.translation[0], self._faces)
+
+    def deformed(self, vertices: ArrayLike) -> Mesh:
+        """Return the mesh with its vertices (n, 3) at other places; a tree that is there is refitted, not built again.
+
+        For motions that keep neighbours together. Answers never depend on the tree.
+        """
+        other = Mesh(vertices, self._faces)
+        if len(other.vertices) != len(self._vertices):
+            raise InvalidInput(f"vertices has {len(other.vertices)} rows; the mesh has {len(self._vertices)} vertices.")
+        if "surface" in self.__dict__:
+            count = threads.resolve_count(None, len(self._faces))
+            other.surface = make_surface(np.array(other.vertices), np.array(self._faces), count, self.surface.rows)
+        return other
 
     def contains(self, points: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:
         """Return for each of ``points`` (n, 3) whether it lies inside or on the surface. The mesh must be closed.
@@ -260,6 +277,8 @@ def _arrays_of(given: Any) -> tuple[Any, Any]:
     if hasattr(given, "regular_faces") and hasattr(given, "points"):  # pyvista
         surface = given if getattr(given, "is_all_triangles", True) else given.triangulate()
         return surface.points, surface.regular_faces
+    if hasattr(given, "voxel_count") and hasattr(given, "surface"):  # a volume, whose package is above this one
+        return given.surface()  # type: ignore[no-any-return]
     if hasattr(given, "vertices") and hasattr(given, "faces"):  # trimesh, and what looks like it
         return given.vertices, given.faces
     if hasattr(given, "vertices") and hasattr(given, "triangles"):  # Open3D
@@ -267,6 +286,6 @@ def _arrays_of(given: Any) -> tuple[Any, Any]:
     if isinstance(given, tuple | list) and len(given) == 2:
         return given[0], given[1]
     raise InvalidInput(
-        f"A mesh cannot be made from a {type(given).__name__}; give vertices (n, 3) and faces (m, 3), or a mesh of "
-        "trimesh, pyvista, meshio or Open3D."
+        f"A mesh cannot be made from a {type(given).__name__}; give vertices (n, 3) and faces (m, 3), a "
+        "choque.Volume, or a mesh of trimesh, pyvista, meshio or Open3D."
     )

@@ -64,12 +64,17 @@ class Surface(NamedTuple):
         return sum(part.nbytes for part in (self.corners, self.rows, self.lanes, self.slabs, self.level_first))
 
 
-def make_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32], thread_count: int) -> Surface:
-    """Order the faces and build their tree. O(n log n) time; 64 bytes a triangle."""
+def make_surface(
+    vertices: NDArray[np.float64],
+    faces: NDArray[np.int32],
+    thread_count: int,
+    rows: NDArray[np.uint32] | None = None,
+) -> Surface:
+    """Order the faces, unless in the order ``rows``, and build their tree. O(n log n) time; 64 bytes a triangle."""
     middle = 0.5 * vertices.min(axis=0) + 0.5 * vertices.max(axis=0) if len(vertices) else np.zeros(3)
     records: NDArray[np.float32] = memory.empty((len(faces), 6), np.float32)
     threads.over_ranges(_fill_records, len(faces), thread_count, vertices, faces, middle, records)
-    tree = make_tree(records, spatial_order(records, thread_count), thread_count)
+    tree = make_tree(records, spatial_order(records, thread_count) if rows is None else rows, thread_count)
     corners = np.empty((len(faces), 3), np.int32)
     threads.over_ranges(_reorder, len(faces), thread_count, faces, tree.rows, corners)
     lanes = np.ascontiguousarray(tree.lanes, np.float32).reshape(-1)
