@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import io
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -88,3 +89,19 @@ def test_commands_are_found_in_blocks_and_in_indented_lines() -> None:
 
 def test_what_the_first_page_says_is_found() -> None:
     assert said_to_print("print(1)  # no\n# 1\nx = 2\n    # no\n# 2\n") == "1\n2\n"
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=name_of)
+def test_every_picture_says_what_it_shows(page: Path) -> None:
+    text = page.read_text()
+    assert "![](" not in text
+    figures = re.findall(r"^```\{(?:figure|image)\}[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert all(re.search(r"^:alt: \S", figure, re.MULTILINE) for figure in figures)
+    assert all(re.search(r'\balt="[^"]', tag) for tag in re.findall(r"<img\b[^>]*>", text))
+
+
+@pytest.mark.parametrize("word", ["ray cast", "torch", "nearest", "IoU", "raycast", "NMS", "AABB"])
+def test_words_of_other_libraries_are_in_the_glossary(word: str) -> None:
+    """So that the search of the documentation, which knows only words that are in it, leads somewhere."""
+    row = next(line for line in (DOCS / "glossary.md").read_text().splitlines() if word in line and "](" in line)
+    assert row.startswith("| ")

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
 from choque.errors import InvalidInput
+from choque.studio.page import page as page_module
 from choque.studio.page.history import MAX_KEPT, History
 from choque.studio.page.run_panels import MEASURES
 from choque.studio.page.studio import Studio
@@ -151,3 +152,19 @@ def test_every_measure_is_a_number_with_and_without_a_selected_body(name: str) -
     world = two_balls()
     for picked in (None, 0, 7):
         assert np.isfinite(MEASURES[name](world, picked))
+
+
+def test_the_page_says_what_takes_long(shared_studio: Studio, view: WorldView, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(page_module, "TELLING_SECONDS", 0.01)
+
+    def work() -> None:
+        with view.page.working(view._status, "Preparing"):
+            page_module.announcement.count += 3
+            while len(said) < 2 or "3 kernels compiled" not in said[-1]:
+                said.append(view._status.content)
+
+    count = page_module.announcement.count
+    shared_studio.ask(work)
+    page_module.announcement.count = count
+    assert said[-1].startswith("<b>Preparing</b> 0 s; 3 kernels compiled")

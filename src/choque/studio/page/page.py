@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
+from choque._core.kernel import announcement
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.studio.viewpoint import page_viewpoint
 
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 PANEL_WIDTH, SIDE_WIDTH = 340.0, 330.0
 
 MIN_BOTTOM, MAX_BOTTOM, BOTTOM_MARGIN = 240.0, 900.0, 14.0
+
+TELLING_SECONDS = 0.5
+"""How often the page says that something takes long [s]."""
 
 MAX_QUOTED = 60
 """Maximum length of a refused word in a message."""
@@ -218,6 +224,30 @@ class Page:
         if view is not None and client is not None:
             image = view.picture(*page_viewpoint(client))
             client.send_file_download(view.picture_name, image, save_immediately=True)
+
+    @contextmanager
+    def working(self, label: Html, what: str) -> Iterator[None]:
+        """Say in a panel, at once and again twice a second, that something takes long, and what is compiled for it."""
+        began, compiled, done = time.perf_counter(), announcement.count, threading.Event()
+
+        def tell() -> None:
+            while True:
+                count = announcement.count - compiled
+                kernels = (
+                    f"; {count} kernel{'' if count == 1 else 's'} compiled, once for this machine" if count else ""
+                )
+                label.content = f"<b>{what}</b> {time.perf_counter() - began:.0f} s{kernels} …"
+                self.server.flush()
+                if done.wait(TELLING_SECONDS):
+                    return
+
+        telling = threading.Thread(target=tell, name="choque-progress", daemon=True)
+        telling.start()
+        try:
+            yield
+        finally:
+            done.set()
+            telling.join()
 
     # Keys
 

@@ -364,11 +364,10 @@ class WorldView(BodiesView):
     def _warm_up(self) -> None:
         """Use the methods once on copies, so that no step of the run loads or compiles anything; say so meanwhile."""
         self._is_warm = True
-        self._status.content = "<b>Preparing:</b> kernels are loaded, or compiled once, which takes some seconds …"
-        self.page.server.flush()
-        warm_up(self.run.world, self.run.dt)
-        if self.run.shadow is not None:
-            Detection(self.run.shadow.settings).find(self.run.world.bodies)
+        with self.page.working(self._status, "Preparing"):
+            warm_up(self.run.world, self.run.dt)
+            if self.run.shadow is not None:
+                Detection(self.run.shadow.settings).find(self.run.world.bodies)
         self._due = time.perf_counter()
         self.is_stale = True
 
