@@ -134,6 +134,7 @@ def test_damage_never_surprises(
         ("x_lower,y_lower,z_upper,x_upper,y_upper\n", "z_lower 0 times"),
         ("x_lower,x_lower,y_lower,x_upper,y_upper\n", "x_lower 2 times"),
         ("id,x_lower,y_lower,x_upper,y_upper\n1,2,3,4,5\n1,2\n", "line 3: 2 fields"),
+        ("x_lower,y_lower,x_upper,y_upper\n1,0,0,1,1\n", "line 2: 5 fields where the first line has 4. If lines start"),
         ("# nothing\n\n", "neither a header nor a line of numbers"),
     ],
 )
