@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
+from choque._core.lanes import append_pairs, overlap_eight
+from choque._core.overlap import BLOCK, padded_columns
 from choque._core.pair_keys import pair_key, unpack_pairs
-from choque._core.types import Floats, Keys, Pairs
+from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.broad.index import Index
 
 
@@ -18,7 +20,7 @@ class Brute(Index):
     """Tests every pair of boxes.
 
     Guarantees: exact, both topologies; n(n − 1)/2 tests in any scene; O(n) memory beside the answer. The boxes
-    are laid out in columns so that 64 are tested at once into a mask, and only blocks with a hit are looked at again:
+    are laid out in columns so that 32 are tested at once into a mask, and only blocks with a hit are looked at again:
     the layout of Terdiman, "Box pruning revisited", 2017.
     """
 
@@ -26,7 +28,7 @@ class Brute(Index):
 
     def build(self) -> None:
         """Lay the boxes out in columns."""
-        self._columns = padded_columns(self.records)
+        self._columns = _Columns.of(self.records)
 
     def emit(self, sink: Sink) -> None:
         """Test each box against those after it."""
@@ -71,31 +73,53 @@ class AllPairs(Index):
 def list_few(records: Floats) -> Pairs:
     """Return the sorted pairs of a few boxes by one kernel, at the least cost. O(n²) memory."""
     count = len(records)
-    chunk: Keys = np.empty(count * (count + 1) // 2, np.uint64)
-    _, written, _ = _emit_rows(0, count, chunk, padded_columns(records))
+    chunk: Keys = np.empty(count * (count + 1) // 2 + 8, np.uint64)
+    _, written, _ = _emit_rows(0, count, chunk, _Columns.of(records))
     return unpack_pairs(chunk[:written])
 
 
+class _Columns(NamedTuple):
+    """Boxes in columns.
+
+    Attributes
+    ----------
+    bounds
+        Flat: six columns, see `padded_columns`.
+    numbers
+        uint32: the row of each place.
+    """
+
+    bounds: Floats
+    numbers: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, records: Floats) -> _Columns:
+        """Return records (n, 6) in columns."""
+        columns = padded_columns(records)
+        return cls(columns.reshape(-1), np.arange(columns.shape[1], dtype=np.uint32))
+
+
 @kernel
-def _emit_rows(first: int, last: int, chunk: Keys, columns: Any) -> tuple[int, int, int]:
-    count = columns.shape[1] - BLOCK
-    lanes = (columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
-    mask = np.empty(BLOCK, np.uint8)
-    words = mask.view(np.uint64)
-    written = 0
-    tests = 0
+def _emit_rows(first: int, last: int, chunk: Keys, columns: _Columns) -> tuple[int, int, int]:
+    """Emission kernel: each box against those after it, 32 at a time; a unit is a box."""
+    bounds, numbers = columns.bounds, columns.numbers
+    stride = numbers.size
+    count = stride - BLOCK
+    written: Integer = np.int64(0)
+    tests: Integer = np.int64(0)
     for i in range(first, last):
-        if written + count - i > chunk.size:
+        if written + count - i + 8 > chunk.size:  # up to eight places too many are written
             return i, written, tests
-        box = (lanes[0][i], lanes[1][i], lanes[2][i], lanes[3][i], lanes[4][i], lanes[5][i])
         tests += count - i - 1
-        for j in range(i + 1, count, BLOCK):
-            columns_meet(lanes, j, box, mask)
-            if is_any(words):
-                for k in range(BLOCK):
-                    if mask[k]:
-                        chunk[written] = pair_key(i, j + k)
-                        written += 1
+        for j in range(i + 1, count, 32):
+            hits = overlap_eight(bounds, i, stride, j, stride) | (overlap_eight(bounds, i, stride, j + 8, stride) << 8)
+            more = overlap_eight(bounds, i, stride, j + 16, stride)
+            more |= overlap_eight(bounds, i, stride, j + 24, stride) << 8
+            if hits | more != 0:
+                hits |= more << 16
+                for place in range(j, j + 32, 8):
+                    written += append_pairs(chunk, written, numbers, place, np.uint32(i), hits & 255)
+                    hits >>= 8
     return last, written, tests
 
 
