@@ -229,7 +229,7 @@ class BroadPhase:
         table, present = state.index.table, state.identities
         arriving_filter = PairFilter.make(len(bounds), groups, masks, static)
         arriving = pack_records(bounds.boxes(), self._closed, 1, table.records.dtype)
-        has_room = len(bounds) <= state.spare and arriving.dtype == table.records.dtype
+        has_room = 0 < len(bounds) <= state.spare and arriving.dtype == table.records.dtype
         if has_room and (table.pair_filter is not None or arriving_filter is None):
             return self._add_in_place(arriving, arriving_filter)
         if table.removed.size:
