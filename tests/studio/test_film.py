@@ -84,6 +84,11 @@ def test_a_gif_is_a_gif(recording: Recording, tmp_path: Path) -> None:
     assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
 
 
+def test_a_webm_with_contacts_is_a_webm(recording: Recording, tmp_path: Path) -> None:
+    assert make_film(tmp_path / "a.webm", recording, look=Look(**{**vars(SMALL), "contacts": True})) == 21
+    assert (tmp_path / "a.webm").read_bytes()[:4] == bytes.fromhex("1a45dfa3")
+
+
 def test_which_frames_a_film_shows(recording: Recording) -> None:
     assert film_frames(recording, 60) == list(range(21))
     assert film_frames(recording, 30) == list(range(0, 21, 2))
@@ -123,6 +128,7 @@ def test_frames_boxes_axes_and_shadows_change_the_picture(recording: Recording, 
         (Look(**{**vars(SMALL), "shadows": True}), 0),
         (Look(**{**vars(SMALL), "fit": not SMALL.fit}), 0),
         (Look(**{**vars(SMALL), "quiet": False}), 0),
+        (Look(**{**vars(SMALL), "pairs": True, "contacts": True}), 20),
     ):
         assert (pixels(recording, tmp_path, look, index) != plain).any()
     assert (pixels(recording, tmp_path, SMALL) == plain).all()

@@ -37,6 +37,10 @@ class Looks:
     follow: Annotated[bool, typer.Option("--follow", help="Bodies: the camera follows what moves.")] = False
     boxes: Annotated[bool, typer.Option("--boxes", help="Bodies: show axis-aligned boxes.")] = False
     oriented: Annotated[bool, typer.Option("--oriented-boxes", help="Bodies: show oriented boxes.")] = False
+    contacts: Annotated[
+        bool, typer.Option("--contacts", help="Bodies: show contacts, their normals, and sparks in films.")
+    ] = False
+    pairs: Annotated[bool, typer.Option("--pairs", help="Bodies: show candidate pairs.")] = False
     axes: Annotated[bool, typer.Option("--axes", help="Bodies: show the coordinate axes.")] = False
     show: Annotated[
         str | None,
@@ -75,6 +79,8 @@ class Looks:
             follow=self.follow,
             boxes=self.boxes,
             oriented_boxes=self.oriented,
+            contacts=self.contacts,
+            pairs=self.pairs,
             axes=self.axes,
             shadows=not self.draft,
             smoothing=1 if self.draft else 2,

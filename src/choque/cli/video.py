@@ -18,8 +18,8 @@ def video(
         list[str],
         typer.Argument(
             metavar="THING... FILE",
-            help="A recording, a scene, a generator with :n, a kinetic scene, or two volumes; then the .mp4 or .gif to "
-            "write, or a .png for one frame.",
+            help="A recording, a scene, a generator with :n, a kinetic scene, or two volumes; then the .mp4, .webm or "
+            ".gif to write, or a .png for one frame.",
             show_default=False,
         ),
     ],
@@ -55,7 +55,7 @@ def video(
     from choque.studio.request import FilmRequest, PictureRequest
 
     if len(words) < 2:
-        raise InvalidInput("Give what to film and the .mp4, .gif or .png file to write, in this order.")
+        raise InvalidInput("Give what to film and the .mp4, .webm, .gif or .png file to write, in this order.")
     *things, output = words
     with as_far_as_it_goes(things):
         if Path(output).suffix.lower() == ".png":

@@ -23,12 +23,16 @@ from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 from choque.studio.glow import Glow, glow_of
+from choque.studio.page.findings import Findings, bodies_of
+from choque.studio.page.overlays import OVERLAYS, Options
 from choque.studio.palette import quiet
 from choque.studio.png import png_bytes
 from choque.studio.stage.camera import Follower, around_moving
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR
+from choque.world.detection import Detection
+from choque.world.settings import Settings
 
 _SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)
 
@@ -87,7 +91,7 @@ RATES = (25, 30, 60, 120)
 GIF_RATE = 25
 """Frame rate of GIF files: they count hundredths of a second, and viewers slow down faster ones."""
 
-SUFFIXES = (".mp4", ".gif")
+SUFFIXES = (".mp4", ".gif", ".webm")
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,8 @@ class Look:
         Whether the camera follows what moves, from frame to frame.
     boxes, oriented_boxes
         Whether boxes of bodies are drawn as wireframes: axis-aligned ones in magenta, oriented ones in yellow.
+    contacts, pairs
+        Whether contacts, with their normals and sparks where bodies collide, and candidate pairs are found and drawn.
     axes, shadows
         Whether they are drawn.
     smoothing
@@ -122,6 +128,8 @@ class Look:
     follow: bool = False
     boxes: bool = False
     oriented_boxes: bool = False
+    contacts: bool = False
+    pairs: bool = False
     axes: bool = False
     shadows: bool = True
     smoothing: int = 2
@@ -149,7 +157,7 @@ def make_film(
     look: Look | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Make a film, ``.mp4`` (H.264) or ``.gif``; return the number of its frames.
+    """Make a film, ``.mp4`` (H.264), ``.webm`` (VP9) or ``.gif``; return the number of its frames.
 
     Parameters
     ----------
@@ -251,6 +259,7 @@ class _Painter:
         self._cast: BodyTable | None = None
         self._glow: Glow | None = None
         self._follower: Follower | None = None
+        self._detection = Detection(Settings().checked())
 
     def draw(self, index: int) -> NDArray[np.uint8]:
         """Draw a frame."""
@@ -267,7 +276,20 @@ class _Painter:
         stage.show(cast, poses)
         stage.set_colors(self._glow.colors(self._shown.color) if look.quiet else cast.color)
         _show_boxes(stage, cast, poses, look)
+        if look.contacts or look.pairs:
+            self._show_findings(time, cast, poses)
         return stage.picture()
+
+    def _show_findings(self, time: float, cast: BodyTable, poses: Poses) -> None:
+        """Draw contacts and candidates of the frame, in front of the bodies, and sparks."""
+        findings = Findings(bodies_of(cast, poses), self._detection)
+        for name in ("contacts", "pairs"):
+            if getattr(self._look, name):
+                drawing = OVERLAYS[name].draw(findings, Options())
+                self._stage.show_segments(name, drawing.lines, OVERLAYS[name].color, in_front=True)
+        if self._look.contacts and self._glow is not None:
+            self._glow.touch(time, findings.detected.contacts)
+            self._stage.show_segments("sparks", *self._glow.sparks())
 
 
 def _show_boxes(stage: RasterStage, cast: BodyTable, poses: Poses, look: Look) -> None:
@@ -291,6 +313,9 @@ def write_film(
     if target.suffix.lower() == ".gif":
         palette = "[0:v]split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
         options = {"codec": "gif", "pix_fmt_out": "pal8", "output_params": ["-filter_complex", palette]}
+    elif target.suffix.lower() == ".webm":
+        speed = ["-crf", "30", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "6", "-row-mt", "1"]
+        options = {"codec": "libvpx-vp9", "output_params": speed}
     with beside(target) as partial:
         film = writer.write_frames(
             str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options

@@ -27,6 +27,8 @@ APPLIES_TO: dict[str, tuple[str, ...]] = {
     "quiet": OF_BODIES,
     "boxes": OF_BODIES,
     "oriented_boxes": OF_BODIES,
+    "contacts": OF_BODIES,
+    "pairs": OF_BODIES,
     "axes": OF_BODIES,
     "volumes": ("volumes",),
     "time": ("kinetic",),

@@ -89,7 +89,8 @@ def bodies_of(cast: BodyTable, poses: Poses, velocity: NDArray[np.floating[Any]]
     """Make bodies of a world from recorded ones, in float64; masses are not recorded and become 1."""
     count = len(cast)
     columns: dict[str, Any] = {
-        name: np.zeros((count, *shape)) for name, (kind, shape) in Bodies.COLUMNS.items() if kind is None
+        name: np.zeros((count, *shape), np.float64 if kind is None else kind)
+        for name, (kind, shape) in Bodies.COLUMNS.items()
     }
     columns |= {name: np.ascontiguousarray(getattr(cast, name), np.float64) for name in ("size",)}
     columns["position"] = poses.position.astype(np.float64)

@@ -32,6 +32,9 @@ LINE_WIDTH = 1.2
 SHADOW_SIDE = 1024
 """Side of the shadow map [samples] for each of one or two samples a pixel."""
 
+IN_FRONT = 1e-3
+"""Lines in front of everything are drawn at this share of their distance."""
+
 GROUND_REACH = 12.0
 """The ground fades out at this distance [radius of all bodies]."""
 
@@ -148,7 +151,20 @@ class RasterStage:
 
     def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
         """Draw line segments (m, 2, 3), in one colour or with a colour for each end (m, 2, 3)."""
-        self._lines[f"segments {len(self._lines)}"] = _colored(np.asarray(ends, np.float64), color)
+        self.show_segments(f"segments {len(self._lines)}", ends, color)
+
+    def show_segments(
+        self,
+        name: str,
+        ends: NDArray[Any],
+        color: tuple[int, int, int] | NDArray[np.uint8],
+        *,
+        in_front: bool = False,
+    ) -> None:
+        """Draw segments as `add_segments` does, in the place of those of this name; maybe in front of everything."""
+        places = np.asarray(ends, np.float64).reshape(-1, 2, 3)
+        # Moved along their rays to the camera, they are seen in the same place.
+        self._lines[name] = _colored(self._eye + IN_FRONT * (places - self._eye) if in_front else places, color)
 
     def picture(self) -> NDArray[np.uint8]:
         """Render: (height, width, 3) red, green and blue, the top row first."""
