@@ -421,14 +421,19 @@ def _write_listed(
     listed: Any, count: Integer, owners: Any, k: Integer, points: Any, rule: Any, lists: Any, row: Any
 ) -> Any:
     """Write those of the candidates ``listed`` that are neighbours from ``row`` on; return where the next one goes."""
-    own, has_radius = owners.group.atom[k], points.group.radius.size > 0
+    here, there, shift, vectors = owners.group.position, points.group.position, points.shift, rule.vectors
+    own, has_radius, limit = owners.group.atom[k], points.group.radius.size > 0, rule.cutoff
+    place = (here[k, 0], here[k, 1], here[k, 2])
+    a, b, c = owners.shift[k, 0], owners.shift[k, 1], owners.shift[k, 2]
     for n in range(count):
-        j = np.int64(listed[n])
-        step, cells = _step(owners, k, points, j, rule.vectors)
+        j = np.uint64(listed[n])  # unsigned: an index that cannot count from the end
+        cells = (shift[j, 0] - a, shift[j, 1] - b, shift[j, 2] - c)
+        step = step_between(place, (there[j, 0], there[j, 1], there[j, 2]), cells, vectors)
         square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
-        limit = owners.group.radius[k] + points.group.radius[j] if has_radius else rule.cutoff
+        if has_radius:
+            limit = owners.group.radius[k] + points.group.radius[j]
         if square < limit * limit and is_kept(own, points.group.atom[j], cells, rule.part):
-            write(lists, row, own, points.group.atom[j], cells, step, square)
+            write(lists, np.uint64(row), own, points.group.atom[j], cells, step, square)
             row += 1
     return row
 
