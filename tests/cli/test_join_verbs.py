@@ -51,6 +51,14 @@ def test_join_as_json_and_to_a_file(command: Command, results: Path, truth: Path
     assert np.load(tmp_path / "pairs.npy").tolist() == [[0, 0], [1, 0], [2, 0]]
 
 
+def test_join_keeps_images_apart(command: Command, results: Path) -> None:
+    record = json.loads(command.succeeds("join", results, results, "--iou", "0.5", "--json"))
+    assert record["pairs"] == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]
+    assert record["values"] == pytest.approx([1, 9 / 11, 9 / 11, 1, 1], abs=0)
+    record = json.loads(command.succeeds("join", results, results, "--all-together", "--json"))
+    assert record["pair_count"] == 9
+
+
 def test_suppress_keeps_images_apart(command: Command, results: Path, tmp_path: Path) -> None:
     text = command.succeeds("suppress", results, "--output", tmp_path / "kept.json")
     assert "kept   2" in text

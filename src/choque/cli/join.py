@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from choque.cli._json import AsJson, print_json
 from choque.cli._options import HalfOpen, Method, Threads
+
+if TYPE_CHECKING:
+    from choque.files import Detections
 
 SHOWN = 5
 """Number of pairs in the summary."""
@@ -35,11 +38,14 @@ def join(
         Path | None,
         typer.Option("--output", metavar="FILE", help="Write pairs to .npy, .csv or .parquet.", show_default=False),
     ] = None,
+    all_together: Annotated[bool, typer.Option("--all-together", help="Pair boxes of different images too.")] = False,
     as_json: AsJson = False,
     half_open: HalfOpen = False,
     threads: Threads = None,
 ) -> None:
     """Find every pair of a box of one file and a box of another that overlap.
+
+    Where both files name the image of each box, boxes of different images are no pairs.
 
     Try:
       choque join detections.csv truth.csv --iou 0.5
@@ -53,7 +59,7 @@ def join(
         check_format(output)
     one, two = (choque.files.read_detections(file) for file in (a, b))
     begin = working_time()
-    corners = (one.lower, one.upper, two.lower, two.upper)
+    corners = (one.lower, one.upper, two.lower, two.upper) if all_together else _by_image(one, two)
     found = choque.join(*corners, iou=iou, over=over, method=method, closed=not half_open, threads=threads)
     seconds = working_time() - begin
     pairs, values = (found, None) if iou is None else found
@@ -73,6 +79,20 @@ def join(
         print_json(record if values is None else record | {"values": values})
     else:
         _summarise((a, b), (len(one), len(two)), pairs, values, seconds, output)
+
+
+def _by_image(one: Detections, two: Detections) -> tuple[Any, Any, Any, Any]:
+    """Return the corners of both, each image in a layer of its own along z; as they are without images, or in 3D."""
+    import numpy as np
+
+    if one.images is None or two.images is None or one.lower.shape[1] == 3:
+        return one.lower, one.upper, two.lower, two.upper
+    numbers = np.unique(np.concatenate((one.images, two.images)), return_inverse=True)[1].astype(np.float64)
+    corners: list[Any] = []
+    for boxes, layer in ((one, numbers[: len(one)]), (two, numbers[len(one) :])):
+        # Layers of one height, half a layer apart: they do not touch, and overlaps keep their shares exactly.
+        corners += [np.column_stack((boxes.lower, layer)), np.column_stack((boxes.upper, layer + 0.5))]
+    return corners[0], corners[1], corners[2], corners[3]
 
 
 def _summarise(

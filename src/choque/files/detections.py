@@ -42,6 +42,8 @@ class Detections:
         (n,) int64: boxes of one image and one class have one number; None if the file has neither.
     labels
         (n,) text: the class of each box; empty without classes.
+    images
+        (n,) text: the image of each box; None if the file has none.
     """
 
     lower: FloatArray
@@ -49,6 +51,7 @@ class Detections:
     scores: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     labels: NDArray[np.str_]
+    images: NDArray[np.str_] | None = None
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -157,14 +160,15 @@ def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, im
             raise UnreadableFile(f"The scores of {file} are not all numbers.") from None
     count = len(boxes[0])
     labels = np.zeros(count, np.str_) if classes is None else np.asarray(classes).astype(np.str_)
-    parts = [np.asarray(part).astype(np.str_) for part in (classes, images) if part is not None]
+    images = None if images is None else np.asarray(images).astype(np.str_)
+    parts = [part for part in (None if classes is None else labels, images) if part is not None]
     groups = None
     if parts:
         groups = np.zeros(count, np.int64)
         for part in parts:
             numbers = np.unique(part, return_inverse=True)[1]
             groups = np.unique(groups * (numbers.max(initial=0) + 1) + numbers, return_inverse=True)[1]
-    return Detections(*boxes, scores, groups, labels)
+    return Detections(*boxes, scores, groups, labels, images)
 
 
 def _csv_columns(file: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
