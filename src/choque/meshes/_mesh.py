@@ -98,7 +98,9 @@ class Mesh:
 
     @cached_property
     def _box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        used = self._vertices[np.unique(self._faces)]
+        is_used = np.zeros(len(self._vertices), np.bool_)
+        is_used[self._faces] = True
+        used = self._vertices[is_used]
         return used.min(axis=0), used.max(axis=0)
 
     @cached_property

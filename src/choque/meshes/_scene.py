@@ -16,7 +16,6 @@ from choque.broad import create
 from choque.errors import InvalidInput
 from choque.meshes._distance import least_distances
 from choque.meshes._mesh import Mesh
-from choque.meshes._queries import collide
 from choque.meshes._search import meeting_pairs
 from choque.meshes.poses import as_poses
 from choque.meshes.triangles import CROSSING
@@ -94,7 +93,7 @@ class Scene:
         # A pair of parts is worth a thread long before a body is.
         thread_count = pool.resolve_count(threads, pool.SERIAL_BELOW) if len(candidates) > 1 else 1
         for mesh in (self._meshes[number] for number in np.unique(candidates).tolist()):
-            mesh.surface, mesh.is_closed, mesh.part_points  # noqa: B018 - built here, once, not by several threads
+            mesh.surface  # noqa: B018 - built here, once, not by several threads
         draw, done = pool.block_supply(len(candidates), 4), [0]
 
         def work(part: int) -> None:
@@ -135,9 +134,20 @@ def _judge(a: Mesh, b: Mesh, clearance: float) -> tuple[str, float, NDArray[np.f
     if gap == 0:
         _, kinds = meeting_pairs(a.surface, b.surface, still, 1)
         return ("crossing" if (kinds == CROSSING).any() else "touching"), 0.0, point, len(kinds)
-    if collide(a, b, threads=1)[0]:
+    if _is_nested(a, b):
         if not np.isfinite(gap):
             found = least_distances(a.surface, b.surface, still, np.inf, 1)
             gap, point = float(found.distance[0]), 0.5 * (found.one[0] + found.two[0])
         return "inside", gap, point, 0
     return ("near", gap, point, 0) if np.isfinite(gap) and gap <= clearance else None
+
+
+def _is_nested(a: Mesh, b: Mesh) -> bool:
+    """Return whether a part of one solid lies inside the other; their surfaces do not meet."""
+    for inner, outer in ((a, b), (b, a)):
+        lower, upper = outer.bounds
+        points = inner.part_points
+        near = points[((points >= lower) & (points <= upper)).all(axis=1)]
+        if len(near) and a.is_closed and b.is_closed and outer.contains(near, threads=1).any():
+            return True
+    return False
