@@ -136,3 +136,54 @@ def test_bad_options_are_refused_and_add_nothing() -> None:
         with pytest.raises(InvalidInput):
             world.add_spheres([[0, 0, 0]], **bad)  # type: ignore[arg-type]
     assert len(world) == 0
+
+
+def test_bodies_that_start_inside_each_other_are_pushed_out_without_an_explosion() -> None:
+    """The greatest speed is stated in the limits: that of a fall, or of a few pushes of 3 m/s."""
+    world = choque.World(gravity=(0, -9.81, 0))
+    world.add_ground()
+    world.add_boxes(np.random.default_rng(1).normal(size=(20, 3)) * 0.05 + [0, 3, 0])
+    fastest = 0.0
+    for _ in range(120):
+        world.step(1 / 60)
+        fastest = max(fastest, float(np.linalg.norm(world.bodies.velocity, axis=1).max()))
+    assert fastest < 15
+    assert world.bodies.position[1:, 1].min() > 0.4
+
+
+@pytest.mark.parametrize("heavy", [1e2, 1e6])
+def test_a_body_of_any_mass_on_a_light_one_stays_slow(heavy: float) -> None:
+    world = choque.World(gravity=(0, -9.81, 0), response_options={"sleep": False})
+    world.add_ground()
+    world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]], mass=[1, heavy])
+    for _ in range(120):
+        world.step(1 / 60)
+        assert np.abs(world.bodies.velocity).max() < 10
+    stands = heavy == 1e2  # one of a million times the mass pushes the light one away
+    assert world.bodies.position[2, 1] > (1.45 if stands else 0.45)
+
+
+def test_a_mirrored_scene_and_another_order_of_bodies_end_nearly_alike() -> None:
+    """The order of contacts is that of the ids, so what happens agrees as far as the solver converges."""
+    ends = []
+    for sign, order in ((1, [0, 1, 2]), (-1, [0, 1, 2]), (1, [2, 0, 1])):
+        world = choque.World(gravity=(0, -9.81, 0))
+        world.add_ground(friction=1.0)
+        place = np.array([[0.0, 0.5, 0.0], [0.2, 1.6, 0.1], [-0.1, 2.8, 0.0]]) * [sign, 1, 1]
+        world.add_boxes(place[order])
+        for _ in range(90):
+            world.step(1 / 60)
+        after = np.empty((3, 3))
+        after[order] = world.bodies.position[1:] * [sign, 1, 1]
+        ends.append(after)
+    np.testing.assert_allclose(ends[1], ends[0], atol=0.1)
+    np.testing.assert_allclose(ends[2], ends[0], atol=0.15)
+
+
+def test_a_resting_pile_uses_its_manifolds_again() -> None:
+    world = choque.World(gravity=(0, -9.81, 0), response_options={"sleep": False})
+    world.add_ground()
+    world.add_boxes([[0, 0.5 + k, 0] for k in range(5)])
+    for _ in range(30):
+        report = world.step(1 / 60)
+    assert report.counters == {"manifolds": 5, "found": 0, "recycled": 5}

@@ -81,6 +81,11 @@ class Detected:
         return self._events
 
     @property
+    def counters(self) -> Mapping[str, int]:
+        """Amounts of work of the response by name; empty where it counts none."""
+        return {} if self._solved is None else self._solved.counters
+
+    @property
     def contact_count(self) -> int:
         """The number of contacts."""
         return len(self.contacts) if self._solved is None else self._solved.contact_count

@@ -71,6 +71,11 @@ class StepReport:
         return self.detected.contact_count
 
     @property
+    def counters(self) -> Mapping[str, int]:
+        """Amounts of work of the response by name: by ``soft-step``, manifolds solved, found and recycled."""
+        return self.detected.counters
+
+    @property
     def tally(self) -> Mapping[str, KindTally]:
         """Tests, contacts and seconds of the narrow phase by pair of kinds, such as ``"sphere-capsule"``."""
         return self.detected.tally

@@ -33,7 +33,7 @@ from choque.dynamics.soft_step.kept import (
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.rates import THRESHOLD, Rates
-from choque.dynamics.soft_step.spheres import SphereRows, prepare_spheres, store_spheres, touch_spheres
+from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, store_spheres, touch_spheres
 from choque.dynamics.soft_step.substeps import Problem, solve
 from choque.narrow.manifolds import ManifoldFinder
 from choque.narrow.manifolds.solids import HullFaces
@@ -115,7 +115,7 @@ class SoftStep(Response):
     def _recall(self, memory: Memory) -> None:
         """Continue from this memory."""
         self._memory = memory
-        self._found_count = 0
+        self._found_count = self._recycled = 0
         self._slept: NDArray[np.int32] = memory.ids[memory.rest.island >= 0]
         self._events: Callable[[], Events] = Events.none
 
@@ -142,7 +142,7 @@ class SoftStep(Response):
     def latest(self) -> Solved:
         """Return what was solved in the latest step."""
         spheres, manifolds, _ = self._memory.counts
-        counters = {"manifolds": spheres + manifolds, "found": self._found_count}
+        counters = {"manifolds": spheres + manifolds, "found": self._found_count, "recycled": self._recycled}
         return Solved(spheres + manifolds, self._contacts, self._events, counters)
 
     def impulses(self) -> NDArray[np.float64]:
@@ -295,6 +295,7 @@ class SoftStep(Response):
         is_live, is_stale = np.empty(total, np.uint8), np.empty(total, np.uint8)
         _share(recycle, total, thread_count, kept, rows, awake, is_live, is_stale)
         stale = np.flatnonzero(is_stale)
+        self._recycled = int(np.count_nonzero(is_live == LIVE))
         if len(stale):
             found = self._finder.find(rows.solids(), kept.pairs[stale], self._faces, thread_count)
             adopt(stale, found, kept, rows, RECYCLED * self.unit, is_live)
