@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -246,20 +247,33 @@ def check_image_count(cells_reached: NDArray[np.float64], count: int, reach: flo
 
 def wrapped(position: NDArray[np.float64], cell: Cells) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return fractional coordinates, in [0, 1] on periodic axes, and the whole cells that were added to get there."""
-    fraction = position @ cell.inverse[0]
-    whole = np.where(cell.periodic[0], -np.floor(fraction), 0.0)
+    fraction, whole = memory.empty(position.shape, np.float64), memory.empty(position.shape, np.float64)
+    wrap_points(np.zeros(1, np.int64), np.array([len(position)]), position, cell, fraction, whole)
     check_cells_away(whole, position)
-    return fraction + whole, whole.astype(np.int32)
+    return fraction, whole.astype(np.int32)
 
 
 def check_cells_away(whole: NDArray[np.float64], position: NDArray[np.float64]) -> None:
     """Refuse points that are too many cells (n, 3) away from their own."""
-    if np.abs(whole).max(initial=0) > MAX_CELLS_AWAY:
+    if len(whole) and np.abs(extent_of(whole)).max() > MAX_CELLS_AWAY:
         row = int(np.argmax(np.abs(whole).max(axis=1)))
         raise InvalidInput(
             f"Point {row} at {position[row].tolist()} is {np.abs(whole[row]).max():,.0f} cells away from the origin; "
             f"at most {MAX_CELLS_AWAY:,} are allowed. Wrap positions into the cell first."
         )
+
+
+@kernel
+def wrap_points(first: Any, last: Any, position: Any, cells: Cells, fraction: Any, whole: Any) -> None:
+    """Write the fractional coordinates of the points of systems, and the whole cells added to get into the cell."""
+    for system in range(first.size):
+        for i in range(first[system], last[system]):
+            for axis in range(3):
+                value = 0.0
+                for k in range(3):
+                    value += position[i, k] * cells.inverse[system, k, axis]
+                added = -math.floor(value) if cells.periodic[system, axis] else 0.0
+                fraction[i, axis], whole[i, axis] = value + added, added
 
 
 @kernel

@@ -16,7 +16,7 @@ from choque._core.tables import as_tensors, is_table, point_coordinates
 from choque._core.threads import resolve_count
 from choque._core.types import Integer
 from choque.errors import InvalidInput
-from choque.neighbors._cells import Cells, check_cells, check_cells_away, check_image_count, margins
+from choque.neighbors._cells import Cells, check_cells, check_cells_away, check_image_count, margins, wrap_points
 from choque.neighbors._search import (
     ALL,
     FULL,
@@ -319,7 +319,7 @@ def prepare_small(
     first, last = starts[rows], starts[rows + 1]
     own = Cells(cells.vectors[rows], cells.inverse[rows], cells.heights[rows], cells.periodic[rows])
     fraction, whole = np.zeros_like(group.position), np.zeros_like(group.position)
-    _wrap(first, last, group.position, own, fraction, whole)
+    wrap_points(first, last, group.position, own, fraction, whole)
     check_cells_away(whole, group.position)
     margin = margins(reach, own, float(np.abs(group.position).max(initial=0)))
     check_image_count(2 * margin + 1, int((last - first).max(initial=0)), reach)
@@ -334,18 +334,6 @@ def visit_small(
     target = empty_lists(0, "") if lists is None else lists
     shares = threads.ranges(len(systems.first), thread_count)
     threads.run(lambda share: _visit(*shares[share], systems, cutoff, part, cursor, target, is_filling), len(shares))
-
-
-@kernel
-def _wrap(first: Any, last: Any, position: Any, cells: Cells, fraction: Any, whole: Any) -> None:
-    for system in range(first.size):
-        for i in range(first[system], last[system]):
-            for axis in range(3):
-                value = 0.0
-                for k in range(3):
-                    value += position[i, k] * cells.inverse[system, k, axis]
-                added = -math.floor(value) if cells.periodic[system, axis] else 0.0
-                fraction[i, axis], whole[i, axis] = value + added, added
 
 
 @forceinline
