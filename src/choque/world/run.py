@@ -110,6 +110,7 @@ class Run:
         self.comparison: Comparison | None = None
         """The comparison of the latest frame, while `compare` is on."""
         self._shadow: Detection | None = None
+        self._plain: Detection | None = None
         self._speed = 1.0
         self._due: float | None = None  # when the latest frame had to end, by the clock
         self._first_frame = self.world.frame
@@ -217,16 +218,29 @@ class Run:
         self._shadow = None if broad is None else self.world.shadow(broad, bounds=bounds, **options)
         self.comparison = None
 
+    def _without_skin(self) -> Detection:
+        """Return a detection with the methods of the world, kept while these stay the same."""
+        if self._plain is None or self._plain.settings is not self.world.settings:
+            self._plain = Detection(self.world.settings)
+        return self._plain
+
     def _step(self) -> StepReport:
         world = self.world
         frame = world.frame
         exact = not world.response.needs_candidates  # both skip the tests that the response makes itself
         dt = self.dt / SLOW_MOTION if self.slow_motion else self.dt
-        second = None if self._shadow is None else self._shadow.find(world.bodies_ahead(dt), exact=exact)
+        first = second = None
+        if self._shadow is not None:
+            ahead = world.bodies_ahead(dt)
+            second = self._shadow.find(ahead, exact=exact)
+            if (
+                world.response.has_skin
+            ):  # candidates within wider bounds, and contacts ahead of time, compare with nothing
+                first = self._without_skin().find(ahead, exact=exact)
         report = world.step(dt)
         if self._shadow is not None and second is not None:
             methods = (world.settings.broad, self._shadow.settings.broad)
-            self.comparison = Comparison.of(frame, methods, report.detected, second)
+            self.comparison = Comparison.of(frame, methods, first or report.detected, second)
         for observe in self.observers:
             observe(world, report)
         return report
