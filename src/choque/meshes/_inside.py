@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import helper, kernel
+from choque._core.lanes import block_hits, lowest_bit
 from choque._core.predicates import line_side, plane_side
 from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer
 from choque._core.vector import Vector, point_of
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
-from choque.meshes.surface import WIDTH, Surface
+from choque.meshes.surface import WIDTH, Surface, float_above, float_below
 from choque.meshes.triangles import Triangle, normal_axis, seen, segment_meets
 
 OUTSIDE, INSIDE, ON = 0, 1, 2
@@ -57,13 +58,19 @@ def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: 
     stack[0] = entry_of(surface.level_first.size - 2, 0)
     depth: Integer = 1
     parity = 0
+    is_still = True
+    for i in range(3):
+        is_still &= poses.translation[row, i] == 0.0
+        for k in range(3):
+            is_still &= poses.rotation[row, i, k] == (1.0 if i == k else 0.0)
     while depth > 0:
         depth -= 1
         level, block = level_of(stack[depth]), block_of(stack[depth])
         place = surface.level_first[level] + block
-        for lane in range(WIDTH):
-            if not _is_below(point, surface, poses, row, 96 * place + lane):
-                continue
+        hits = _blocks_below(point, surface, poses, row, place, is_still)
+        while hits != 0:
+            lane = lowest_bit(hits)
+            hits &= hits - 1
             if level > 0:
                 stack[depth] = entry_of(level - 1, block * WIDTH + lane)
                 depth += 1
@@ -73,6 +80,21 @@ def place_point(point: Vector, surface: Surface, poses: Poses, row: int, stack: 
                 return ON
             parity ^= passed
     return parity
+
+
+@helper
+def _blocks_below(
+    point: Vector, surface: Surface, poses: Poses, row: Integer, place: Integer, is_still: bool
+) -> Integer:
+    """Return the bits of the lanes of a block whose boxes the ray along z from a point may meet."""
+    hits: Integer = 0
+    if is_still:
+        x, y, z = point[0] - surface.middle[0], point[1] - surface.middle[1], point[2] - surface.middle[2]
+        x0, y0, z0, x1, y1 = float_below(x), float_below(y), float_below(z), float_above(x), float_above(y)
+        return block_hits(surface.lanes, place, x0, y0, z0, x1, y1, np.float32(np.inf))
+    for lane in range(WIDTH):
+        hits |= np.int64(_is_below(point, surface, poses, row, 96 * place + lane)) << lane
+    return hits
 
 
 @helper
