@@ -187,7 +187,7 @@ def _level_of(edge: float, largest: float) -> int:
 
 @kernel
 def _measure_levels(first: int, last: int, records: Any, largest: float, survey: NDArray[np.float64]) -> None:
-    """Per level: the number of boxes, the least and greatest lower corner, the longest edge on each axis."""
+    """Write for each level the number of boxes, their minimum and maximum lower corner, and the longest edges."""
     for i in range(first, last):
         x0, y0, z0 = np.float64(records[i, 0]), np.float64(records[i, 1]), np.float64(records[i, 2])
         dx, dy, dz = records[i, 3] - x0, records[i, 4] - y0, records[i, 5] - z0

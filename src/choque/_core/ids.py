@@ -29,7 +29,7 @@ class Identities:
 
     @classmethod
     def first(cls, count: int) -> Identities:
-        """Those of ``count`` bodies from the start: 0 … count − 1."""
+        """Return the ids of the first ``count`` bodies: 0 … count − 1."""
         return cls(np.arange(count, dtype=np.int32), count)
 
     @property

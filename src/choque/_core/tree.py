@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import kernel
-from choque._core.lanes import prefetch
-from choque._core.types import Floats
+from choque._core.kernel import inline, kernel
+from choque._core.lanes import lowest_bit, prefetch
+from choque._core.types import Floats, Integer
 
 WIDTH = 16
 
@@ -64,7 +64,7 @@ def make_tree(records: Floats, rows: NDArray[np.uint32], thread_count: int) -> T
 
 
 def surface_of(tree: Tree) -> float:
-    """How loose the tree is: the summed finite edges of the boxes around all lowest blocks."""
+    """Return how loose the tree is: the summed finite edges of the boxes around all lowest blocks."""
     lowest = tree.lanes[tree.level_first[1] : tree.level_first[2]]
     with np.errstate(invalid="ignore", over="ignore"):
         edges = lowest[:, 3:].astype(np.float64) - lowest[:, :3]
@@ -109,3 +109,48 @@ def fit_lane(child: Any, block: Any, lane: int) -> None:
             high = child[bound + 3, k] if child[bound + 3, k] > high else high
         block[bound, lane] = low
         block[bound + 3, lane] = high
+
+
+# The stack of a walk
+
+Stack = NDArray[np.int64]
+"""Blocks that are yet to be looked at, block b of level l as l << 56 | b."""
+
+
+@inline
+def entry_of(level: Integer, block: Integer) -> Integer:
+    """Return the number of a block."""
+    return (level << 56) | block
+
+
+@inline
+def level_of(entry: Integer) -> Integer:
+    """Return the level of a block; the boxes themselves are in the blocks of level 0."""
+    return entry >> 56
+
+
+@inline
+def block_of(entry: Integer) -> Integer:
+    """Return the place of a block in its level."""
+    return entry & 0xFFFFFFFFFFFFFF
+
+
+@inline
+def push_bits(stack: Stack, depth: Integer, level: Integer, block: Integer, bits: Integer) -> Integer:
+    """Put the children of a block whose ``bits`` are set on the stack; return its new depth."""
+    while bits != 0:
+        stack[depth] = entry_of(level - 1, block * 16 + lowest_bit(bits))
+        depth += 1
+        bits &= bits - 1
+    return depth
+
+
+@inline
+def push_marked(
+    stack: Stack, depth: Integer, level: Integer, block: Integer, start: Integer, mask: NDArray[np.uint8]
+) -> Integer:
+    """Put the children of a block from ``start`` on that ``mask`` marks on the stack; its new depth."""
+    for k in range(start, 16):
+        stack[depth] = entry_of(level - 1, block * 16 + k)
+        depth += np.int64(mask[k])
+    return depth

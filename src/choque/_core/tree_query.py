@@ -15,8 +15,7 @@ from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key
 from choque._core.records import FLAT, Questions, of_type
 from choque._core.sort import sorted_pairs
-from choque._core.tree import Tree
-from choque._core.tree_stack import block_of, entry_of, level_of, push_bits
+from choque._core.tree import Tree, block_of, entry_of, level_of, push_bits
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.errors import InvalidInput
 

@@ -20,8 +20,7 @@ from choque._core.morton import morton_order
 from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key, pack_pairs
 from choque._core.pair_sets import ENDED, Change, change_from_log
-from choque._core.tree import WIDTH, Tree, make_tree, surface_of
-from choque._core.tree_stack import block_of, entry_of, level_of, push_bits
+from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, make_tree, push_bits, surface_of
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.index import Index
 from choque.broad.structure import Structure, blocks_of
@@ -157,7 +156,7 @@ def _emit_blocks(first: int, last: int, chunk: Keys, tree: Tree) -> tuple[int, i
             level, block = level_of(stack[depth]), block_of(stack[depth])
             place = level_first[level] + block
             tests += WIDTH
-            # Blocks before the own one have met it already.
+            # Earlier blocks have met this one already.
             start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
             near = lane_hits(lanes, place, parent, lane) >> start << start
             if level > 1:
@@ -169,7 +168,7 @@ def _emit_blocks(first: int, last: int, chunk: Keys, tree: Tree) -> tuple[int, i
                 if written + WIDTH * WIDTH + WIDTH > chunk.size:
                     return own, begin, tests
                 other = block * WIDTH + k
-                # First the own boxes that reach the other block, then each of them against its boxes.
+                # First the boxes of this block that reach the other one, then each of them against its boxes.
                 reaching = lane_hits(lanes, own, place, k)
                 tests += WIDTH
                 while reaching != 0:

@@ -20,8 +20,8 @@ from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import Integer, Pairs, Rows
 from choque.interest._bodies import Bodies, BodyArrays, touches
-from choque.interest._body_index import BodyIndex
 from choque.interest._search import find_members
+from choque.interest.body_index import BodyIndex
 
 
 class ListArrays(NamedTuple):

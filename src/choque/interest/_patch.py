@@ -17,7 +17,7 @@ from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import Integer, Pairs, Rows
 from choque.interest._bodies import Bodies, half_edge, touches
-from choque.interest._body_index import BodyIndex, gather_from_cells, gather_from_leaves
+from choque.interest.body_index import BodyIndex, gather_from_cells, gather_from_leaves
 
 LOOSE_SHARE = 32
 """With one loose body of this many, the lists of all are made again."""

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
+from choque._core.tree import block_of, entry_of, level_of
 from choque._core.tree_query import push_nearest
-from choque._core.tree_stack import block_of, entry_of, level_of
 from choque._core.types import Integer, Keys, Pairs, Rows
 from choque.broad import Sink
 from choque.interest._bodies import Bodies
-from choque.interest._body_index import (
+from choque.interest._together import STRETCH, Owners, make_scratch, share_box, write_members
+from choque.interest.body_index import (
     BodyIndex,
     gather_from_cells,
     gather_from_leaves,
     make_body_grid,
     make_body_tree,
 )
-from choque.interest._together import STRETCH, Owners, make_scratch, share_box, write_members
 
 MAX_WASTE = 12.0
 """Cells that take more tests than this for each member found, beyond `FREE_TESTS`, are replaced by a tree."""

@@ -17,7 +17,7 @@ from choque._core.types import Integer, Keys
 from choque.interest._bodies import half_edge, touches
 
 if TYPE_CHECKING:
-    from choque.interest._body_index import BodyIndex
+    from choque.interest.body_index import BodyIndex
 
 STRETCH = 64
 """Consecutive areas in one unit of work, independent of the number of threads."""

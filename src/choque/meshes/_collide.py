@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
-from choque._core.tree_stack import block_of, entry_of, level_of
+from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import QUERY, turned_hits

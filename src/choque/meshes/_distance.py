@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from choque._core import threads
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import lowest_bit
-from choque._core.tree_stack import block_of, entry_of, level_of
+from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer
 from choque._core.vector import Vector, along, cross, dot, point_of, scaled, store, subtract
 from choque.meshes._collide import meeting_places, over_batches

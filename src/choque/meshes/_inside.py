@@ -11,7 +11,7 @@ from choque._core import threads
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.predicates import line_side, plane_side
-from choque._core.tree_stack import block_of, entry_of, level_of
+from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer
 from choque._core.vector import Vector, point_of
 from choque.meshes.frames import placed_triangle

@@ -14,7 +14,7 @@ from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
-from choque._core.tree_stack import block_of, entry_of, level_of
+from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer, Keys
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
@@ -221,7 +221,7 @@ def _list_own(
             hits = block_hits(
                 lanes, place, lanes[x], lanes[x + 16], lanes[x + 32], lanes[x + 48], lanes[x + 64], lanes[x + 80]
             )
-            # Blocks before the own one have met it already.
+            # Earlier blocks have met this one already.
             start = max((own >> (4 * (level - 1))) - block * WIDTH, 0)
             hits = (hits >> start) << start
             while hits != 0:

@@ -15,7 +15,7 @@ from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.pair_keys import ordered_key
 from choque._core.types import Keys
-from choque.interest.broad_phase import Interest
+from choque.theses.interest.broad_phase import Interest
 
 
 class ExhaustiveInterest(Interest):

@@ -24,7 +24,7 @@ from choque.broad.index import BoxTable, Index
 from choque.broad.sap_direct import SapDirect
 from choque.broad.structure import Structure, blocks_of
 from choque.broad.sweep_order import Line
-from choque.interest._body_index import find_leaves
+from choque.interest.body_index import find_leaves
 
 SHAPES = ("box", "sphere")
 

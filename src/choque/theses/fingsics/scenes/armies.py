@@ -24,7 +24,7 @@ def war(request: BodyRequest, *, speed: float = 15.0) -> BodyColumns:
 
 
 def parade(request: BodyRequest, *, speed: float = 9.0) -> BodyColumns:
-    """Of three blocks of standing capsules one stands still; the others march into it at ``speed`` along z and x."""
+    """Three blocks of standing capsules, of which two march into the third at ``speed`` along z and x."""
     speed = check.positive(speed, "speed")
     still, behind, beside = (_block(request.body_count, 3, part) for part in range(3))
     return join(

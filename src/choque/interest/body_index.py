@@ -11,8 +11,7 @@ from choque._core.cells import cell_along, lay_out, sort_into_levels
 from choque._core.kernel import forceinline, kernel
 from choque._core.morton import morton_order
 from choque._core.overlap import lanes_meet
-from choque._core.tree import make_tree
-from choque._core.tree_stack import block_of, entry_of, level_of, push_marked
+from choque._core.tree import block_of, entry_of, level_of, make_tree, push_marked
 from choque._core.types import Integer
 from choque.interest._bodies import Bodies
 from choque.interest._together import gather

@@ -14,8 +14,8 @@ import choque
 from choque.bounds import Boxes, Spheres
 from choque.broad import create
 from choque.errors import InvalidInput
-from choque.interest import broad_phase
 from choque.testing import broad_phase_checks, oracle, parallel_at_any_size
+from choque.theses.interest import broad_phase
 
 CHECKS = dict(broad_phase_checks())
 SHAPES = ("box", "sphere")

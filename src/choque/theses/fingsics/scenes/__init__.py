@@ -1,0 +1,1 @@
+"""Generators of the scenes of the Fingsics thesis."""
