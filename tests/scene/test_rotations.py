@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.angles import rotations
+from choque.dynamics.response import rotations
 
 
 def elementary(axis: int, degrees: float) -> np.ndarray:

@@ -107,9 +107,7 @@ class Response(ABC):
         integrate(bodies, dt, max_speed=max_speed, max_spin=max_spin, threads=threads)
 
     def rotations(self, angles: Floats) -> Floats:
-        """Return the matrices (n, 3, 3) of ``angles`` (n, 3) of a scene [degree]: `choque._core.angles.rotations`."""
-        from choque._core.angles import rotations
-
+        """Return the matrices (n, 3, 3) of ``angles`` (n, 3) of a scene [degree]: by default with `rotations`."""
         return rotations(angles)
 
     def angular_velocity(self, spin: Floats) -> Floats:
@@ -298,6 +296,35 @@ def _limit(vectors: Any, row: Any, maximum: float) -> None:
         scale = maximum / np.sqrt(squared)
         for axis in range(3):
             vectors[row, axis] *= scale
+
+
+def rotations(angles: Floats) -> NDArray[np.float64]:
+    """Return the matrices (n, 3, 3) of ``angles`` (n, 3) about x, y and z [degree]; ``matrix @ local = world``.
+
+    The rotation is about x first, then y, then z, each axis that of the world: Rz·Ry·Rx. Quarter turns are exact, so a
+    wall that is upright in the file is upright to the last bit.
+    """
+    (cx, sx), (cy, sy), (cz, sz) = (_cosine_and_sine(angles[:, axis]) for axis in range(3))
+    rows = (
+        (cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx),
+        (sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx),
+        (-sy, cy * sx, cy * cx),
+    )
+    # Adding zero removes the negative zeros of quarter turns.
+    matrices = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2) + 0.0
+    return np.ascontiguousarray(matrices, dtype=np.float64)
+
+
+def _cosine_and_sine(degrees: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return cosine and sine, computed relative to the nearest quarter turn, so that quarter turns are exact."""
+    quarters = np.rint(degrees / 90.0)
+    rest = np.radians(degrees - 90.0 * quarters)
+    cosine, sine = np.cos(rest), np.sin(rest)
+    quarter = np.mod(quarters, 4.0)
+    return (
+        np.choose(quarter.astype(np.int64), [cosine, -sine, -cosine, sine]),
+        np.choose(quarter.astype(np.int64), [sine, cosine, -sine, -cosine]),
+    )
 
 
 RESPONSES: Registry[type[Response]] = Registry(

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core.angles import rotations
 from choque._core.columns import Column, ColumnTable
+from choque.dynamics.response import rotations
 from choque.errors import InvalidInput
 from choque.narrow import shapes
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
-from choque._core.angles import rotations
+from choque.dynamics.response import rotations
 from choque.errors import UnknownName
 from choque.narrow.solids import solid, solid_names
 from choque.scene.generators import BodyRequest
