@@ -13,6 +13,7 @@ from choque import broad, scene
 from choque.bounds import Boxes, directions
 from choque.record import BodyTable, Poses
 from choque.studio import meshes
+from choque.studio.page.backdrop import shadows_of
 from choque.studio.page.bodies import (
     BLOCK,
     COARSE,
@@ -28,6 +29,8 @@ from choque.studio.page.stage import about_body, body_on_ray
 from choque.studio.page.wires import box_wires, oriented_wires, slab_wires, sphere_wires
 from choque.studio.palette import FREE, GLOW, STATIC
 from choque.studio.stage.camera import around_moving, framing
+from choque.studio.stage.stage import LIGHT
+from choque.studio.surroundings import Surroundings
 from choque.world import World
 from choque.world.detection import Detection
 from choque.world.settings import Settings
@@ -308,3 +311,22 @@ def test_a_hundred_thousand_bodies_are_few_parts_in_blocks() -> None:
     assert [len(block.rows) for block in blocks] == [9, BLOCK, 7]
     assert all(len(block.rows) == len(block.scale) for block in blocks)
     np.testing.assert_array_equal(np.concatenate([block.rows for block in blocks[1:]]), one.rows)
+
+
+def test_the_shadow_of_a_ball_is_an_ellipse_where_the_light_falls() -> None:
+    world = World("brute")
+    world.add_spheres([[1, 5, 2], [30, 9, 0]], 0.5)
+    world.add_tiles([[30, 4, 0]], 40.0, 40.0)
+    world.add_ground()
+    bodies = world.bodies
+    cast, poses = BodyTable.of(bodies), Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    found = shadows_of(cast, poses, Surroundings.of(cast, poses))
+    rise = LIGHT[1]
+    np.testing.assert_allclose(found.half, [[0.5 / rise, 0.5], [0.5 / rise, 0.5]], rtol=1e-6)
+    wanted = np.array([[1, 5, 2], [30, 9, 0]]) - np.array([[5.0], [5.0]]) / rise * LIGHT
+    np.testing.assert_allclose(found.center[:, [0, 2]], wanted[:, [0, 2]], atol=1e-5)  # on the ground; on the tile
+    assert found.center[0, 1] == pytest.approx(0.0, abs=0.2)
+    assert found.center[1, 1] == pytest.approx(4.0, abs=0.2)
+    level = LIGHT * (1, 0, 1) / np.hypot(LIGHT[0], LIGHT[2])
+    assert np.abs(found.rotation[0, :, 0] @ level) == pytest.approx(1.0)
+    np.testing.assert_allclose(np.linalg.det(found.rotation), 1.0, rtol=1e-6)

@@ -185,9 +185,18 @@ def shadows_of(cast: BodyTable, poses: Poses, around: Surroundings) -> Ellipses:
     facing = np.maximum(normal @ LIGHT, 0.05)
     onto = np.eye(3) - LIGHT[:, np.newaxis] * normal[:, np.newaxis, :] / facing[:, np.newaxis, np.newaxis]
     flat = onto @ spread @ onto.transpose(0, 2, 1)
-    values, vectors = np.linalg.eigh(flat)
-    half = np.sqrt(np.maximum(values[:, [2, 1]], 0.0))
-    first, second = vectors[:, :, 2], np.cross(vectors[:, :, 2], normal)
+    across = np.cross(normal, np.where(np.abs(normal[:, :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    along = np.cross(normal, across)
+    # The axes of the ellipse: eigenvectors of a matrix (2, 2) in closed form.
+    a, b, c = (
+        np.einsum("ni,nij,nj->n", one, flat, two) for one, two in ((across, across), (across, along), (along, along))
+    )
+    middle, apart = (a + c) / 2, np.hypot((a - c) / 2, b)
+    half = np.sqrt(np.maximum(np.column_stack((middle + apart, middle - apart)), 0.0))
+    angle = np.arctan2(2 * b, a - c)[:, np.newaxis] / 2
+    first = np.cos(angle) * across + np.sin(angle) * along
+    second = np.cross(first, normal)
     size = np.sqrt(np.trace(spread, axis1=1, axis2=2) / 3.0)
     height = np.where(hit, distance, 0.0) * facing
     opacity = np.where(hit, OPACITY / (1.0 + (np.maximum(height - size, 0.0) / (HIGH * size)) ** 2), 0.0)
