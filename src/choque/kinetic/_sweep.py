@@ -63,8 +63,9 @@ class Sweep:
     the end points. k end points that meet at once take O(k) memory, and O(k log k) time beside the events, if they have
     equal accelerations; O(k²) memory otherwise.
 
-    A change that fails or is interrupted leaves the sweep as it was. An interrupted `advance` stays at the time that it
-    reached, and the next one returns the events up to there first. One object is for one thread at a time.
+    A change that fails leaves the sweep as it was; one that is interrupted has happened wholly or not at all. An
+    interrupted `advance` stays at the time that it reached, and the next one returns the events up to there first. One
+    object is for one thread at a time.
 
     After Coming and Staadt, "Kinetic Sweep and Prune for Multi-body Continuous Motion", 2006, with multiple events as
     in Moraga Aros's master's thesis, Universidad de Chile, 2019.
