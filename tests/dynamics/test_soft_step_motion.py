@@ -132,6 +132,7 @@ def test_bad_options_are_refused_and_add_nothing() -> None:
         {"sensor": "yes"},
         {"friction": -0.1},
         {"mass": np.nan},
+        {"mass": 1e35},
     ):
         with pytest.raises(InvalidInput):
             world.add_spheres([[0, 0, 0]], **bad)  # type: ignore[arg-type]

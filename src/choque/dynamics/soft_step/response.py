@@ -35,6 +35,7 @@ from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.rates import THRESHOLD, Rates
 from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, store_spheres, touch_spheres
 from choque.dynamics.soft_step.substeps import Problem, solve
+from choque.errors import InvalidInput
 from choque.narrow.manifolds import ManifoldFinder
 from choque.narrow.manifolds.solids import HullFaces
 from choque.narrow.pair import MAX_POINTS, ContactArrays, Contacts
@@ -48,6 +49,9 @@ FAT = 0.05
 
 RECYCLED = 0.05
 """How far two bodies may move, relative to each other, before their manifold is found again [m]."""
+
+LIGHTEST, HEAVIEST = 1e-30, 1e30
+"""Limits of masses and moments of inertia."""
 
 SHARED_PAIRS = 4_000
 """Pairs, or contacts, from which threads share a pass over them."""
@@ -120,6 +124,16 @@ class SoftStep(Response):
         self._events: Callable[[], Events] = Events.none
 
     # What a world asks
+
+    def check(self, bodies: State) -> None:
+        """Raise `InvalidInput` for masses and moments of inertia that rows in float32 cannot hold."""
+        for name in ("mass", "inertia"):
+            given = getattr(bodies, name)[~bodies.static]
+            if given.size and not (given.min() >= LIGHTEST and given.max() <= HEAVIEST):
+                raise InvalidInput(
+                    f"The response 'soft-step' takes a mass and moments of inertia from {LIGHTEST:g} to {HEAVIEST:g}; "
+                    f"{name} goes from {given.min():g} to {given.max():g}. Choose other units."
+                )
 
     def skin(self, bodies: State) -> tuple[Floats, Floats]:
         """Return by how much the bounds of each body are wider, and how far it may move before they are made again."""
