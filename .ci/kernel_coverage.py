@@ -30,14 +30,14 @@ bounds/test_spheres.py
 broad/test_sap_kdop.py broad/test_survey.py
 cli/test_doctor.py::test_a_call_of_the_warm_up_works
 dynamics/test_impulse.py
-interest/test_areas.py interest/test_baselines.py interest/test_broad_phase.py
+interest/test_areas.py interest/test_baselines.py
 kinetic/test_pure_kinetic.py
 lab/methods/test_bsp.py lab/methods/test_grid_cells.py lab/methods/test_kd_tree.py
 narrow/test_advancement.py narrow/test_contact_cases.py narrow/test_epa.py narrow/test_find.py narrow/test_gjk.py
 narrow/test_polygons.py narrow/test_pure_convex.py
 record/test_poses.py
 theses/evm/test_study.py theses/evm/test_triangles.py theses/fingsics/test_contact_rules.py
-theses/interest/test_polygons.py theses/kdop/test_shape_matching.py
+theses/interest/test_broad_phase.py theses/interest/test_polygons.py theses/kdop/test_shape_matching.py
 volumes/test_booleans.py volumes/test_bundles.py volumes/test_collision.py volumes/test_distance.py
 volumes/test_surface.py volumes/test_voxelise.py
 world/test_pure_world.py
