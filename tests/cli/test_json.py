@@ -54,6 +54,7 @@ CALLS = {
     "join": "join boxes.npy boxes.npy --iou 0.5",
     "suppress": "suppress results.json",
     "mesh check": "mesh check parts/first.off",
+    "mesh clearance": "mesh clearance parts/first.off parts/second.off",
     "mesh collide": "mesh collide parts/first.off parts/second.off",
     "clash": "clash parts",
 }

@@ -90,7 +90,7 @@ def collide(
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Say for each pose of a mesh whether it collides with another one, or with a scan.
+    """Say for each pose of a mesh whether it collides with another.
 
     Closed meshes and the voxels of scans are solids; touching counts. Without --poses the second mesh is where it is.
 
@@ -154,10 +154,10 @@ def clearance(
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Measure how far each vertex of a mesh is from another mesh or from the voxels of a scan.
+    """Measure how far each vertex of a mesh is from another.
 
-    Negative inside. If they collide, also a short move that frees the mesh. Colors go from red, at 0 and inside, over
-    yellow to blue, at the farthest vertex.
+    The other may be a scan, whose voxels count. Negative inside. If they collide, also a short move that frees the
+    mesh. Colors go from red, at 0 and inside, over yellow to blue, at the farthest vertex.
 
     Try:
       choque mesh clearance part.stl tool.stl

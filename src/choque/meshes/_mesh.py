@@ -240,8 +240,8 @@ def intersections(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = N
     >>> found = intersections(flat, upright)
     >>> found
     Intersections(1 pairs of faces: 1 crossing)
-    >>> found.segments.tolist()
-    [[[1.0, 1.0, 0.0], [1.0, 2.0, 0.0]]]
+    >>> sorted(found.segments[0].tolist())
+    [[1.0, 1.0, 0.0], [1.0, 2.0, 0.0]]
     """
     one, two = surfaces_of(a, b)
     where = as_poses(pose, "pose")
