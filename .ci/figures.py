@@ -281,7 +281,7 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     "private names across packages": ("397", 0, private_names),
     '"legacy", "the original" in the library': ("273", 0, thesis_words),
     "files crossed by choque.pairs": ("24", 18, lambda: crossed(BOXES, "choque.pairs(lower, lower + 1)")),
-    "files crossed by World.step": ("45", 31, lambda: crossed(WORLD, "world.step(1 / 60)")),
+    "files crossed by World.step": ("45", 30, lambda: crossed(WORLD, "world.step(1 / 60)")),
     "files crossed by choque run --record": ("95", 55, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 40, loaded),
     "public names": ("204", 156, public_names),
