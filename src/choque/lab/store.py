@@ -28,7 +28,7 @@ from choque.lab.records import Records, Row, read_parquet
 from choque.lab.sampling import Plan
 from choque.lab.worker import Answer
 
-FORMAT = 1
+FORMAT = 2
 STUDY, CELLS, SAMPLES, TURNS = "study.json", "cells", "samples.parquet", "finals.parquet"
 
 NEEDED: dict[str, type] = {
