@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 THESES = "choque.theses."
 
+OF_GENERAL_USE = ("interest",)
+"""Methods that a thesis proposes for any scene; its other methods exist to reproduce it."""
+
 FACADE = "choque.pairs"
 """The name of the candidate that calls `choque.pairs`."""
 
@@ -26,10 +29,14 @@ FACADE = "choque.pairs"
 def compared_methods() -> list[str]:
     """List the methods that are compared unless others are named.
 
-    Every registered one but ``all``, which tests nothing and keeps every pair, and those of a thesis's engine, which
+    Every registered one but ``all``, which tests nothing and keeps every pair, and those that reproduce a thesis, which
     the study of that thesis compares.
     """
-    return [name for name in method_names() if name != "all" and not find(name).__module__.startswith(THESES)]
+
+    def is_compared(name: str) -> bool:
+        return name in OF_GENERAL_USE or not find(name).__module__.startswith(THESES)
+
+    return [name for name in method_names() if name != "all" and is_compared(name)]
 
 
 State = tuple[Floats, Floats]
