@@ -186,6 +186,9 @@ def test_geoparquet_bounding_boxes_and_named_columns(tmp_path: Path) -> None:
     parquet.write_table(arrow.table({"bbox": fields, **sides}), tmp_path / "geo.parquet")
     expected = pairs_by_definition(lower, upper)
     assert found_pairs(choque.scale.pairs(tmp_path / "geo.parquet", tmp_path / "1", tile_rows=12)) == expected
+    parquet.write_table(arrow.table({"name": ["a"] * 90, **sides}), tmp_path / "usual.parquet")
+    usual = choque.scale.pairs(tmp_path / "usual.parquet", tmp_path / "3", tile_rows=12)
+    assert found_pairs(usual) == expected
     named = choque.scale.pairs(tmp_path / "geo.parquet", tmp_path / "2", tile_rows=12, columns=list(sides))
     assert found_pairs(named) == expected
 

@@ -34,9 +34,9 @@ from choque.files.box_arrays import (
     column_names,
     float_type,
     table_from_boxes,
-    usual_columns,
 )
 from choque.files.budget import check_size
+from choque.files.parquet_boxes import box_columns, column_type
 from choque.files.source import NUMBER_MEMORY, lower_suffix, naming_damage, read_head, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
@@ -274,27 +274,12 @@ def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArray
 def _read_parquet(path: Path) -> BoxArrays:
     """Read boxes from columns of usual names, in any order, or from the ``bbox`` of GeoParquet."""
     require_signature(path, b"PAR1", "a Parquet table")
-    arrow = _pyarrow("pyarrow")
     parquet = _pyarrow("pyarrow.parquet")
     with naming_damage(path), parquet.ParquetFile(path) as source:
-        present = source.schema_arrow.names
-        wanted = column_names(3 if {"z_lower", "z_upper"} & set(present) else 2)
-        box: Any = source.schema_arrow.field("bbox").type if present.count("bbox") == 1 else None
-        is_geo = box is not None and arrow.types.is_struct(box) and wanted[0] not in present
-        if is_geo:  # GeoParquet 1.1: the box around each geometry, in a column of its own
-            present = [box.field(place).name for place in range(box.num_fields)]
-        wanted = usual_columns(present) or wanted
-        missing = [name for name in wanted if present.count(name) != 1]
-        if missing:
-            raise UnreadableFile(
-                f"The file {path} does not have exactly one column {missing[0]!r}; it needs {', '.join(wanted)}."
-            )
+        wanted = list(box_columns(path, source))
         for name in wanted:
-            kind = (box.field(name) if is_geo else source.schema_arrow.field(name)).type
-            if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
-                raise UnreadableFile(f"In {path}, the column {name!r} is of type {kind}; numbers are needed.")
+            column_type(path, source, name)
         check_size(source.metadata.num_rows * len(wanted) * NUMBER_MEMORY, path)
-        wanted = [f"bbox.{name}" for name in wanted] if is_geo else wanted
         table = source.read(columns=wanted).flatten()
     for name in wanted:
         if missing_count := table.column(name).null_count:

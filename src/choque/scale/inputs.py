@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from choque._core.types import Floats
 from choque.errors import InvalidInput, MissingExtra, UnreadableFile, require
 from choque.files.box_arrays import column_names, float_type
+from choque.files.parquet_boxes import box_columns, column_type
 from choque.files.source import lower_suffix, naming_damage, read_head, require_signature
 from choque.scale.tiling import first_wrong
 
@@ -28,8 +29,6 @@ GROUP_ROWS = 1 << 20
 
 SPOOLED = "spooled-"
 """How the names of files begin that are named after their content; see `choque.scale.spool`."""
-
-GEO_SIDES = ("min", "max")
 
 Columns: TypeAlias = tuple[str, ...]
 Extent: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
@@ -209,8 +208,8 @@ def _look_at_parquet(word: str, columns: Columns | None, ids: str | None) -> Fil
         facts = source.metadata
         schema = source.schema_arrow
         leaves = {facts.schema.column(number).path: number for number in range(facts.num_columns)}
-        names = _box_columns(path, schema, leaves, columns)
-        dtype = np.result_type(*(_leaf_type(path, schema, name) for name in names))
+        names = box_columns(path, source, columns)
+        dtype = np.result_type(*(column_type(path, source, name) for name in names))
         if ids is not None:
             _check_ids(path, schema, ids)
         numbers = [leaves[name] for name in names]
@@ -219,44 +218,6 @@ def _look_at_parquet(word: str, columns: Columns | None, ids: str | None) -> Fil
         return File(
             str(path.resolve()), tuple(group.num_rows for group in groups), str(dtype), names, stamp_of(path), extents
         )
-
-
-def _box_columns(path: Path, schema: Any, leaves: dict[str, int], columns: Columns | None) -> Columns:
-    """Return the columns of the bounds: those given, ``x_lower`` and so on, or the fields of a GeoParquet ``bbox``."""
-    if columns is None:
-        columns = tuple(column_names(3 if {"z_lower", "z_upper"} & set(leaves) else 2))
-        if not set(columns) & set(leaves):
-            columns = _geo_columns(leaves) or columns
-    for name in columns:
-        if name not in leaves or schema.names.count(name) > 1:
-            present = ", ".join(map(repr, leaves)) or "none"
-            raise UnreadableFile(
-                f"The file {path} does not have exactly one column {name!r}; it needs {', '.join(columns)}, or other "
-                f"names in columns=. It has {present}."
-            )
-    return columns
-
-
-def _geo_columns(leaves: dict[str, int]) -> Columns | None:
-    """Return the fields of the bounding boxes of a GeoParquet file, 3D if it has them."""
-    for axes in ("xyz", "xy"):
-        names = tuple(f"bbox.{axis}{side}" for side in GEO_SIDES for axis in axes)
-        if set(names) <= set(leaves):
-            return names
-    return None
-
-
-def _leaf_type(path: Path, schema: Any, name: str) -> np.dtype[Any]:
-    arrow = _pyarrow("pyarrow")
-    outer, _, inner = (name, "", "") if name in schema.names else name.partition(".")
-    kind = schema.field(outer).type
-    if inner:
-        kind = kind.field(inner).type
-    if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
-        raise UnreadableFile(f"In {path}, the column {name!r} is of type {kind}; numbers are needed.")
-    kept = float_type(np.dtype(kind.to_pandas_dtype()))
-    assert kept is not None
-    return kept
 
 
 def _check_ids(path: Path, schema: Any, ids: str) -> None:
