@@ -176,3 +176,16 @@ def test_data_of_older_sources_are_removed_after_a_while(
     os.utime(old, (0, 0))
     planted(constants="SHIFT = 30.0\n")
     assert not old.exists()
+
+
+def test_long_compiling_is_announced_again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from choque._core import kernel as kernels
+
+    listener = kernels._Announcement()
+    clock = iter(range(0, 60, 6))
+    monkeypatch.setattr(kernels, "perf_counter", lambda: float(next(clock)))
+    for _ in range(3):  # kernels of six seconds each
+        listener.on_start(None)
+        listener.on_end(None)
+    assert capsys.readouterr().err.splitlines()[1:] == ["choque: 2 kernels compiled so far, in 12 s."]
+    assert (listener.count, listener.seconds) == (3, 18.0)

@@ -84,15 +84,19 @@ def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -
     return cast("Callable[Parameters, Result]", compiled)
 
 
+SILENCE = 10.0
+"""Seconds of compiling after which the number of kernels is printed again."""
+
+
 class _Announcement(event.Listener):
-    """Counts what this process compiles, and prints one line when the first kernel is compiled."""
+    """Counts what this process compiles; prints a line when the first kernel is compiled, and every ten seconds."""
 
     def __init__(self) -> None:
         self.count = 0
         """Number of kernels that this process has compiled, without those that it loaded from disk."""
         self.seconds = 0.0
         """Time spent compiling them."""
-        self._depth, self._begin = 0, 0.0
+        self._depth, self._begin, self._said = 0, 0.0, 0.0
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002
         self.count += 1
@@ -106,6 +110,9 @@ class _Announcement(event.Listener):
         self._depth -= 1
         if self._depth == 0:  # a kernel compiles what it calls while it is compiled
             self.seconds += perf_counter() - self._begin
+            if self.seconds - self._said >= SILENCE and not troubles.unkept:
+                self._said = self.seconds
+                print(f"choque: {self.count} kernels compiled so far, in {self.seconds:.0f} s.", file=sys.stderr)  # noqa: T201
 
 
 announcement = _Announcement()

@@ -123,9 +123,9 @@ def _refuse(names: list[str]) -> None:
 def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, **options: Any) -> None:
     """Search from file to file in bounded memory, or say what that would take."""
     from dataclasses import asdict
-    from time import perf_counter
 
     import choque
+    from choque.cli._compiling import working_time
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
     from choque.lab.table import duration
@@ -142,10 +142,10 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
         raise InvalidInput(
             "--memory is given without --output; name a new folder for the pairs, as in --output pairs/."
         )
-    begin = perf_counter()
+    begin = working_time()
     with progress("tiles") as tell:
         found = choque.scale.pairs(file, output, progress=tell, **options)
-    seconds = perf_counter() - begin
+    seconds = working_time() - begin
     if as_json:
         names = [path.name for path in found.files]
         print_json({"file": file, "output": str(output), "pair_count": found.count, "seconds": seconds, "files": names})
