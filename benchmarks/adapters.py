@@ -49,8 +49,7 @@ def broad_phase(method: str, lower: Any, upper: Any, **options: Any) -> Any:
 def box_scene(name: str, count: int, **options: Any) -> Any:
     """Return a generated scene of boxes."""
     return first_that_exists(
-        lambda: choque.scene.generate(name, count, **options),
-        lambda: choque.scene.boxes(name, count, **options),
+        lambda: choque.scene.generate(name, count, **options), lambda: choque.scene.boxes(name, count, **options)
     )
 
 
@@ -84,8 +83,7 @@ def fingsics_world(scene: Any, **options: Any) -> Any:
 def tower(count: int) -> Any:
     """Return the tower of convex bodies of the k-DOP thesis."""
     return first_that_exists(
-        lambda: importlib.import_module("choque.theses.kdop.tower").Tower(count),
-        lambda: choque.scene.Tower(count),
+        lambda: importlib.import_module("choque.theses.kdop.tower").Tower(count), lambda: choque.scene.Tower(count)
     )
 
 
@@ -207,8 +205,7 @@ def phantom(name: str, size: int) -> Any:
 def collides(one: Any, other: Any, *, closed: bool) -> bool:
     """Return whether two volumes collide."""
     return first_that_exists(
-        lambda: one.collides(other, closed=closed),
-        lambda: one.collides(other, contact="closed" if closed else "open"),
+        lambda: one.collides(other, closed=closed), lambda: one.collides(other, contact="closed" if closed else "open")
     )
 
 

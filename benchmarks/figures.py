@@ -126,10 +126,7 @@ def mixed_sizes(plan: Plan) -> Iterator[Figure]:
     count = plan.count(1_000_000)
     (equal,), (mixed,) = frames_of("uniform", count), frames_of("mixed", count)
     one, other = measure(
-        [Elsewhere("equal", equal), Elsewhere("mixed", mixed)],
-        [equal],
-        rounds=plan.rounds,
-        budget=plan.budget,
+        [Elsewhere("equal", equal), Elsewhere("mixed", mixed)], [equal], rounds=plan.rounds, budget=plan.budget
     )
     times = [statistics.median(sample.total for sample in each.samples) for each in (one, other) if each.samples]
     if len(times) < 2:
@@ -249,13 +246,7 @@ def memory(plan: Plan) -> Iterator[Figure]:
     counted = broad.counters.peak_bytes / count
     note = f"traced, beside the output; the method's own counter says {counted:.0f}"
     yield Figure(
-        "memory",
-        f"{count:,} boxes",
-        "at most 120 bytes a box",
-        f"{value:.0f} bytes",
-        value,
-        value <= 120,
-        note,
+        "memory", f"{count:,} boxes", "at most 120 bytes a box", f"{value:.0f} bytes", value, value <= 120, note
     )
     yield resident(plan.count(10_000_000))
 
@@ -321,23 +312,13 @@ def ratio_figure(name: str, work: str, slow: Row, fast: Row, word: str, target: 
         return Figure(name, work, wanted, fast.verdict, None, False, fast.note)
     ratio = slow.total / fast.total
     return Figure(
-        name,
-        work,
-        wanted,
-        f"{ratio:.2f}x",
-        ratio,
-        ratio >= target,
-        f"{duration(slow.total)}, {duration(fast.total)}",
+        name, work, wanted, f"{ratio:.2f}x", ratio, ratio >= target, f"{duration(slow.total)}, {duration(fast.total)}"
     )
 
 
 def output_of(script: str, variables: dict[str, str] | None = None) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | (variables or {}),
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", script], env=os.environ | (variables or {}), capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the process failed")
@@ -391,12 +372,7 @@ def show(figures: list[Figure]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the figures that the project promises.")
     parser.add_argument(
-        "--only",
-        nargs="+",
-        choices=list(FIGURES),
-        default=list(FIGURES),
-        metavar="FIGURE",
-        help=", ".join(FIGURES),
+        "--only", nargs="+", choices=list(FIGURES), default=list(FIGURES), metavar="FIGURE", help=", ".join(FIGURES)
     )
     parser.add_argument("--scale", type=float, default=1.0, help="multiply every count of boxes (default: 1)")
     parser.add_argument("--rounds", type=int, default=7, help="turns of each candidate (default: 7)")

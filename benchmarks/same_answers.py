@@ -153,10 +153,7 @@ def _contacts() -> Answers:
 
     import choque.narrow
 
-    for name, shapes in (
-        ("convex", adapters.convex_shapes(300)),
-        ("round", adapters.round_shapes(1_000)),
-    ):
+    for name, shapes in (("convex", adapters.convex_shapes(300)), ("round", adapters.round_shapes(1_000))):
         found = choque.narrow.contacts(shapes)
         for part in ("pairs", "point", "normal", "depth"):
             yield f"{name} {part}", getattr(found, part)

@@ -13,10 +13,7 @@ from choque.lab.style import COLOURS, SETTINGS
 from choque.theses.kinetic import create_simulation, recommend, scenes
 
 for rate in (10, 100, 10_000):
-    print(
-        f"{rate:>6} frames a second:",
-        recommend(1_000, 0.05, rate, duration=1.0),
-    )
+    print(f"{rate:>6} frames a second:", recommend(1_000, 0.05, rate, duration=1.0))
 
 # %%
 # Both ways are behind one interface, and agree at every frame.

@@ -95,9 +95,7 @@ def test_a_unit_larger_than_any_chunk_gets_a_larger_one(monkeypatch: pytest.Monk
     assert max(offered) == 1024
 
 
-def test_a_kernel_that_refuses_small_chunks_is_asked_again_and_not_run_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_kernel_that_refuses_small_chunks_is_asked_again_and_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_emission, "_SMALLEST_CHUNK", 1)
     monkeypatch.setattr(_emission, "_LARGEST_CHUNK", 1)
 

@@ -101,10 +101,7 @@ def test_crossing_edges_need_their_cross_product() -> None:
     """Two thin rods, crossed and turned, are separated by the cross product of their edges only."""
     axes = random_axes(np.random.default_rng(12), 1, 3)
     tilted = axes.copy()
-    tilted[0, 0], tilted[0, 1] = (
-        (axes[0, 0] + axes[0, 1]) / np.sqrt(2),
-        (axes[0, 1] - axes[0, 0]) / np.sqrt(2),
-    )
+    tilted[0, 0], tilted[0, 1] = ((axes[0, 0] + axes[0, 1]) / np.sqrt(2), (axes[0, 1] - axes[0, 0]) / np.sqrt(2))
     turned = tilted[:, [1, 0, 2]]
     turn = np.array([[np.cos(0.6), np.sin(0.6)], [-np.sin(0.6), np.cos(0.6)]])
     turned[0, 1:] = turn @ turned[0, 1:]
@@ -170,11 +167,7 @@ def test_every_scale_gives_the_same_answer(scale: float) -> None:
     ],
 )
 def test_bad_boxes_are_named(change: dict[str, Any], text: str) -> None:
-    right: dict[str, Any] = {
-        "center": [[0, 0], [1, 1]],
-        "half": [[1, 1], [2, 2]],
-        "axes": [np.eye(2), np.eye(2)],
-    }
+    right: dict[str, Any] = {"center": [[0, 0], [1, 1]], "half": [[1, 1], [2, 2]], "axes": [np.eye(2), np.eye(2)]}
     OrientedBoxes(**right)
     with pytest.raises(InvalidInput, match=text):
         OrientedBoxes(**{**right, **change})

@@ -114,10 +114,7 @@ def scripts(draw: st.DrawFn) -> tuple[bool, list[tuple[str, int]]]:
 @given(scripts())
 def test_method_follows_any_script(method: str, script: tuple[bool, list[tuple[str, int]]]) -> None:
     closed, changes = script
-    broad, mirror = (
-        choque.broad.create(method, _drawn(0, 8), closed=closed),
-        Mirror(_drawn(0, 8), closed=closed),
-    )
+    broad, mirror = (choque.broad.create(method, _drawn(0, 8), closed=closed), Mirror(_drawn(0, 8), closed=closed))
     for change, seed in changes:
         random = np.random.default_rng(seed)
         some = random.permutation(mirror.ids)[: int(random.integers(0, 5))]

@@ -143,10 +143,7 @@ def test_a_closed_pipe_is_not_an_error(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [
-        (["pairs", "nowhere.npy"], 2, "choque: There is no file nowhere.npy.\n"),
-        (["--help"], 0, ""),
-    ],
+    [(["pairs", "nowhere.npy"], 2, "choque: There is no file nowhere.npy.\n"), (["--help"], 0, "")],
 )
 def test_in_a_separate_process(arguments: list[str], code: int, words: str) -> None:
     done = subprocess.run(in_shell(*arguments), capture_output=True, text=True, timeout=120, check=False)

@@ -21,10 +21,7 @@ def by_hand(name: bytes, kind: bytes, counts: tuple[int, int, int, int], numbers
 
 def test_bytes_of_a_solid_scene(tmp_path: Path) -> None:
     path = tmp_path / "a.aabbs"
-    frames = [
-        ([[1, 2, 3], [0, 0, 0]], [[4, 5, 6], [1, 1, 1]]),
-        ([[1, 2, -3], [0, 0, 0]], [[4, 5, 6], [1, 9, 1]]),
-    ]
+    frames = [([[1, 2, 3], [0, 0, 0]], [[4, 5, 6], [1, 1, 1]]), ([[1, 2, -3], [0, 0, 0]], [[4, 5, 6], [1, 9, 1]])]
     boxes.write_frames(path, frames, frame_count=2, name="tiny")
     world = [0, 0, -3, 0, 4, 9, 6, 0]
     start = [1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0, 1, 1, 1, 0]

@@ -26,11 +26,7 @@ SUFFIXES = [".aabbs", ".npz"]
     seed=st.integers(0, 99),
 )
 def test_round_trip(
-    suffix: str,
-    shape: tuple[int, int, int],
-    dtype: str,
-    seed: int,
-    tmp_path_factory: pytest.TempPathFactory,
+    suffix: str, shape: tuple[int, int, int], dtype: str, seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.getbasetemp() / f"frames{suffix}"
     lower = np.random.default_rng(seed).random(shape, dtype=np.float32).astype(dtype)

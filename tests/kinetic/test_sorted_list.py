@@ -34,12 +34,7 @@ def test_golden_run_of_the_specification() -> None:
     points = golden()
     assert points.order.tolist() == [P0, P2, P1, Q2, Q0, Q1]
     seen = [(m.time, m.first, m.last, m.after) for m in points.advance(10)]
-    assert seen == [
-        (1.0, 4, 5, (Q1, Q0)),
-        (1.5, 0, 1, (P2, P0)),
-        (3.0, 1, 3, (Q2, P1, P0)),
-        (6.0, 3, 4, (Q1, P0)),
-    ]
+    assert seen == [(1.0, 4, 5, (Q1, Q0)), (1.5, 0, 1, (P2, P0)), (3.0, 1, 3, (Q2, P1, P0)), (6.0, 3, 4, (Q1, P0))]
     assert points.order.tolist() == [P2, Q2, P1, Q1, P0, Q0]
     assert points.counters.exchanges == 6
 

@@ -29,11 +29,7 @@ def test_ratios_are_to_the_fastest_right_answer_and_wrong_ones_have_none() -> No
         Planted("fast", clock, (2, 0, 0)),
     ]
     rows = rows_of(measure(candidates, frames(), clock=clock, budget=1e6), "planted", frames())
-    assert [(row.contender, row.verdict) for row in rows] == [
-        ("wrong", "wrong"),
-        ("slow", "exact"),
-        ("fast", "exact"),
-    ]
+    assert [(row.contender, row.verdict) for row in rows] == [("wrong", "wrong"), ("slow", "exact"), ("fast", "exact")]
     assert rows[0].ratio is None
     assert rows[0].note == "1 missing, 0 too many"
     assert rows[1].ratio == pytest.approx(3)
@@ -48,10 +44,7 @@ def test_another_question_is_compared_but_never_the_measure() -> None:
     spheres.question = "spheres"
     candidates = [spheres, Planted("boxes", clock, (2, 0, 0))]
     rows = rows_of(measure(candidates, frames(), clock=clock, budget=1e6), "planted", frames())
-    assert [(row.verdict, row.ratio) for row in rows] == [
-        ("other question", pytest.approx(0.5)),
-        ("exact", 1),
-    ]
+    assert [(row.verdict, row.ratio) for row in rows] == [("other question", pytest.approx(0.5)), ("exact", 1)]
 
 
 def test_cut_off_and_failed_stay_in_the_table_with_their_reason() -> None:
@@ -66,11 +59,7 @@ def test_cut_off_and_failed_stay_in_the_table_with_their_reason() -> None:
 def test_bench_runs_methods_on_a_scene_and_tells_its_progress(tmp_path: Path) -> None:
     steps: list[tuple[int, int, str]] = []
     table = bench(
-        ["uniform"],
-        [300],
-        ["brute", "choque.pairs"],
-        repetitions=2,
-        progress=lambda *step: steps.append(step),
+        ["uniform"], [300], ["brute", "choque.pairs"], repetitions=2, progress=lambda *step: steps.append(step)
     )
     assert [row.contender for row in table.rows] == ["brute", "choque.pairs"]
     assert {row.verdict for row in table.rows} == {"exact"}
@@ -132,9 +121,4 @@ def test_render_shows_the_fastest_first_and_says_what_is_wrong() -> None:
 
 
 def test_durations_have_three_digits_and_a_unit() -> None:
-    assert [duration(each) for each in (12.3456, 0.0123456, 1.23456e-5, None)] == [
-        "12.3 s",
-        "12.3 ms",
-        "12.3 µs",
-        "",
-    ]
+    assert [duration(each) for each in (12.3456, 0.0123456, 1.23456e-5, None)] == ["12.3 s", "12.3 ms", "12.3 µs", ""]

@@ -129,8 +129,7 @@ def test_methods_and_engines_kept_for_comparison_make_finished_cells_stale() -> 
 
 
 @pytest.mark.parametrize(
-    ("declared", "level"),
-    [((1, 10), 0), ((1, 10), -1), ((0, 1), -1), ((0.1, 0.5), 0.0), ((0.1, 0.5), float("nan"))],
+    ("declared", "level"), [((1, 10), 0), ((1, 10), -1), ((0, 1), -1), ((0.1, 0.5), 0.0), ((0.1, 0.5), float("nan"))]
 )
 def test_numbers_must_be_of_the_kind_of_the_declared_ones(declared: tuple[float, ...], level: float) -> None:
     with pytest.raises(InvalidInput, match=r"The factor 'n' was given .*; it takes .*numbers"):

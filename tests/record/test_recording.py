@@ -145,11 +145,7 @@ def test_an_existing_file_is_not_touched(write: Write, frames: Frames) -> None:
 
 @pytest.mark.parametrize("survives", [0, 1, 2])
 def test_a_full_disk_is_a_sentence_and_keeps_what_is_there(
-    tmp_path: Path,
-    frames: Frames,
-    table: Callable[[int], BodyTable],
-    monkeypatch: pytest.MonkeyPatch,
-    survives: int,
+    tmp_path: Path, frames: Frames, table: Callable[[int], BodyTable], monkeypatch: pytest.MonkeyPatch, survives: int
 ) -> None:
     real, written = recorder.write_block, []
 

@@ -90,11 +90,7 @@ def test_a_viewpoint_orbits_the_third_axis() -> None:
         (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
         (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
         (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),
-        (
-            ["two-spheres"],
-            FilmRequest(look=Look(axes=True)),
-            "axes was given, which applies to a scene of bodies",
-        ),
+        (["two-spheres"], FilmRequest(look=Look(axes=True)), "axes was given, which applies to a scene of bodies"),
     ],
 )
 def test_invalid_requests_are_refused(tmp_path: Path, things: list[str], request_: FilmRequest, message: str) -> None:

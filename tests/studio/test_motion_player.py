@@ -102,9 +102,7 @@ def test_frame_k_shows_positions_at_k_steps(rate: float) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(
-    seed=st.integers(0, 1000),
-    n=st.integers(0, 12),
-    moves=st.lists(st.floats(-0.2, 1.2, allow_nan=False), max_size=6),
+    seed=st.integers(0, 1000), n=st.integers(0, 12), moves=st.lists(st.floats(-0.2, 1.2, allow_nan=False), max_size=6)
 )
 def test_seeking_shows_the_pairs_the_order_and_the_queue_of_that_time(seed: int, n: int, moves: list[float]) -> None:
     model = scenes.make("random-shapes", n=n, occupancy=0.3, seed=seed)

@@ -149,9 +149,7 @@ class TestOffScreen:
             assert report.endswith("collide" if name == "together" else "are apart")
         assert reds["apart"] == 0
         request = PictureRequest(
-            parameters={"shift": [1.0, 0.0, 0.0], "voxels_per_unit": 5},
-            look=SMALL,
-            volumes=VolumeLook((set(), set())),
+            parameters={"shift": [1.0, 0.0, 0.0], "voxels_per_unit": 5}, look=SMALL, volumes=VolumeLook((set(), set()))
         )
         draw_picture(tmp_path / "region.png", ["two-spheres"], request=request)
         assert reddish(pixels(tmp_path / "region.png")) > 500

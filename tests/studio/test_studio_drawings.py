@@ -14,15 +14,7 @@ from choque.bounds import Boxes, directions
 from choque.record import BodyTable, Poses
 from choque.studio import meshes
 from choque.studio.page.backdrop import shadows_of
-from choque.studio.page.bodies import (
-    BLOCK,
-    COARSE,
-    COLORINGS,
-    Part,
-    blocks_of,
-    definition_for,
-    parts_of,
-)
+from choque.studio.page.bodies import BLOCK, COARSE, COLORINGS, Part, blocks_of, definition_for, parts_of
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import OVERLAYS, Options, area_members, structure_of, sweep_axis_of
 from choque.studio.page.stage import about_body, body_on_ray

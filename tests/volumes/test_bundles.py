@@ -22,10 +22,7 @@ def rows_of_two(mask: np.ndarray) -> np.ndarray:
 
 
 @given(
-    st.tuples(*(st.integers(1, 9),) * 3),
-    st.sampled_from((0.05, 0.3, 0.7)),
-    st.integers(0, 10_000),
-    st.integers(1, 3),
+    st.tuples(*(st.integers(1, 9),) * 3), st.sampled_from((0.05, 0.3, 0.7)), st.integers(0, 10_000), st.integers(1, 3)
 )
 @settings(max_examples=60)
 def test_a_bundle_holds_what_its_rows_hold(shape: tuple[int, int, int], share: float, seed: int, enlarged: int) -> None:

@@ -94,10 +94,7 @@ class Sink:
             self.chunks.append(keys[:count])
 
     def _work(
-        self,
-        kernel: EmissionKernel,
-        draw: Callable[[], tuple[int, int] | None],
-        arguments: tuple[object, ...],
+        self, kernel: EmissionKernel, draw: Callable[[], tuple[int, int] | None], arguments: tuple[object, ...]
     ) -> None:
         size = self._chunk_size
         chunk: Keys = memory.empty(size, np.uint64)

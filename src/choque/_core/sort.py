@@ -35,12 +35,7 @@ MAX_RANKED = 64
 
 
 def sorted_pairs(
-    chunks: list[Keys],
-    row_count: int,
-    thread_count: int,
-    partner_count: int | None = None,
-    *,
-    repeats: bool = False,
+    chunks: list[Keys], row_count: int, thread_count: int, partner_count: int | None = None, *, repeats: bool = False
 ) -> Pairs:
     """Return all packed pairs of ``chunks`` as one sorted (m, 2) array.
 
@@ -204,13 +199,7 @@ def _count_digits(
 
 @kernel
 def _place_digits(
-    keys: Keys,
-    first: int,
-    last: int,
-    shift: np.uint64,
-    offsets: NDArray[np.int64],
-    target: Keys,
-    mask: np.uint64,
+    keys: Keys, first: int, last: int, shift: np.uint64, offsets: NDArray[np.int64], target: Keys, mask: np.uint64
 ) -> None:
     for k in range(first, last):
         digit = (keys[k] >> shift) & mask

@@ -242,13 +242,7 @@ class Slabs(NamedTuple):
 
 @kernel
 def overlap_slabs(
-    first: int,
-    last: int,
-    pairs: NDArray[np.int32],
-    one: Slabs,
-    other: Slabs,
-    closed: bool,
-    result: NDArray[np.bool_],
+    first: int, last: int, pairs: NDArray[np.int32], one: Slabs, other: Slabs, closed: bool, result: NDArray[np.bool_]
 ) -> None:
     """Test whether the intervals of ``pairs[first:last]`` overlap along every direction; exact, as it only compares.
 

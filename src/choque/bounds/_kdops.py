@@ -24,15 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.kernel import kernel
-from choque._core.rounding import (
-    SMALLEST,
-    add_down,
-    add_up,
-    dot_down,
-    dot_up,
-    narrow_down,
-    narrow_up,
-)
+from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, narrow_down, narrow_up
 from choque._core.types import Floats, Rows
 from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, extent_along, swept_slabs
 from choque.errors import InvalidInput
@@ -188,11 +180,7 @@ def _directions_in(dimension: int, k: int | None) -> NDArray[np.float64]:
 
 @kernel
 def _fit_slabs(
-    flat: Floats,
-    starts: Rows,
-    directions: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    flat: Floats, starts: Rows, directions: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> None:
     """Write the extent of each group of points along each direction, rounded outward.
 

@@ -42,13 +42,7 @@ class Frames(NamedTuple):
 
 @kernel
 def _overlap_oriented(
-    first: int,
-    last: int,
-    pairs: NDArray[np.int32],
-    one: Frames,
-    other: Frames,
-    closed: bool,
-    result: NDArray[np.bool_],
+    first: int, last: int, pairs: NDArray[np.int32], one: Frames, other: Frames, closed: bool, result: NDArray[np.bool_]
 ) -> None:
     """Test ``pairs[first:last]`` by 15 directions (Gottschalk, Lin and Manocha, OBBTree, 1996).
 

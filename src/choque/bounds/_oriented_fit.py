@@ -93,11 +93,7 @@ def _choose_axes(
             if surface < least * (1 - GAIN):
                 least, best = surface, frame
         for axis in range(3):
-            axes[row, 0, axis], axes[row, 1, axis], axes[row, 2, axis] = (
-                best[0][axis],
-                best[1][axis],
-                best[2][axis],
-            )
+            axes[row, 0, axis], axes[row, 1, axis], axes[row, 2, axis] = (best[0][axis], best[1][axis], best[2][axis])
 
 
 @kernel

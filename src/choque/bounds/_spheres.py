@@ -42,13 +42,7 @@ class Balls(NamedTuple):
 
 @kernel
 def _overlap_spheres(
-    first: int,
-    last: int,
-    pairs: NDArray[np.int32],
-    one: Balls,
-    other: Balls,
-    closed: bool,
-    result: NDArray[np.bool_],
+    first: int, last: int, pairs: NDArray[np.int32], one: Balls, other: Balls, closed: bool, result: NDArray[np.bool_]
 ) -> None:
     """Test ``pairs[first:last]`` in float64 and in O(1) memory."""
     for index in range(first, last):

@@ -14,18 +14,7 @@ if TYPE_CHECKING:
     from choque.broad.index import Index, find, names, register
     from choque.broad.structure import Structure
 
-__all__ = [
-    "BroadPhase",
-    "Counters",
-    "Index",
-    "PairFilter",
-    "Sink",
-    "Structure",
-    "create",
-    "find",
-    "names",
-    "register",
-]
+__all__ = ["BroadPhase", "Counters", "Index", "PairFilter", "Sink", "Structure", "create", "find", "names", "register"]
 
 __getattr__, __dir__ = exporting(
     __name__,

@@ -68,9 +68,7 @@ class Grid(Index):
         emit_rows(sink, self._rows)
 
 
-def _cells_in_use(
-    rows: Rows,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+def _cells_in_use(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """Return the cells in use: their level, their number in it, and where each begins among the boxes in order.
 
     The last array holds the numbers of all boxes but giants, in the order of the cells.

@@ -271,14 +271,7 @@ def _emit_all(first: int, last: int, chunk: Keys, questions: Any, columns: Any, 
     for i in range(first, last):
         if written + count > chunk.size:
             return i, written, count * (i - first)
-        box = (
-            questions[i, 0],
-            questions[i, 1],
-            questions[i, 2],
-            questions[i, 3],
-            questions[i, 4],
-            questions[i, 5],
-        )
+        box = (questions[i, 0], questions[i, 1], questions[i, 2], questions[i, 3], questions[i, 4], questions[i, 5])
         for j in range(0, count, BLOCK):
             columns_meet(lanes, j, box, mask)
             if is_any(words):

@@ -74,11 +74,7 @@ class SapKdop(Index):
     keeps_bounds: ClassVar[bool] = True
 
     def __init__(
-        self,
-        *,
-        axis_period: int | None = AXIS_PERIOD,
-        tiles: bool | None = None,
-        device: str | None = None,
+        self, *, axis_period: int | None = AXIS_PERIOD, tiles: bool | None = None, device: str | None = None
     ) -> None:
         if axis_period is not None:
             axis_period = check.whole_number(axis_period, "axis_period", 1, otherwise="None for never")

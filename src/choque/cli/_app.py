@@ -90,8 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(problem), BAD_INPUT)
     except MemoryError:
         return _complain(
-            "There is not enough memory for this; give less data, such as fewer boxes or larger voxels.",
-            BAD_INPUT,
+            "There is not enough memory for this; give less data, such as fewer boxes or larger voxels.", BAD_INPUT
         )
     except BrokenPipeError:
         # The reader of the pipe has closed it; the rest of the buffer must not fail again at exit.

@@ -45,9 +45,7 @@ class Looks:
     show: Annotated[
         str | None,
         typer.Option(
-            "--show",
-            metavar="NAMES",
-            help="Volumes: first/second, as in 'surface,brinks xyz/triangles,box'.",
+            "--show", metavar="NAMES", help="Volumes: first/second, as in 'surface,brinks xyz/triangles,box'."
         ),
     ] = None
     no_region: Annotated[bool, typer.Option("--no-region", help="Volumes: do not draw their intersection.")] = False

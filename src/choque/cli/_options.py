@@ -19,8 +19,7 @@ BoxesFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Boxes: .npy, .npz, .csv, .parquet or .aabbs.", show_default=False)
 ]
 Method = Annotated[
-    str,
-    typer.Option("--method", metavar="NAME", help="See 'choque methods'.", autocompletion=complete_methods),
+    str, typer.Option("--method", metavar="NAME", help="See 'choque methods'.", autocompletion=complete_methods)
 ]
 Methods = Annotated[
     list[str] | None,
@@ -37,8 +36,7 @@ Frame = Annotated[int, typer.Option("--frame", metavar="K", help="Frame of a mov
 HalfOpen = Annotated[bool, typer.Option("--half-open", help="Boxes that only touch do not overlap.")]
 Threads = Annotated[int | None, typer.Option("--threads", metavar="N", help="Number of threads; default: all.")]
 Device = Annotated[
-    str | None,
-    typer.Option("--device", metavar="NAME", help="cuda or cuda:N; without such a device the CPU is used."),
+    str | None, typer.Option("--device", metavar="NAME", help="cuda or cuda:N; without such a device the CPU is used.")
 ]
 Settings = Annotated[
     list[str] | None,

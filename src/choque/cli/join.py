@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 SHOWN = 5
 """Number of pairs in the summary."""
 
-BoxFile = Annotated[
-    Path,
-    typer.Argument(help="Boxes: .npy, .npz, .csv, .parquet, COCO .json.", show_default=False),
-]
+BoxFile = Annotated[Path, typer.Argument(help="Boxes: .npy, .npz, .csv, .parquet, COCO .json.", show_default=False)]
 Over = Annotated[
     str, typer.Option("--over", metavar="NAME", help="Divide the intersection by 'union' or by the 'smaller' box.")
 ]

@@ -20,8 +20,7 @@ MeshFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A mesh: .stl, .obj, .ply, .off, .glb, .3mf …", show_default=False)
 ]
 SolidFile = Annotated[
-    Path,
-    typer.Argument(metavar="FILE", help="A mesh, or a scan or volume, whose voxels are used.", show_default=False),
+    Path, typer.Argument(metavar="FILE", help="A mesh, or a scan or volume, whose voxels are used.", show_default=False)
 ]
 Above = Annotated[
     float | None, typer.Option("--above", metavar="VALUE", help="Keep voxels of a scan above it.", show_default=False)
@@ -147,8 +146,7 @@ def clearance(
         Path | None, typer.Option("--output", metavar="FILE", help="Write a row a vertex as .csv.", show_default=False)
     ] = None,
     colors: Annotated[
-        Path | None,
-        typer.Option("--colors", metavar="FILE", help="Write OTHER in colors as .ply.", show_default=False),
+        Path | None, typer.Option("--colors", metavar="FILE", help="Write OTHER in colors as .ply.", show_default=False)
     ] = None,
     above: Above = None,
     as_json: AsJson = False,

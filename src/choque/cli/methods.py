@@ -72,8 +72,5 @@ def describe(name: str) -> Description:
     summary, _, rest = (inspect.getdoc(method) or "").replace("`", "").partition("\n\n")
     guarantees = rest.partition("Guarantees:")[2].partition("\n\n")[0]
     return Description(
-        name=name,
-        summary=" ".join(summary.split()),
-        guarantees=" ".join(guarantees.split()),
-        options=method.options(),
+        name=name, summary=" ".join(summary.split()), guarantees=" ".join(guarantees.split()), options=method.options()
     )

@@ -105,8 +105,7 @@ def run(
         int | None, typer.Option("--benchmark", metavar="N", help="Run it N times and write times and a summary.")
     ] = None,
     config: Annotated[
-        Path | None,
-        typer.Option("--config", metavar="FILE", help="A config.txt of Fingsics; options take precedence."),
+        Path | None, typer.Option("--config", metavar="FILE", help="A config.txt of Fingsics; options take precedence.")
     ] = None,
     fps: Annotated[
         int | None, typer.Option("--fps", metavar="N", help="Steps per second; those of the scene by default.")
@@ -367,13 +366,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     folder = run_folder(plan.given, plan.output, plan.scene.name)
     with progress() as tell:
         result = benchmark(
-            plan.make_world,
-            folder,
-            steps=plan.steps,
-            runs=runs,
-            dt=plan.dt,
-            scene=plan.scene.name,
-            progress=tell,
+            plan.make_world, folder, steps=plan.steps, runs=runs, dt=plan.dt, scene=plan.scene.name, progress=tell
         )
     if as_json:
         totals = result.totals

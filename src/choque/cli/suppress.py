@@ -20,11 +20,7 @@ MAX_CLASSES = 12
 def suppress(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Boxes with scores: COCO .json, .csv or .parquet.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="FILE", help="Boxes with scores: COCO .json, .csv or .parquet.", show_default=False),
     ],
     iou: Annotated[float, typer.Option("--iou", metavar="T", help="Overlaps above this are suppressed.")] = 0.5,
     over: Over = "union",

@@ -21,9 +21,7 @@ def test_scenes(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FOLDER",
-            help="Scenes and expected logs; the built-in scenes by default.",
-            show_default=False,
+            metavar="FOLDER", help="Scenes and expected logs; the built-in scenes by default.", show_default=False
         ),
     ] = None,
     output: Annotated[

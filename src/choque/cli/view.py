@@ -19,8 +19,7 @@ def view(
         ),
     ] = None,
     study: Annotated[
-        str | None,
-        typer.Option("--study", metavar="NAME", help="Kind of THING, if unclear: kinetic or volumes."),
+        str | None, typer.Option("--study", metavar="NAME", help="Kind of THING, if unclear: kinetic or volumes.")
     ] = None,
     options: Settings = None,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",

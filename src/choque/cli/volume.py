@@ -31,8 +31,7 @@ Label = Annotated[int | None, typer.Option("--label", metavar="N", help="Scans: 
 Axes = Annotated[str | None, typer.Option("--axes", metavar="ORDER", help="TIFF and NumPy arrays: zyx or xyz.")]
 World = Annotated[str, typer.Option("--world", metavar="FRAME", help="World axes: LPS, as DICOM, or RAS, as NIfTI.")]
 Spacing = Annotated[
-    str | None,
-    typer.Option("--spacing", metavar="X,Y,Z", help="Scans: edges of a voxel, if the file has none."),
+    str | None, typer.Option("--spacing", metavar="X,Y,Z", help="Scans: edges of a voxel, if the file has none.")
 ]
 Straighten = Annotated[bool, typer.Option("--straighten", help="Scans: resample oblique axes to those of the world.")]
 Series = Annotated[
@@ -40,8 +39,7 @@ Series = Annotated[
     typer.Option("--series", metavar="NAME", help="DICOM folders: a series by description, number or identifier."),
 ]
 PerUnit = Annotated[
-    float | None,
-    typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan."),
+    float | None, typer.Option("--voxels-per-unit", metavar="N", help="Meshes: resolution, without another scan.")
 ]
 Fill = Annotated[str, typer.Option("--fill", metavar="HOW", help="Meshes: solid or surface.")]
 Conservative = Annotated[
@@ -218,8 +216,7 @@ def collide(
     resample: Resample = False,
     closed: Annotated[bool, typer.Option("--closed", help="Touching is a collision.")] = False,
     report: Annotated[
-        bool,
-        typer.Option("--report", help="Also print intersection and separating push, or distance."),
+        bool, typer.Option("--report", help="Also print intersection and separating push, or distance.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

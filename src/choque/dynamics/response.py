@@ -250,11 +250,7 @@ def turn_by(rotation: Any, row: Integer, by: Vector) -> None:
 @helper
 def _axis(rotation: Any, row: Integer, axis: Integer) -> Vector:
     """Return where a local axis points in the world."""
-    return (
-        np.float64(rotation[row, 0, axis]),
-        np.float64(rotation[row, 1, axis]),
-        np.float64(rotation[row, 2, axis]),
-    )
+    return (np.float64(rotation[row, 0, axis]), np.float64(rotation[row, 1, axis]), np.float64(rotation[row, 2, axis]))
 
 
 @helper
@@ -329,10 +325,7 @@ def _cosine_and_sine(degrees: Floats) -> tuple[NDArray[np.float64], NDArray[np.f
 
 RESPONSES: Registry[type[Response]] = Registry(
     "response",
-    {
-        "impulse": "choque.dynamics.impulse:Impulse",
-        "soft-step": "choque.dynamics.soft_step.response:SoftStep",
-    },
+    {"impulse": "choque.dynamics.impulse:Impulse", "soft-step": "choque.dynamics.soft_step.response:SoftStep"},
     group="choque.responses",
 )
 

@@ -317,11 +317,7 @@ def _pyarrow(module: str) -> ModuleType:
 
 # Formats by suffix
 
-READERS: dict[str, BoxesReader] = {
-    ".npy": _read_npy,
-    ".csv": csv_table.read_boxes,
-    ".parquet": _read_parquet,
-}
+READERS: dict[str, BoxesReader] = {".npy": _read_npy, ".csv": csv_table.read_boxes, ".parquet": _read_parquet}
 """Formats of a single frame, by suffix."""
 
 FRAME_FORMATS: dict[str, tuple[Callable[[Path], FrameStore], FramesWriter]] = {

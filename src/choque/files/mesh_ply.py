@@ -193,10 +193,7 @@ def _take(stream: BinaryIO, size: int) -> bytes:
 
 
 def write(
-    path: Path,
-    vertices: NDArray[np.float64],
-    faces: NDArray[np.int64],
-    colors: NDArray[np.uint8] | None = None,
+    path: Path, vertices: NDArray[np.float64], faces: NDArray[np.int64], colors: NDArray[np.uint8] | None = None
 ) -> None:
     """Write little-endian binary PLY, with colors (n, 3) of the vertices if given; reading it gives the same floats."""
     points = np.zeros(len(vertices), np.dtype([("place", "<f8", 3), ("color", "u1", 3 if colors is not None else 0)]))

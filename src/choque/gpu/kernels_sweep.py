@@ -181,12 +181,5 @@ def sum_tests(ends: wp.array(dtype=wp.int32), tests: wp.array(dtype=wp.int64)):
     wp.atomic_add(tests, 0, wp.int64(ends[place] - place - 1))
 
 
-overload(
-    (wp.float32, wp.float64),
-    project_slabs,
-    copy_keys,
-    find_ends,
-    count_pairs,
-    fill_pairs,
-)
+overload((wp.float32, wp.float64), project_slabs, copy_keys, find_ends, count_pairs, fill_pairs)
 overload((wp.int32,), find_ends)  # of fixed-point keys

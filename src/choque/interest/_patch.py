@@ -190,11 +190,7 @@ def _closed_up(
 
 @kernel
 def _keys_around(
-    chosen: Rows,
-    bodies: tuple[Any, ...],
-    structure: tuple[Any, ...],
-    patch: tuple[Any, ...],
-    keys: NDArray[np.int64],
+    chosen: Rows, bodies: tuple[Any, ...], structure: tuple[Any, ...], patch: tuple[Any, ...], keys: NDArray[np.int64]
 ) -> tuple[int, int]:
     """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests.
 

@@ -18,13 +18,7 @@ from choque._core.types import Integer, Keys, Pairs, Rows
 from choque.broad import Sink
 from choque.interest._bodies import Bodies
 from choque.interest._together import STRETCH, Owners, make_scratch, share_box, write_members
-from choque.interest.body_index import (
-    BodyIndex,
-    gather_from_cells,
-    gather_from_leaves,
-    make_body_grid,
-    make_body_tree,
-)
+from choque.interest.body_index import BodyIndex, gather_from_cells, gather_from_leaves, make_body_grid, make_body_tree
 
 MAX_WASTE = 12.0
 """Cells that take more tests than this for each member found, beyond `FREE_TESTS`, are replaced by a tree."""

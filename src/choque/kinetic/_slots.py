@@ -23,15 +23,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper
 from choque._core.types import Integer
-from choque.kinetic._certificates import (
-    EMPTY,
-    Motion,
-    Paths,
-    certify,
-    position,
-    preceding,
-    wall_time,
-)
+from choque.kinetic._certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
 from choque.kinetic._heap import Numbers, Times, reschedule
 
 LEAF = 32

@@ -79,10 +79,7 @@ def frame_contacts(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> 
     frame, (height, width) = _checked(labels), _sides(pixel_size)
     found, lengths = [], []
     # Neighbours side by side share an upright edge of a pixel's height, neighbours above each other one of its width.
-    for before, after, edge in (
-        (frame[:, :-1], frame[:, 1:], height),
-        (frame[:-1], frame[1:], width),
-    ):
+    for before, after, edge in ((frame[:, :-1], frame[:, 1:], height), (frame[:-1], frame[1:], width)):
         border = before != after
         a, b = before[border].astype(np.int64), after[border].astype(np.int64)
         both = (a != 0) & (b != 0)

@@ -94,9 +94,5 @@ def judged(claim: Claim, judge: Judge, result: Result) -> Claim:
             "confirmed(…), refuted(…) or not_testable(…). The samples are kept."
         )
     return replace(
-        claim,
-        measured=finding.measured,
-        interval=finding.interval,
-        verdict=finding.verdict,
-        note=finding.note,
+        claim, measured=finding.measured, interval=finding.interval, verdict=finding.verdict, note=finding.note
     )

@@ -171,8 +171,7 @@ def crossover(
     if value is None or not np.isfinite(value):
         return None
     drawn = np.stack(
-        [np.log(_medians(a, resamples, generator) / _medians(b, resamples, generator)) for a, b in curves],
-        axis=1,
+        [np.log(_medians(a, resamples, generator) / _medians(b, resamples, generator)) for a, b in curves], axis=1
     )
     found = [_last_crossing(places, row) for row in drawn]
     ends = {None: places[-1], -np.inf: places[0]}

@@ -65,10 +65,7 @@ class Surface(NamedTuple):
 
 
 def make_surface(
-    vertices: NDArray[np.float64],
-    faces: NDArray[np.int32],
-    thread_count: int,
-    rows: NDArray[np.uint32] | None = None,
+    vertices: NDArray[np.float64], faces: NDArray[np.int32], thread_count: int, rows: NDArray[np.uint32] | None = None
 ) -> Surface:
     """Order the faces, unless in the order ``rows``, and build their tree. O(n log n) time; 64 bytes a triangle."""
     middle = 0.5 * vertices.min(axis=0) + 0.5 * vertices.max(axis=0) if len(vertices) else np.zeros(3)

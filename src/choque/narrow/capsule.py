@@ -204,10 +204,7 @@ def closest_to_rectangle(
     over an interval, the two touch in its middle.
     """
     interval = whole(
-        half,
-        _slope(-half, middle, course, length, width),
-        _slope(half, middle, course, length, width),
-        tolerance,
+        half, _slope(-half, middle, course, length, width), _slope(half, middle, course, length, width), tolerance
     )
     for side in range(4):
         if side < 2:

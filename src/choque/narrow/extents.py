@@ -47,13 +47,7 @@ def bound(kernel: Callable[..., int], shapes: Shapes, thread_count: int, *output
 
 @kernel
 def bound_slabs(
-    first: int,
-    last: int,
-    solids: Solids,
-    slack: float,
-    directions: NDArray[np.float64],
-    lower: Floats,
-    upper: Floats,
+    first: int, last: int, solids: Solids, slack: float, directions: NDArray[np.float64], lower: Floats, upper: Floats
 ) -> int:
     """Write the extent of each body along each of the ``directions`` (k, 3), exact up to ``slack``: (n, k) each."""
     kind, position, rotation, size, hull, points, starts = solids
@@ -81,14 +75,7 @@ def bound_slabs(
 
 
 @kernel
-def bound_boxes(
-    first: int,
-    last: int,
-    solids: Solids,
-    slack: float,
-    lower: Floats,
-    upper: Floats,
-) -> int:
+def bound_boxes(first: int, last: int, solids: Solids, slack: float, lower: Floats, upper: Floats) -> int:
     """Write the box around each body, (n, 3) each: `bound_slabs` along the axes, without the products with zero."""
     kind, position, rotation, size, hull, points, starts = solids
     lost = _first_unsound(solids, first, last)
@@ -123,13 +110,7 @@ def bound_boxes(
 
 @kernel
 def bound_oriented(
-    first: int,
-    last: int,
-    solids: Solids,
-    slack: float,
-    center: Floats,
-    half: Floats,
-    axes: Floats,
+    first: int, last: int, solids: Solids, slack: float, center: Floats, half: Floats, axes: Floats
 ) -> int:
     """Write the box around each body along its own axes; along those of the world for a sphere.
 
@@ -175,14 +156,7 @@ def bound_oriented(
 
 
 @kernel
-def bound_spheres(
-    first: int,
-    last: int,
-    solids: Solids,
-    slack: float,
-    center: Floats,
-    radius: Floats,
-) -> int:
+def bound_spheres(first: int, last: int, solids: Solids, slack: float, center: Floats, radius: Floats) -> int:
     """Write the sphere around each body, at its centre: (n, 3) and (n,). That of a plane is infinite."""
     kind, position, _, size, hull, points, starts = solids
     lost = _first_unsound(solids, first, last)

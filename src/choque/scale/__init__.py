@@ -23,10 +23,5 @@ __all__ = ["Found", "SearchPlan", "collide", "join", "map_worlds", "open", "pair
 __getattr__, __dir__ = exporting(
     __name__,
     __all__,
-    {
-        "._plan": "SearchPlan",
-        ".found": "Found open",
-        ".run": "join pairs plan",
-        ".sweeps": "collide map_worlds",
-    },
+    {"._plan": "SearchPlan", ".found": "Found open", ".run": "join pairs plan", ".sweeps": "collide map_worlds"},
 )

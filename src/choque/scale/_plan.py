@@ -266,13 +266,7 @@ def _node_number(word: str) -> int:
 
 
 def make_plan(
-    sets: tuple[BoxSet, ...],
-    *,
-    closed: bool,
-    order: Order,
-    memory: int,
-    workers: int,
-    tile_rows: int | None = None,
+    sets: tuple[BoxSet, ...], *, closed: bool, order: Order, memory: int, workers: int, tile_rows: int | None = None
 ) -> SearchPlan:
     """Sample the boxes, cut space into tiles that fit the memory of a worker, and say what the search will take."""
     if len({each.dimension for each in sets}) > 1:

@@ -38,12 +38,7 @@ def scatter(plan: SearchPlan, work: Path, task: int, share: Share) -> int:
     file = boxes.files[share.file_number]
     first_row = share.first_row - sum(file.groups[: share.first_group])
     batches = read_batches(
-        file,
-        share.first_group,
-        share.last_group,
-        batch_rows=plan.options.batch_rows,
-        dtype=plan.dtype,
-        ids=boxes.ids,
+        file, share.first_group, share.last_group, batch_rows=plan.options.batch_rows, dtype=plan.dtype, ids=boxes.ids
     )
     path = boxes_file(work, task)
     with replacing(path) as handle:

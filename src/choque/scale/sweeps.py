@@ -179,11 +179,7 @@ def collide(
             found,
             blocks,
             lambda block: submit(
-                collide_block,
-                volumes,
-                places[slice(*block)],
-                None if turns is None else turns[slice(*block)],
-                closed,
+                collide_block, volumes, places[slice(*block)], None if turns is None else turns[slice(*block)], closed
             ),
         )
         done = 0

@@ -312,9 +312,4 @@ def _write(
     return count
 
 
-_MAKERS = {
-    "bodies": _film_bodies,
-    "kinetic": _film_kinetic,
-    "recording": _film_recording,
-    "volumes": _film_volumes,
-}
+_MAKERS = {"bodies": _film_bodies, "kinetic": _film_kinetic, "recording": _film_recording, "volumes": _film_volumes}

@@ -97,8 +97,7 @@ class Run:
         wanted = self.mirror.add(self._boxes(arriving), **filters)
         self.places = np.append(self.places, arriving)
         self.trial.require(
-            np.array_equal(given, wanted),
-            f"add() gave the ids {np.asarray(given).tolist()}, not {wanted.tolist()}",
+            np.array_equal(given, wanted), f"add() gave the ids {np.asarray(given).tolist()}, not {wanted.tolist()}"
         )
 
     def _remove(self) -> None:
@@ -211,8 +210,7 @@ def from_nothing_and_back(subject: Subject) -> None:
             trial.moment = f"round {round_number}"
             ids = broad.add(boxes)
             trial.require(
-                np.array_equal(ids, mirror.add(boxes)),
-                f"add() gave ids from {ids[0]} on: one was used before",
+                np.array_equal(ids, mirror.add(boxes)), f"add() gave ids from {ids[0]} on: one was used before"
             )
             trial.agree("pairs()", broad.pairs(), mirror.pairs())
             trial.require(np.array_equal(broad.began, broad.pairs()), "began is not pairs() after filling")

@@ -20,12 +20,7 @@ class Check:
     body: Body
 
     def __call__(
-        self,
-        factory: Factory,
-        *,
-        thorough: bool = False,
-        exact: bool = True,
-        options: Mapping[str, Any] | None = None,
+        self, factory: Factory, *, thorough: bool = False, exact: bool = True, options: Mapping[str, Any] | None = None
     ) -> None:
         """Run it; the arguments are those of `choque.testing.check_broad_phase`."""
         self.body(Subject(self.name, factory, exact, thorough, dict(options or {})))

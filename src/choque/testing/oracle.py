@@ -47,13 +47,7 @@ def overlapping_pairs(
 
 
 def overlapping_queries(
-    lower: Floats,
-    upper: Floats,
-    other_lower: Floats,
-    other_upper: Floats,
-    *,
-    closed: bool = True,
-    block: int = BLOCK,
+    lower: Floats, upper: Floats, other_lower: Floats, other_upper: Floats, *, closed: bool = True, block: int = BLOCK
 ) -> Pairs:
     """Return which rows of ``other`` overlap which rows: (m, 2) int32 of (row of other, row), sorted."""
     found = [np.empty((0, 2), np.int32)]

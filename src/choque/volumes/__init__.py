@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from choque.volumes._scene import Scene
     from choque.volumes._volume import Overlap, Volume
 
-__all__ = [
-    "Body",
-    "ExtremeVertices",
-    "Lattice",
-    "Overlap",
-    "Scene",
-    "Volume",
-    "phantoms",
-]
+__all__ = ["Body", "ExtremeVertices", "Lattice", "Overlap", "Scene", "Volume", "phantoms"]
 
 __getattr__, __dir__ = exporting(
     __name__,

@@ -37,13 +37,7 @@ class Volume:
     # Constructors
 
     @classmethod
-    def from_voxels(
-        cls,
-        mask: ArrayLike,
-        *,
-        spacing: ArrayLike = 1.0,
-        origin: ArrayLike = (0.0, 0.0, 0.0),
-    ) -> Volume:
+    def from_voxels(cls, mask: ArrayLike, *, spacing: ArrayLike = 1.0, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Volume:
         """Return the true voxels of a mask with axes x, y, z.
 
         Parameters

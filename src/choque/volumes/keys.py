@@ -92,13 +92,7 @@ def odd_ones_out(keys: VertexKeys) -> VertexKeys:
 
 @kernel
 def merge_xor(
-    left: VertexKeys,
-    left_count: int,
-    right: VertexKeys,
-    first: int,
-    last: int,
-    mask: int,
-    result: VertexKeys,
+    left: VertexKeys, left_count: int, right: VertexKeys, first: int, last: int, mask: int, result: VertexKeys
 ) -> int:
     """Write the keys that are in exactly one of ``left[:left_count]`` and ``right[first:last] & mask``.
 

@@ -94,10 +94,7 @@ def _summed(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 @kernel
 def _fill_centres(
-    source: NDArray[np.bool_],
-    start: NDArray[np.float64],
-    back: NDArray[np.float64],
-    mask: NDArray[np.uint8],
+    source: NDArray[np.bool_], start: NDArray[np.float64], back: NDArray[np.float64], mask: NDArray[np.uint8]
 ) -> None:
     """Set the cells whose centres, ``start + back @ cell`` among the old voxels, are in a full one."""
     at = np.empty(3, np.int64)

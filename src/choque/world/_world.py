@@ -435,11 +435,7 @@ class World(Population):
         self._response, self._detection, self.settings = response, Detection(settings), settings
 
     def _changed(
-        self,
-        broad: str | None,
-        bounds: str | None,
-        narrow: str | None,
-        broad_options: dict[str, Any],
+        self, broad: str | None, bounds: str | None, narrow: str | None, broad_options: dict[str, Any]
     ) -> Settings:
         """The settings with what is not None in the place of what is there."""
         now = self.settings

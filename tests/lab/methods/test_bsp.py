@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from partition_scenes import (
-    coincident,
-    is_subset,
-    oracle,
-    scattered,
-)
+from partition_scenes import coincident, is_subset, oracle, scattered
 
 from choque.bounds import Boxes
 from choque.broad import create

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from partition_scenes import (
-    coincident,
-)
+from partition_scenes import coincident
 
 from choque.bounds import Boxes
 from choque.broad import create

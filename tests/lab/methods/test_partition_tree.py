@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from partition_scenes import (
-    coincident,
-    crowd_far_away,
-    extreme,
-    is_subset,
-    oracle,
-    scattered,
-    small_scenes,
-    touching,
-)
+from partition_scenes import coincident, crowd_far_away, extreme, is_subset, oracle, scattered, small_scenes, touching
 
 from choque._core import threads
 from choque.bounds import Boxes

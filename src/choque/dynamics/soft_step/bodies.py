@@ -203,11 +203,7 @@ def move_bodies(
                 np.float64(angular_velocity[body, 2]),
             )
             if spin[0] != 0 or spin[1] != 0 or spin[2] != 0:
-                moments = (
-                    np.float64(inertia[body, 0]),
-                    np.float64(inertia[body, 1]),
-                    np.float64(inertia[body, 2]),
-                )
+                moments = (np.float64(inertia[body, 0]), np.float64(inertia[body, 1]), np.float64(inertia[body, 2]))
                 if row >= moving or (moments[0] == moments[1] and moments[1] == moments[2]):
                     turn_by(rotation, body, scaled(spin, dt))
                 else:

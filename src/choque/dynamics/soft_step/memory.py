@@ -14,17 +14,7 @@ from choque._core.pair_keys import pack_pairs
 from choque._core.types import Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.islands import Rest, wake_islands
-from choque.dynamics.soft_step.kept import (
-    BALL,
-    COUNT,
-    HELD,
-    OTHER,
-    STATIC_BALL,
-    WALL,
-    Kept,
-    arrange,
-    part_starts,
-)
+from choque.dynamics.soft_step.kept import BALL, COUNT, HELD, OTHER, STATIC_BALL, WALL, Kept, arrange, part_starts
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.substeps import part_cuts
 from choque.errors import InvalidInput

@@ -19,17 +19,7 @@ from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import spheres as sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.islands import STILL, find_changed, settle, wake_islands
-from choque.dynamics.soft_step.kept import (
-    FEATURES,
-    HELD,
-    SPEED,
-    TOUCHED,
-    Kept,
-    adopt,
-    lay_out,
-    list_contacts,
-    recycle,
-)
+from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.rates import THRESHOLD, Rates
@@ -98,13 +88,7 @@ class SoftStep(Response):
     restitution: ClassVar[float] = 0.0
 
     def __init__(
-        self,
-        *,
-        substeps: int = 4,
-        unit: float = 1.0,
-        hertz: float = 30.0,
-        damping: float = 10.0,
-        sleep: bool = True,
+        self, *, substeps: int = 4, unit: float = 1.0, hertz: float = 30.0, damping: float = 10.0, sleep: bool = True
     ) -> None:
         self.substeps = check.whole_number(substeps, "substeps", 1)
         self.unit = check.positive(unit, "unit")
@@ -278,11 +262,7 @@ class SoftStep(Response):
         return count
 
     def _prepare_spheres(
-        self,
-        rows: SolverBodies,
-        awake: NDArray[np.uint8],
-        touched: NDArray[np.uint8],
-        thread_count: int,
+        self, rows: SolverBodies, awake: NDArray[np.uint8], touched: NDArray[np.uint8], thread_count: int
     ) -> tuple[Rows, Rows, SphereRows, _Held]:
         kept = self._memory.spheres
         total = len(kept.keys)
@@ -298,11 +278,7 @@ class SoftStep(Response):
         return live, begins, made, held
 
     def _prepare_manifolds(
-        self,
-        rows: SolverBodies,
-        awake: NDArray[np.uint8],
-        touched: NDArray[np.uint8],
-        thread_count: int,
+        self, rows: SolverBodies, awake: NDArray[np.uint8], touched: NDArray[np.uint8], thread_count: int
     ) -> tuple[Rows, Rows, ManifoldRows, _Held]:
         kept, moving = self._memory.manifolds, self._memory.moving
         total = len(kept.keys)

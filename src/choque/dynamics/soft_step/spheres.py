@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, cross, dot
-from choque.dynamics.soft_step.bodies import (
-    ARM,
-    FRICTION,
-    INVERSE_MASS,
-    RESTITUTION,
-    ROLLING,
-    SURFACE,
-    SolverBodies,
-)
+from choque.dynamics.soft_step.bodies import ARM, FRICTION, INVERSE_MASS, RESTITUTION, ROLLING, SURFACE, SolverBodies
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import MOVED, SCALE, V, W
 from choque.narrow.manifolds.rounds import sphere_gap

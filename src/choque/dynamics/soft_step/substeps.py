@@ -16,12 +16,7 @@ from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
 from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
-from choque.dynamics.soft_step.manifolds import (
-    ManifoldRows,
-    bounce_manifolds,
-    solve_manifolds,
-    warm_manifolds,
-)
+from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, solve_manifolds, warm_manifolds
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import MOVED, V
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres

@@ -51,11 +51,7 @@ class Bsp(PartitionTree):
     boxed: ClassVar[bool] = False
 
     def __init__(
-        self,
-        *,
-        planes: Literal["axis", "random", "principal"] = "axis",
-        seed: int = 0,
-        **options: Any,
+        self, *, planes: Literal["axis", "random", "principal"] = "axis", seed: int = 0, **options: Any
     ) -> None:
         if planes not in PLANES:
             raise UnknownName("choice of planes for the bsp", str(planes), PLANES)

@@ -39,13 +39,7 @@ class PartitionTree(Index):
     spare_levels: ClassVar[int] = 8
     """Levels of an automatic depth beyond those that bodies spread evenly need."""
 
-    def __init__(
-        self,
-        *,
-        depth: int | None = None,
-        leaf_size: int | None = None,
-        test: bool = True,
-    ) -> None:
+    def __init__(self, *, depth: int | None = None, leaf_size: int | None = None, test: bool = True) -> None:
         automatic = "None to choose from the bodies"
         if depth is not None:
             depth = check.whole_number(depth, "depth", 1, MAX_DEPTH, otherwise=automatic)

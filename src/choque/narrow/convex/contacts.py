@@ -65,8 +65,7 @@ def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, mem
         plane_first = np.ascontiguousarray(with_plane[:, 0])
         shares = ranges(count, thread_count)
         run(
-            lambda part: _plane_contacts(cores, places, plane_first, shapes.rotation, found, *shares[part]),
-            len(shares),
+            lambda part: _plane_contacts(cores, places, plane_first, shapes.rotation, found, *shares[part]), len(shares)
         )
         return
     axes: Axes = memory.setdefault("axes", Axes())

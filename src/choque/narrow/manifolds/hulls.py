@@ -188,11 +188,7 @@ def _best_face(solids: PosedSolids, faces: HullFaces, body: Integer, direction: 
             if abs(local[axis]) > cosine:
                 sign = 1.0 if local[axis] > 0 else -1.0
                 best, cosine = 2 * axis + (local[axis] > 0), abs(local[axis])
-                normal = (
-                    sign if axis == 0 else 0.0,
-                    sign if axis == 1 else 0.0,
-                    sign if axis == 2 else 0.0,
-                )
+                normal = (sign if axis == 0 else 0.0, sign if axis == 1 else 0.0, sign if axis == 2 else 0.0)
     elif kind[body] == CONVEX:
         for face in range(faces.face_first[hull[body]], faces.face_first[hull[body] + 1]):
             # Normals of a scaled body are scaled the other way.

@@ -31,10 +31,7 @@ RATE = 30
 
 
 def page(
-    *things: Any,
-    path: str | os.PathLike[str] | None = None,
-    seconds: float = SECONDS,
-    progress: Progress | None = None,
+    *things: Any, path: str | os.PathLike[str] | None = None, seconds: float = SECONDS, progress: Progress | None = None
 ) -> Path:
     """Write one self-contained HTML page that shows something in 3D, and return its path.
 

@@ -25,11 +25,7 @@ PANELS_A_SECOND = 5.0
 MAX_CATCH_UP = 0.25
 """When drawing falls behind, at most this much time is skipped at once [s]."""
 
-SEEK_KEYS = (
-    ("arrowleft", "arrowright", 60),
-    ("arrowup", "arrowdown", 600),
-    ("B", "F", 1),
-)
+SEEK_KEYS = (("arrowleft", "arrowright", 60), ("arrowup", "arrowdown", 600), ("B", "F", 1))
 """Keys that go back and forward, and by how many frames; the arrows are those of the Fingsics engine."""
 
 

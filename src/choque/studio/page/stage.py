@@ -346,10 +346,7 @@ class BodiesView(View):
             self.color_choice = page.choice("Colour by", list(COLORINGS), self.coloring, self.set_coloring)
             self._color_note = page.text(COLORINGS[self.coloring][1])
             self._see_through = page.checkbox(
-                "See through (V)",
-                False,
-                self._set_see_through,
-                hint="Candidates and contacts switch it on.",
+                "See through (V)", False, self._set_see_through, hint="Candidates and contacts switch it on."
             )
             page.checkbox("Shadows", self.backdrop.has_shadows, self._set_shadows)
             page.checkbox("Ground", True, self.backdrop.set_ground)

@@ -55,11 +55,7 @@ def open_studio(view: View | None = None, host: str = HOST, port: int | None = N
 
 
 def show(
-    *things: Any,
-    host: str = HOST,
-    port: int | None = None,
-    browser: bool | None = None,
-    wait: bool | None = None,
+    *things: Any, host: str = HOST, port: int | None = None, browser: bool | None = None, wait: bool | None = None
 ) -> Studio:
     """Show something in the browser: a world, a run, a scene of bodies, a recording, boxes, or one or two volumes.
 

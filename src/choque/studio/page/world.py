@@ -259,21 +259,9 @@ class WorldView(BodiesView):
             self._status = page.html()
             self._play = page.button("Play", self.toggle, hint="P or Space")
             page.buttons("Steps", ("Step", "Reset"), lambda which: self.step() if which == "Step" else self.reset())
-            self._slow = page.checkbox(
-                "Slow motion (M)",
-                False,
-                self._set_slow,
-                hint="Time steps a third as long.",
-            )
+            self._slow = page.checkbox("Slow motion (M)", False, self._set_slow, hint="Time steps a third as long.")
             page.choice("Speed", list(SPEEDS), "1", self.set_speed, hint="Does not change the results.")
-            page.number(
-                "Last frame",
-                self._last_frame or 0,
-                self.set_last_frame,
-                lowest=0,
-                step=1,
-                hint="0: none.",
-            )
+            page.number("Last frame", self._last_frame or 0, self.set_last_frame, lowest=0, step=1, hint="0: none.")
             with page.folder("Methods"):
                 self._add_methods()
             with page.folder("Second method"):

@@ -154,12 +154,7 @@ class RasterStage:
         self.show_segments(f"segments {len(self._lines)}", ends, color)
 
     def show_segments(
-        self,
-        name: str,
-        ends: NDArray[Any],
-        color: tuple[int, int, int] | NDArray[np.uint8],
-        *,
-        in_front: bool = False,
+        self, name: str, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8], *, in_front: bool = False
     ) -> None:
         """Draw segments as `add_segments` does, in the place of those of this name; maybe in front of everything."""
         places = np.asarray(ends, np.float64).reshape(-1, 2, 3)

@@ -148,11 +148,7 @@ class WorldStage:
         self._draw_lines(np.asarray(ends).reshape(-1, 3), lines, plain, each)
 
     def _draw_lines(
-        self,
-        points: NDArray[Any],
-        lines: NDArray[Any],
-        color: Sequence[float],
-        each: NDArray[np.uint8] | None = None,
+        self, points: NDArray[Any], lines: NDArray[Any], color: Sequence[float], each: NDArray[np.uint8] | None = None
     ) -> Any:
         """Draw ``lines`` (m, 2) between points (k, 3), with depth but without shadows.
 

@@ -7,12 +7,7 @@ wp.set_module_options({"enable_backward": False})
 
 
 @wp.kernel
-def look_up(
-    grid: wp.uint64,
-    voxels: wp.array2d(dtype=wp.int32),
-    shift: wp.vec3i,
-    hit: wp.array(dtype=wp.int32),
-):
+def look_up(grid: wp.uint64, voxels: wp.array2d(dtype=wp.int32), shift: wp.vec3i, hit: wp.array(dtype=wp.int32)):
     """Set ``hit`` if a voxel, moved by ``shift``, is full in the grid."""
     row = wp.tid()
     if hit[0] == 0:

@@ -64,12 +64,7 @@ def combine(
 
 
 def keys_collide(
-    left: VertexKeys,
-    right: VertexKeys,
-    dimension: int,
-    *,
-    improve: bool = True,
-    counters: SweepCounters | None = None,
+    left: VertexKeys, right: VertexKeys, dimension: int, *, improve: bool = True, counters: SweepCounters | None = None
 ) -> bool:
     """Return whether two objects of sorted keys share more than their boundaries; same dimension, same order.
 

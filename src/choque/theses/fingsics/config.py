@@ -17,13 +17,7 @@ from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage, read_text
 from choque.theses.fingsics.words import flag, whole
 
-METHOD_ALIASES = {
-    "NONE": "all",
-    "AABB": "brute",
-    "OBB": "brute-obb",
-    "SAP": "sap-incremental",
-    "SAPOBB": "sap-obb",
-}
+METHOD_ALIASES = {"NONE": "all", "AABB": "brute", "OBB": "brute-obb", "SAP": "sap-incremental", "SAPOBB": "sap-obb"}
 """The methods by their names in the engine."""
 
 RUN_MODES = ("DEFAULT", "TEST", "BENCHMARK", "REPLAY")

@@ -41,12 +41,7 @@ CHECKS = {
 
 COLLISIONS = {"prod-31": 1_254, "prod-100": 3_829, "prod-316": 10_247}
 
-TEST_SUMS = {
-    "bowling": (3_445, 2_255),
-    "many-balls": (173, 82),
-    "missile": (6_565, 377),
-    "objects-resting": (527, 527),
-}
+TEST_SUMS = {"bowling": (3_445, 2_255), "many-balls": (173, 82), "missile": (6_565, 377), "objects-resting": (527, 527)}
 """Exact tests and collisions of 299 steps of SAP: the engine's own test scenes."""
 
 

@@ -41,11 +41,7 @@ class SapAxes(SapDirect):
     name: ClassVar[str] = "sap-axes"
 
     def __init__(
-        self,
-        *,
-        axes: int | str | Sequence[int | str] | None = None,
-        sort: str = "insertion",
-        tiles: bool | None = None,
+        self, *, axes: int | str | Sequence[int | str] | None = None, sort: str = "insertion", tiles: bool | None = None
     ) -> None:
         if sort not in _SORTS:
             raise UnknownName(f"sort of {self.name!r}", str(sort), _SORTS)

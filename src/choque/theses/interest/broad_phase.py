@@ -79,11 +79,7 @@ class Interest(Index):
     """The bodies as spheres, in float64; None if areas are boxes."""
 
     def __init__(
-        self,
-        *,
-        k: float = 1.0,
-        shape: Literal["box", "sphere"] | None = None,
-        static_areas: bool = False,
+        self, *, k: float = 1.0, shape: Literal["box", "sphere"] | None = None, static_areas: bool = False
     ) -> None:
         self.k = check.number(k, "k", 1)
         self.shape = None if shape is None else check.choice(shape, "shape of an area", SHAPES)
@@ -212,13 +208,7 @@ class TreeArrays(NamedTuple):
 
 @kernel
 def _emit_areas(
-    first: int,
-    last: int,
-    chunk: Keys,
-    areas: Any,
-    volumes: Any,
-    has_area: NDArray[np.bool_],
-    tree: TreeArrays,
+    first: int, last: int, chunk: Keys, areas: Any, volumes: Any, has_area: NDArray[np.bool_], tree: TreeArrays
 ) -> tuple[int, int, int]:
     """Emission kernel; a unit is a place on the curve, whose area is tested against the volumes."""
     lanes, rows, level_first = tree

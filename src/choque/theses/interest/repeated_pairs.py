@@ -74,13 +74,7 @@ def distinct_by_scan(keys: Keys) -> Keys:
 
 @kernel
 def _emit_all(
-    first: int,
-    last: int,
-    chunk: Keys,
-    areas: Any,
-    records: Any,
-    has_area: NDArray[np.bool_],
-    spheres: SphereAreas,
+    first: int, last: int, chunk: Keys, areas: Any, records: Any, has_area: NDArray[np.bool_], spheres: SphereAreas
 ) -> tuple[int, int, int]:
     """Emission kernel; a unit is an area, tested against all bodies, by spheres if there are any, else by boxes."""
     centers, radius, area_radius = spheres

@@ -258,13 +258,7 @@ def relax(
 
 @helper
 def _part(
-    points: Floats,
-    spans: Rows,
-    place: Floats,
-    one: Integer,
-    other: Integer,
-    overlap: Overlap,
-    fixed: NDArray[np.bool_],
+    points: Floats, spans: Rows, place: Floats, one: Integer, other: Integer, overlap: Overlap, fixed: NDArray[np.bool_]
 ) -> None:
     """Move the particles of each body that lie beyond the deepest point of the other back to its level."""
     normal = overlap.normal

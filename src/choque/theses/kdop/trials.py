@@ -76,12 +76,7 @@ def iteration_statistics(
             sums[place] += iterations.sum()
             maxima[place] = max(maxima[place], iterations.max(initial=0))
     return IterationStatistics(
-        runs,
-        collisions,
-        float(sums[0] / runs),
-        int(maxima[0]),
-        float(sums[1] / max(collisions, 1)),
-        int(maxima[1]),
+        runs, collisions, float(sums[0] / runs), int(maxima[0]), float(sums[1] / max(collisions, 1)), int(maxima[1])
     )
 
 

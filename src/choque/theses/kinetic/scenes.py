@@ -14,12 +14,7 @@ from choque.errors import InvalidInput, UnknownName
 from choque.theses.kinetic import shapes
 from choque.theses.kinetic.model import Model
 
-DIRECT_CASES = (
-    ("square", "hexagon"),
-    ("triangle", "square"),
-    ("star-4", "star-6"),
-    ("arrow-head", "rectangle"),
-)
+DIRECT_CASES = (("square", "hexagon"), ("triangle", "square"), ("star-4", "star-6"), ("arrow-head", "rectangle"))
 RANDOM_SHAPES = ("triangle", "square", "pentagon", "hexagon", "star-4", "star-5", "star-6", "boomerang")
 
 

@@ -35,11 +35,7 @@ FIXED_AREA, FRAME = 0.04, 20.0
 LARGE = (3_000, 10_000, 30_000, 100_000)
 RATES = (10, 30, 100, 300, 3_000)
 """Frames per second beside the thousand of the thesis."""
-FRAME_METHODS = {
-    "direct": "sap-direct",
-    "incremental": "sap-incremental",
-    "incremental-recompute": "sap-recompute",
-}
+FRAME_METHODS = {"direct": "sap-direct", "incremental": "sap-incremental", "incremental-recompute": "sap-recompute"}
 """The broad phase of each method that goes from frame to frame."""
 
 
@@ -433,11 +429,7 @@ def curves(result: Result) -> Figure:
     from choque.lab import figures
 
     return figures.curves(
-        result,
-        panels="occupancy",
-        series=_chosen_from(result),
-        titled=_occupied,
-        **_matrix(occupancy=_lines(result)),
+        result, panels="occupancy", series=_chosen_from(result), titled=_occupied, **_matrix(occupancy=_lines(result))
     )
 
 

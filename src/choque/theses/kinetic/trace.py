@@ -17,10 +17,7 @@ def trace_initial(sweep: Sweep) -> Iterator[str]:
 
 
 def trace_instant(
-    meetings: Sequence[Meeting],
-    events: Sequence[Event],
-    before: Sequence[Certificate],
-    after: Sequence[Certificate],
+    meetings: Sequence[Meeting], events: Sequence[Event], before: Sequence[Certificate], after: Sequence[Certificate]
 ) -> Iterator[str]:
     """Describe one instant; ``before`` and ``after`` are the certificates by axis and slot."""
     for meeting in meetings:
