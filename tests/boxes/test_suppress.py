@@ -79,6 +79,15 @@ def test_far_and_near_sizes_and_places() -> None:
         assert suppress(mixed, scores, iou=0.4, over=over).tolist() == wanted.tolist()
 
 
+def test_any_number_of_threads_keeps_the_same_boxes() -> None:
+    rng = np.random.default_rng(8)
+    for spread in (2, 40, 400):  # crowded: threads meet at the same boxes
+        boxes = random_boxes(rng, 9_000, 2, np.float32, spread=spread)
+        scores = np.round(rng.uniform(0, 1, 9_000), 3).astype(np.float32)
+        one, two, five = (suppress(boxes, scores, threads=count).tolist() for count in (1, 2, 5))
+        assert one == two == five
+
+
 def test_equal_scores_keep_their_order_and_zeros_have_no_sign() -> None:
     boxes = [[0, 0, 1, 1], [5, 5, 6, 6], [0, 0, 1, 1], [8, 8, 9, 9]]
     assert suppress(boxes, [0.0, -0.0, 0.0, -0.0]).tolist() == [0, 1, 3]

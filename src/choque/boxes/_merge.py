@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque.bounds import Boxes
 from choque.boxes._suppress import check_ranked, descending
 from choque.boxes.likeness import check_over, check_threshold
-from choque.boxes.select import make_setting, select
+from choque.boxes.select import make_setting, select_owners
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def merge(
     """
     given, ranks = check_ranked(boxes, scores, groups)
     setting = make_setting(given, check_threshold(iou), check_over(over), is_merging=True)
-    is_kept, best = select(given, ranks, setting)
+    is_kept, best = select_owners(given, ranks, setting)
     kept = descending(np.flatnonzero(is_kept), ranks.score)
     place = np.empty(len(given), np.int64)
     place[kept] = np.arange(len(kept))

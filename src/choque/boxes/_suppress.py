@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.arrow_stream import opened
 from choque._core.tables import as_tensors, box_corners, column
+from choque._core.threads import resolve_count
 from choque.bounds import Boxes
 from choque.boxes.likeness import check_finite, check_over, check_threshold
 from choque.boxes.select import Ranks, make_setting, select
@@ -23,6 +24,7 @@ def suppress(
     iou: float = 0.5,
     groups: ArrayLike | str | None = None,
     over: str = "union",
+    threads: int | None = None,
     like: Any = None,
 ) -> Any:
     """Return the boxes that no better box covers: non-maximum suppression.
@@ -45,6 +47,8 @@ def suppress(
         other.
     over
         What the intersection is divided by: ``"union"``, or ``"smaller"`` for the smaller of both boxes.
+    threads
+        The number of threads; None for all. The answer is the same for any number.
     like
         A tensor: the answer becomes a tensor of its library, such as torch, in ordinary memory and without a copy.
 
@@ -67,7 +71,7 @@ def suppress(
     """
     given, ranks = check_ranked(boxes, scores, groups)
     setting = make_setting(given, check_threshold(iou), check_over(over), is_merging=False)
-    is_kept, _ = select(given, ranks, setting)
+    is_kept = select(given, ranks, setting, resolve_count(threads, len(given)))
     return as_tensors(like, descending(np.flatnonzero(is_kept), ranks.score))[0]
 
 

@@ -4,9 +4,10 @@ All arithmetic is that of the float type of the boxes, in the order of torchvisi
 intersection, divided by the sum of both areas less that product. The result is 0 if there is nothing to divide by.
 
 Why a search can be short, for a threshold t and boxes with I / U ≥ t: along every axis the intersection i and the hull
-u of both intervals have i / u ≥ t, because U ≥ u · I / i. So lower corners differ by at most u − i ≤ (1/t − 1) · i,
-which is at most (1/t − 1) times the shorter edge, and edges differ by at most the factor t. `proxies` are boxes that
-overlap whenever this holds.
+u of both intervals have i / u ≥ t, because U ≥ u · I / i. So edges differ by at most the factor t. If the lower ends of
+the intervals are δ apart, then for the interval that begins first, whose length is e, i ≤ e − δ and u ≥ e, so that
+δ ≤ (1 − t) · e; and for the other one, whose length is at least i, u ≥ i + δ, so that δ ≤ (1/t − 1) times its length.
+`proxies` are boxes that overlap whenever the first of these holds.
 """
 
 from __future__ import annotations
@@ -63,12 +64,16 @@ def check_finite(boxes: Boxes, name: str) -> Boxes:
 def proxies(boxes: Boxes, threshold: float) -> Boxes:
     """Return boxes that overlap wherever two of ``boxes`` have an intersection over union of ``threshold`` or more.
 
-    Each begins at the lower corner of its box and is (1/t − 1) times as long, at most as long as the box itself.
+    Each begins at the lower corner of its box and is 1 − t times as long.
     """
     lower = boxes.lower.astype(np.float64)
     edge = boxes.upper.astype(np.float64) - lower
-    reach = edge * min(1.0, (1.0 / threshold - 1.0) * (1 + MARGIN) + MARGIN)
-    return Boxes.unchecked(lower, lower + reach)
+    return Boxes.unchecked(lower, lower + edge * largest_offset(threshold))
+
+
+def largest_offset(threshold: float) -> float:
+    """Return how far another box can begin after a box that it is alike, in edges of the box, room included."""
+    return min(1.0, (1.0 - threshold) * (1 + MARGIN) + MARGIN)
 
 
 class LikenessFilter:

@@ -3,7 +3,9 @@
 A box is kept if no kept box with a better score covers it. Scores need not be gone through in order: a box that no
 undecided box with a better score covers can be decided at once. So `_decide` begins anywhere, climbs from a box to the
 best undecided one that covers it until there is none, keeps that one, and drops all that it covers. Each search decides
-a box or climbs, and boxes are visited in the order of their cells, so that what is searched is in the cache.
+a box or climbs, and boxes are visited in the order of their cells, so that what is searched is in the cache. Threads
+begin in different cells and need no locks: a decision follows from decisions about better boxes alone, so a thread that
+does not see what another one is deciding comes to the same decision itself.
 
 Boxes are sorted by cells of their lower corners. A box that covers another has about its size and place (see
 `choque.boxes.likeness`), so there are classes of sizes, each with cells of its own; only classes and cells within reach
@@ -20,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import memory
+from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import covering_eight, lowest_bit
 from choque._core.rounding import narrow_down, narrow_up
 from choque._core.types import Floats, Integer
 from choque.bounds import Boxes
-from choque.boxes.likeness import MARGIN
+from choque.boxes.likeness import MARGIN, largest_offset
 from choque.errors import InvalidInput
 
 CLASSES = 30
@@ -35,14 +37,17 @@ CLASSES = 30
 FACTOR = 8.0
 """The ratio between the sizes of neighbouring classes."""
 
-LINE, ALONG = 0.35, 0.18
-"""The height and width of a cell, as shares of the farthest that covering boxes of the largest size lie apart."""
+LINE, ALONG = 1.0, 0.2
+"""The height and width of a cell, as shares of the farthest that a box begins after another that covers it."""
 
 MIN_CELL = 1 / 64
 """Cells are at least this share of the longest edge of their class high, however high the threshold is."""
 
 FARTHEST = 2.0**40
 """Cell numbers are clipped to this; boxes that lie farther out share a cell, and are found all the same."""
+
+BLOCK = 2_048
+"""Boxes that a thread decides before it takes the next ones."""
 
 KEPT, DROPPED = 1, 2
 
@@ -67,10 +72,9 @@ class Setting(NamedTuple):
         A box covers another if they have more than this in common; a number of the float type of the boxes.
     over_smaller
         1 if overlaps are divided by the smaller box, else 0.
-    reach
-        Lower corners of boxes that cover each other differ by at most this many edges; infinity if sizes say nothing.
-    largest
-        The longest edge of all boxes.
+    offset, reach
+        A box that is covered begins at most ``offset`` edges after the box, and ``reach`` edges before it; 1 and
+        infinity if sizes say nothing.
     size, per_line, per_cell
         (classes,): the longest edge that a class holds, and cells for each unit of length along y and x.
     """
@@ -79,19 +83,30 @@ class Setting(NamedTuple):
     threshold: float
     limit: float
     over_smaller: int
+    offset: float
     reach: float
-    largest: float
     size: NDArray[np.float64]
     per_line: NDArray[np.float64]
     per_cell: NDArray[np.float64]
 
 
 class Search(NamedTuple):
-    """Scratch of searches: boxes found, (n,); the last search that found each box, (n,); the number of it, (1,)."""
+    """Scratch of a thread.
+
+    Attributes
+    ----------
+    found
+        (n,): the boxes that a search found.
+    finder, number
+        (n,), (1,): the last search that found each box, and the number of the last search.
+    waiting
+        (n,): boxes that wait for decisions about better ones.
+    """
 
     found: NDArray[np.int32]
     finder: NDArray[np.int32]
     number: NDArray[np.int32]
+    waiting: NDArray[np.int32]
 
 
 class Cells(NamedTuple):
@@ -129,35 +144,62 @@ def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_mergi
         limit = np.nextafter(narrow_up(bound, boxes.dtype), boxes.dtype.type(0))
     has_reach = threshold > 0 and not is_over_smaller
     reach = (1 / threshold - 1) * (1 + MARGIN) + MARGIN if has_reach else math.inf
+    offset = largest_offset(threshold) if has_reach else 1.0
     size = largest * FACTOR ** -np.arange(float(CLASSES)) * (1 + MARGIN)
-    window = np.maximum(size * max(min(1.0, reach), MIN_CELL), 1e-300)
-    per_line, per_cell = 1 / (window * LINE), 1 / (window * ALONG)
-    return Setting(
-        boxes.dimension, threshold, float(limit[0]), int(is_over_smaller), reach, largest, size, per_line, per_cell
-    )
+    window = np.maximum(size * max(offset, MIN_CELL), 1e-300)
+    cells = (size, 1 / (window * LINE), 1 / (window * ALONG))
+    return Setting(boxes.dimension, threshold, float(limit[0]), int(is_over_smaller), offset, reach, *cells)
 
 
-def select(boxes: Boxes, ranks: Ranks, setting: Setting) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Return which boxes are kept, (n,), and for each box the row of the best kept one that covers it, or its own."""
-    cells = _sorted(boxes, ranks, setting)
-    state = np.zeros(len(boxes), np.uint8)
-    is_kept, owner = np.zeros(len(boxes), np.bool_), memory.empty(len(boxes), np.int32)
-    search = Search(memory.empty(len(boxes), np.int32), np.zeros(len(boxes), np.int32), np.zeros(1, np.int32))
-    _decide(cells, setting, state, search, memory.empty(len(boxes), np.int32), owner)
-    is_kept[cells.rows] = state == KEPT
+def select(boxes: Boxes, ranks: Ranks, setting: Setting, thread_count: int) -> NDArray[np.bool_]:
+    """Return which boxes are kept, (n,)."""
+    cells = _sorted(boxes, ranks, setting, thread_count)
+    state, no_owner = np.zeros(len(boxes), np.uint8), np.empty(0, np.int32)
+    draw = threads.block_supply(len(boxes), BLOCK)
+
+    def work(_: int) -> None:
+        search = _scratch(len(boxes))
+        while (block := draw()) is not None:
+            _decide(*block, cells, setting, state, search, no_owner)
+
+    threads.run(work, thread_count)
+    return _kept_rows(cells, state)
+
+
+def select_owners(boxes: Boxes, ranks: Ranks, setting: Setting) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Return which boxes are kept, (n,), and for each box the row of the best kept one that covers it, or its own.
+
+    By one thread: a box may be covered by several kept ones, which compare themselves with its owner so far.
+    """
+    cells = _sorted(boxes, ranks, setting, 1)
+    state, owner = np.zeros(len(boxes), np.uint8), np.arange(len(boxes), dtype=np.int32)
+    _decide(0, len(boxes), cells, setting, state, _scratch(len(boxes)), owner)
     best = np.empty(len(boxes), np.int32)
     best[cells.rows] = cells.rows[owner]
-    return is_kept, best
+    return _kept_rows(cells, state), best
 
 
-def _sorted(boxes: Boxes, ranks: Ranks, setting: Setting) -> Cells:
+def _kept_rows(cells: Cells, state: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    is_kept = np.empty(len(state), np.bool_)
+    is_kept[cells.rows] = state == KEPT
+    return is_kept
+
+
+def _scratch(count: int) -> Search:
+    found, waiting = memory.empty(count, np.int32), memory.empty(count, np.int32)
+    return Search(found, np.zeros(count, np.int32), np.zeros(1, np.int32), waiting)
+
+
+def _sorted(boxes: Boxes, ranks: Ranks, setting: Setting, thread_count: int) -> Cells:
     """Sort boxes by cells, by counting. O(n)."""
     count = len(boxes)
     starts, rows = np.zeros((1 << max(4, count.bit_length())) + 1, np.int32), memory.empty(count, np.int32)
     _order(boxes.lower, boxes.upper, ranks.group, setting, memory.empty(count, np.int32), starts, rows)
     columns: Floats = memory.empty(7 * (count + 8), boxes.dtype)
     sorted_ranks = Ranks(memory.empty(count, np.float64), memory.empty(count, np.int64))
-    _gather(boxes.lower, boxes.upper, ranks, rows, columns, sorted_ranks)
+    gathered = (boxes.lower, boxes.upper, ranks, rows, columns, sorted_ranks)
+    threads.over_ranges(_gather, count, thread_count, *gathered)
+    columns.reshape(7, count + 8)[:, count:] = np.nan
     return Cells(columns, rows, starts, *sorted_ranks)
 
 
@@ -179,13 +221,12 @@ def _measure(lower: Floats, upper: Floats) -> tuple[float, bool]:
 
 
 @forceinline
-def _class_of(edge: float, largest: float) -> Any:
-    """Return the class of an edge: monotone in it."""
-    if edge >= largest:
-        return np.int64(0)
-    if not edge > 0.0:
-        return np.int64(CLASSES - 1)
-    return np.int64(min(np.log2(largest / edge) / np.log2(FACTOR), CLASSES - 1.0))
+def _class_of(edge: float, size: Any) -> Any:
+    """Return the class of an edge: the last one that holds it. Most boxes are in one of the first."""
+    kind = np.int64(0)
+    while kind < CLASSES - 1 and edge * (1.0 + MARGIN) <= size[kind + 1]:
+        kind += 1
+    return kind
 
 
 @forceinline
@@ -209,7 +250,7 @@ def _order(lower: Any, upper: Any, group: Any, setting: Setting, own: Any, start
         edge = 0.0
         for axis in range(lower.shape[1]):
             edge = max(edge, np.float64(upper[i, axis]) - np.float64(lower[i, axis]))
-        kind = _class_of(edge, setting.largest)
+        kind = _class_of(edge, setting.size)
         x = _cell(np.float64(lower[i, 0]), setting.per_cell[kind])
         y = _cell(np.float64(lower[i, 1]), setting.per_line[kind])
         own[i] = _number(x, y, kind, group[i], mask)
@@ -226,11 +267,12 @@ def _order(lower: Any, upper: Any, group: Any, setting: Setting, own: Any, start
 
 
 @kernel
-def _gather(lower: Any, upper: Any, ranks: Ranks, rows: Any, columns: Any, sorted_ranks: Ranks) -> None:
+def _gather(
+    first: int, last: int, lower: Any, upper: Any, ranks: Ranks, rows: Any, columns: Any, sorted_ranks: Ranks
+) -> None:
     """Write the bounds and areas of boxes in the order ``rows`` as columns, and their ranks."""
-    count, dimension, one = rows.size, lower.shape[1], columns.dtype.type(1)
-    stride = columns.size // 7
-    for k in range(count):
+    dimension, one, stride = lower.shape[1], columns.dtype.type(1), columns.size // 7
+    for k in range(first, last):
         i, area = rows[k], one
         sorted_ranks.score[k], sorted_ranks.group[k] = ranks.score[i], ranks.group[i]
         columns[2 * stride + k], columns[5 * stride + k] = one - one, one
@@ -239,9 +281,6 @@ def _gather(lower: Any, upper: Any, ranks: Ranks, rows: Any, columns: Any, sorte
             columns[axis * stride + k], columns[(axis + 3) * stride + k] = low, high
             area *= high - low
         columns[6 * stride + k] = area
-    for column in range(7):
-        for k in range(count, stride):
-            columns[column * stride + k] = np.nan
 
 
 @forceinline
@@ -281,8 +320,8 @@ def _list_near(cells: Any, setting: Any, own: Integer, search: Any) -> Integer:
         edge = max(edge, np.float64(columns[own + 5 * stride]) - np.float64(columns[own + 2 * stride]))
     first, last = np.int64(0), np.int64(CLASSES - 1)
     if setting.reach < np.inf:
-        first = _class_of(edge / setting.threshold * (1.0 + MARGIN), setting.largest)
-        last = _class_of(edge * setting.threshold * (1.0 - MARGIN), setting.largest)
+        first = _class_of(edge / setting.threshold * (1.0 + MARGIN), setting.size)
+        last = _class_of(edge * setting.threshold * (1.0 - MARGIN), setting.size)
     mask = np.int64(cells.starts.size - 2)
     room_x, room_y = 1e-15 * (abs(low_x) + edge_x), 1e-15 * (abs(low_y) + edge_y)
     count = np.int64(0)
@@ -290,11 +329,10 @@ def _list_near(cells: Any, setting: Any, own: Integer, search: Any) -> Integer:
     search.finder[own] = search.number[0]
     for kind in range(first, last + 1):
         size, per_cell, per_line = setting.size[kind], setting.per_cell[kind], setting.per_line[kind]
-        reach_x, reach_y = edge_x * setting.reach, edge_y * setting.reach
-        from_x = _cell(low_x - min(size, reach_x) - room_x, per_cell)
-        to_x = _cell(low_x + min(edge_x, reach_x) + room_x, per_cell)
-        from_y = _cell(low_y - min(size, reach_y) - room_y, per_line)
-        to_y = _cell(low_y + min(edge_y, reach_y) + room_y, per_line)
+        from_x = _cell(low_x - min(size * setting.offset, edge_x * setting.reach) - room_x, per_cell)
+        to_x = _cell(low_x + edge_x * setting.offset + room_x, per_cell)
+        from_y = _cell(low_y - min(size * setting.offset, edge_y * setting.reach) - room_y, per_line)
+        to_y = _cell(low_y + edge_y * setting.offset + room_y, per_line)
         if to_x - from_x >= mask or to_y - from_y >= mask // 8:
             return _list_run(cells, setting, own, np.int64(0), np.int64(cells.rows.size), search, count)
         for y in range(from_y, to_y + 1):
@@ -309,15 +347,14 @@ def _list_near(cells: Any, setting: Any, own: Integer, search: Any) -> Integer:
 
 
 @kernel
-def _decide(cells: Cells, setting: Setting, state: Any, search: Search, waiting: Any, owner: Any) -> None:
-    """Set the ``state`` (n,) of each box to `KEPT` or `DROPPED`, and its owner (n,): the best kept box that covers it.
+def _decide(first: int, last: int, cells: Cells, setting: Setting, state: Any, search: Search, owner: Any) -> None:
+    """Set the ``state`` (n,) of some boxes, and of all that these wait for, to `KEPT` or `DROPPED`.
 
-    ``waiting`` (n,) is scratch for boxes that wait for better ones.
+    ``owner``, (n,) or empty: the best kept box that covers each, or itself. A state that is not 0 is final, whichever
+    thread wrote it; one that is still 0 here may have been decided elsewhere, and is then decided again.
     """
-    found = search.found
-    for k in range(owner.size):
-        owner[k] = k
-    for seed in range(state.size):
+    found, waiting = search.found, search.waiting
+    for seed in range(first, last):
         depth = np.int64(0)
         waiting[0] = seed
         while depth >= 0:
@@ -326,18 +363,22 @@ def _decide(cells: Cells, setting: Setting, state: Any, search: Search, waiting:
                 depth -= 1
                 continue
             count = _list_near(cells, setting, own, search)
-            best = own
+            best, is_covered = own, False
             for k in range(count):
-                if state[found[k]] == 0 and _is_better(cells, found[k], best):
-                    best = np.int64(found[k])
-            if best != own:
+                other = np.int64(found[k])
+                decided = state[other]
+                if decided != DROPPED and _is_better(cells, other, best):
+                    is_covered |= decided == KEPT
+                    best = other
+            if is_covered:
+                state[own] = DROPPED
+            elif best != own:
                 depth += 1
                 waiting[depth] = best
-                continue
-            state[own] = KEPT
-            for k in range(count):
-                other = found[k]
-                if state[other] != KEPT:
-                    if state[other] == 0 or _is_better(cells, own, owner[other]):
+            else:
+                state[own] = KEPT
+                for k in range(count):
+                    other = np.int64(found[k])
+                    if owner.size and (state[other] == 0 or _is_better(cells, own, owner[other])):
                         owner[other] = own
                     state[other] = DROPPED
