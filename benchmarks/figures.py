@@ -88,8 +88,8 @@ def against_peers(name: str, work: str, rows: list[Row], target: float) -> Figur
         return Figure(name, work, wanted, duration(ours.total), None, None, "no peer is installed")
     order = sorted(others, key=lambda row: row.total or 0.0)
     ratio = (order[0].total or 0.0) / ours.total
-    near = ", ".join(f"{row.contender} {duration(row.total)}" for row in order[:4])
-    left_out = [f"{row.contender} {row.verdict}" for row in rows[1:] if row not in others]
+    near = ", ".join(f"{row.candidate} {duration(row.total)}" for row in order[:4])
+    left_out = [f"{row.candidate} {row.verdict}" for row in rows[1:] if row not in others]
     note = "; ".join([f"ours {duration(ours.total)}; {near}", *left_out])
     return Figure(name, work, wanted, f"{ratio:.2f}x", ratio, ratio >= target, note)
 

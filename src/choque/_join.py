@@ -14,6 +14,7 @@ from choque._core import threads as thread_pool
 from choque._core.emission import Keeper
 from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
+from choque._core.pair_keys import key_first, key_second
 from choque._core.tables import as_tensors, box_corners
 from choque._core.types import Keys, Pairs
 from choque.bounds import Boxes
@@ -210,7 +211,7 @@ def _keep_admitted(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
     kept = 0
     for k in range(keys.size):
         key = keys[k]
-        i, j = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+        i, j = key_first(key), key_second(key)
         keys[kept] = key
         kept += (a[0][i] & b[1][j]) != 0 and (b[0][j] & a[1][i]) != 0
     return kept

@@ -128,6 +128,6 @@ def test_radix_sort_of_many_keys_on_several_threads(bit_count: int) -> None:
 def test_rows_are_ordered_by_codes_and_then_by_number(thread_count: int) -> None:
     codes = np.random.default_rng(8).integers(0, 50, 700).astype(np.uint64)
     keys = codes << np.uint64(32) | np.arange(700, dtype=np.uint64)
-    found = sort.order_of(keys, 6, thread_count)
+    found = sort.rows_by_key(keys, 6, thread_count)
     assert found.dtype == np.uint32
     assert np.array_equal(found, np.argsort(codes, kind="stable"))

@@ -27,7 +27,7 @@ def test_json_and_csv(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "figures.csv"
     options = ("--frames", 3, "--seed", 5, "--threads", 1, "--dimension", 2, "--csv", path)
     record = json.loads(command.succeeds("bench", "moving", "--n", "300", *QUICK, *options, "--json"))
-    assert {row["contender"] for row in record["rows"]} == {"brute", "auto"}
+    assert {row["candidate"] for row in record["rows"]} == {"brute", "auto"}
     assert all((row["frames"], row["dimension"], row["threads"]) == (3, 2, 1) for row in record["rows"])
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     assert [row["verdict"] for row in csv.DictReader(lines)] == ["exact", "exact"]
@@ -58,7 +58,7 @@ def test_no_peer_is_a_remark(command: Command, monkeypatch: pytest.MonkeyPatch) 
 def test_peers_take_part(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "installed", lambda: ["scipy-ckdtree"])
     record = json.loads(command.succeeds("bench", "--n", "300", "--peers", *QUICK, "--json"))
-    assert {row["contender"] for row in record["rows"]} == {"brute", "auto", "scipy-ckdtree"}
+    assert {row["candidate"] for row in record["rows"]} == {"brute", "auto", "scipy-ckdtree"}
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_ratios_are_to_the_fastest_right_answer_and_wrong_ones_have_none() -> No
         Planted("fast", clock, (2, 0, 0)),
     ]
     rows = rows_of(measure(candidates, frames(), clock=clock, budget=1e6), "planted", frames())
-    assert [(row.contender, row.verdict) for row in rows] == [("wrong", "wrong"), ("slow", "exact"), ("fast", "exact")]
+    assert [(row.candidate, row.verdict) for row in rows] == [("wrong", "wrong"), ("slow", "exact"), ("fast", "exact")]
     assert rows[0].ratio is None
     assert rows[0].note == "1 missing, 0 too many"
     assert rows[1].ratio == pytest.approx(3)
@@ -61,7 +61,7 @@ def test_bench_runs_methods_on_a_scene_and_tells_its_progress(tmp_path: Path) ->
     table = bench(
         ["uniform"], [300], ["brute", "choque.pairs"], repetitions=2, progress=lambda *step: steps.append(step)
     )
-    assert [row.contender for row in table.rows] == ["brute", "choque.pairs"]
+    assert [row.candidate for row in table.rows] == ["brute", "choque.pairs"]
     assert {row.verdict for row in table.rows} == {"exact"}
     assert min(row.ratio for row in table.rows if row.ratio) == 1
     assert [step[0] for step in steps] == list(range(1, 7))
@@ -69,7 +69,7 @@ def test_bench_runs_methods_on_a_scene_and_tells_its_progress(tmp_path: Path) ->
     table.to_csv(tmp_path / "table.csv")
     lines = (tmp_path / "table.csv").read_text(encoding="utf-8").splitlines()
     read = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    assert [row["contender"] for row in read] == ["brute", "choque.pairs"]
+    assert [row["candidate"] for row in read] == ["brute", "choque.pairs"]
     assert json.loads(table.to_json())["rows"][0]["count"] == 300
 
 

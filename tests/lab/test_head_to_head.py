@@ -1,4 +1,4 @@
-"""Finals: who meets the selector, in turns, and what is said of it."""
+"""Head-to-head comparisons: which methods meet the selector, in turns, and the verdict."""
 
 from __future__ import annotations
 

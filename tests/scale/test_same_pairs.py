@@ -105,7 +105,7 @@ def test_a_tile_that_the_sample_misjudged_is_cut_again(tmp_path: Path, monkeypat
 
 
 def test_many_pairs_are_written_in_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.scale._plan.MOST_RUN", 1000)
+    monkeypatch.setattr("choque.scale._plan.MAX_RUN", 1000)
     written: list[int] = []
     write = PairWriter.write
     monkeypatch.setattr(
@@ -129,7 +129,7 @@ def test_ids_of_the_user(tmp_path: Path) -> None:
 
 
 def test_global_order_is_one_sorted_sequence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("choque.scale._plan.MOST_RUN", 100)
+    monkeypatch.setattr("choque.scale._plan.MAX_RUN", 100)
     scene = scenes.make("uniform", count=800, dimension=2)
     path = write_table(tmp_path / "boxes.parquet", scene.lower, scene.upper)
     found = choque.scale.pairs(path, tmp_path / "pairs", tile_rows=50, order="global")
@@ -142,7 +142,7 @@ def test_global_order_is_one_sorted_sequence(tmp_path: Path, monkeypatch: pytest
 def test_global_order_holds_a_limited_number_of_pairs_of_one_box(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("choque.scale._plan.MOST_RUN", 40)
+    monkeypatch.setattr("choque.scale._plan.MAX_RUN", 40)
     lower = np.column_stack([np.arange(300.0) * 2, np.zeros(300)])
     upper = lower + 1
     lower[0], upper[0] = -1, 1000  # overlaps all others, which overlap nothing else

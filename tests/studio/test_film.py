@@ -70,7 +70,7 @@ def test_a_film_has_its_frames_size_and_rate(recording: Recording, tmp_path: Pat
     report: list[int] = []
     path = tmp_path / "a.mp4"
     made = make_film(
-        path, recording, rate=rate, look=SMALL, progress=lambda done, total, _: report.append(total - done)
+        path, recording, frames_per_second=rate, look=SMALL, progress=lambda done, total, _: report.append(total - done)
     )
     probe = next(ffmpeg.read_frames(str(path)))
     assert made == ffmpeg.count_frames_and_secs(str(path))[0] == count
@@ -236,7 +236,7 @@ def test_the_camera_is_that_of_the_scene() -> None:
     [
         ("a.mp4", {"look": Look(size="x")}, "give width and height in pixels"),  # type: ignore[arg-type]
         ("a.avi", {}, "must end in .mp4 or .gif"),
-        ("a.mp4", {"rate": 50}, "25, 30, 60 or 120"),
+        ("a.mp4", {"frames_per_second": 50}, "25, 30, 60 or 120"),
         ("a.mp4", {"speed": 0.0}, "above 0"),
         ("a.mp4", {"look": Look(size=(95, 64))}, "even numbers"),
         ("a.mp4", {"look": Look(size=(4, 4))}, "16 to 8192"),

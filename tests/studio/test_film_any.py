@@ -38,7 +38,8 @@ def frame_count(path: Path) -> int:
 
 
 def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
-    report = draw_film(tmp_path / "a.mp4", ["mixed-box:20"], request=FilmRequest(seconds=0.2, rate=30, look=SMALL))
+    request = FilmRequest(seconds=0.2, frames_per_second=30, look=SMALL)
+    report = draw_film(tmp_path / "a.mp4", ["mixed-box:20"], request=request)
     assert report == "7 frames of mixed-box, 26 bodies"
     assert frame_count(tmp_path / "a.mp4") == 7
 
@@ -87,7 +88,7 @@ def test_a_viewpoint_orbits_the_third_axis() -> None:
         (["bowling", "pile", "cradle"], FilmRequest(), "two volumes"),
         (["bowling"], FilmRequest(seconds=0.0), "The length of the film"),
         (["bowling"], FilmRequest(parameters={"n": 3}), "not a generator"),
-        (["bowling"], FilmRequest(rate=50), "25, 30, 60 or 120"),
+        (["bowling"], FilmRequest(frames_per_second=50), "25, 30, 60 or 120"),
         (["two-spheres"], FilmRequest(parameters={"to": 5}), "three finite numbers"),
         (["two-spheres"], FilmRequest(parameters={"turn": "x"}), "angle in degrees"),
         (["two-spheres"], FilmRequest(look=Look(axes=True)), "axes was given, which applies to a scene of bodies"),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.kernel import kernel
+from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Keys, Rows
 from choque.errors import InvalidInput
 
@@ -77,8 +78,8 @@ def keep_allowed(keys: Keys, groups: NDArray[np.uint32], masks: NDArray[np.uint3
     kept = 0
     for k in range(keys.size):
         key = keys[k]
-        i = np.int64(key >> np.uint64(32))
-        j = np.int64(key & np.uint64(0xFFFFFFFF))
+        i = key_first(key)
+        j = key_second(key)
         allowed = (groups[i] & masks[j]) != 0 and (groups[j] & masks[i]) != 0 and not (static[i] and static[j])
         keys[kept] = key
         kept += allowed

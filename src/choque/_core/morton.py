@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
-from choque._core.sort import order_of
+from choque._core.pair_keys import pair_key
+from choque._core.sort import rows_by_key
 from choque._core.types import Floats, Keys
 
 BITS = 32
@@ -37,7 +38,7 @@ def morton_order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
     limits = np.array([2.0**b - 1 for b in bits])
     keys: Keys = memory.empty(len(records), np.uint64)
     threads.over_ranges(_encode, len(records), thread_count, records, lowest, scale, limits, tables, keys)
-    return order_of(keys, BITS, thread_count)
+    return rows_by_key(keys, BITS, thread_count)
 
 
 def _axis_sequence(*extents: float) -> tuple[int, ...]:
@@ -110,4 +111,4 @@ def _encode(
             code |= tables[axis, 0, bits & _TABLE_MASK]
             code |= tables[axis, 1, (bits >> _TABLE_BITS) & _TABLE_MASK]
             code |= tables[axis, 2, bits >> 2 * _TABLE_BITS]
-        keys[i] = (np.uint64(code) << np.uint64(32)) | np.uint64(i)
+        keys[i] = pair_key(code, i)

@@ -139,7 +139,7 @@ def without_duplicates(pairs: Pairs) -> Pairs:
     return pairs if kept == len(pairs) else pairs[:kept].copy()
 
 
-def order_of(keys: Keys, bit_count: int, thread_count: int) -> NDArray[np.uint32]:
+def rows_by_key(keys: Keys, bit_count: int, thread_count: int) -> NDArray[np.uint32]:
     """Return the rows in the order of ``keys``, (n,) code << 32 | row with codes of ``bit_count`` bits; may reuse them.
 
     The rows of equal codes ascend.

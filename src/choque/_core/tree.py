@@ -139,7 +139,7 @@ def block_of(entry: Integer) -> Integer:
 def push_bits(stack: Stack, depth: Integer, level: Integer, block: Integer, bits: Integer) -> Integer:
     """Put the children of a block whose ``bits`` are set on the stack; return its new depth."""
     while bits != 0:
-        stack[depth] = entry_of(level - 1, block * 16 + lowest_bit(bits))
+        stack[depth] = entry_of(level - 1, block * WIDTH + lowest_bit(bits))
         depth += 1
         bits &= bits - 1
     return depth
@@ -150,7 +150,7 @@ def push_marked(
     stack: Stack, depth: Integer, level: Integer, block: Integer, start: Integer, mask: NDArray[np.uint8]
 ) -> Integer:
     """Put the children of a block from ``start`` on that ``mask`` marks on the stack; its new depth."""
-    for k in range(start, 16):
-        stack[depth] = entry_of(level - 1, block * 16 + k)
+    for k in range(start, WIDTH):
+        stack[depth] = entry_of(level - 1, block * WIDTH + k)
         depth += np.int64(mask[k])
     return depth

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
-from choque._core.tree import Tree
+from choque._core.tree import WIDTH, Tree
 from choque._core.types import Floats, Integer
 
 
@@ -54,7 +54,7 @@ def _walk(one: Tree, two: Tree, relation: Relation) -> Nearest:
 
 
 def _box(tree: Tree, place: int) -> NDArray[np.float64]:
-    return tree.lanes[place // 16, :, place % 16].astype(np.float64)
+    return tree.lanes[place // WIDTH, :, place % WIDTH].astype(np.float64)
 
 
 @kernel
@@ -62,9 +62,9 @@ def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]
     """Walk both trees; a node is a lane of a level, and the root is one level above the highest."""
     lanes, level_first = one
     other_lanes, other_level_first = two
-    size = 16 * (level_first.size + other_level_first.size)
+    size = WIDTH * (level_first.size + other_level_first.size)
     levels, nodes, costs = np.empty((size, 2), np.int64), np.empty((size, 2), np.int64), np.empty(size)
-    box, scratch = np.empty(6), np.empty((2, 16))
+    box, scratch = np.empty(6), np.empty((2, WIDTH))
     lane_costs = scratch[0]
     levels[0, 0], levels[0, 1] = level_first.size - 1, other_level_first.size - 1
     nodes[0, 0], nodes[0, 1] = 0, 0
@@ -98,7 +98,7 @@ def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]
             else:
                 _lane_distances(other_lanes, block, box, relation, -1.0, lane_costs)
         floor = depth
-        for lane in range(16):
+        for lane in range(WIDTH):
             cost = lane_costs[lane]
             if not cost < best:
                 continue
@@ -109,7 +109,7 @@ def _descend(one: Nodes, two: Nodes, relation: Relation, pair: NDArray[np.int64]
                     levels[place, column], nodes[place, column] = levels[place - 1, column], nodes[place - 1, column]
                 place -= 1
             costs[place] = cost
-            levels[place, 0], nodes[place, 0] = (level - 1, node * 16 + lane) if splits_one else (level, node)
+            levels[place, 0], nodes[place, 0] = (level - 1, node * WIDTH + lane) if splits_one else (level, node)
             levels[place, 1], nodes[place, 1] = (
                 (other_level, other) if splits_one else (other_level - 1, other * 16 + lane)
             )
@@ -122,13 +122,13 @@ def _copy_box(tree: Nodes, level: Integer, node: Integer, box: NDArray[np.float6
     """Write the bounds of a node; those of the root are the bounds around all lanes of the highest block."""
     lanes, level_first = tree
     if level < level_first.size - 1:
-        block = level_first[level] + node // 16
+        block = level_first[level] + node // WIDTH
         for bound in range(6):
-            box[bound] = lanes[block, bound, node % 16]
+            box[bound] = lanes[block, bound, node % WIDTH]
         return
     for axis in range(3):
         low, high = lanes[lanes.shape[0] - 1, axis, 0], lanes[lanes.shape[0] - 1, axis + 3, 0]
-        for lane in range(1, 16):
+        for lane in range(1, WIDTH):
             lower, upper = lanes[lanes.shape[0] - 1, axis, lane], lanes[lanes.shape[0] - 1, axis + 3, lane]
             low = lower if lower < low else low  # never for NaN
             high = upper if upper > high else high
@@ -144,11 +144,11 @@ def _lane_distances(
     ``sign`` is 1 if the box belongs to the second tree, which is the one that is shifted, and -1 if the lanes do.
     """
     shift, scale, _, _ = relation
-    for lane in range(16):
+    for lane in range(WIDTH):
         costs[lane] = 0.0
     for axis in range(3):
         low, high = box[axis] + sign * shift[axis], box[axis + 3] + sign * shift[axis]
-        for lane in range(16):
+        for lane in range(WIDTH):
             before, after = low - lanes[block, axis + 3, lane], lanes[block, axis, lane] - high
             gap = before if before > after else after
             gap = gap * scale[axis] if not gap <= 0.0 else 0.0  # NaN stays
@@ -170,21 +170,21 @@ def _lane_times(
     """
     shift, _, velocity, _ = relation
     enter, leave = scratch[0], scratch[1]
-    for lane in range(16):
+    for lane in range(WIDTH):
         enter[lane], leave[lane] = 0.0, np.inf if lanes[block, 0, lane] == lanes[block, 0, lane] else -np.inf
     for axis in range(3):
         # As seen from the lane: the box lies beyond it by ``low - upper`` and in front of it by ``lower - high``.
         speed = sign * velocity[axis]
         low, high = box[axis] + sign * shift[axis], box[axis + 3] + sign * shift[axis]
         if speed == 0.0:
-            for lane in range(16):
+            for lane in range(WIDTH):
                 is_beside = low < lanes[block, axis + 3, lane] and lanes[block, axis, lane] < high
                 leave[lane] = leave[lane] if is_beside else -np.inf
             continue
-        for lane in range(16):
+        for lane in range(WIDTH):
             one, two = (lanes[block, axis + 3, lane] - low) / speed, (lanes[block, axis, lane] - high) / speed
             first, last = (one, two) if speed < 0.0 else (two, one)
             enter[lane] = first if first > enter[lane] else enter[lane]
             leave[lane] = last if last < leave[lane] else leave[lane]
-    for lane in range(16):
+    for lane in range(WIDTH):
         enter[lane] = enter[lane] if enter[lane] < leave[lane] else np.inf

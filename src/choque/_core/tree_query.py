@@ -15,7 +15,7 @@ from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key
 from choque._core.records import FLAT, Questions, of_type
 from choque._core.sort import sorted_pairs
-from choque._core.tree import Tree, block_of, entry_of, level_of, push_bits
+from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, push_bits
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.errors import InvalidInput
 
@@ -131,7 +131,7 @@ def _emit_queries(first: int, last: int, chunk: Keys, questions: Questions, tree
     """Emission kernel; a unit is a record."""
     records, order, rows_first = questions
     lanes, rows, level_first = tree
-    stack = np.empty(16 * level_first.size, np.int64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
     written: Integer = np.int64(0)
     tests: Integer = np.int64(0)
     for unit in range(first, last):
@@ -145,14 +145,14 @@ def _emit_queries(first: int, last: int, chunk: Keys, questions: Questions, tree
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
             hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
-            tests += 16
+            tests += WIDTH
             if level > 0:
                 depth = push_bits(stack, depth, level, block, hits)
                 continue
-            if written + 16 > chunk.size:
+            if written + WIDTH > chunk.size:
                 return unit, begin, tests
             while hits != 0:
-                row = np.int64(rows[block * 16 + lowest_bit(hits)])
+                row = np.int64(rows[block * WIDTH + lowest_bit(hits)])
                 chunk[written] = pair_key(row, i) if rows_first else pair_key(i, row)
                 written += 1
                 hits &= hits - 1
@@ -191,7 +191,7 @@ def _emit_rays(
     level_first: NDArray[np.int64],
 ) -> tuple[int, int, int]:
     """Emission kernel; a unit is a ray."""
-    stack = np.empty(16 * level_first.size, np.int64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
     written = 0
     tests = 0
     for i in range(first, last):
@@ -201,17 +201,17 @@ def _emit_rays(
         while depth > 0:
             depth -= 1
             level, block = level_of(stack[depth]), block_of(stack[depth])
-            tests += 16
-            if level == 0 and written + 16 > chunk.size:
+            tests += WIDTH
+            if level == 0 and written + WIDTH > chunk.size:
                 return i, begin, tests
-            for k in range(16):
+            for k in range(WIDTH):
                 if _ray_entry(rays, i, longest, lanes, level_first[level] + block, k) == np.inf:
                     continue
                 if level > 0:
-                    stack[depth] = entry_of(level - 1, block * 16 + k)
+                    stack[depth] = entry_of(level - 1, block * WIDTH + k)
                     depth += 1
                 else:
-                    chunk[written] = (np.uint64(i) << np.uint64(32)) | np.uint64(rows[block * 16 + k])
+                    chunk[written] = pair_key(i, rows[block * WIDTH + k])
                     written += 1
     return last, written, tests
 
@@ -228,8 +228,8 @@ def _cast(
     found: NDArray[np.int32],
     distance: NDArray[np.float64],
 ) -> None:
-    stack = np.empty(16 * level_first.size, np.int64)
-    entries = np.empty(16 * level_first.size, np.float64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    entries = np.empty(WIDTH * level_first.size, np.float64)
     for i in range(first, last):
         stack[0] = entry_of(level_first.size - 2, 0)
         entries[0] = 0.0
@@ -240,14 +240,14 @@ def _cast(
                 continue
             level, block = level_of(stack[depth]), block_of(stack[depth])
             floor = depth
-            for k in range(16):
+            for k in range(WIDTH):
                 entry = _ray_entry(rays, i, longest, lanes, level_first[level] + block, k)
                 if entry == np.inf or entry > distance[i]:
                     continue
                 if level > 0:
-                    depth = push_nearest(stack, entries, floor, depth, entry_of(level - 1, block * 16 + k), entry)
+                    depth = push_nearest(stack, entries, floor, depth, entry_of(level - 1, block * WIDTH + k), entry)
                     continue
-                row = np.int32(rows[block * 16 + k])
+                row = np.int32(rows[block * WIDTH + k])
                 if entry < distance[i] or found[i] < 0 or row < found[i]:
                     distance[i] = entry
                     found[i] = row
@@ -279,8 +279,8 @@ def _nearest(
 ) -> None:
     """Branch and bound, nearest block first (Roussopoulos, Kelley & Vincent, 1995); distances are squared."""
     count = found.shape[1]
-    stack = np.empty(16 * level_first.size, np.int64)
-    keys = np.empty(16 * level_first.size, np.float64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    keys = np.empty(WIDTH * level_first.size, np.float64)
     for i in range(first, last):
         stack[0] = entry_of(level_first.size - 2, 0)
         keys[0] = 0.0
@@ -292,7 +292,7 @@ def _nearest(
             level, block = level_of(stack[depth]), block_of(stack[depth])
             place = level_first[level] + block
             floor = depth
-            for k in range(16):
+            for k in range(WIDTH):
                 if np.isnan(lanes[place, 0, k]):
                     break  # unused lanes come last
                 squared = 0.0
@@ -306,9 +306,9 @@ def _nearest(
                 if squared > distance[i, count - 1]:
                     continue
                 if level > 0:
-                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * 16 + k), squared)
+                    depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * WIDTH + k), squared)
                 else:
-                    _insert(found, distance, i, np.int32(rows[block * 16 + k]), squared)
+                    _insert(found, distance, i, np.int32(rows[block * WIDTH + k]), squared)
 
 
 @kernel

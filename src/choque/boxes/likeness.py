@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.kernel import forceinline, kernel
+from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
@@ -108,7 +109,7 @@ def _keep_alike(keys: Keys, sides: Sides, threshold: float, over_smaller: bool) 
     kept = 0
     for k in range(keys.size):
         key = keys[k]
-        i, j = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+        i, j = key_first(key), key_second(key)
         found = likeness(sides.a_lower, sides.a_upper, i, sides.b_lower, sides.b_upper, j, over_smaller)
         keys[kept] = key
         kept += found >= threshold

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque._core.overlap import boxes_meet
+from choque._core.pair_keys import ordered_key
 from choque._core.types import Integer, Keys, Rows
 
 EndPoints: TypeAlias = NDArray[np.uint32]
@@ -45,8 +46,8 @@ def run_logged(exchange: Callable[..., tuple[int, int, int, int]], last: int, *a
 
 
 @kernel
-def _entry(a: Integer, b: Integer, joined: bool) -> np.uint64:
-    pair = (np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b))
+def _entry(a: Integer, b: Integer, joined: bool) -> Any:
+    pair = ordered_key(a, b)
     return pair if joined else pair | np.uint64(1 << 63)
 
 

@@ -157,12 +157,12 @@ class Index(ABC):
         """
         raise NotImplementedError
 
-    def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:
+    def pack(self, bounds: Bounds, closed: bool, threads: int) -> Floats:
         """Return new records (n, 6) of ``bounds``; called before `build` and `update`, on the index they start from.
 
         Override it to keep what else comes out of the same pass over ``bounds``.
         """
-        return pack_records(bounds.boxes(), closed, thread_count)
+        return pack_records(bounds.boxes(), closed, threads)
 
     def pairs(self) -> Pairs:
         """Return all pairs of rows, sorted, each once. Override it to refine what `emit` writes."""

@@ -20,7 +20,7 @@ from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
-from choque._core.pair_keys import pair_key
+from choque._core.pair_keys import key_first, key_second, pair_key
 from choque._core.records import Rounding, choose_rounding, even_sample, pack_records, rounded_records
 from choque._core.row_pairs import DOUBT, emit_between
 from choque._core.rows import Rows, build_rows
@@ -151,11 +151,10 @@ class _Between(PairFilter):
 
     def keep_allowed(self, keys: Keys) -> int:
         """Move the pairs that stay to the front of ``keys``, and return how many there are."""
-        border = np.uint64(self.border)
-        count = _keep_between(keys, border)
+        count = _keep_between(keys, self.border)
         if self.keeper is None:
             return count
-        kept = keys[:count]
+        kept, border = keys[:count], np.uint64(self.border)
         kept -= border
         count = self.keeper.keep_allowed(kept)
         kept[:count] += border
@@ -176,12 +175,12 @@ def _join_as_one(task: Task, method: str, options: dict[str, Any]) -> Pairs:
 
 
 @kernel
-def _keep_between(keys: Keys, border: np.uint64) -> int:
+def _keep_between(keys: Keys, border: int) -> int:
     kept = 0
     for k in range(keys.size):
         key = keys[k]
         keys[kept] = key
-        kept += ((key >> np.uint64(32)) < border) & ((key & np.uint64(0xFFFFFFFF)) >= border)
+        kept += (key_first(key) < border) & (key_second(key) >= border)
     return kept
 
 
@@ -250,7 +249,7 @@ def _keep_decided(keys: Keys, a: tuple[Any, Any], b: tuple[Any, Any], mark: np.u
         key, stays = keys[k], True
         if key & mark:
             key ^= mark
-            i, j = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+            i, j = key_first(key), key_second(key)
             for axis in range(a[0].shape[1]):
                 touches = a[0][i, axis] <= b[1][j, axis] and b[0][j, axis] <= a[1][i, axis]
                 shares = a[0][i, axis] < b[1][j, axis] and b[0][j, axis] < a[1][i, axis]

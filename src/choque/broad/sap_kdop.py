@@ -16,7 +16,7 @@ from choque._core import check, memory, threads
 from choque._core.emission import Sink
 from choque._core.filter import PairFilter
 from choque._core.kernel import helper, kernel
-from choque._core.pair_keys import unpack_pairs
+from choque._core.pair_keys import key_first, key_second, unpack_pairs
 from choque._core.pair_sets import Change
 from choque._core.records import FLAT
 from choque._core.rounding import narrow_down, narrow_up
@@ -135,11 +135,11 @@ class SapKdop(Index):
             boxes, order, tiles=self.tiles, tile_edges=TILE_EDGES, thread_count=self.thread_count()
         )
 
-    def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:
+    def pack(self, bounds: Bounds, closed: bool, threads: int) -> Floats:
         """Return the records of ``bounds``, and keep the slabs that k-DOPs give in the same pass for `build`."""
         if not isinstance(bounds, KDops):
-            return super().pack(bounds, closed, thread_count)
-        slabs, records = pack_slabs(bounds, closed, thread_count)
+            return super().pack(bounds, closed, threads)
+        slabs, records = pack_slabs(bounds, closed, threads)
         self._packed = bounds, slabs
         return records
 
@@ -318,22 +318,17 @@ def _keep_meeting(keys: Keys, slabs: Any) -> tuple[int, int]:
     for start in range(0, keys.size, AHEAD):
         stop = min(start + AHEAD, keys.size)
         for k in range(start, stop):
-            one, two = _rows_of(keys[k])
+            one, two = key_first(keys[k]), key_second(keys[k])
             touched += _touch(slabs, one) + _touch(slabs, two)
         for k in range(start, stop):
             key = keys[k]
-            one, two = _rows_of(key)
+            one, two = key_first(key), key_second(key)
             apart = False
             for slab in range(half):
                 apart |= (slabs[one, slab] > slabs[two, half + slab]) | (slabs[two, slab] > slabs[one, half + slab])
             keys[kept] = key
             kept += not apart
     return kept, touched
-
-
-@helper
-def _rows_of(key: Any) -> tuple[Integer, Integer]:
-    return np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
 
 
 @helper

@@ -12,6 +12,7 @@ from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
 from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
+from choque._core.pair_keys import ordered_key
 from choque._core.sort import radix_sort
 from choque._core.types import Floats, Keys, Rows
 
@@ -200,7 +201,7 @@ def _sweep(
                 for k in range(BLOCK):
                     if mask[k]:
                         found = np.uint64(other_rows[j + k])
-                        chunk[written] = (min(row, found) << np.uint64(32)) | max(row, found)
+                        chunk[written] = ordered_key(row, found)
                         written += 1
             tested += _count_started(x0[j:], min(BLOCK, count - j), a1)
             j += BLOCK

@@ -17,7 +17,7 @@ from choque._core.cells import cell_along
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.overlap import padded_columns
-from choque._core.pair_keys import ordered_key
+from choque._core.pair_keys import key_first, key_second, ordered_key, pair_key
 from choque._core.sort import to_places
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.sweep_order import Line, Order
@@ -351,7 +351,7 @@ def _sweep(
             tile += 1
             end = starts[tile + 1]
         a0, b0, c0, a1, b1, c1 = x0[i], y0[i], z0[i], x1[i], y1[i], z1[i]
-        own = np.uint64(i) << np.uint64(32)
+        own = pair_key(i, 0)
         begin = written
         tested = np.int64(0)
         j = i + 1
@@ -396,8 +396,8 @@ def _name_rows(chunk: Keys, count: Integer, tags: NDArray[np.uint32]) -> Integer
     """Turn ``count`` pairs of entries into the pairs of rows that their cell reports, and return their number."""
     kept = 0
     for k in range(count):
-        one = tags[np.int64(chunk[k] >> np.uint64(32))]
-        other = tags[np.int64(chunk[k] & np.uint64(0xFFFFFFFF))]
+        one = tags[key_first(chunk[k])]
+        other = tags[key_second(chunk[k])]
         row, other_row = np.uint64(one >> ROW_BIT), np.uint64(other >> ROW_BIT)
         chunk[kept] = ordered_key(row, other_row)
         kept += ((one | other) & STARTS_ON_ALL) == STARTS_ON_ALL

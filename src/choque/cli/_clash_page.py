@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 SIZE = 220
 """Edge of a picture [pixels]."""
-MOST_FACES = 600
+MAX_FACES = 600
 """Faces of one part in a picture."""
-MOST_PICTURES = 200
+MAX_PICTURES = 200
 """Rows with pictures; later ones have none, so that a browser can open the page."""
 
 _STYLE = """
@@ -57,7 +57,7 @@ def write_page(path: Path, title: str, sentence: str, headings: Sequence[str], r
 
 def _line(row: Row, number: int) -> str:
     cells = "".join(f'<td class="n {row.kind}">{html.escape(word)}</td>' for word in row.words)
-    picture = _picture(row) if number < MOST_PICTURES else ""
+    picture = _picture(row) if number < MAX_PICTURES else ""
     return f"<tr>{cells}<td>{picture}</td></tr>"
 
 
@@ -77,7 +77,7 @@ def _picture(row: Row) -> str:
         corners = mesh.vertices[mesh.faces] - row.point
         near = np.abs(corners).min(axis=1).max(axis=1) < 1.5 * half
         flat = corners[near][:, :, [u, v]]
-        flat = flat[np.argsort(np.abs(flat.mean(axis=1)).max(axis=1), kind="stable")[:MOST_FACES]]
+        flat = flat[np.argsort(np.abs(flat.mean(axis=1)).max(axis=1), kind="stable")[:MAX_FACES]]
         x, y = middle + scale * flat[..., 0], middle - scale * flat[..., 1]
         path = "".join(
             f"M{a[0]:.1f},{b[0]:.1f}L{a[1]:.1f},{b[1]:.1f} {a[2]:.1f},{b[2]:.1f}Z"

@@ -217,11 +217,11 @@ def _read(path: Path, above: float | None) -> Mesh:
 
 
 def _write_page(page: Path, one: Mesh, two: Mesh, where: Poses, hits: list[int], names: tuple[str, str]) -> None:
-    from choque.cli._clash_page import MOST_PICTURES, Row, write_page
+    from choque.cli._clash_page import MAX_PICTURES, Row, write_page
     from choque.meshes import distance as measure
 
     rows = []
-    for number in hits[:MOST_PICTURES]:
+    for number in hits[:MAX_PICTURES]:
         pose = (where.rotation[number], where.translation[number])
         found = measure(one, two, pose)
         point = 0.5 * (found.point_a[0] + found.point_b[0])

@@ -62,7 +62,7 @@ def video(
             still = PictureRequest(frame=frame, **looks.request)
             description = draw_picture(Path(output), things, study=looks.study, request=still)
         else:
-            request = FilmRequest(seconds=seconds, rate=fps, speed=speed, **looks.request)
+            request = FilmRequest(seconds=seconds, frames_per_second=fps, speed=speed, **looks.request)
             with progress() as report:
                 description = draw_film(output, things, study=looks.study, request=request, progress=report)
         looks.report(output, description)

@@ -22,7 +22,7 @@ from choque._core.types import Pairs, Rows
 from choque.errors import InvalidInput
 from choque.interest._bodies import NO_AREA, Bodies, checked_position, checked_reach, each_value, make_bodies
 from choque.interest._member_lists import MemberLists, changes, farthest_move, make_lists
-from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, change_of, open_patch, pairs_of
+from choque.interest._patch import LOOSE_SHARE, MIN_LOOSE, Patch, open_patch
 from choque.interest._search import fitting_reach
 
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
@@ -199,8 +199,9 @@ class Areas:
         row = self._row_of(owner)
         if self._patch is None:
             return self._identities.ids[self._current_lists().members_of(row)]
-        keys = self._patch.around(np.array([row]), self._bodies)
-        return self._identities.ids[pairs_of(keys[keys >> 32 == row])[:, 1]]
+        pairs = self._patch.around(np.array([row]), self._bodies)
+        members: NDArray[np.int32] = self._identities.ids[pairs[pairs[:, 0] == row, 1]]
+        return members
 
     @one_thread
     def listed(self, owner: int) -> NDArray[np.int32]:
@@ -314,7 +315,7 @@ class Areas:
         patch.extend(len(arriving))
         patch.largest = max(patch.largest, float(arriving.reach.max(initial=0.0)))
         self._patch = patch
-        self._changed(patch, rows, np.empty(0, np.int64))
+        self._changed(patch, rows, no_pairs())
         return new
 
     @_whole
@@ -322,7 +323,7 @@ class Areas:
         """Remove the bodies ``ids`` and their areas."""
         rows = self._identities.rows_of(ids)
         if (patch := self._local(rows)) is not None:
-            ended = self._identities.name(pairs_of(patch.around(rows, self._bodies)))
+            ended = self._identities.name(patch.around(rows, self._bodies))
             self._patch = None  # until all of it has changed
             self._identities = Identities(np.delete(self._identities.ids, rows), self._identities.following)
             spheres, reach = self._bodies.spheres, self._bodies.reach
@@ -368,10 +369,10 @@ class Areas:
             self._is_behind = True
         return patch if patch.has_space(len(rows) + arriving, len(self)) else None
 
-    def _changed(self, patch: Patch, rows: Rows, before: NDArray[np.int64]) -> None:
+    def _changed(self, patch: Patch, rows: Rows, before: Pairs) -> None:
         """Note what entered and left around ``rows``, which have changed."""
         tests = patch.tests
-        self._note(change_of(before, patch.around(rows, self._bodies)))
+        self._note(difference(before, patch.around(rows, self._bodies)))
         self.counters.tests += tests + patch.tests
 
     def _current_lists(self) -> MemberLists:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
-from choque._core.pair_sets import Change
-from choque._core.types import Integer, Pairs, Rows
+from choque._core.pair_keys import pair_key, unpack_pairs
+from choque._core.tree import WIDTH
+from choque._core.types import Integer, Keys, Pairs, Rows
 from choque.interest._bodies import Bodies, half_edge, touches
 from choque.interest.body_index import BodyIndex, gather_from_cells, gather_from_leaves
 
@@ -104,22 +105,22 @@ class Patch:
         placed, places = _closed_up(index.placed, index.rows, gone, ordered)
         self.index = index._replace(placed=placed, rows=places)
 
-    def around(self, rows: Rows, bodies: Bodies) -> NDArray[np.int64]:
-        """Return the keys (owner · 2³² + other), sorted, of all pairs in which one of ``rows`` is owner or member."""
+    def around(self, rows: Rows, bodies: Bodies) -> Pairs:
+        """Return all pairs (owner, other) in which one of ``rows`` is owner or member, (m, 2) rows, sorted."""
         size = 256
         while True:
-            keys = np.empty(size, np.int64)
+            keys = np.empty(size, np.uint64)
             count, tests = _keys_around(rows, tuple(bodies.arrays), tuple(self.index), tuple(self.arrays), keys)
             self.tests = tests
             if count <= size:
                 found = np.sort(keys[:count])
-                return found if len(rows) == 1 else np.unique(found)
+                return unpack_pairs(found if len(rows) == 1 else np.unique(found))
             size = count
 
     def __post_init__(self) -> None:
         self.tests = 0  # those of the latest search
         places = len(self.index.rows)
-        self.found, self.leaves = np.empty(places, np.int64), np.empty(places // 16 + 1, np.int64)
+        self.found, self.leaves = np.empty(places, np.int64), np.empty(places // WIDTH + 1, np.int64)
 
 
 def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) -> Patch:
@@ -129,42 +130,6 @@ def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) ->
     own = index._replace(placed=index.placed.copy(), rows=index.rows.copy())
     nothing, none_loose = np.empty(0, np.int64), np.zeros(len(bodies), np.uint8)
     return Patch(own, margin, largest, is_box, nothing, none_loose)
-
-
-def change_of(before: NDArray[np.int64], after: NDArray[np.int64]) -> Change:
-    """Return what entered and left between two sorted arrays of keys."""
-    entered, left = np.empty((len(after), 2), np.int32), np.empty((len(before), 2), np.int32)
-    entered_count, left_count = _differences(before, after, entered, left)
-    return Change(entered[:entered_count], left[:left_count])
-
-
-def pairs_of(keys: NDArray[np.int64]) -> Pairs:
-    """Return the rows (k, 2) of owner and other."""
-    pairs = np.empty((len(keys), 2), np.int32)
-    pairs[:, 0], pairs[:, 1] = keys >> 32, keys & 0xFFFFFFFF
-    return pairs
-
-
-@kernel
-def _differences(before: NDArray[np.int64], after: NDArray[np.int64], entered: Pairs, left: Pairs) -> tuple[int, int]:
-    """Merge two sorted arrays of keys; write the pairs that only one of them has."""
-    old: Integer = 0
-    new: Integer = 0
-    entered_count: Integer = 0
-    left_count: Integer = 0
-    while old < before.size or new < after.size:
-        if new == after.size or (old < before.size and before[old] < after[new]):
-            left[left_count, 0], left[left_count, 1] = before[old] >> 32, before[old] & 0xFFFFFFFF
-            left_count += 1
-            old += 1
-        elif old == before.size or after[new] < before[old]:
-            entered[entered_count, 0], entered[entered_count, 1] = after[new] >> 32, after[new] & 0xFFFFFFFF
-            entered_count += 1
-            new += 1
-        else:
-            old += 1
-            new += 1
-    return entered_count, left_count
 
 
 @kernel
@@ -190,7 +155,7 @@ def _closed_up(
 
 @kernel
 def _keys_around(
-    chosen: Rows, bodies: tuple[Any, ...], structure: tuple[Any, ...], patch: tuple[Any, ...], keys: NDArray[np.int64]
+    chosen: Rows, bodies: tuple[Any, ...], structure: tuple[Any, ...], patch: tuple[Any, ...], keys: Keys
 ) -> tuple[int, int]:
     """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests.
 
@@ -201,8 +166,8 @@ def _keys_around(
     found, leaves, loose, is_loose, margin, largest, is_box = patch
     placed, rows, starts, frame, shape, lanes, level_first = structure
     index = BodyIndex(placed, rows, starts, frame, shape, lanes, level_first)
-    stack = np.empty(16 * level_first.size, np.int64)
-    mask = np.empty(16, np.uint8)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    mask = np.empty(WIDTH, np.uint8)
     box = np.empty(6)
     count: Integer = 0
     tests: Integer = 0
@@ -224,10 +189,10 @@ def _keys_around(
             dx, dy, dz = spheres[j, 0] - spheres[i, 0], spheres[j, 1] - spheres[i, 1], spheres[j, 2] - spheres[i, 2]
             if reaches[i] >= 0 and touches(dx, dy, dz, reaches[i] + spheres[j, 3], is_box):
                 if count < keys.size:
-                    keys[count] = (i << 32) | j
+                    keys[count] = pair_key(i, j)
                 count += 1
             if reaches[j] >= 0 and touches(-dx, -dy, -dz, reaches[j] + spheres[i, 3], is_box):
                 if count < keys.size:
-                    keys[count] = (j << 32) | i
+                    keys[count] = pair_key(j, i)
                 count += 1
     return count, tests

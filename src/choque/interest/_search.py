@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import kernel
-from choque._core.tree import block_of, entry_of, level_of
+from choque._core.pair_keys import key_first, key_second
+from choque._core.tree import WIDTH, block_of, entry_of, level_of
 from choque._core.tree_query import push_nearest
 from choque._core.types import Integer, Keys, Pairs, Rows
 from choque.broad import Sink
@@ -102,12 +103,12 @@ def _place(chunk: Keys, starts: Rows, near: Pairs) -> None:
     """Copy keys, grouped by owner and ascending within each group, to where the rows of the owners start."""
     k = 0
     while k < chunk.size:
-        owner = np.int64(chunk[k] >> np.uint64(32))
+        owner = key_first(chunk[k])
         group = near[starts[owner] : starts[owner + 1]]
         keys = chunk[k : k + group.shape[0]]
         for place in range(keys.size):
             group[place, 0] = owner
-            group[place, 1] = np.int32(keys[place] & np.uint64(0xFFFFFFFF))
+            group[place, 1] = np.int32(key_second(keys[place]))
         k += keys.size
 
 
@@ -118,9 +119,9 @@ def _emit_members(first: int, last: int, chunk: Keys, owners: Owners, index: Bod
     Writes all bodies that touch an area widened by the slack, and the number of members of each area.
     """
     rows, level_first = index.rows, index.level_first
-    stack = np.empty(16 * level_first.size, np.int64)
-    mask = np.empty(16, np.uint8)
-    leaves = np.empty((rows.size + 15) // 16, np.int64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    mask = np.empty(WIDTH, np.uint8)
+    leaves = np.empty(-(-rows.size // WIDTH), np.int64)
     box = np.empty(6)
     found = np.empty(rows.size, np.int64)
     scratch = make_scratch(rows.size)
@@ -197,8 +198,8 @@ def _fit(
     target, smallest, is_box = fit.target, fit.smallest, fit.is_box
     placed, rows, lanes, level_first = index.placed, index.rows, index.lanes, index.level_first
     gaps = np.empty(target + 1)
-    stack = np.empty(16 * level_first.size, np.int64)
-    keys = np.empty(16 * level_first.size)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    keys = np.empty(WIDTH * level_first.size)
     for unit in range(first, last):
         i = np.int64(owners[unit])
         largest = fit.largest[i]
@@ -214,14 +215,14 @@ def _fit(
             if level > 0:
                 place = level_first[level] + block
                 floor = depth
-                for k in range(16):
+                for k in range(WIDTH):
                     if np.isnan(lanes[place, 0, k]):
                         break  # unused lanes come last
                     gap = _box_gap(spheres[i], lanes[place], k, is_box)
                     if gap <= min(gaps[target], largest):
-                        depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * 16 + k), gap)
+                        depth = push_nearest(stack, keys, floor, depth, entry_of(level - 1, block * WIDTH + k), gap)
                 continue
-            for place in range(block * 16, min(block * 16 + 16, rows.size)):
+            for place in range(block * WIDTH, min(block * WIDTH + WIDTH, rows.size)):
                 if rows[place] != i:
                     _insert(gaps, _gap(spheres[i], placed[place], is_box))
         reach[i] = min(max(_between(gaps, fit.blur), smallest[i]), largest)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import inline, kernel
+from choque._core.pair_keys import pair_key
 from choque._core.types import Integer, Keys
 from choque.interest._bodies import half_edge, touches
 
@@ -161,7 +162,7 @@ def write_members(
 @kernel
 def _write_ascending(owner: Integer, hits: NDArray[np.int32], size: int, keys: Keys) -> None:
     """Write the keys (owner, hit) in order to ``keys``; the owner, one of the hits, comes last."""
-    own = np.uint64(owner) << np.uint64(32)
+    own = pair_key(owner, 0)
     if size <= SHORT:
         lanes = (size + 7) // 8 * 8
         short = hits[:lanes]

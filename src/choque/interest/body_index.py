@@ -11,7 +11,7 @@ from choque._core.cells import cell_along, lay_out, sort_into_levels
 from choque._core.kernel import forceinline, kernel
 from choque._core.morton import morton_order
 from choque._core.overlap import lanes_meet
-from choque._core.tree import block_of, entry_of, level_of, make_tree, push_marked
+from choque._core.tree import WIDTH, block_of, entry_of, level_of, make_tree, push_marked
 from choque._core.types import Integer
 from choque.interest._bodies import Bodies
 from choque.interest._together import gather
@@ -46,7 +46,7 @@ def make_body_grid(bodies: Bodies, thread_count: int) -> BodyIndex:
     """Return a stack of grids, one for each class of sizes, over the bodies. O(n)."""
     levels, keys = sort_into_levels(bodies.records(thread_count), thread_count, CELLS_PER_BODY)
     placed, rows, starts = lay_out(bodies.spheres, keys, levels.cell_count, thread_count)
-    return BodyIndex(placed, rows, starts, levels.frame, levels.shape, np.empty((0, 6, 16)), np.empty(0, np.int64))
+    return BodyIndex(placed, rows, starts, levels.frame, levels.shape, np.empty((0, 6, WIDTH)), np.empty(0, np.int64))
 
 
 def make_body_tree(bodies: Bodies, thread_count: int) -> BodyIndex:
@@ -114,9 +114,9 @@ def find_leaves(
         if level > 1:
             depth = push_marked(stack, depth, level, block, 0, mask)
         else:
-            for k in range(16):
+            for k in range(WIDTH):
                 if mask[k]:
-                    found[count] = block * 16 + k
+                    found[count] = block * WIDTH + k
                     count += 1
     return count
 
@@ -135,8 +135,8 @@ def gather_from_leaves(
     count: Integer = np.int64(0)
     tested: Integer = np.int64(0)
     for k in range(find_leaves(box, index.lanes, index.level_first, stack, mask, leaves)):
-        run = leaves[k] * 16
-        run_end = min(run + 16, placed.shape[0])
+        run = leaves[k] * WIDTH
+        run_end = min(run + WIDTH, placed.shape[0])
         tested += run_end - run
         count = gather(run, run_end, placed, box, found, count)
     return count, tested

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.counters import Counters
+from choque._core.pair_keys import pack_pairs
 from choque._core.types import Pairs
 from choque.kinetic import _events
 from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, certify_ends
@@ -410,7 +411,7 @@ class Lists:
         if len(events.times):
             report_crowd(crowd, self.closed, time, totals, events)
             totals[_events.EVENT_ROWS] = 0  # they are not in the buffer of the call
-            sorting = np.argsort(events.pairs[:, 0].astype(np.int64) << 32 | events.pairs[:, 1], kind="stable")
+            sorting = np.argsort(pack_pairs(events.pairs), kind="stable")
             output.add(Events(events.times, events.kinds.view(np.bool_)[sorting], events.pairs[sorting]))
         self.crowd = crowd, int(totals[_events.INSTANTS])
         stops = (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.pair_keys import pack_pairs
+from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque._core.pair_sets import ENDED, Change
 from choque._core.types import Floats, Keys
 from choque.broad.exchanges import Logs
@@ -86,7 +86,7 @@ class SapKinetic(Index):
         return [log], int(lists.totals[_events.EXCHANGES]), 2 * len(log)
 
     def _net_changes(self, keys: Keys, previous: Floats) -> Keys:
-        first, second = (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        first, second = unpack_pairs(keys).T
         common = np.promote_types(self.records.dtype, previous.dtype)
         before = _overlap(self._sweep.widest(previous, common), first, second)
         after = _overlap(self._sweep.widest(self.records, common), first, second)

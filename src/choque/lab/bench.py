@@ -224,7 +224,7 @@ def _row(measured: Measurement, verdict: Verdict, scene: str, frames: Sequence[F
         dimension=frames[0][0].shape[1],
         count=len(frames[0][0]),
         frames=len(frames),
-        contender=candidate.name,
+        candidate=candidate.name,
         kind=candidate.kind,
         threads=candidate.threads,
         pair_count=None if measured.answer is None else len(measured.answer),

@@ -83,7 +83,7 @@ class Execution:
                 self._do(design.order(), cluster)
             if self.study.selector is not None:
                 self.head_to_heads = head_to_head_cells(self._result(), design)
-                with self._charged("finals"):
+                with self._charged("turns"):
                     self._do(self.head_to_heads, cluster)
             result = self._result()
         except KeyboardInterrupt:

@@ -111,7 +111,7 @@ def sample(trials: Sequence[Work], plan: Plan, progress: Progress | None = None)
     return outcomes
 
 
-ROUNDS_MOST = 300
+MAX_ROUNDS = 300
 
 
 def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
@@ -123,7 +123,7 @@ def sample_in_rounds(trials: Sequence[Work], plan: Plan) -> list[Outcome[Work]]:
     with settled_memory():
         outcomes = [_warmed_up(trial, plan) for trial in trials]
     with settled_memory():
-        for number in range(ROUNDS_MOST):
+        for number in range(MAX_ROUNDS):
             standing = [outcome for outcome in outcomes if outcome.status == "measured"]
             spent = sum(outcome.spent for outcome in standing)
             if not standing or (number >= plan.minimum and spent > plan.budget * len(standing)):

@@ -5,7 +5,7 @@
     study.json              the study, its levels, plan and seed; the machine and the versions
     cells/<key>.json        one finished cell each, written when it is done: what a resumed run starts from
     samples.parquet, .csv   one row for each repetition: what the report is made from
-    finals.parquet, .csv    one row for each turn of a head-to-head comparison, if any
+    turns.parquet, .csv     one row for each turn of a head-to-head comparison, if any
     claims.csv, cells.csv   the verdicts; one row for each cell, with medians and intervals
     figures/                each picture as SVG and as PNG
     report.html             all of it, to open and to share
@@ -29,7 +29,7 @@ from choque.lab.sampling import Plan
 from choque.lab.worker import Answer
 
 FORMAT = 2
-STUDY, CELLS, SAMPLES, TURNS = "study.json", "cells", "samples.parquet", "finals.parquet"
+STUDY, CELLS, SAMPLES, TURNS = "study.json", "cells", "samples.parquet", "turns.parquet"
 
 NEEDED: dict[str, type] = {
     "study": dict,
@@ -167,7 +167,7 @@ class Store:
         """Write the turns of head-to-head comparisons, if any."""
         if turns:
             turns.to_parquet(self.folder / TURNS)
-            turns.to_csv(self.folder / "finals.csv")
+            turns.to_csv(self.folder / "turns.csv")
 
     def read_turns(self) -> Records:
         """Read the turns of head-to-head comparisons; empty if there were none."""
@@ -195,7 +195,7 @@ def sample_rows(cell: Cell, answer: Answer) -> list[Row]:
         **cell.parameters,
         "verdict": answer["verdict"],
         "note": answer["note"],
-        **{name: answer.get(name) for name in ("threads", "machine", "rehearsal", "process_bytes", "baseline_bytes")},
+        **{name: answer.get(name) for name in ("threads", "machine", "warm_up", "process_bytes", "baseline_bytes")},
         **answer["facts"],
         **answer["counters"],
     }

@@ -40,7 +40,7 @@ class Row:
     dimension: int
     count: int
     frames: int
-    contender: str
+    candidate: str
     kind: str
     threads: int
     pair_count: int | None
@@ -107,13 +107,13 @@ def _block(title: str, rows: list[Row], width: int) -> RichTable:
 
     columns = _columns(rows[0].frames > 1, width >= WIDE)
     shown = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column("contender", no_wrap=True)
+    shown.add_column("candidate", no_wrap=True)
     for heading in columns:
         shown.add_column(heading, justify="right", no_wrap=True)
     shown.add_column("verdict")
     for row in sorted(rows, key=lambda row: (row.ratio is None, row.ratio or 0.0)):
         shown.add_row(
-            Text(row.contender, style="bold" if row.kind == "method" else ""),
+            Text(row.candidate, style="bold" if row.kind == "method" else ""),
             *(cell(row) for cell in columns.values()),
             Text(": ".join(filter(None, (row.verdict, row.note))), style=COLOURS[row.verdict]),
         )

@@ -62,7 +62,7 @@ def answer(order: Order, tell: Callable[[str], None] = lambda _: None) -> Answer
         "readings": [{**each.stages, "total": each.total} for each in outcome.readings],
         "counters": dict(trial.counters()) if outcome.status == "measured" else {},
         "facts": dict(trial.facts()),
-        "rehearsal": outcome.warm_up_seconds,
+        "warm_up": outcome.warm_up_seconds,
         "process_bytes": peak,
         "baseline_bytes": baseline,
         "machine": machine.label(),

@@ -23,7 +23,7 @@ BATCH = 64
 """Poses that a thread takes at once; a hit is looked for again in the next pose of the batch first."""
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Working memory of a walk: the stack of pairs of blocks and how far their middles are, and one step of it."""
 
     stack: NDArray[np.int64]
@@ -56,7 +56,7 @@ def over_batches(count: int, thread_count: int, task: Callable[[int, int], None]
 @kernel
 def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, places: NDArray[np.int64]) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
-    room = Room(
+    scratch = Scratch(
         np.empty((size, 2), np.int64),
         np.empty(size, np.float32),
         np.empty((2, FRAME)),
@@ -67,11 +67,11 @@ def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, place
     place, other = np.int64(-1), np.int64(-1)
     for row in range(first, last):
         if place < 0 or triangles_kind(triangle_at(one, place), placed_triangle(two, poses, row, other)) == 0:
-            depth, is_found = _start(one, two, poses, row, room), False
+            depth, is_found = _start(one, two, poses, row, scratch), False
             while depth > 0 and not is_found:
-                count, depth = _list_near(one, two, poses, row, depth, room)
+                count, depth = _list_near(one, two, poses, row, depth, scratch)
                 for k in range(count):
-                    place, other = room.candidates[k, 0], room.candidates[k, 1]
+                    place, other = scratch.candidates[k, 0], scratch.candidates[k, 1]
                     if triangles_kind(triangle_at(one, place), placed_triangle(two, poses, row, other)) > 0:
                         is_found = True
                         break
@@ -81,23 +81,23 @@ def _meet(first: int, last: int, one: Surface, two: Surface, poses: Poses, place
 
 
 @helper
-def _start(one: Surface, two: Surface, poses: Poses, row: Integer, room: Room) -> Integer:
+def _start(one: Surface, two: Surface, poses: Poses, row: Integer, scratch: Scratch) -> Integer:
     """Begin the walk of a pose at both roots, and return the depth of the stack."""
-    fill_frames(one, two, poses, row, room.frames)
-    room.stack[0, 0] = entry_of(one.level_first.size - 2, 0)
-    room.stack[0, 1] = entry_of(two.level_first.size - 2, 0)
+    fill_frames(one, two, poses, row, scratch.frames)
+    scratch.stack[0, 0] = entry_of(one.level_first.size - 2, 0)
+    scratch.stack[0, 1] = entry_of(two.level_first.size - 2, 0)
     return 1
 
 
 @helper
 def _list_near(
-    one: Surface, two: Surface, poses: Poses, row: Integer, depth: Integer, room: Room
+    one: Surface, two: Surface, poses: Poses, row: Integer, depth: Integer, scratch: Scratch
 ) -> tuple[Integer, Integer]:
     """Walk on through pairs of blocks, the one of the higher level split, to two blocks with pairs that may meet.
 
     List these pairs, and return how many there are and what is left on the stack.
     """
-    stack, frames, box, query = room.stack, room.frames, room.box, room.query
+    stack, frames, box, query = scratch.stack, scratch.frames, scratch.box, scratch.query
     while depth > 0:
         depth -= 1
         level, other_level = level_of(stack[depth, 0]), level_of(stack[depth, 1])
@@ -107,14 +107,14 @@ def _list_near(
             fill_query(frames, 0, box, query)
             place = one.level_first[level] + block
             hits = turned_hits(one.lanes, one.slabs, place, query)
-            depth = _push(one.lanes, place, hits, (level, block), 0, depth, room)
+            depth = _push(one.lanes, place, hits, (level, block), 0, depth, scratch)
             continue
         copy_box(one, level, block, box)
         fill_query(frames, 1, box, query)
         place = two.level_first[other_level] + other
         hits = turned_hits(two.lanes, two.slabs, place, query)
         if other_level > 0:
-            depth = _push(two.lanes, place, hits, (other_level, other), 1, depth, room)
+            depth = _push(two.lanes, place, hits, (other_level, other), 1, depth, scratch)
             continue
         if hits == 0:
             continue
@@ -132,7 +132,7 @@ def _list_near(
                 own = block * WIDTH + lowest_bit(found)
                 found &= found - 1
                 if not is_surely_apart(triangle_at(one, own), triangle):
-                    room.candidates[count, 0], room.candidates[count, 1] = own, place
+                    scratch.candidates[count, 0], scratch.candidates[count, 1] = own, place
                     count += 1
         if count > 0:
             return count, depth
@@ -147,13 +147,13 @@ def _push(
     node: tuple[Integer, Integer],
     side: Integer,
     depth: Integer,
-    room: Room,
+    scratch: Scratch,
 ) -> Integer:
     """Put the children of a block whose bits are set on the stack, in place of it; return its new depth.
 
     The child whose middle is nearest to that of the query is the next one. ``side`` is the column of the block's tree.
     """
-    stack, far, query = room.stack, room.far, room.query
+    stack, far, query = scratch.stack, scratch.far, scratch.query
     level, block = node
     kept = stack[depth, 1 - side]
     floor = depth

@@ -25,7 +25,7 @@ _LOWERED = 1.0 - 3.0 * RIGID_TOLERANCE
 _RAISED = 1.0001 / _LOWERED
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Working memory of a walk: the stack and its bounds, queries, and the nearest pair so far.
 
     ``way`` is the direction between the nearest points so far, and ``reach`` how far triangles of a block reach in it.
@@ -82,7 +82,7 @@ def _measure(
     answers: Answers,
 ) -> None:
     size = WIDTH * (one.level_first.size + two.level_first.size)
-    room = Room(
+    scratch = Scratch(
         np.empty((size, 2), np.int64),
         np.empty(size),
         np.empty((2, FRAME)),
@@ -104,9 +104,9 @@ def _measure(
             store(answers.one, row, p)
             store(answers.two, row, p)
             continue
-        squared = _walk(one, two, poses, row, limit, room)
+        squared = _walk(one, two, poses, row, limit, scratch)
         if squared < limit:
-            own, other = triangle_at(one, room.nearest[0]), placed_triangle(two, poses, row, room.nearest[1])
+            own, other = triangle_at(one, scratch.nearest[0]), placed_triangle(two, poses, row, scratch.nearest[1])
             _, p, q = triangle_distance(own, other)
             answers.distance[row] = np.sqrt(squared)
             store(answers.one, row, p)
@@ -114,17 +114,18 @@ def _measure(
 
 
 @helper
-def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, room: Room) -> float:
+def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, scratch: Scratch) -> float:
     """Return the least squared distance, or ``limit``; the nearest triangles of the last pose are the first guess."""
-    stack, costs, frames, box, query, gaps = room.stack, room.costs, room.frames, room.box, room.query, room.gaps
+    stack, costs, gaps = scratch.stack, scratch.costs, scratch.gaps
+    frames, box, query = scratch.frames, scratch.box, scratch.query
     best = limit
-    room.way[0], room.way[1], room.way[2] = 0.0, 0.0, 0.0
-    if room.nearest[0] >= 0:
-        own, placed = triangle_at(one, room.nearest[0]), placed_triangle(two, poses, row, room.nearest[1])
+    scratch.way[0], scratch.way[1], scratch.way[2] = 0.0, 0.0, 0.0
+    if scratch.nearest[0] >= 0:
+        own, placed = triangle_at(one, scratch.nearest[0]), placed_triangle(two, poses, row, scratch.nearest[1])
         squared, p, q = triangle_distance(own, placed)
         if squared < best:
             best = squared
-            _turn(room.way, p, q, squared)
+            _turn(scratch.way, p, q, squared)
     fill_frames(one, two, poses, row, frames)
     stack[0, 0], stack[0, 1] = entry_of(one.level_first.size - 2, 0), entry_of(two.level_first.size - 2, 0)
     costs[0] = 0.0
@@ -136,7 +137,7 @@ def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, 
         level, other_level = level_of(stack[depth, 0]), level_of(stack[depth, 1])
         block, other = block_of(stack[depth, 0]), block_of(stack[depth, 1])
         if level == 0 and other_level == 0:
-            best = _compare_blocks(one, two, poses, (row, block, other), best, room)
+            best = _compare_blocks(one, two, poses, (row, block, other), best, scratch)
             continue
         side = 0 if level >= other_level else 1
         if side == 0:
@@ -151,13 +152,13 @@ def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, 
         near = turned_gaps(tree[0], tree[1], place, query, gaps, best * _RAISED)
         if near == 0:
             continue
-        _look_along(room, side)
+        _look_along(scratch, side)
         kept, floor = stack[depth, 1 - side], depth
         while near != 0:
             lane = lowest_bit(near)
             near &= near - 1
             cost = gaps[lane] * _LOWERED
-            gap = room.sight[3] - _reach_of(tree, place, lane, room.sight)
+            gap = scratch.sight[3] - _reach_of(tree, place, lane, scratch.sight)
             if gap > 0.0:
                 cost = max(cost, gap * gap * _LOWERED)
             if cost >= best:
@@ -174,20 +175,20 @@ def _walk(one: Surface, two: Surface, poses: Poses, row: Integer, limit: float, 
 
 @helper
 def _compare_blocks(
-    one: Surface, two: Surface, poses: Poses, names: tuple[Integer, Integer, Integer], best: float, room: Room
+    one: Surface, two: Surface, poses: Poses, names: tuple[Integer, Integer, Integer], best: float, scratch: Scratch
 ) -> float:
     """Measure the triangles of two blocks, and return the least squared distance so far."""
     row, block, other = names
-    box, query, gaps, way = room.box, room.query, room.gaps, room.way
+    box, query, gaps, way = scratch.box, scratch.query, scratch.gaps, scratch.way
     copy_box(one, 0, block, box)
-    fill_query(room.frames, 1, box, query)
+    fill_query(scratch.frames, 1, box, query)
     near = turned_gaps(two.lanes, two.slabs, other, query, gaps, best * _RAISED)
     if near == 0:
         return best
-    slack = room.frames[0, 12]
+    slack = scratch.frames[0, 12]
     own_count = min(WIDTH, one.rows.size - block * WIDTH)
     for lane in range(own_count):
-        room.reach[lane] = _farthest(triangle_at(one, block * WIDTH + lane), way, 1.0)
+        scratch.reach[lane] = _farthest(triangle_at(one, block * WIDTH + lane), way, 1.0)
     while near != 0:
         place = other * WIDTH + lowest_bit(near)
         near &= near - 1
@@ -199,7 +200,7 @@ def _compare_blocks(
         while found != 0:
             lane = lowest_bit(found)
             found &= found - 1
-            gap = start - room.reach[lane]
+            gap = start - scratch.reach[lane]
             if gap > 0.0 and gap * gap >= best:
                 continue
             own = triangle_at(one, block * WIDTH + lane)
@@ -208,11 +209,11 @@ def _compare_blocks(
             squared, p, q = triangle_distance(own, triangle)
             if squared < best:
                 best = squared
-                room.nearest[0], room.nearest[1] = block * WIDTH + lane, place
+                scratch.nearest[0], scratch.nearest[1] = block * WIDTH + lane, place
                 _turn(way, p, q, squared)
                 start = -_farthest(triangle, way, -1.0) - slack
                 for k in range(own_count):
-                    room.reach[k] = _farthest(triangle_at(one, block * WIDTH + k), way, 1.0)
+                    scratch.reach[k] = _farthest(triangle_at(one, block * WIDTH + k), way, 1.0)
     return best
 
 
@@ -237,12 +238,12 @@ def _is_farther(one: Triangle, two: Triangle, best: float, slack: float) -> bool
 
 
 @helper
-def _look_along(room: Room, target: Integer) -> None:
-    """Write the direction between the nearest points as mesh ``target`` sees it, toward the other, to ``room.sight``.
+def _look_along(scratch: Scratch, target: Integer) -> None:
+    """Write to ``scratch.sight`` the direction between the nearest points as mesh ``target`` sees it, toward the other.
 
     The fourth number is where the box of the query begins in this direction; see `choque.meshes.lanes`.
     """
-    way, frames, query, sight = room.way, room.frames, room.query, room.sight
+    way, frames, query, sight = scratch.way, scratch.frames, scratch.query, scratch.sight
     for i in range(3):
         sight[i] = way[i]
         if target == 1:
@@ -298,7 +299,7 @@ def _farthest(triangle: Triangle, way: NDArray[np.float64], sign: float) -> floa
 # Points
 
 
-class PointRoom(NamedTuple):
+class PointScratch(NamedTuple):
     """Working memory of a search for the triangle nearest to a point."""
 
     stack: NDArray[np.int64]
@@ -324,22 +325,22 @@ def _measure_points(
     first: int, last: int, points: NDArray[np.float64], surface: Surface, limit: float, distances: NDArray[np.float64]
 ) -> None:
     size = WIDTH * surface.level_first.size
-    room = PointRoom(
+    scratch = PointScratch(
         np.empty(size, np.int64), np.empty(size, np.float32), np.empty(6, np.float32), np.empty(WIDTH, np.float32)
     )
     place: Integer = -1
     for row in range(first, last):
-        squared, place = _nearest_triangle(point_of(points, row), surface, limit, place, room)
+        squared, place = _nearest_triangle(point_of(points, row), surface, limit, place, scratch)
         if squared < limit:
             distances[row] = np.sqrt(squared)
 
 
 @helper
 def _nearest_triangle(
-    point: Vector, surface: Surface, limit: float, place: Integer, room: PointRoom
+    point: Vector, surface: Surface, limit: float, place: Integer, scratch: PointScratch
 ) -> tuple[float, Integer]:
     """Return the least squared distance, or ``limit``, and its place; the place of the last point is tried first."""
-    stack, costs, query, gaps, lanes = room.stack, room.costs, room.query, room.gaps, surface.lanes
+    stack, costs, query, gaps, lanes = scratch.stack, scratch.costs, scratch.query, scratch.gaps, surface.lanes
     best = limit
     if place >= 0:
         best = min(best, _point_distance(point, triangle_at(surface, place)))

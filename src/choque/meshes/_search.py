@@ -35,7 +35,7 @@ CANDIDATES = 1_024
 """Pairs that a walk lists at once."""
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Working memory of a search for a block of triangles."""
 
     stack: NDArray[np.int64]
@@ -90,7 +90,7 @@ def _unpacked(sink: Sink) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
 @kernel
 def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface, poses: Poses) -> tuple[int, int, int]:
     """Emission kernel; a unit is a block of triangles of ``two``, which is searched for in the tree of ``one``."""
-    room = Room(
+    scratch = Scratch(
         np.empty(WIDTH * one.level_first.size, np.int64),
         np.empty((WIDTH, 9)),
         np.empty((WIDTH + 1, 6), np.float32),
@@ -100,16 +100,16 @@ def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface
     tests = 0
     for own in range(first, last):
         begin = written
-        _fill_block(one, two, poses, own, room)
-        room.stack[0] = entry_of(one.level_first.size - 2, 0)
+        _fill_block(one, two, poses, own, scratch)
+        scratch.stack[0] = entry_of(one.level_first.size - 2, 0)
         depth: Integer = 1
         while depth > 0:
-            count, depth = _list_near(one, two, own, depth, room)
+            count, depth = _list_near(one, two, own, depth, scratch)
             if written + count > chunk.size:
                 return own, begin, tests
             tests += count
             for k in range(count):
-                place, other = room.candidates[k, 0], room.candidates[k, 1]
+                place, other = scratch.candidates[k, 0], scratch.candidates[k, 1]
                 kind = triangles_kind(triangle_at(one, place), placed_triangle(two, poses, 0, other))
                 if kind > 0:
                     chunk[written] = _key(one.rows[place], two.rows[other], kind)
@@ -123,9 +123,9 @@ def _key(a: Integer, b: Integer, kind: Integer) -> Integer:
 
 
 @helper
-def _fill_block(one: Surface, two: Surface, poses: Poses, own: Integer, room: Room) -> None:
+def _fill_block(one: Surface, two: Surface, poses: Poses, own: Integer, scratch: Scratch) -> None:
     """Write the corners of a block of triangles in the pose, their boxes, and as the last row the box around all."""
-    boxes = room.boxes
+    boxes = scratch.boxes
     for bound in range(3):
         boxes[WIDTH, bound], boxes[WIDTH, bound + 3] = np.float32(np.inf), np.float32(-np.inf)
     for i in range(min(WIDTH, two.rows.size - own * WIDTH)):
@@ -133,16 +133,16 @@ def _fill_block(one: Surface, two: Surface, poses: Poses, own: Integer, room: Ro
         box = box_around(triangle, one.middle)
         for axis in range(3):
             for corner in range(3):
-                room.points[i, 3 * corner + axis] = triangle[corner][axis]
+                scratch.points[i, 3 * corner + axis] = triangle[corner][axis]
             boxes[i, axis], boxes[i, axis + 3] = box[axis], box[axis + 3]
             boxes[WIDTH, axis] = min(boxes[WIDTH, axis], box[axis])
             boxes[WIDTH, axis + 3] = max(boxes[WIDTH, axis + 3], box[axis + 3])
 
 
 @helper
-def _list_near(one: Surface, two: Surface, own: Integer, depth: Integer, room: Room) -> tuple[Integer, Integer]:
+def _list_near(one: Surface, two: Surface, own: Integer, depth: Integer, scratch: Scratch) -> tuple[Integer, Integer]:
     """Walk on through the tree of ``one`` and list pairs that may meet, until the list is full or the walk ends."""
-    lanes, level_first, stack, boxes, points = one.lanes, one.level_first, room.stack, room.boxes, room.points
+    lanes, level_first, stack, boxes, points = one.lanes, one.level_first, scratch.stack, scratch.boxes, scratch.points
     x0, y0, z0 = boxes[WIDTH, 0], boxes[WIDTH, 1], boxes[WIDTH, 2]
     x1, y1, z1 = boxes[WIDTH, 3], boxes[WIDTH, 4], boxes[WIDTH, 5]
     own_count = min(WIDTH, two.rows.size - own * WIDTH)
@@ -172,7 +172,7 @@ def _list_near(one: Surface, two: Surface, own: Integer, depth: Integer, room: R
                 place = block * WIDTH + lowest_bit(near)
                 near &= near - 1
                 if not is_surely_apart(triangle_at(one, place), triangle):
-                    room.candidates[count, 0], room.candidates[count, 1] = place, own * WIDTH + i
+                    scratch.candidates[count, 0], scratch.candidates[count, 1] = place, own * WIDTH + i
                     count += 1
     return count, depth
 

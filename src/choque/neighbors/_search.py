@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import bit_count, list_bits, lowest_bit, near_eight
+from choque._core.pair_keys import key_first, key_second, pair_key
 from choque._core.sort import radix_sort
 from choque._core.types import Integer
 from choque.neighbors._cells import Cells, Images, extent_of, images_of, points_in
@@ -265,16 +266,16 @@ def _number_points(first: int, last: int, place: Any, frame: Any, shape: Any, ke
         for axis in range(2, -1, -1):
             own = np.int64(max(0.0, min((place[k, axis] - frame[0, axis]) * frame[1, axis], shape[axis] - 1.0)))
             cell = cell * shape[axis] + own
-        keys[k] = (np.uint64(cell) << np.uint64(32)) | np.uint64(k)
+        keys[k] = pair_key(cell, k)
 
 
 @kernel
 def _gather_points(first: int, last: int, keys: Any, images: Images, group: Group, points: Points) -> None:
-    previous = np.int64(keys[first - 1] >> np.uint64(32)) if first else np.int64(-1)
+    previous = key_first(keys[first - 1]) if first else np.int64(-1)
     has_radius = group.radius.size > 0
     for k in range(first, last):
-        image = np.int64(keys[k] & np.uint64(0xFFFFFFFF))
-        cell = np.int64(keys[k] >> np.uint64(32))
+        image = key_second(keys[k])
+        cell = key_first(keys[k])
         points.x[k] = images.place[image, 0] - points.frame[0, 0]
         points.y[k] = images.place[image, 1] - points.frame[0, 1]
         points.z[k] = images.place[image, 2] - points.frame[0, 2]

@@ -39,7 +39,7 @@ TILE_ROWS, BATCH_ROWS = 1_000_000, 2 << 20
 PIECE_ROWS = 4096
 """About the fewest boxes that a tile has in a batch: for very many boxes, tiles and batches are larger instead."""
 
-MOST_RUN = 8 << 20
+MAX_RUN = 8 << 20
 """Pairs that are sorted and written at once, at most."""
 
 REPRESENTATIVE = 0.8
@@ -324,7 +324,7 @@ def _fitting(
         # A batch is held as columns, as rows, and in the order of tiles.
         max(1024, min(2 * third // (3 * box_bytes), batch_rows)),
         # Keys, sorted keys, pairs of rows, two columns of ids, and the buffers of the Parquet writer.
-        min(third // 80, MOST_RUN),
+        min(third // 80, MAX_RUN),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
+from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Floats, Integer
 
 MANY = 8
@@ -263,8 +264,8 @@ def keep_own(keys: NDArray[np.uint64], first: Floats, second: Floats, region: ND
     kept = 0
     for k in range(keys.size):
         key = keys[k]
-        i = np.int64(key >> np.uint64(32))
-        j = np.int64(key & np.uint64(0xFFFFFFFF))
+        i = key_first(key)
+        j = key_second(key)
         is_own = True
         for axis in range(first.shape[1]):
             corner = max(first[i, axis], second[j, axis])

@@ -186,7 +186,7 @@ def draw_film(
 ) -> str:
     """Make a film of ``things``, one name or file or two volumes; return a description of the film."""
     request, target = request or FilmRequest(), Path(path)
-    check_film(target, request.rate, request.speed)
+    check_film(target, request.frames_per_second, request.speed)
     if not things:
         raise InvalidInput("Nothing was given to film; give a scene, a recording, a model or two volumes.")
     if request.seconds is not None and not (isfinite(request.seconds) and request.seconds > 0):
@@ -208,7 +208,7 @@ def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, prog
     require_film(request.look)
     seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
     frames = Simulated(scene, max(1, round(seconds * scene.steps_per_second)))
-    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
+    count = make_film(target, frames, **request.options, progress=progress)
     return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies"
 
 
@@ -217,7 +217,7 @@ def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, p
     if request.seconds is not None:
         raise InvalidInput("A length was given for the film of a recording, which is filmed whole; leave it out.")
     frames = open_frames(things[0])
-    count = make_film(target, frames, rate=request.rate, speed=request.speed, look=request.look, progress=progress)
+    count = make_film(target, frames, **request.options, progress=progress)
     return f"{count:,} frames of {frames.name}"
 
 
@@ -302,7 +302,7 @@ def _write(
 ) -> int:
     """Make a film by calling ``draw`` with times from 0 to 1; return the number of frames."""
     require_film(request.look)
-    rate = rate_of(STILL_RATE, request.rate, target)
+    rate = rate_of(STILL_RATE, request.frames_per_second, target)
     count = max(2, round(seconds * rate) + 1)
 
     def images() -> Iterator[Image]:

@@ -152,7 +152,7 @@ def make_film(
     path: str | os.PathLike[str],
     frames: Frames,
     *,
-    rate: int | None = None,
+    frames_per_second: int | None = None,
     speed: float = 1.0,
     look: Look | None = None,
     progress: Progress | None = None,
@@ -161,19 +161,19 @@ def make_film(
 
     Parameters
     ----------
-    rate
-        Frames per second: 25, 30, 60 or 120. None for that of the recording, at most 60. A GIF has 25.
+    frames_per_second
+        25, 30, 60 or 120. None for that of the recording, at most 60. A GIF has 25.
     speed
         Recorded seconds per second of the film.
     progress
         Called after each frame.
     """
     target, look = Path(path), look or Look()
-    check_film(target, rate, speed)
+    check_film(target, frames_per_second, speed)
     _check_frames(frames)
     if frames.frame_count < 1:
         raise InvalidInput(f"The recording {frames.name!r} has no frames to show.")
-    chosen = rate_of(frames.frames_per_second, rate, target)
+    chosen = rate_of(frames.frames_per_second, frames_per_second, target)
     require_film(look)
     shown = film_frames(frames, chosen, speed)
     with _stage(frames, look) as stage:

@@ -95,10 +95,15 @@ class FilmRequest(Request):
     ----------
     seconds
         Length of the film; None for the whole recording or time interval, otherwise a few seconds.
-    rate, speed
-        Frame rate and speed, as in `choque.studio.film.make_film`.
+    frames_per_second, speed
+        As in `choque.studio.film.make_film`.
     """
 
     seconds: float | None = None
-    rate: int | None = None
+    frames_per_second: int | None = None
     speed: float = 1.0
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `choque.studio.film.make_film`."""
+        return {"frames_per_second": self.frames_per_second, "speed": self.speed, "look": self.look}

@@ -46,25 +46,25 @@ class BodyBoxes(OrientedBoxes):
         return self.unchecked(moved.center, moved.half, moved.axes, around.lower, around.upper)
 
 
-def box_bounds(bodies: Bodies, thread_count: int) -> Boxes:
+def box_bounds(bodies: Bodies, threads: int) -> Boxes:
     """Return the axis-aligned box of each body."""
     lower, upper = _empty(bodies, 3), _empty(bodies, 3)
-    _run(bound_boxes, bodies, thread_count, lower, upper)
+    _run(bound_boxes, bodies, threads, lower, upper)
     return Boxes.unchecked(lower, upper)
 
 
-def oriented_bounds(bodies: Bodies, thread_count: int) -> BodyBoxes:
+def oriented_bounds(bodies: Bodies, threads: int) -> BodyBoxes:
     """Return the box of each body along its own axes, and its axis-aligned box."""
     center, half, axes = _empty(bodies, 3), _empty(bodies, 3), _empty(bodies, 3, 3)
-    _run(bound_oriented, bodies, thread_count, center, half, axes)
-    around = box_bounds(bodies, thread_count)
+    _run(bound_oriented, bodies, threads, center, half, axes)
+    around = box_bounds(bodies, threads)
     return BodyBoxes.unchecked(center, half, axes, around.lower, around.upper)
 
 
-def sphere_bounds(bodies: Bodies, thread_count: int) -> Spheres:
+def sphere_bounds(bodies: Bodies, threads: int) -> Spheres:
     """Return the smallest sphere about the centre of each body that encloses it."""
     center, radius = _empty(bodies, 3), _empty(bodies)
-    _run(bound_spheres, bodies, thread_count, center, radius)
+    _run(bound_spheres, bodies, threads, center, radius)
     return Spheres.unchecked(center, radius)
 
 
@@ -73,9 +73,9 @@ def slab_bounds(k: int) -> Maker:
     return partial(_slab_bounds, directions(k).astype(np.float64))  # not a closure, which could not be pickled
 
 
-def _slab_bounds(along: NDArray[np.float64], bodies: Bodies, thread_count: int) -> KDops:
+def _slab_bounds(along: NDArray[np.float64], bodies: Bodies, threads: int) -> KDops:
     lower, upper = _empty(bodies, len(along)), _empty(bodies, len(along))
-    _run(bound_slabs, bodies, thread_count, along, lower, upper)
+    _run(bound_slabs, bodies, threads, along, lower, upper)
     return KDops.unchecked(lower, upper)
 
 
@@ -185,9 +185,9 @@ def _empty(bodies: Bodies, *shape: int) -> Floats:
     return found
 
 
-def _run(kernel: Callable[..., int], bodies: Bodies, thread_count: int, *outputs: Any) -> None:
+def _run(kernel: Callable[..., int], bodies: Bodies, threads: int, *outputs: Any) -> None:
     """Run a kernel over all bodies; raise an error for the first one whose pose is not finite."""
-    lost = bound(kernel, bodies.shapes(), thread_count, *outputs)
+    lost = bound(kernel, bodies.shapes(), threads, *outputs)
     if lost >= 0:
         raise _lost_body(bodies, lost)
 

@@ -35,7 +35,7 @@ class BodyPoses(Bounds):
     _fields = ("position", "rotation")
 
     @classmethod
-    def of(cls, bodies: Bodies, thread_count: int) -> BodyPoses:  # noqa: ARG003 - the signature of makers of bounds
+    def of(cls, bodies: Bodies, threads: int) -> BodyPoses:  # noqa: ARG003 - the signature of makers of bounds
         """Return the poses of ``bodies``, all of them finite."""
         refuse_lost(bodies)
         bodies.shapes().check_hulls()
@@ -103,7 +103,7 @@ class ResidentSweep(Index):
         """Bytes sent to the device and back so far; None before the first frame."""
         return None if self._resident.held is None else self._resident.held.traffic
 
-    def pack(self, bounds: Bounds, closed: bool, thread_count: int) -> Floats:  # noqa: ARG002
+    def pack(self, bounds: Bounds, closed: bool, threads: int) -> Floats:  # noqa: ARG002
         """Return records of the positions alone, which choose the axis; the device computes the bounds."""
         position = cast("BodyPoses", bounds).position
         return np.concatenate((position, position), axis=1)

@@ -70,7 +70,7 @@ def _film(folder: Path, recording: Recording, quick: bool, progress: Progress) -
     side = SIDE // 2 if quick else SIDE
     try:
         look = Look(size=(side, side), smoothing=1, shadows=False)
-        make_film(path, recording, rate=RATE, look=look, progress=progress)
+        make_film(path, recording, frames_per_second=RATE, look=look, progress=progress)
     except ChoqueError:  # the extra `video` or OpenGL is missing
         _film_flat(path, recording, RATE // 4 if quick else RATE, progress)
     return path

@@ -39,16 +39,16 @@ def show(folder: Path, quick: bool, progress: Progress) -> Shown:
     _draw(picture, ranked)
     verdicts = Counter(row.verdict for row in rows)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    notes = "".join(f" {row.contender}: {row.note or row.verdict}." for row in wrong)
+    notes = "".join(f" {row.candidate}: {row.note or row.verdict}." for row in wrong)
     return Shown(
         sentence=(
             f"{len(rows)} methods on {rows[0].count:,} moving boxes; compared with brute force: {counts}; the "
-            f"fastest here is {ranked[0].contender}.{notes}"
+            f"fastest here is {ranked[0].candidate}.{notes}"
         ),
         picture=picture,
         try_next="choque methods",
         facts={
-            row.contender: {"milliseconds": None if row.total is None else 1e3 * row.total, "verdict": row.verdict}
+            row.candidate: {"milliseconds": None if row.total is None else 1e3 * row.total, "verdict": row.verdict}
             for row in rows
         },
         is_right=not wrong,
@@ -63,7 +63,7 @@ def _draw(path: Path, ranked: list[Row]) -> None:
     totals = [1e3 * (row.total or 0.0) for row in shown]
     with drawing(path, 8.4, 0.26 * len(shown) + 1.2) as (_, axes):
         colours = [COLOURS[1] if row.verdict == "wrong" else COLOURS[2] for row in shown]
-        axes.barh([row.contender for row in shown], totals, color=colours, height=0.65)
+        axes.barh([row.candidate for row in shown], totals, color=colours, height=0.65)
         for place, total in enumerate(totals):
             axes.annotate(f"{total:.3g} ms", (total, place), xytext=(4, 0), textcoords="offset points", va="center")
         title = f"{shown[0].count:,} moving boxes"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.kernel import helper, kernel
+from choque._core.pair_keys import pair_key
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.dynamics.soft_step import rows as flat_rows
 from choque.dynamics.soft_step import spheres as ball_rows
@@ -116,7 +117,7 @@ def arrange(
         seen += 1 - sort
         by_key[rank] = at
         at += sort * round_count
-        keys[at] = np.uint64(ids[one]) << np.uint64(32) | np.uint64(ids[other])
+        keys[at] = pair_key(ids[one], ids[other])
         swaps = sort == 0 and role[one] != BALL
         solver_pairs[at, 0], solver_pairs[at, 1] = place[other if swaps else one], place[one if swaps else other]
     for sort in range(2):

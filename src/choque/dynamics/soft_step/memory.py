@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.morton import morton_order
-from choque._core.pair_keys import pack_pairs
+from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque._core.types import Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.islands import Rest, wake_islands
@@ -129,10 +129,9 @@ class Memory:
             gone = np.setdiff1d(before, bodies.ids[stays][same])
             lost = np.zeros(count, np.bool_)
             for kept in (self.spheres, self.manifolds):
-                first, second = (kept.keys >> np.uint64(32)).astype(np.int64), (kept.keys & np.uint64(0xFFFFFFFF))
+                first, second = unpack_pairs(kept.keys).T
                 for one, other in ((first, second), (second, first)):
-                    partners = other[np.isin(one, gone)].astype(np.int64)
-                    lost |= np.isin(bodies.ids, partners)
+                    lost |= np.isin(bodies.ids, other[np.isin(one, gone)])
             _, after.island[sleeps] = np.unique(after.island[sleeps], return_inverse=True)
             is_waking = np.zeros(count, np.uint8)
             is_waking[after.island[lost & sleeps]] = 1

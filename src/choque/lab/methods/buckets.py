@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from choque._core.emission import Sink
 from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
+from choque._core.pair_keys import pair_key
 from choque._core.types import Floats, Keys
 from choque.broad.structure import Kind, Structure, sides_of
 
@@ -157,7 +158,7 @@ def _emit_members(
             tests += boxes.shape[0] - own - 1
         for hit in range(hit_count):
             k = hits[hit]
-            key = (np.uint64(members[place]) << np.uint64(32)) | np.uint64(members[begin + k])
+            key = pair_key(members[place], members[begin + k])
             meeting = _meeting(boxes[own], boxes[k], regions[bucket]) if bounded else _HERE
             if meeting == _HERE or (meeting == _AGAIN and not once):
                 chunk[written] = key
@@ -214,7 +215,7 @@ def _emit_giants(
                     continue
             tests += tested
             low, high = (i, j) if i < j else (j, i)
-            chunk[written] = (np.uint64(low) << np.uint64(32)) | np.uint64(high)
+            chunk[written] = pair_key(low, high)
             written += not tested or (
                 (records[j, 0] <= records[i, 3]) & (records[j, 3] >= records[i, 0])
                 & (records[j, 1] <= records[i, 4]) & (records[j, 4] >= records[i, 1])

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check, threads
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.pair_keys import pair_key
 from choque._core.sort import radix_sort
 from choque._core.types import Floats, Keys
 from choque.broad.index import Index
@@ -120,7 +121,7 @@ def cell_buckets(
     ranges = np.empty((len(records), 6), np.int32)
     threads.over_ranges(_find_ranges, len(records), thread_count, records, *walls, ranges)
     touched = np.prod(ranges[:, 3:].astype(np.int64) - ranges[:, :3] + 1, axis=1)
-    is_giant = touched > _most_cells(touched)
+    is_giant = touched > _max_cells(touched)
     keys: Keys = np.empty(int(touched[~is_giant].sum()), np.uint64)
     axis_count = len(counts) if membership == "sphere" else 0
     listing_count = _list_bodies(records, ranges, is_giant, *walls, axis_count, keys)
@@ -178,13 +179,13 @@ def _inner_walls(count: int, lower: np.float64, upper: np.float64) -> NDArray[np
     return ascending
 
 
-def _most_cells(touched: NDArray[np.int64]) -> int:
+def _max_cells(touched: NDArray[np.int64]) -> int:
     """Return the maximum number of cells of a body that is not a giant."""
     allowed = max(LISTINGS_PER_BODY * len(touched), LISTINGS_FREE)
-    most = MAX_BODY_CELLS
-    while most > LISTINGS_PER_BODY and touched[touched <= most].sum() > allowed:
-        most //= 2
-    return most
+    cell_count = MAX_BODY_CELLS
+    while cell_count > LISTINGS_PER_BODY and touched[touched <= cell_count].sum() > allowed:
+        cell_count //= 2
+    return cell_count
 
 
 def _as_buckets(keys: Keys, walls: Walls, giants: NDArray[np.int32]) -> Buckets:
@@ -260,7 +261,7 @@ def _list_bodies(
                         if gap > reach * reach * (1 + 1e-12):
                             continue
                     cell = np.uint64((z * y_count + y) * x_count + x)
-                    keys[count] = (cell << np.uint64(32)) | np.uint64(i)
+                    keys[count] = pair_key(cell, i)
                     count += 1
     return count
 

@@ -14,6 +14,7 @@ from choque._core import threads
 from choque._core.cells import cell_along
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.pair_keys import key_first, key_second
 from choque._core.sort import radix_sort, to_places
 from choque._core.types import Floats, Keys, Rows
 from choque.broad.index import Index
@@ -261,8 +262,8 @@ def _choose_axes(first: int, last: int, boxes: Any, starts: Rows, axes: NDArray[
 def _reorder(first: int, last: int, listed: Entries, keys: Keys, axes: NDArray[np.uint8], target: Entries) -> None:
     """Write the entries in the order of ``keys`` (cell, place), their axes rotated so that the cell's comes first."""
     for k in range(first, last):
-        source = np.int64(keys[k] & np.uint64(0xFFFFFFFF))
-        axis = np.int64(axes[np.int64(keys[k] >> np.uint64(32))])
+        source = key_second(keys[k])
+        axis = np.int64(axes[key_first(keys[k])])
         target.tags[k] = listed.tags[source]
         for place in range(3):
             target.boxes[k, place] = listed.boxes[source, axis]

@@ -21,7 +21,7 @@ THICKNESS = np.float32(NEAR_ZERO)
 """Half the height of a tile's oriented box."""
 
 
-def body_boxes(bodies: Bodies, thread_count: int) -> BodyBoxes:  # noqa: ARG001
+def body_boxes(bodies: Bodies, threads: int) -> BodyBoxes:  # noqa: ARG001
     """Return the box and the oriented box of each body, float32, nothing rounded outward. O(n), one thread.
 
     The half-lengths of a tile's oriented box are the whole sides of the tile, as in the engine.

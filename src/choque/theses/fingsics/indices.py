@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
-from choque._core.pair_keys import pack_pairs, pair_key, unpack_pairs
+from choque._core.pair_keys import ordered_key, pack_pairs, pair_key, unpack_pairs
 from choque._core.pair_sets import ENDED, Change
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.broad import find
@@ -130,11 +130,6 @@ def _after(keys: Keys, log: Keys) -> Keys:
 
 
 @kernel
-def _pack(i: Integer, j: Integer) -> np.uint64:
-    return (np.uint64(min(i, j)) << np.uint64(32)) | np.uint64(max(i, j))
-
-
-@kernel
 def _overlap_elsewhere(places: NDArray[np.int32], axis: Integer, i: Integer, j: Integer) -> bool:
     """Return whether two bodies overlap on the two other axes, by the places of their end points."""
     for k in range(3):
@@ -162,7 +157,7 @@ def _seed(points: NDArray[np.int32], places: NDArray[np.int32], static: NDArray[
             other = open_rows[k]
             if not (static[row] and static[other]) and _overlap_elsewhere(places, 0, row, other):
                 if found < log.size:
-                    log[found] = _pack(row, other)
+                    log[found] = ordered_key(row, other)
                 found += 1
         where[row] = open_count
         open_rows[open_count] = row
@@ -229,7 +224,7 @@ def _settle(
             lower, upper = (point, other) if step < 0 else (other, point)
             i, j = point // 2, other // 2
             if lower % 2 == 1 and upper % 2 == 0:
-                log[logged] = _pack(i, j) | ENDED
+                log[logged] = ordered_key(i, j) | ENDED
                 logged += 1
             elif (
                 lower % 2 == 0
@@ -238,7 +233,7 @@ def _settle(
                 and not (static[i] and static[j])
                 and _overlap_elsewhere(places, axis, i, j)
             ):
-                log[logged] = _pack(i, j)
+                log[logged] = ordered_key(i, j)
                 logged += 1
             values[place] = values[beside]
             points[place] = other

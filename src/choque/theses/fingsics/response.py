@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.kernel import kernel
+from choque._core.pair_keys import pack_pairs
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.dynamics.response import Response, State
 from choque.errors import InvalidInput
@@ -236,8 +237,7 @@ class FingsicsImpulse(Response):
 
     def _note(self, ids: NDArray[np.int32], contacts: Contacts) -> NDArray[np.bool_]:
         """Return (m,) whether each contact is new or deeper than in the frame before; remember this frame."""
-        named = ids[contacts.pairs].astype(np.uint64)
-        keys = (named[:, 0] << np.uint64(32)) | named[:, 1]
+        keys = pack_pairs(ids[contacts.pairs])
         depth = contacts.depth.astype(np.float32)
         grows = np.ones(len(keys), np.bool_)
         if self._keys.size:

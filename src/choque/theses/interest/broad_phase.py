@@ -16,7 +16,7 @@ from choque._core.pair_keys import ordered_key
 from choque._core.pair_sets import Change
 from choque._core.records import pack_records
 from choque._core.rounding import narrow_down, narrow_up
-from choque._core.tree import Tree, make_tree
+from choque._core.tree import WIDTH, Tree, make_tree
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Bounds, Spheres
 from choque.broad import find
@@ -212,9 +212,9 @@ def _emit_areas(
 ) -> tuple[int, int, int]:
     """Emission kernel; a unit is a place on the curve, whose area is tested against the volumes."""
     lanes, rows, level_first = tree
-    stack = np.empty(16 * level_first.size, np.int64)
-    mask = np.empty(16, np.uint8)
-    found = np.empty((rows.size + 15) // 16, np.int64)
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    mask = np.empty(WIDTH, np.uint8)
+    found = np.empty(-(-rows.size // WIDTH), np.int64)
     written: Integer = 0
     tests = 0
     for unit in range(first, last):
@@ -222,16 +222,16 @@ def _emit_areas(
         if not has_area[i]:
             continue
         found_count = find_leaves(areas[i], lanes, level_first, stack, mask, found)
-        if written + 16 * found_count > chunk.size:
+        if written + WIDTH * found_count > chunk.size:
             return unit, written, tests
-        tests += 16 * found_count
+        tests += WIDTH * found_count
         x0, y0, z0, x1, y1, z1 = areas[i, 0], areas[i, 1], areas[i, 2], areas[i, 3], areas[i, 4], areas[i, 5]
         for k in range(found_count):
             block = found[k]
             lanes_meet(lanes, block, (x0, y0, z0, x1, y1, z1), mask)
-            for lane in range(16):
+            for lane in range(WIDTH):
                 if mask[lane]:
-                    j = np.int64(rows[block * 16 + lane])
+                    j = np.int64(rows[block * WIDTH + lane])
                     chunk[written] = ordered_key(i, j)
                     # A pair that both areas contain is written by the smaller row.
                     written += i < j or (i > j and not (has_area[j] and boxes_meet(areas, j, volumes, i)))
@@ -284,6 +284,6 @@ def _sweep_crowd(first: int, last: int, chunk: Keys, columns: Any, rows: NDArray
         found = chunk[begin:written]
         for k in range(found.size):
             other = found[k]
-            found[k] = (min(row, other) << np.uint64(32)) | max(row, other)
+            found[k] = ordered_key(row, other)
         tests += tested
     return last, written, tests
