@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
-from choque._core.lanes import columns_of_eight, put_record
+from choque._core.lanes import columns_of_eight, prefetch, put_record
 from choque._core.records import Corners
 from choque._core.row_levels import Classes, Levels, choose_levels, class_of, largest_edge, number_at, survey
 from choque._core.types import Floats, Integer
@@ -38,6 +38,8 @@ UP, DEEP, BACK = np.uint32(1 << 28), np.uint32(1 << 29), np.uint32(1 << 30)
 """A box reaches the row after its own in y, the layer after its own in z; a partner may start in the row before."""
 CELL_BITS = np.uint32(14)
 CELL = np.uint32((1 << 14) - 1)
+LINE = 16
+"""Elements that a cache line has at most: what is written soon is asked for so far ahead, since stores wait in turn."""
 
 
 class Rows(NamedTuple):
@@ -104,18 +106,9 @@ def lay_out(boxes: Corners, levels: Levels, classes: Classes | None, shares: lis
     columns = memory.aligned(64 * ((boxes.box_count + 7) // 8 + 2 * row_count), dtype)  # see `columns_of`
     starts = memory.empty(start + along_y * along_z * (cells + 1), np.uint32)
     rows = Rows(columns, columns.view(word), row_start, starts, levels.frame, levels.shape)
-    borders = even_borders(row_start, len(shares))
+    borders = threads.even_borders(row_start, len(shares))
     threads.run(lambda k: _fill_columns(borders[k], borders[k + 1], records, rows), len(shares))
     return rows
-
-
-def even_borders(starts: NDArray[Any], parts: int) -> list[int]:
-    """Return borders between units so that each of ``parts`` stretches holds about as many items."""
-    if parts == 1:
-        return [0, len(starts) - 1]
-    borders = np.searchsorted(starts, np.arange(parts + 1) * int(starts[-1]) // parts).tolist()
-    borders[0], borders[-1] = 0, len(starts) - 1
-    return [int(border) for border in borders]
 
 
 @kernel
@@ -191,6 +184,7 @@ def _scatter(
         row, cell = _place_of(boxes, i, levels, classes, only, giants)
         at = np.int64(places[np.uint64(row)])
         places[np.uint64(row)] = at + 1
+        prefetch(values, 8 * at + LINE)
         begin = number_at(boxes, i)
         if i + 1 < count:
             put_record(values, at, boxes.lower, boxes.upper, begin, i, cell)
@@ -240,6 +234,8 @@ def _fill_columns(first: int, last: int, records: _Records, rows: Rows) -> None:
         # The last group brings lanes too many; they and all that follow become NaN, with which no comparison holds.
         for k in range(0, count, 8):
             columns_of_eight(records.values, order, k, rows.columns, base + k, stride)
+            for column in range(8):
+                prefetch(rows.columns, base + k + 2 * LINE + column * stride)
         for k in range(count, stride):
             rows.columns[np.uint64(base + k)] = np.nan
         if level < shape.shape[0]:

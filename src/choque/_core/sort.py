@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from choque._core import memory, threads
 from choque._core.kernel import forceinline, kernel
-from choque._core.lanes import rank_of_eight
-from choque._core.pair_keys import unpack_pairs, unpack_range
+from choque._core.lanes import prefetch, rank_of_eight
 from choque._core.types import Integer, Keys, Pairs
 
 PART_BITS = 10
@@ -25,11 +24,16 @@ MAX_PARTS_BITS = 11
 PART_PAIRS = 1 << 17
 """Pairs of a part that NumPy sorts at once, about: more leave the second-level cache, fewer cost more to deal out."""
 
+SMALLEST_PART = 2_048
+"""Pairs of a part, in the mean, below which dealing into parts costs more than keys of 32 bits save."""
+
 MAX_WHOLE = 300_000
 """Up to this number of keys, NumPy's vector sort on one thread is faster than digits on two."""
 
+LINE = 16
+"""Keys of 32 bits in a cache line: that of the next keys of a part is asked for while the present one is filled."""
+
 _DIGIT_BITS = 11
-_NONE: Keys = np.empty(0, np.uint64)
 MAX_RANKED = 64
 """Pairs of one first number that are sorted by rank; more are sorted by digits."""
 
@@ -44,51 +48,49 @@ def sorted_pairs(
     is emptied, so that its memory can be used again.
 
     Pairs are dealt into parts by their first number. Where NumPy has vector instructions for it, it sorts the parts, in
-    O(m log m) time. Elsewhere a part is sorted by counting on the first number, and the pairs of one first number by
-    rank, eight comparisons at once, or by digits if they are many: O(m). The result does not depend on the number of
-    threads. 8 bytes a pair beside the answer.
+    O(m log m) time, as keys of 32 bits where a part has so few numbers, which takes half the time. Elsewhere a part is
+    sorted by counting on the first number, and the pairs of one first number by rank, eight comparisons at once, or by
+    digits if they are many: O(m). The result does not depend on the number of threads. 4 or 8 bytes a pair beside the
+    answer.
     """
     total = sum(chunk.size for chunk in chunks)
     thread_count = threads.streams(thread_count, total)
     by_numpy = _numpy_has_lanes()
-    bits = max(PART_BITS, _bits_below(row_count) - MAX_PARTS_BITS)
+    first_bits, second_bits = _bits_below(row_count), _bits_below(row_count if partner_count is None else partner_count)
+    bits, key_bits = max(PART_BITS, first_bits - MAX_PARTS_BITS), 32
+    dtype: type[np.unsignedinteger[Any]] = np.uint64
     if by_numpy:
-        bits = max(bits, _bits_below(row_count) - max(total // PART_PAIRS, 1).bit_length() + 1)
-    shift, parts = np.uint64(32 + bits), ((max(row_count, 1) - 1) >> bits) + 1
-    if parts == 1:
-        keys = chunks[0] if len(chunks) == 1 else np.concatenate(chunks or [_NONE])
-        if by_numpy:
-            chunks.clear()
-            keys.sort()
-            return unpack_pairs(keys)
-        starts = np.array([0, total])
-    else:
-        keys, starts = _dealt(chunks, total, shift, parts, thread_count)
+        bits = max(bits, first_bits - max(total // PART_PAIRS, 1).bit_length() + 1)
+        part_count = 1 << max(first_bits + second_bits - 32, 0)  # if keys of 32 bits hold a part
+        if part_count <= min(1 + total // SMALLEST_PART, 1 << MAX_PARTS_BITS):
+            bits, dtype, key_bits = min(bits, 32 - second_bits), np.uint32, second_bits
+    parts = _Parts(np.uint64(32 + bits), np.uint64(key_bits))
+    keys, starts = _dealt(chunks, total, parts, ((max(row_count, 1) - 1) >> bits) + 1, thread_count, dtype)
     chunks.clear()
     pairs: Pairs = memory.empty((total, 2), np.int32)
-    borders = np.searchsorted(starts, np.arange(thread_count + 1) * total // thread_count).tolist()
-    borders[0], borders[-1] = 0, parts
+    borders = threads.even_borders(starts, thread_count)
     if by_numpy:
         threads.run(
-            lambda share: _sort_slices(starts[borders[share] : borders[share + 1] + 1].tolist(), keys, pairs),
-            thread_count,
+            lambda share: _sort_slices(borders[share], borders[share + 1], starts, keys, parts, pairs), thread_count
         )
     else:
-        passes = -(-_bits_below(row_count if partner_count is None else partner_count) // 8)
+        passes = -(-second_bits // 8)
         threads.run(
             lambda share: _sort_parts(
-                borders[share], borders[share + 1], starts, keys, shift, (passes, repeats), pairs
+                borders[share], borders[share + 1], starts, keys, parts.shift, (passes, repeats), pairs
             ),
             thread_count,
         )
     return pairs
 
 
-def _sort_slices(starts: list[int], keys: Keys, pairs: Pairs) -> None:
-    """Sort the parts of ``keys`` that begin at ``starts``, the last of which is an end, and write them as pairs."""
-    for begin, end in pairwise(starts):
+def _sort_slices(
+    first: int, last: int, starts: NDArray[np.int64], keys: NDArray[Any], parts: _Parts, pairs: Pairs
+) -> None:
+    """Sort the parts ``first`` to ``last`` - 1 of ``keys`` and write them as pairs."""
+    for begin, end in pairwise(starts[first : last + 1].tolist()):
         keys[begin:end].sort()
-    unpack_range(starts[0], starts[-1], keys, pairs)
+    _write_pairs(first, last, starts, keys, parts, pairs)
 
 
 @cache
@@ -97,16 +99,31 @@ def _numpy_has_lanes() -> bool:
     return int(np.__version__.partition(".")[0]) >= 2 and bool(llvmlite.binding.get_host_cpu_features().get("avx2"))
 
 
+class _Parts(NamedTuple):
+    """How pairs are dealt into parts, and their keys made: the lower bits of the first number above the second one."""
+
+    shift: np.uint64
+    """What a packed pair is shifted by to have the number of its part: 32, and the bits of first numbers in a part."""
+    key_bits: np.uint64
+    """The bits of the second number in a key: 32 for a packed pair itself."""
+
+
 def _dealt(
-    chunks: list[Keys], total: int, shift: np.uint64, parts: int, thread_count: int
-) -> tuple[Keys, NDArray[np.int64]]:
-    """Return all keys by part, and where each part begins (parts + 1,)."""
+    chunks: list[Keys], total: int, parts: _Parts, part_count: int, thread_count: int, dtype: DTypeLike
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the keys of all packed pairs by part, and where each part begins (parts + 1,)."""
+    keys = memory.empty(total, dtype)
+    if part_count == 1:
+        if len(chunks) == 1 and dtype == chunks[0].dtype:
+            keys = chunks[0]
+        else:
+            _deal_parts(chunks, parts, np.zeros(1, np.int64), keys)
+        return keys, np.array([0, total])
     shares = [chunks[share::thread_count] for share in range(thread_count)]
-    places = np.zeros((thread_count, parts), np.int64)
-    threads.run(lambda share: _count_parts(shares[share], shift, places[share]), thread_count)
+    places = np.zeros((thread_count, part_count), np.int64)
+    threads.run(lambda share: _count_parts(shares[share], parts.shift, places[share]), thread_count)
     starts = np.append(to_places(places), total)
-    keys: Keys = memory.empty(total, np.uint64)
-    threads.run(lambda share: _deal_parts(shares[share], shift, places[share], keys), thread_count)
+    threads.run(lambda share: _deal_parts(shares[share], parts, places[share], keys), thread_count)
     return keys, starts
 
 
@@ -115,9 +132,9 @@ def _count_parts(chunks: list[Keys], shift: np.uint64, counts: NDArray[np.int64]
         _count_digits(chunk, 0, chunk.size, shift, counts, np.uint64(0xFFFFFFFF))
 
 
-def _deal_parts(chunks: list[Keys], shift: np.uint64, places: NDArray[np.int64], target: Keys) -> None:
+def _deal_parts(chunks: list[Keys], parts: _Parts, places: NDArray[np.int64], target: NDArray[Any]) -> None:
     for chunk in chunks:
-        _place_digits(chunk, 0, chunk.size, shift, places, target, np.uint64(0xFFFFFFFF))
+        _place_keys(chunk, parts, places, target)
 
 
 def _bits_below(count: int) -> int:
@@ -205,6 +222,44 @@ def _place_digits(
         digit = (keys[k] >> shift) & mask
         target[np.uint64(offsets[digit])] = keys[k]
         offsets[digit] += 1
+
+
+@kernel
+def _place_keys(chunk: Keys, parts: _Parts, places: NDArray[np.int64], target: NDArray[Any]) -> None:
+    """Write the keys of packed pairs to their parts; ``places``: where the next one of each part goes."""
+    if places.size == 1:
+        begin = places[0]
+        for k in range(chunk.size):
+            target[begin + k] = target.dtype.type(_key_of(chunk[k], parts.key_bits))
+        places[0] += chunk.size
+    else:
+        for k in range(chunk.size):
+            part = chunk[k] >> parts.shift
+            at = places[part]
+            prefetch(target, at + LINE)
+            target[np.uint64(at)] = target.dtype.type(_key_of(chunk[k], parts.key_bits))
+            places[part] = at + 1
+
+
+@forceinline
+def _key_of(pair: Any, key_bits: Any) -> Any:
+    """Return the numbers of a packed pair, the second in the lowest ``key_bits`` bits."""
+    return ((pair >> np.uint64(32)) << key_bits) | (pair & np.uint64(0xFFFFFFFF))
+
+
+@kernel
+def _write_pairs(
+    first: int, last: int, starts: NDArray[np.int64], keys: NDArray[Any], parts: _Parts, pairs: Pairs
+) -> None:
+    """Write the sorted keys of the parts ``first`` to ``last`` - 1 as pairs, to the same places."""
+    bits = parts.shift - np.uint64(32)
+    first_mask, second_mask = (np.uint64(1) << bits) - np.uint64(1), (np.uint64(1) << parts.key_bits) - np.uint64(1)
+    for part in range(first, last):
+        base = np.uint64(part) << bits
+        for k in range(starts[part], starts[part + 1]):
+            key = np.uint64(keys[np.uint64(k)])
+            pairs[np.uint64(k), 0] = np.int32(base | ((key >> parts.key_bits) & first_mask))
+            pairs[np.uint64(k), 1] = np.int32(key & second_mask)
 
 
 @kernel
