@@ -54,7 +54,7 @@ def soft_step() -> Figure:
     world: Any = choque.scene.bodies("pyramid", 21).world(response_options={"sleep": False})
     for _ in range(40):
         world.step(1 / 60)
-    bodies, found, force = world.bodies, world.contacts(), world.response.impulses()
+    bodies, found, force = world.bodies, world.contacts(), world.forces().sum(axis=1)
     outline = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     for row in np.flatnonzero(~bodies.static):
         placed = outline @ bodies.rotation[row, :2, :2].T + bodies.position[row, :2]
@@ -62,7 +62,7 @@ def soft_step() -> Figure:
     middle = [found.points[k, : found.point_count[k]].mean(axis=0) for k in range(len(found))]
     x, y, _ = np.array(middle).T
     wall.scatter(x, y, s=300 * force / force.max(), color=RED, alpha=0.8)
-    plain(wall, "areas: the impulse between two cubes")
+    plain(wall, "areas: the force between two cubes")
     for name, colour, options in (("4 sub-steps", BLUE, {}), ("16 sub-steps", OCHRE, {"substeps": 16})):
         scene_of = choque.scene.bodies("stack", 12, ratio=10.0)
         world = scene_of.world(response_options={**options, "sleep": False})

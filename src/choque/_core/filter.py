@@ -13,7 +13,7 @@ from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Keys, Rows
 from choque.errors import InvalidInput
 
-EVERY_GROUP = np.uint32(0xFFFFFFFF)
+EVERY_GROUP = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class PairFilter:
         if groups is None and masks is None and static is None:
             return None
         return cls(
-            _bit_field("groups", groups, count, np.uint32(1)),
-            _bit_field("masks", masks, count, EVERY_GROUP),
+            bit_field("groups", groups, count, 1),
+            bit_field("masks", masks, count, EVERY_GROUP),
             _flags("static", static, count),
         )
 
@@ -86,7 +86,8 @@ def keep_allowed(keys: Keys, groups: NDArray[np.uint32], masks: NDArray[np.uint3
     return kept
 
 
-def _bit_field(name: str, given: ArrayLike | None, count: int, default: np.uint32) -> NDArray[np.uint32]:
+def bit_field(name: str, given: ArrayLike | None, count: int, default: int) -> NDArray[np.uint32]:
+    """Return (count,) whole numbers of 32 bits, from one for all or one for each; None for the ``default``."""
     if given is None:
         return np.full(count, default, np.uint32)
     array = _array(name, given)
@@ -95,7 +96,7 @@ def _bit_field(name: str, given: ArrayLike | None, count: int, default: np.uint3
             f"{name} has shape {array.shape} and type {array.dtype}; it must be one whole number for all bodies, "
             f"or ({count},) whole numbers used as bit fields."
         )
-    if array.size and (array.min() < 0 or array.max() > int(EVERY_GROUP)):
+    if array.size and (array.min() < 0 or array.max() > EVERY_GROUP):
         raise InvalidInput(f"{name} holds a value outside 0 … 2³² − 1; it is used as 32 bits, one for each group.")
     return np.broadcast_to(array, (count,)).astype(np.uint32)
 

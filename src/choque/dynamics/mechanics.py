@@ -64,6 +64,16 @@ def apply_impulses(bodies: State, rows: Rows, impulse: ArrayLike, point: ArrayLi
     local = np.einsum("nji,nj->ni", bodies.rotation[rows], turn) * bodies.inverse_inertia[rows]
     spin = np.einsum("nij,nj->ni", bodies.rotation[rows], local)
     speed = bodies.inverse_mass[rows][:, np.newaxis] * push
+    locked = bodies.locked[rows]
+    speed[locked[:, :3]] = 0.0
+    turns = locked[:, 3:]
+    held = np.flatnonzero(turns.any(axis=1) & ~bodies.static[rows])
+    if len(held):  # the free part of the inertia, with the torque of the locks
+        rotation, fixed = bodies.rotation[rows[held]].astype(np.float64), turns[held]
+        whole = np.einsum("nij,nj,nkj->nik", rotation, bodies.inertia[rows[held]], rotation)
+        whole[fixed[:, :, np.newaxis] | fixed[:, np.newaxis]] = 0.0
+        whole += fixed[:, :, np.newaxis] * np.eye(3)
+        spin[held] = np.linalg.solve(whole, np.where(fixed, 0.0, turn[held])[:, :, np.newaxis])[:, :, 0]
     bodies.velocity[rows] += speed.astype(bodies.velocity.dtype)
     bodies.angular_velocity[rows] += spin.astype(bodies.velocity.dtype)
 

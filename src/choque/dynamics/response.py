@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -69,6 +69,14 @@ class Response(ABC):
 
     def asleep(self, bodies: State) -> NDArray[np.bool_] | None:  # noqa: ARG002
         """Return which of the bodies sleep (n,); None if this response knows no sleep."""
+        return None
+
+    def islands(self, bodies: State) -> NDArray[np.int32] | None:  # noqa: ARG002
+        """Return the least id of the island of each body (n,), −1 for static bodies; None if it knows no islands."""
+        return None
+
+    def forces(self) -> NDArray[np.float64] | None:
+        """Return the normal force at each point of the latest contacts (m, 4); None if it is not known."""
         return None
 
     def rests(self, bodies: State) -> bool:  # noqa: ARG002
@@ -136,6 +144,8 @@ class Events:
         (h, 2) int32 and (h,): those that began to touch faster than 1 m/s, and how fast they met [unit/s].
     fell_asleep, woke
         (k,) int32.
+    entered, left
+        (k, 2) int32: sensor and body, those that began to overlap and that no longer do.
     """
 
     began: Pairs
@@ -144,6 +154,8 @@ class Events:
     speed: NDArray[np.float64]
     fell_asleep: NDArray[np.int32]
     woke: NDArray[np.int32]
+    entered: Pairs = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    left: Pairs = field(default_factory=lambda: np.empty((0, 2), np.int32))
 
     @classmethod
     def none(cls) -> Events:
@@ -152,7 +164,8 @@ class Events:
         return cls(pairs, pairs, pairs, np.empty(0), bodies, bodies)
 
     def __len__(self) -> int:
-        return len(self.began) + len(self.ended) + len(self.fell_asleep) + len(self.woke)
+        parts = (self.began, self.ended, self.fell_asleep, self.woke, self.entered, self.left)
+        return sum(len(part) for part in parts)
 
 
 class Solved(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque._core.filter import EVERY_GROUP, bit_field
 from choque._core.ids import Identities
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Rows
@@ -68,7 +69,16 @@ class BodyOptions(TypedDict, total=False):
     """True: does not pass through moving bodies either, however fast; no body passes through static ones. By
     ``soft-step``."""
     sensor: ArrayLike
-    """True: touches nothing; `World.sensed` tells what overlaps it. By ``soft-step``."""
+    """True: touches nothing; `World.sensed` and `World.events` tell what overlaps it. By ``soft-step``."""
+    locked: ArrayLike
+    """(6,) or (n, 6) flags: does not move along x, y, z of the world, and does not turn about x, y, z; none by default.
+
+    ``(0, 0, 1, 1, 1, 0)`` keeps bodies in the plane z = 0. By ``soft-step``.
+    """
+    group: ArrayLike
+    mask: ArrayLike
+    """Bit fields of 32 bits: two bodies meet if each is in a group that the mask of the other has. 1, and all bits, by
+    default."""
     color: ArrayLike
     """(3,) or (n, 3) whole numbers from 0 to 255: red, green, blue."""
     drawn: ArrayLike
@@ -91,6 +101,9 @@ DEFAULTS: BodyOptions = {
     "static": False,
     "bullet": False,
     "sensor": False,
+    "locked": False,
+    "group": 1,
+    "mask": EVERY_GROUP,
     "color": (200, 200, 200),
     "drawn": True,
 }
@@ -377,6 +390,9 @@ class _Columns:
             static=still,
             bullet=self.flags(given["bullet"], "bullet"),
             sensor=self.flags(given["sensor"], "sensor"),
+            locked=self._locked(),
+            group=bit_field("group", given["group"], self.count, 1),
+            mask=bit_field("mask", given["mask"], self.count, EVERY_GROUP),
             hull=np.full(self.count, -1, np.int32) if hull is None else hull,
             color=self._color(),
             drawn=self.flags(given["drawn"], "drawn"),
@@ -409,6 +425,15 @@ class _Columns:
             return self.vectors(given, "acceleration")
         factors = self._numbers(factor, "gravity_factor", ())[:, np.newaxis]
         return np.where(still[:, np.newaxis], 0.0, factors * np.array(gravity))
+
+    def _locked(self) -> NDArray[np.bool_]:
+        array = np.asarray(self._options["locked"])
+        if array.shape not in ((), (6,), (self.count, 6)) or not np.isin(array, (0, 1)).all():
+            raise InvalidInput(
+                f"locked has the shape {array.shape} and the type {array.dtype}; it must be six flags, for x, y, z "
+                f"and turns about x, y, z, or ({self.count}, 6) of them."
+            )
+        return np.broadcast_to(array, (self.count, 6)).astype(np.bool_)
 
     def _restitution(self, otherwise: float) -> NDArray[np.float64]:
         given = self._options["restitution"]

@@ -21,7 +21,7 @@ from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.dynamics.response import Events, Solved
-from choque.narrow.pair import Contacts
+from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
 from choque.world.bodies import Bodies, state_hash
 from choque.world.bounds import kept_bounds
@@ -98,6 +98,7 @@ class World(Population):
     _dt: float
     _latest: Detected | None
     _latest_ids: Identities
+    _sensed: Pairs  # which sensors and bodies overlapped after the latest step
 
     def __init__(
         self,
@@ -180,6 +181,14 @@ class World(Population):
         found = self._latest.contacts
         return found if self._latest_ids.are_rows else replace(found, pairs=self._latest_ids.name(found.pairs))
 
+    def forces(self) -> NDArray[np.float64]:
+        """Return the normal force at each point of `contacts`, at the end of the latest step (m, 4).
+
+        [mass · unit/s²]; 0 beyond ``point_count``, and NaN by responses that do not know forces.
+        """
+        found = None if self._latest is None else self._response.forces()
+        return np.full((len(self.contacts()), MAX_POINTS), np.nan) if found is None else found
+
     @property
     def detection(self) -> Detection:
         """The present bounds, broad phase and narrow phase, for reading."""
@@ -202,10 +211,21 @@ class World(Population):
         return np.zeros(len(self), np.bool_) if found is None else found
 
     @property
-    def events(self) -> Events:
-        """What happened in the latest step: contacts that began and ended, hits, bodies that fell asleep or woke.
+    def islands(self) -> NDArray[np.int32]:
+        """(n,): the island of each body, named by the least id in it; −1 for static bodies.
 
-        Empty for responses that know no events.
+        Bodies that touch, directly or through others that are not static, are an island: they sleep and wake together.
+        By responses that know no sleep each body is its own.
+        """
+        found = self._response.islands(self._bodies)
+        return np.where(self._bodies.static, -1, self._bodies.ids).astype(np.int32) if found is None else found
+
+    @property
+    def events(self) -> Events:
+        """What happened in the latest step, as arrays.
+
+        Contacts that began and ended, hits, bodies that fell asleep or woke; by all responses, bodies that entered or
+        left sensors.
         """
         return Events.none() if self._latest is None else self._latest.events
 
@@ -294,6 +314,8 @@ class World(Population):
         solved = response.latest()
         if solved is not None:
             found.take_solved(solved)
+        if bodies.sensor.any() or len(self._sensed):
+            self._sensed = found.take_sensed(self._sensed, self._detection.sensed(bodies))
         self._frame += 1
         self._time += dt
         self._dt = dt
@@ -419,7 +441,7 @@ class World(Population):
         """Continue from this state; nothing has been detected in it yet."""
         self._bodies, self._identities = bodies, identities
         self._frame, self._time, self._dt = frame, time, 0.0
-        self._latest, self._latest_ids = None, identities
+        self._latest, self._latest_ids, self._sensed = None, identities, NO_PAIRS
 
     def _engage(self, settings: Settings) -> None:
         """Take up ``settings``, checked ones; the response remembers if it stays the same."""
@@ -470,7 +492,7 @@ class _Before:
             self._columns = tuple(np.empty_like(column) for column in columns)
         for kept, column in zip(self._columns, columns, strict=True):
             kept[...] = column
-        self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids)
+        self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed)
         self._detected, self._memory = world._detection.mark(), world._response.state()
 
     def poses(self) -> tuple[Floats, Floats]:
@@ -481,7 +503,7 @@ class _Before:
         """Return ``world`` to the state that was kept; the arrays of its bodies stay the same objects."""
         for kept, column in zip(self._columns, _moved_columns(world._bodies), strict=True):
             column[...] = kept
-        world._frame, world._time, world._dt, world._latest, world._latest_ids = self._step
+        world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed = self._step
         world._detection.return_to(self._detected)
         world._response.restore(self._memory)
 

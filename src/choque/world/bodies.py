@@ -49,6 +49,10 @@ class Bodies(ColumnTable):
     bullet, sensor
         (n,) bool: does not pass through moving bodies either, however fast; is not touched by anything. By
         ``soft-step``.
+    locked
+        (n, 6) bool: moves not along x, y, z of the world, and turns not about x, y, z; by ``soft-step``.
+    group, mask
+        (n,) uint32: two bodies meet if each is in a group, a bit, that the mask of the other has.
     size, hull
         (n, 3) and (n,) int32: as in `choque.narrow.Shapes`.
     color, drawn, rocket
@@ -77,6 +81,9 @@ class Bodies(ColumnTable):
     static: NDArray[np.bool_]
     bullet: NDArray[np.bool_]
     sensor: NDArray[np.bool_]
+    locked: NDArray[np.bool_]
+    group: NDArray[np.uint32]
+    mask: NDArray[np.uint32]
     size: Floats
     hull: NDArray[np.int32]
     color: NDArray[np.uint8]
@@ -105,6 +112,9 @@ class Bodies(ColumnTable):
         "static": (np.bool_, ()),
         "bullet": (np.bool_, ()),
         "sensor": (np.bool_, ()),
+        "locked": (np.bool_, (6,)),
+        "group": (np.uint32, ()),
+        "mask": (np.uint32, ()),
         "size": (None, (3,)),
         "hull": (np.int32, ()),
         "color": (np.uint8, (3,)),

@@ -135,6 +135,7 @@ def _candidates(bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDAr
     found = join_boxes(task, "auto", {})
     pairs = np.stack((fast[found[:, 0]], bounded[found[:, 1]]), axis=1)
     matters = bodies.static[pairs[:, 1]] | (bodies.bullet[pairs].any(axis=1) & (pairs[:, 0] != pairs[:, 1]))
+    matters &= (bodies.group[pairs] & bodies.mask[pairs[:, ::-1]] != 0).all(axis=1)
     wanted: Pairs = pairs[matters].astype(np.int32)
     return wanted
 
@@ -143,12 +144,13 @@ def _meet_planes(
     bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64], first: NDArray[np.float64]
 ) -> None:
     """Lower ``first`` to when the box of a fast body meets a plane."""
-    for plane in np.flatnonzero(bodies.kind == PLANE).tolist():
+    for plane in np.flatnonzero((bodies.kind == PLANE) & ~bodies.sensor).tolist():
+        met = (bodies.group[fast] & bodies.mask[plane] != 0) & (bodies.mask[fast] & bodies.group[plane] != 0)
         up = bodies.rotation[plane, :, 1].astype(np.float64)
         low, high = boxes.lower[fast] - bodies.position[plane], boxes.upper[fast] - bodies.position[plane]
         after = np.minimum(low * up, high * up).sum(axis=1)
         before = after - way[fast] @ up
-        meets = (before > 0) & (after < 0)
+        meets = met & (before > 0) & (after < 0)
         first[fast[meets]] = np.minimum(first[fast[meets]], before[meets] / (before[meets] - after[meets]))
 
 

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from choque import broad
 from choque._core import threads
 from choque._core.counters import Counters
+from choque._core.filter import EVERY_GROUP
+from choque._core.pair_sets import difference
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, Boxes
 from choque.broad import BroadPhase
+from choque.broad.index import SHARED_OPTIONS
 from choque.broad.join import Task, join_boxes
 from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import Contacts
@@ -68,6 +71,13 @@ class Detected:
         self._tally: Callable[[], dict[str, KindTally]] = dict
         self._solved: Solved | None = None
         self._events: Events | None = None
+        self._entered = self._left = NO_PAIRS
+
+    def take_sensed(self, before: Pairs, after: Pairs) -> Pairs:
+        """Take which bodies overlapped sensors before and after the step; return the latter."""
+        change = difference(before, after)
+        self._entered, self._left = change.began, change.ended
+        return after
 
     def take_solved(self, solved: Solved) -> None:
         """Take the contacts from a response that found them itself."""
@@ -77,7 +87,8 @@ class Detected:
     def events(self) -> Events:
         """What happened in the step; nothing where the response does not know."""
         if self._events is None:
-            self._events = Events.none() if self._solved is None else self._solved.events()
+            solved = Events.none() if self._solved is None else self._solved.events()
+            self._events = replace(solved, entered=self._entered, left=self._left)
         return self._events
 
     @property
@@ -144,6 +155,7 @@ class Detection:
         self._broad: BroadPhase | None = None
         self._restored: dict[str, NDArray[Any]] = {}
         self._ids: NDArray[np.int32] | None = None  # of the bodies in the broad phase
+        self._filters: tuple[NDArray[Any], ...] = ()  # and what says which of them may be a pair
         self._outer: _Outer | None = None
 
     @property
@@ -184,6 +196,7 @@ class Detection:
         rows = np.sort(np.stack((sensors[near[:, 0]], others[near[:, 1]]), axis=1), axis=1)
         pairs: Pairs = rows[np.lexsort((rows[:, 1], rows[:, 0]))].astype(np.int32)
         found = self.narrow.find(bodies.shapes(), pairs).pairs
+        found = found[(bodies.group[found] & bodies.mask[found[:, ::-1]] != 0).all(axis=1)]
         found = np.where(bodies.sensor[found[:, :1]], found, found[:, ::-1])
         named: Pairs = bodies.ids[found[np.lexsort((found[:, 1], found[:, 0]))]]
         return named
@@ -195,10 +208,10 @@ class Detection:
         outer = self._outer
         if outer is None and "outer.lower" in self._restored:
             outer = self._outer = _restored_outer(self._restored, bodies)
-            self._ids = bodies.ids
+            self._ids, self._filters = bodies.ids, _filters(bodies)
         if (
             outer is None
-            or self._ids is not bodies.ids
+            or not self._follows(bodies)
             or leave(boxes.lower, boxes.upper, outer.near, outer.lower, outer.upper)
         ):
             outer = self._surround(bodies, boxes, skin, thread_count)
@@ -244,38 +257,53 @@ class Detection:
     def mark(self) -> object:
         """Return the present state, for `return_to`."""
         broad_mark = None if self._broad is None else self._broad.mark()
-        return (self._broad, self._ids, self._restored, self._counters, self._before, self._outer), broad_mark
+        now = (self._broad, self._ids, self._filters, self._restored, self._counters, self._before, self._outer)
+        return now, broad_mark
 
     def return_to(self, mark: Any) -> None:
         """Return to the state of a `mark`; `find` may have been called once since."""
         before, broad_mark = mark
-        self._broad, self._ids, self._restored, self._counters, self._before, self._outer = before
+        self._broad, self._ids, self._filters, self._restored, self._counters, self._before, self._outer = before
         if self._broad is not None:
             self._broad.return_to(broad_mark)
 
     def _candidates(self, bodies: Bodies, bounds: Bounds) -> Pairs:
         if not len(bodies):
             return NO_PAIRS
-        if self._broad is None or self._ids is not bodies.ids:
-            self._broad, self._ids, self._restored = self._created(bodies, bounds), bodies.ids, {}
+        if self._broad is None or not self._follows(bodies):
+            self._broad, self._restored = self._created(bodies, bounds), {}
+            self._ids, self._filters = bodies.ids, _filters(bodies)
         else:
             self._broad.update(bounds)
         return self._broad.held_pairs()
+
+    def _follows(self, bodies: Bodies) -> bool:
+        """Tell whether the broad phase has these bodies, with these flags, groups and masks."""
+        if self._ids is not bodies.ids:
+            return False
+        static, group, mask = self._filters
+        return not ((static != bodies.static).any() or (group != bodies.group).any() or (mask != bodies.mask).any())
 
     def _created(self, bodies: Bodies, bounds: Bounds) -> BroadPhase:
         options = self.settings.method_options()
         if bodies.static.any():
             options["static"] = bodies.static
+        if (bodies.group != 1).any() or (bodies.mask != EVERY_GROUP).any():
+            options |= {"groups": bodies.group, "masks": bodies.mask}
         if self._resident is None:
             made = broad.create(self.settings.broad, bounds, **options)
-        else:  # the options are those of the index, but for ``static`` and ``threads``
-            shared = {name: options[name] for name in ("static", "threads") if name in options}
+        else:  # the options are those of the index, but for shared ones
+            shared = {name: options[name] for name in SHARED_OPTIONS if name in options}
             made = BroadPhase(bounds, self._resident, **shared)
         remembered = {name: part for name, part in self._restored.items() if not name.startswith("outer.")}
         if remembered:
             made.restore(remembered)
             made.update(bounds)
         return made
+
+
+def _filters(bodies: Bodies) -> tuple[NDArray[Any], ...]:
+    return bodies.static.copy(), bodies.group.copy(), bodies.mask.copy()
 
 
 def _way_ahead(bodies: Bodies, fat: Floats) -> Floats:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     AnyWorld = TypeVar("AnyWorld", bound=World)
 
 FORMAT = "choque-world"
-VERSION = 1
+VERSION = 2
 
 
 def write_world(handle: IO[bytes], world: World) -> None:
@@ -50,7 +50,7 @@ def write_world(handle: IO[bytes], world: World) -> None:
         raise InvalidInput(
             f"The options {options} of the broad phase cannot be written to a file; use numbers, names and lists."
         ) from None
-    arrays: dict[str, NDArray[Any]] = {"about": np.array(page)}
+    arrays: dict[str, NDArray[Any]] = {"about": np.array(page), "sensed": world._sensed}
     arrays |= {f"body.{name}": column for name, column in world.bodies.columns().items()}
     if world.bodies.hulls is not None:
         arrays |= {f"hull.{name}": array for name, array in pack_hulls(world.bodies.hulls).items()}
@@ -76,6 +76,7 @@ def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int
         hulls = unpack_hulls(_part(arrays, "hull."))
         bodies = _checked_bodies(path, _part(arrays, "body."), np.dtype(settings.dtype), identities, hulls)
         world._resume(bodies, identities, int(about["frame"]), float(about["time"]))
+        world._sensed = _checked_sensed(path, arrays["sensed"])
         world.detection.restore(_part(arrays, "broad."))
         world.response.restore(_part(arrays, "response."))
     return world
@@ -94,16 +95,17 @@ def _check_version(path: Path, about: Any) -> None:
         )
 
 
+def _checked_sensed(path: Path, pairs: NDArray[Any]) -> NDArray[np.int32]:
+    if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise UnreadableFile(f"In {path}, the bodies that overlapped sensors are damaged.")
+    return pairs
+
+
 def _checked_bodies(
     path: Path, columns: dict[str, NDArray[Any]], dtype: np.dtype[Any], identities: Identities, hulls: Any
 ) -> Bodies:
     """Return the bodies if every column is valid; kernels rely on it."""
     ids = identities.ids
-    if "elasticity" in columns:  # its name in older files
-        columns["restitution"] = columns.pop("elasticity")
-    for name in ("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping", "bullet", "sensor"):
-        kind, shape = Bodies.COLUMNS[name]  # not in older files
-        columns.setdefault(name, np.full((len(ids), *shape), 0.6 if name == "friction" else 0, kind or dtype))
     misfit = Bodies.misfit(columns, len(ids), dtype)
     if misfit is not None:
         raise UnreadableFile(

@@ -212,8 +212,8 @@ def move_bodies(
                         angular_velocity[body, axis] = after_turn[axis]
         else:
             _take_motion(row, body, columns, rows)
-        _limit(velocity, body, max_speed)
-        _limit(angular_velocity, body, max_spin)
+        limit(velocity, body, max_speed)
+        limit(angular_velocity, body, max_spin)
 
 
 @helper
@@ -223,8 +223,8 @@ def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodi
     inertia = columns.inertia
     speed, frame = rows.speed, rows.frame
     scale = speed[row, SCALE]
-    momentum = _scaled_sum(frame, speed, row, W)  # the spin at first
-    by = _scaled_sum(frame, speed, row, TURNED)
+    momentum = scaled_sum(frame, speed, row, W)  # the spin at first
+    by = scaled_sum(frame, speed, row, TURNED)
     one, two, three = inertia[body, 0], inertia[body, 1], inertia[body, 2]
     for axis in range(3):
         velocity[body, axis] = speed[row, V + axis] * scale
@@ -233,14 +233,14 @@ def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodi
         turn_by(rotation, body, by)
         angular_velocity[body, 0], angular_velocity[body, 1], angular_velocity[body, 2] = momentum
         return
-    momentum = _through(rotation, body, momentum, (one, two, three))
+    momentum = through(rotation, body, momentum, (one, two, three))
     turn_by(rotation, body, by)
-    spin = _through(rotation, body, momentum, (1.0 / one, 1.0 / two, 1.0 / three))
+    spin = through(rotation, body, momentum, (1.0 / one, 1.0 / two, 1.0 / three))
     angular_velocity[body, 0], angular_velocity[body, 1], angular_velocity[body, 2] = spin
 
 
 @helper
-def _scaled_sum(frame: Any, speed: Any, row: Integer, at: Integer) -> Vector:
+def scaled_sum(frame: Any, speed: Any, row: Integer, at: Integer) -> Vector:
     """Return a scaled spin, or turn, in the world: G transposed times it."""
     x, y, z = speed[row, at], speed[row, at + 1], speed[row, at + 2]
     return (
@@ -251,7 +251,7 @@ def _scaled_sum(frame: Any, speed: Any, row: Integer, at: Integer) -> Vector:
 
 
 @helper
-def _through(rotation: Any, body: Integer, vector: Vector, moments: Vector) -> Vector:
+def through(rotation: Any, body: Integer, vector: Vector, moments: Vector) -> Vector:
     """Return R·diag(moments)·Rᵀ·vector."""
     x = y = z = 0.0
     for axis in range(3):
@@ -262,7 +262,7 @@ def _through(rotation: Any, body: Integer, vector: Vector, moments: Vector) -> V
 
 
 @helper
-def _limit(vectors: Any, row: Integer, maximum: float) -> None:
+def limit(vectors: Any, row: Integer, maximum: float) -> None:
     """Scale vector ``row`` down to the length ``maximum`` where it is longer."""
     squared = 0.0
     for axis in range(3):

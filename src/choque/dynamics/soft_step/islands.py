@@ -85,6 +85,36 @@ def _join(parent: Rows, a: Integer, b: Integer) -> None:
 
 
 @kernel
+def join_touching(
+    order: Rows, moving: Integer, contacts: tuple[Any, Any, Any, Any], asleep: NDArray[np.int32], work: tuple[Any, Any]
+) -> None:
+    """Join bodies that touch, and those of one sleeping island: union-find with path halving, in the solver's order.
+
+    ``contacts`` are as for `settle`; ``asleep`` the island of each sleeper. ``work`` are two arrays (n,) of rows of the
+    solver; the first becomes the parent of each moving body.
+    """
+    spheres, sphere_count, manifolds, manifold_count = contacts
+    parent, first_of = work
+    for row in range(order.size):
+        first_of[row] = -1
+    for row in range(moving):
+        parent[row] = row
+        island = asleep[order[row]]
+        if island >= 0:
+            if first_of[island] < 0:
+                first_of[island] = row
+            parent[row] = first_of[island]
+    for contact in range(sphere_count):
+        if spheres.a[contact] < moving and spheres.b[contact] < moving:
+            _join(parent, spheres.a[contact], spheres.b[contact])
+    for contact in range(manifold_count):
+        if manifolds.a[contact] < moving and manifolds.b[contact] < moving:
+            _join(parent, manifolds.a[contact], manifolds.b[contact])
+    for row in range(moving):
+        parent[row] = _root(parent, row)
+
+
+@kernel
 def settle(
     order: Rows,
     moving: Integer,
@@ -98,31 +128,21 @@ def settle(
     """Join bodies that touch to islands, and let those sleep that have been still; return how many bodies are awake.
 
     ``contacts`` are the pairs of spheres that were solved, their number, those of manifolds, and theirs; ``limits`` the
-    length of the step, the greatest speed of a still body, and working memory. Union-find with path
-    halving, in the order of the solver.
+    length of the step, the greatest speed of a still body, and working memory.
     """
     spheres, sphere_count, manifolds, manifold_count = contacts
     dt, slow, work = limits
     speed, frame, size = bodies.speed, bodies.frame, bodies.size
     parent, first_of, longest = work
-    for row in range(order.size):
-        first_of[row] = -1
+    join_touching(order, moving, contacts, before.island, (parent, first_of))
     for row in range(moving):
-        parent[row], longest[row] = row, np.inf
-    for row in range(moving):
-        island = before.island[order[row]]
-        if island >= 0:
-            if first_of[island] < 0:
-                first_of[island] = row
-            parent[row] = first_of[island]
+        longest[row] = np.inf
     for contact in range(sphere_count + manifold_count):
         if contact < sphere_count:
             a, b = spheres.a[contact], spheres.b[contact]
         else:
             a, b = manifolds.a[contact - sphere_count], manifolds.b[contact - sphere_count]
-        if a < moving and b < moving:
-            _join(parent, a, b)
-        else:  # a static body with a velocity of its own keeps what it touches awake
+        if a >= moving or b >= moving:  # a static body with a velocity of its own keeps what it touches awake
             own, other = (a, b) if a < moving else (b, a)
             if before.awake[order[other]]:
                 longest[own] = 0.0
@@ -138,8 +158,7 @@ def settle(
             turned += x * x
         fastest = math.sqrt(way) * speed[row, SCALE] + math.sqrt(turned) * reach
         after.still[body] = before.still[body] + dt if fastest < slow * dt and longest[row] > 0 else 0.0
-        root = _root(parent, row)
-        longest[root] = min(longest[root], after.still[body])
+        longest[parent[row]] = min(longest[parent[row]], after.still[body])
     count = 0
     for row in range(order.size):
         body = order[row]
@@ -148,12 +167,11 @@ def settle(
         if row >= moving:
             after.still[body] = 0.0
             continue
-        root = _root(parent, row)
-        sleeps = longest[root] >= SLEEP_AFTER
+        sleeps = longest[parent[row]] >= SLEEP_AFTER
         after.awake[body] = not sleeps
         count += not sleeps
         if sleeps:
-            after.island[body] = order[root]
+            after.island[body] = order[parent[row]]
             for axis in range(3):
                 columns.velocity[body, axis] = columns.angular_velocity[body, axis] = 0
                 after.position[body, axis] = columns.position[body, axis]

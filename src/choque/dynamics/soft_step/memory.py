@@ -64,6 +64,7 @@ class Memory:
         self.starts: tuple[Rows, Rows] = (np.zeros(3, np.int64), np.zeros(3, np.int64))
         self.former: tuple[Kept, Kept] | None = None
         self._pairs: Pairs | None = None
+        self._turns: NDArray[np.bool_] | None = None  # which bodies are locked in turning
 
     @property
     def moving(self) -> int:
@@ -75,7 +76,10 @@ class Memory:
         self.former = None
         static = _static_kinds(bodies)
         same_bodies = np.array_equal(self.ids, bodies.ids) and np.array_equal(self.static, static)
-        if same_bodies and pairs is self._pairs:
+        turns: NDArray[np.bool_] = bodies.locked[:, 3:].any(axis=1)
+        same_locks = self._turns is None or np.array_equal(self._turns, turns)
+        self._turns = turns
+        if same_bodies and same_locks and pairs is self._pairs:
             return
         given = pairs
         if bodies.sensor.any():
@@ -245,4 +249,5 @@ def _roles(bodies: State, static: NDArray[np.uint8], faces: HullFaces) -> NDArra
     roles[(static == 1) & (kind == SPHERE)] = STATIC_BALL
     roles[(static == 1) & ((kind == PLANE) | (kind == TILE) | (kind == BOX))] = WALL
     roles[static == 2] = OTHER
+    roles[bodies.locked[:, 3:].any(axis=1)] = OTHER  # their spin is not that of a ball
     return roles

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import spheres as sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
-from choque.dynamics.soft_step.islands import STILL, find_changed, settle, wake_islands
+from choque.dynamics.soft_step.islands import STILL, find_changed, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept, adopt, lay_out, list_contacts, recycle
+from choque.dynamics.soft_step.locks import hold, lock_bodies, move_locked
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.rates import THRESHOLD, Rates
@@ -46,6 +47,8 @@ LIGHTEST, HEAVIEST = 1e-30, 1e30
 SHARED_PAIRS = 4_000
 """Pairs, or contacts, from which threads share a pass over them."""
 
+
+_NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
 
 _Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
 """Slots and impulses after a step; see `Kept`."""
@@ -98,6 +101,8 @@ class SoftStep(Response):
         self._finder = ManifoldFinder()
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
+        none = np.empty(0, np.int32)
+        self._solved = SphereRows(none, none, np.empty((0, 0))), 0, ManifoldRows(none, none, none, _NO_ROWS), 0
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -143,18 +148,34 @@ class SoftStep(Response):
         counters = {"manifolds": spheres + manifolds, "found": self._found_count, "recycled": self._recycled}
         return Solved(spheres + manifolds, self._contacts, self._events, counters)
 
-    def impulses(self) -> NDArray[np.float64]:
-        """Return the sum of the normal impulses of each contact of the latest step, in one sub-step (m,).
-
-        Times the sub-steps of a second it is the force between two bodies at rest. In the order of the contacts.
-        """
+    def forces(self) -> NDArray[np.float64]:
+        """Return the normal force at each point of the latest contacts (m, 4), in the last sub-step."""
         spheres, manifolds = self._live
-        balls, others = self._memory.spheres, self._memory.manifolds
-        impulses = others.held[: len(manifolds), :MAX_POINTS].sum(axis=1)
-        found = np.concatenate([balls.held[: len(spheres), 0], impulses])
-        keys = np.concatenate([balls.keys[spheres], others.keys[manifolds]])
-        order = np.argsort(keys)
-        return found[order]
+        round_rows, _, flat_rows, _ = self._solved
+        found = np.zeros((len(spheres) + len(manifolds), MAX_POINTS))
+        found[: len(spheres), 0] = round_rows.row[:, sphere_rows.IMPULSE]
+        places = slice(manifold_rows.IMPULSE, manifold_rows.IMPULSE + MAX_POINTS)
+        found[len(spheres) :] = flat_rows.row[:, places]
+        keys = np.concatenate([self._memory.spheres.keys[spheres], self._memory.manifolds.keys[manifolds]])
+        forces: NDArray[np.float64] = found[np.argsort(keys)] * self._rate
+        return forces
+
+    def islands(self, bodies: State) -> NDArray[np.int32]:
+        """Return the island of each body (n,): the least id of the bodies in it, −1 for static bodies."""
+        kept = self._memory
+        found: NDArray[np.int32] = np.where(bodies.static, -1, bodies.ids).astype(np.int32)
+        order, moving = kept.order, kept.moving
+        if not moving or not len(found):
+            return found
+        parent = np.empty(len(order), np.int64)
+        join_touching(order, moving, self._solved, kept.rest.island, (parent, np.empty_like(parent)))
+        least = np.full(len(order), np.iinfo(np.int32).max, np.int32)
+        ids = kept.ids[order[:moving]]
+        np.minimum.at(least, parent[:moving], ids)
+        place = np.searchsorted(bodies.ids, ids)
+        is_there = bodies.ids[np.minimum(place, len(found) - 1)] == ids
+        found[place[is_there]] = least[parent[:moving]][is_there]
+        return found
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that is kept between steps; the arrays must not be written to."""
@@ -180,15 +201,17 @@ class SoftStep(Response):
         rows = self._rows = SolverBodies.empty(count)
         over_ranges(load_bodies, count, thread_count, order, moving, columns, self._faces, NEAR * self.unit, rows)
         awake = kept.rest.awake[order]
+        locks = self._locks = _Locks(np.flatnonzero(bodies.locked.any(axis=1)[order[:moving]]), order, bodies.locked)
+        locks.begin(columns, rows)
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
         touched = np.zeros(count, np.uint8)
         live_s, begins_s, round_rows, held_s = self._prepare_spheres(rows, awake, touched, thread_count)
         live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, awake, touched, thread_count)
         problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m)
-        solve(problem, rates, self.substeps, thread_count)
+        solve(problem, rates, self.substeps, thread_count, lambda: locks.hold(rows))
         _share(store_spheres, len(live_s), thread_count, round_rows, rates.threshold, held_s[1])
         _share(store_manifolds, len(live_m), thread_count, flat_rows, rates.threshold, held_m[1])
-        self._solved = round_rows, len(live_s), flat_rows, len(live_m)
+        self._solved, self._rate = (round_rows, len(live_s), flat_rows, len(live_m)), rates.inverse_h
         self._live, self._held = (live_s, live_m), (held_s, held_m)
         self._awake, self._touched = awake, touched
         return len(live_s) + len(live_m)
@@ -205,17 +228,11 @@ class SoftStep(Response):
         """Move the bodies as `respond` found, and let islands sleep."""
         kept, columns, rows = self._memory, _columns(bodies), self._rows
         order, moving, count = kept.order, kept.moving, len(kept.order)
-        limits = (dt, *(math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)))
+        most = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
+        limits = (float(dt), most[0], most[1])
+        awake, touched = self._locks.move(columns, rows, self._awake, self._touched, limits)
         over_ranges(
-            move_bodies,
-            count,
-            resolve_count(threads, count),
-            order,
-            (moving, self._awake),
-            columns,
-            rows,
-            self._touched,
-            limits,
+            move_bodies, count, resolve_count(threads, count), order, (moving, awake), columns, rows, touched, limits
         )
         rest, awake_count = kept.rest, moving
         if self.sleep:
@@ -315,6 +332,41 @@ class SoftStep(Response):
         found.normal[swaps] *= -1
         order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
         return Contacts(*found.take(order))
+
+
+class _Locks(NamedTuple):
+    """Bodies with locked axes: their rows in the solver, the order of the bodies, and the flags of all (n, 6)."""
+
+    rows: Rows
+    order: Rows
+    flags: NDArray[np.bool_]
+
+    def begin(self, columns: Columns, bodies: SolverBodies) -> None:
+        """Lock what was loaded."""
+        if len(self.rows):
+            lock_bodies(*self, columns, bodies)
+
+    def hold(self, bodies: SolverBodies) -> None:
+        """Take away what a pass gave bodies along locked axes."""
+        if len(self.rows):
+            hold(*self, bodies.speed)
+
+    def move(
+        self,
+        columns: Columns,
+        bodies: SolverBodies,
+        awake: NDArray[np.uint8],
+        touched: NDArray[np.uint8],
+        limits: tuple[float, float, float],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Move these bodies; return which others are awake or touched, and so are still to be moved."""
+        if not len(self.rows):
+            return awake, touched
+        rows = self.rows[(awake[self.rows] | touched[self.rows]) > 0]
+        move_locked(rows, self.order, self.flags, columns, bodies, touched, limits)
+        awake, touched = awake.copy(), touched.copy()
+        awake[rows] = touched[rows] = 0
+        return awake, touched
 
 
 def _laid_out(

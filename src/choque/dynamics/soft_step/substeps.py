@@ -7,6 +7,7 @@ does not depend on the number of threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +46,10 @@ class Problem(NamedTuple):
     manifold_starts: Rows
 
 
-def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int) -> None:
+def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int, hold: Callable[[], None]) -> None:
     """Advance the velocities and the ways of all bodies by a step of ``substeps`` sub-steps.
+
+    ``hold`` is called after each pass over all contacts: it stops bodies along locked axes.
 
     Sub-steps: accelerations and the impulses so far; solve; move; relax. Then rebound. After Catto's "Soft Step".
 
@@ -62,12 +65,16 @@ def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int) -> N
         if substep == 0:
             _share(WARM, parts, threads, problem, rates)
             _run(WARM, parts, parts + 1, problem, rates)
+            hold()
         _run(SOLVE, parts, parts + 1, problem, rates)
         _share(SOLVE, parts, threads, problem, rates)
+        hold()
         _run(RELAX, parts, parts + 1, problem, rates)
         _share(RELAX, parts, threads, problem, rates)
+        hold()
     for _ in range(BOUNCES):
         _run(BOUNCE, 0, 1, problem, rates)
+        hold()
 
 
 def _share(phase: int, parts: int, thread_count: int, problem: Problem, rates: Rates) -> None:

@@ -96,6 +96,7 @@ def bodies_of(cast: BodyTable, poses: Poses, velocity: NDArray[np.floating[Any]]
     columns["position"] = poses.position.astype(np.float64)
     columns["rotation"] = poses.rotation.astype(np.float64)
     columns["mass"] = columns["inverse_mass"] = np.ones(count)
+    columns["group"] = columns["mask"] = np.ones(count, np.uint32)
     if velocity is not None:
         columns["velocity"] = velocity.astype(np.float64)
     for name in ("ids", "kind", "static", "hull", "color", "drawn", "rocket"):
