@@ -32,18 +32,12 @@ from choque.errors import InvalidInput, require
 
 
 class Matches(NamedTuple):
-    """Pairs of boxes and how much each of them has in common.
-
-    Attributes
-    ----------
-    pairs
-        (m, 2) int32: rows of a, rows of b; sorted.
-    values
-        (m,) in the float type of the boxes: intersection over union, or over the smaller box.
-    """
+    """Pairs of boxes and how much each of them has in common."""
 
     pairs: Pairs
+    """(m, 2) int32: rows of a, rows of b; sorted."""
     values: NDArray[Any]
+    """(m,) in the float type of the boxes: intersection over union, or over the smaller box."""
 
     def to_arrow(self) -> Any:
         """Return a table of pyarrow with the columns a, b and overlap."""

@@ -39,22 +39,15 @@ _GREATEST = float(np.finfo(np.float64).max)
 
 
 class Levels(NamedTuple):
-    """The grids of all levels that hold boxes, the largest boxes first; kernels take it whole.
-
-    Attributes
-    ----------
-    frame
-        (levels, 9) float64: origin (3), cells per unit of length (3), and how far before one's own lower
-        corner the lower corner of an overlapping box may lie (3).
-    shape
-        (levels, 4) int64: cells along each axis, and the number of the level's first cell.
-    cell_count
-        The number of cells of all levels; boxes that fit no grid, being infinite, have this number.
-    """
+    """The grids of all levels that hold boxes, the largest boxes first; kernels take it whole."""
 
     frame: NDArray[np.float64]
+    """(levels, 9) float64: origin (3), cells per unit of length (3), and how far before one's own lower corner the
+    lower corner of an overlapping box may lie (3)."""
     shape: NDArray[np.int64]
+    """(levels, 4) int64: cells along each axis, and the number of the level's first cell."""
     cell_count: int
+    """The number of cells of all levels; boxes that fit no grid, being infinite, have this number."""
 
 
 def sort_into_levels(records: Floats, thread_count: int, cells_per_box: float = CELLS_PER_BOX) -> tuple[Levels, Keys]:

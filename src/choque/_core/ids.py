@@ -14,18 +14,12 @@ from choque.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Identities:
-    """Which body stands in which row: row k holds the k-th smallest living id.
-
-    Attributes
-    ----------
-    ids
-        (n,) int32, ascending.
-    following
-        The id that the next body gets; an id is never used again.
-    """
+    """Which body stands in which row: row k holds the k-th smallest living id."""
 
     ids: NDArray[np.int32]
+    """(n,) int32, ascending."""
     following: int
+    """The id that the next body gets; an id is never used again."""
 
     @classmethod
     def first(cls, count: int) -> Identities:

@@ -41,52 +41,33 @@ MARGIN = 1.0001
 
 
 class Levels(NamedTuple):
-    """The grids of all levels.
-
-    Attributes
-    ----------
-    frame
-        (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start.
-    shape
-        (levels, 5) int64: cells along x, y, z; the first row; where its cells begin among those of all rows.
-    """
+    """The grids of all levels."""
 
     frame: Floats
+    """(levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start."""
     shape: NDArray[np.int64]
+    """(levels, 5) int64: cells along x, y, z; the first row; where its cells begin among those of all rows."""
 
 
 class Classes(NamedTuple):
-    """Which level a box belongs to, where there are several or giants.
-
-    Attributes
-    ----------
-    numbers
-        (classes,) int64: the level of each class of sizes, see `class_of`.
-    limit
-        Boxes that reach so far out are giants; infinity if there are none.
-    """
+    """Which level a box belongs to, where there are several or giants."""
 
     numbers: NDArray[np.int64]
+    """(classes,) int64: the level of each class of sizes, see `class_of`."""
     limit: float
+    """Boxes that reach so far out are giants; infinity if there are none."""
 
 
 class Survey(NamedTuple):
-    """What one pass over boxes tells.
-
-    Attributes
-    ----------
-    extent
-        (11,): the number of boxes, their least and greatest lower corner, their longest edges, and a bound of all
-        coordinates.
-    are_alike
-        Whether nearly all are about as large as the largest, and none is a giant.
-    are_ordered
-        Whether ``lower <= upper`` throughout.
-    """
+    """What one pass over boxes tells."""
 
     extent: NDArray[np.float64]
+    """(11,): the number of boxes, their least and greatest lower corner, their longest edges, and a bound of all
+    coordinates."""
     are_alike: bool
+    """Whether nearly all are about as large as the largest, and none is a giant."""
     are_ordered: bool
+    """Whether ``lower <= upper`` throughout."""
 
 
 def survey(boxes: Corners, shares: list[tuple[int, int]]) -> Survey:

@@ -279,18 +279,12 @@ DOUBT = np.uint32(1 << 31)
 
 
 class Question(NamedTuple):
-    """How the pairs of two sets are written.
-
-    Attributes
-    ----------
-    rows_first
-        0 for keys of (box asked about, box of the rows), 1 for the other way round.
-    doubt
-        0, or `DOUBT` to mark pairs that touch without sharing more: rounded bounds do not decide these.
-    """
+    """How the pairs of two sets are written."""
 
     rows_first: int
+    """0 for keys of (box asked about, box of the rows), 1 for the other way round."""
     doubt: np.uint32
+    """0, or `DOUBT` to mark pairs that touch without sharing more: rounded bounds do not decide these."""
 
 
 def emit_between(sink: Sink, rows: Rows, asked: Rows, rows_first: bool, doubt: np.uint32 | None = None) -> None:

@@ -43,30 +43,20 @@ LINE = 16
 
 
 class Rows(NamedTuple):
-    """Boxes in rows of cells.
-
-    Attributes
-    ----------
-    columns
-        Flat: for each row eight columns, `column_place` apart: x0, y0, z0, x1, y1, z1, number, reach.
-    words
-        The same memory as unsigned numbers.
-    row_start
-        (rows + 2,) uint32: boxes before each row; the last row holds the giants.
-    starts
-        Flat uint32: for each row but the last, where each cell along x begins in it, and its end.
-    frame
-        (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start.
-    shape
-        (levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``.
-    """
+    """Boxes in rows of cells."""
 
     columns: Floats
+    """Flat: for each row eight columns, `column_place` apart: x0, y0, z0, x1, y1, z1, number, reach."""
     words: NDArray[Any]
+    """The same memory as unsigned numbers."""
     row_start: NDArray[np.uint32]
+    """(rows + 2,) uint32: boxes before each row; the last row holds the giants."""
     starts: NDArray[np.uint32]
+    """Flat uint32: for each row but the last, where each cell along x begins in it, and its end."""
     frame: Floats
+    """(levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start."""
     shape: NDArray[np.int64]
+    """(levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``."""
 
 
 class _Records(NamedTuple):

@@ -26,21 +26,14 @@ AHEAD = 24
 
 
 class Tree(NamedTuple):
-    """A tree over boxes in some order; kernels take it whole.
-
-    Attributes
-    ----------
-    lanes
-        (blocks, 6, 16) bounds, in the float type of the records.
-    rows
-        (n,) uint32: the row of the box at each place of the order.
-    level_first
-        (levels + 1,) int64: the first block of each level, the boxes themselves being level 0.
-    """
+    """A tree over boxes in some order; kernels take it whole."""
 
     lanes: Floats
+    """(blocks, 6, 16) bounds, in the float type of the records."""
     rows: NDArray[np.uint32]
+    """(n,) uint32: the row of the box at each place of the order."""
     level_first: NDArray[np.int64]
+    """(levels + 1,) int64: the first block of each level, the boxes themselves being level 0."""
 
     @property
     def nbytes(self) -> int:

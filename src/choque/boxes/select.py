@@ -60,75 +60,50 @@ class Ranks(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What is searched, the same for all boxes.
-
-    Attributes
-    ----------
-    dimension
-        2 or 3.
-    threshold
-        From 0 to 1.
-    limit
-        A box covers another if they have more than this in common; a number of the float type of the boxes.
-    over_smaller
-        1 if overlaps are divided by the smaller box, else 0.
-    offset, reach
-        A box that is covered begins at most ``offset`` edges after the box, and ``reach`` edges before it; 1 and
-        infinity if sizes say nothing.
-    size, per_line, per_cell
-        (classes,): the longest edge that a class holds, and cells for each unit of length along y and x.
-    """
+    """What is searched, the same for all boxes."""
 
     dimension: int
+    """2 or 3."""
     threshold: float
+    """From 0 to 1."""
     limit: float
+    """A box covers another if they have more than this in common; a number of the float type of the boxes."""
     over_smaller: int
+    """1 if overlaps are divided by the smaller box, else 0."""
     offset: float
     reach: float
+    """A box that is covered begins at most ``offset`` edges after the box, and ``reach`` edges before it; 1 and
+    infinity if sizes say nothing."""
     size: NDArray[np.float64]
     per_line: NDArray[np.float64]
     per_cell: NDArray[np.float64]
+    """(classes,): the longest edge that a class holds, and cells for each unit of length along y and x."""
 
 
 class Search(NamedTuple):
-    """Scratch of a thread.
-
-    Attributes
-    ----------
-    found
-        (n,): the boxes that a search found.
-    finder, number
-        (n,), (1,): the last search that found each box, and the number of the last search.
-    waiting
-        (n,): boxes that wait for decisions about better ones.
-    """
+    """Scratch of a thread."""
 
     found: NDArray[np.int32]
+    """(n,): the boxes that a search found."""
     finder: NDArray[np.int32]
     number: NDArray[np.int32]
+    """(n,), (1,): the last search that found each box, and the number of the last search."""
     waiting: NDArray[np.int32]
+    """(n,): boxes that wait for decisions about better ones."""
 
 
 class Cells(NamedTuple):
-    """Boxes by cells.
-
-    Attributes
-    ----------
-    columns
-        (7 · stride,): six bounds, 0 and 1 along z in 2D, and the area; at least eight NaN follow in each column.
-    rows
-        (n,) int32: the row of each.
-    starts
-        (cells + 1,) int32: where the boxes of each cell begin.
-    score, group
-        (n,): as in `Ranks`, in the order of the cells.
-    """
+    """Boxes by cells."""
 
     columns: Floats
+    """(7 · stride,): six bounds, 0 and 1 along z in 2D, and the area; at least eight NaN follow in each column."""
     rows: NDArray[np.int32]
+    """(n,) int32: the row of each."""
     starts: NDArray[np.int32]
+    """(cells + 1,) int32: where the boxes of each cell begin."""
     score: NDArray[np.float64]
     group: NDArray[np.int64]
+    """(n,): as in `Ranks`, in the order of the cells."""
 
 
 def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_merging: bool) -> Setting:

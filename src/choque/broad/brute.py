@@ -79,18 +79,12 @@ def list_few(records: Floats) -> Pairs:
 
 
 class _Columns(NamedTuple):
-    """Boxes in columns.
-
-    Attributes
-    ----------
-    bounds
-        Flat: six columns, see `padded_columns`.
-    numbers
-        uint32: the row of each place.
-    """
+    """Boxes in columns."""
 
     bounds: Floats
+    """Flat: six columns, see `padded_columns`."""
     numbers: NDArray[np.uint32]
+    """uint32: the row of each place."""
 
     @classmethod
     def of(cls, records: Floats) -> _Columns:

@@ -24,20 +24,14 @@ SOLID, HALF_SPACE = -1, -2
 
 
 class Solids(NamedTuple):
-    """The shapes of n bodies, without their poses.
-
-    Attributes
-    ----------
-    form
-        (n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
-        `HALF_SPACE` for all points below the body's x-z-plane.
-    size
-        (n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its
-        x and z.
-    """
+    """The shapes of n bodies, without their poses."""
 
     form: NDArray[np.int32]
+    """(n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
+    `HALF_SPACE` for all points below the body's x-z-plane."""
     size: NDArray[np.float64]
+    """(n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its x
+    and z."""
 
 
 class BodySweep(Protocol):
@@ -59,18 +53,12 @@ class BodySweep(Protocol):
 
 @dataclass(frozen=True)
 class Device:
-    """Where a sweep runs. This class stands for the CPU; subclasses of it for other devices.
-
-    Attributes
-    ----------
-    name
-        ``"cpu"``, ``"warp-cpu"``, or a card such as ``"cuda:0"``.
-    note
-        Why it is not the device requested; None if it is.
-    """
+    """Where a sweep runs. This class stands for the CPU; subclasses of it for other devices."""
 
     name: str = CPU
+    """``"cpu"``, ``"warp-cpu"``, or a card such as ``"cuda:0"``."""
     note: str | None = None
+    """Why it is not the device requested; None if it is."""
 
     @property
     def is_cpu(self) -> bool:

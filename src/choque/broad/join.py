@@ -44,25 +44,17 @@ MIN_SORTED = 20_000
 
 
 class Task(NamedTuple):
-    """Two sets of boxes to join.
-
-    Attributes
-    ----------
-    a, b
-        The boxes: rows of ``a`` come first in every pair.
-    closed
-        Whether touching counts.
-    threads
-        The number of threads requested; None for all.
-    keeper
-        Which pairs stay, given as packed (row of a, row of b); None for all.
-    """
+    """Two sets of boxes to join."""
 
     a: Boxes
     b: Boxes
+    """The boxes: rows of ``a`` come first in every pair."""
     closed: bool
+    """Whether touching counts."""
     threads: int | None
+    """The number of threads requested; None for all."""
     keeper: Keeper | None
+    """Which pairs stay, given as packed (row of a, row of b); None for all."""
 
     @property
     def dtype(self) -> np.dtype[Any]:

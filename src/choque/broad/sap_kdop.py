@@ -195,15 +195,10 @@ class SapKdop(Index):
 
 @dataclass(frozen=True)
 class Frame:
-    """The three directions of a sweep: the swept one, and the two most nearly perpendicular to it and to each other.
-
-    Attributes
-    ----------
-    slabs
-        (3,) their rows among the directions of the bounds; −1 for the third axis of the plane.
-    """
+    """The three directions of a sweep: the swept one, and the two most nearly perpendicular to it and to each other."""
 
     slabs: tuple[int, int, int]
+    """(3,) their rows among the directions of the bounds; −1 for the third axis of the plane."""
 
     @classmethod
     def along(cls, slab: int, directions: NDArray[np.int64]) -> Frame:

@@ -130,18 +130,12 @@ def repair_order(order: Order, values: Any, maximum: int) -> int:
 
 @dataclass(frozen=True)
 class Line:
-    """Boxes in the order of their lower bounds on the first axis.
-
-    Attributes
-    ----------
-    columns
-        (6, n + 64) lower, then upper bounds; the padding overlaps nothing.
-    rows
-        (n,) the row of each box.
-    """
+    """Boxes in the order of their lower bounds on the first axis."""
 
     columns: Floats
+    """(6, n + 64) lower, then upper bounds; the padding overlaps nothing."""
     rows: Order
+    """(n,) the row of each box."""
 
     @classmethod
     def of(cls, boxes: Floats, rows: Order) -> Line:

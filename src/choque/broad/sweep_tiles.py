@@ -65,19 +65,13 @@ STARTS_ON_ALL = np.uint32(7)
 
 
 class CellFrame(NamedTuple):
-    """Equal cells along each axis; a point outside belongs to the nearest cell, so any frame is correct for any scene.
-
-    Attributes
-    ----------
-    origin, per_unit
-        (3,) float64: the lower corner of the first cell, and the cells per unit of length (finite, positive).
-    counts
-        (3,) int64: the cells along each axis.
-    """
+    """Equal cells along each axis; a point outside belongs to the nearest cell: any frame is correct for any scene."""
 
     origin: NDArray[np.float64]
     per_unit: NDArray[np.float64]
+    """(3,) float64: the lower corner of the first cell, and the cells per unit of length (finite, positive)."""
     counts: NDArray[np.int64]
+    """(3,) int64: the cells along each axis."""
 
     @classmethod
     def over(cls, lowest: NDArray[np.float64], highest: NDArray[np.float64], counts: NDArray[np.int64]) -> CellFrame:
@@ -157,24 +151,17 @@ class TileSweep:
 
     A pair is found in every cell that both boxes touch and reported only in the one that contains the larger of their
     lower bounds on every axis: there, axis by axis, one of the two starts.
-
-    Attributes
-    ----------
-    columns
-        (6, m + padding) lower, then upper bounds of the m entries, cell by cell; the padding overlaps nothing.
-    tags
-        (m,) the row of each from bit 3 on, and a bit for each axis along which the box starts in this cell.
-    starts
-        (cells + 1,) where the list of each cell starts.
-    apart, listed
-        The boxes that are in no list and those that are, as lines along one axis; None if all are listed.
     """
 
     columns: Floats
+    """(6, m + padding) lower, then upper bounds of the m entries, cell by cell; the padding overlaps nothing."""
     tags: NDArray[np.uint32]
+    """(m,) the row of each from bit 3 on, and a bit for each axis along which the box starts in this cell."""
     starts: Rows
+    """(cells + 1,) where the list of each cell starts."""
     apart: Line | None
     listed: Line | None
+    """The boxes that are in no list and those that are, as lines along one axis; None if all are listed."""
 
     @classmethod
     def of(cls, entries: Entries, starts: Rows, apart: Line | None = None, listed: Line | None = None) -> TileSweep:

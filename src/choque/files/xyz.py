@@ -28,24 +28,16 @@ MAX_SYMBOL = 64
 
 @dataclass(frozen=True)
 class Atoms:
-    """Atoms of one frame.
-
-    Attributes
-    ----------
-    symbols
-        (n,) text, the kind of each atom; empty strings if the file names none.
-    positions
-        (n, 3) float64, usually in Å.
-    cell
-        (3, 3) float64, a vector a row, or None.
-    periodic
-        Whether space repeats along each vector.
-    """
+    """Atoms of one frame."""
 
     symbols: NDArray[np.str_]
+    """(n,) text, the kind of each atom; empty strings if the file names none."""
     positions: NDArray[np.float64]
+    """(n, 3) float64, usually in Å."""
     cell: NDArray[np.float64] | None
+    """(3, 3) float64, a vector a row, or None."""
     periodic: tuple[bool, bool, bool]
+    """Whether space repeats along each vector."""
 
 
 def read_atoms(path: str | os.PathLike[str], *, frame: int = 0) -> Atoms:

@@ -19,19 +19,13 @@ from choque.gpu.devices import WarpDevice, load_warp, resolve
 
 @dataclass
 class Traffic:
-    """Bytes between the host and the device, and kernels launched.
-
-    Attributes
-    ----------
-    up, down
-        Bytes sent to the device and back.
-    launches
-        Number of launches of each kernel, by name.
-    """
+    """Bytes between the host and the device, and kernels launched."""
 
     up: int = 0
     down: int = 0
+    """Bytes sent to the device and back."""
     launches: Counter[str] = field(default_factory=Counter)
+    """Number of launches of each kernel, by name."""
 
     def reset(self) -> None:
         """Set all counts to zero."""

@@ -34,30 +34,20 @@ class ListArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class MemberLists:
-    """The list of each body.
-
-    Attributes
-    ----------
-    bodies
-        The bodies when the lists were made.
-    slack
-        How much larger than the areas the lists are.
-    near
-        (m, 2) int32, sorted: (owner, other) rows of all lists.
-    starts
-        (n + 1,) int64: where the list of each row starts.
-    inside
-        (m,) uint8: 1 if the other touches the area itself; `follow` changes it.
-    index
-        The search structure that found them; None if no body has an area.
-    """
+    """The list of each body."""
 
     bodies: Bodies
+    """The bodies when the lists were made."""
     slack: float
+    """How much larger than the areas the lists are."""
     near: Pairs
+    """(m, 2) int32, sorted: (owner, other) rows of all lists."""
     starts: Rows
+    """(n + 1,) int64: where the list of each row starts."""
     inside: NDArray[np.uint8]
+    """(m,) uint8: 1 if the other touches the area itself; `follow` changes it."""
     index: BodyIndex | None = None
+    """The search structure that found them; None if no body has an area."""
 
     @property
     def arrays(self) -> ListArrays:

@@ -48,28 +48,19 @@ class PatchArrays(NamedTuple):
 
 @dataclass
 class Patch:
-    """The bodies that have changed since the lists of all members were made.
-
-    Attributes
-    ----------
-    index
-        The search structure of the lists; its rows follow removals, and the places of removed bodies hold NaN.
-    margin
-        How far the bodies that are not loose may be from their places in it.
-    largest
-        At least the radius of the largest area.
-    is_box
-        Whether areas and bodies are boxes.
-    loose, is_loose
-        The rows that have changed, and (n,) whether each has.
-    """
+    """The bodies that have changed since the lists of all members were made."""
 
     index: BodyIndex
+    """The search structure of the lists; its rows follow removals, and the places of removed bodies hold NaN."""
     margin: float
+    """How far the bodies that are not loose may be from their places in it."""
     largest: float
+    """At least the radius of the largest area."""
     is_box: bool
+    """Whether areas and bodies are boxes."""
     loose: NDArray[np.int64]
     is_loose: NDArray[np.uint8]
+    """The rows that have changed, and (n,) whether each has."""
 
     @property
     def arrays(self) -> PatchArrays:

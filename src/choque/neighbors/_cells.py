@@ -23,24 +23,16 @@ MIN_VOLUME = 1e-12
 
 
 class Cells(NamedTuple):
-    """Cells of k systems.
-
-    Attributes
-    ----------
-    vectors
-        (k, 3, 3) float64, a vector a row; axes that do not repeat have unit vectors orthogonal to all others.
-    inverse
-        (k, 3, 3): fractional coordinates are positions times this.
-    heights
-        (k, 3): the distances between opposite faces.
-    periodic
-        (k, 3) bool.
-    """
+    """Cells of k systems."""
 
     vectors: NDArray[np.float64]
+    """(k, 3, 3) float64, a vector a row; axes that do not repeat have unit vectors orthogonal to all others."""
     inverse: NDArray[np.float64]
+    """(k, 3, 3): fractional coordinates are positions times this."""
     heights: NDArray[np.float64]
+    """(k, 3): the distances between opposite faces."""
     periodic: NDArray[np.bool_]
+    """(k, 3) bool."""
 
     def take(self, system: int) -> Cells:
         """Return the cell of one system."""
@@ -159,21 +151,14 @@ def _of(system: int, count: int | None) -> str:
 
 
 class Images(NamedTuple):
-    """Points wrapped into a cell, and the images around it that can be near a wrapped point.
-
-    Attributes
-    ----------
-    source
-        (m,) int32: the row of the point of each; the points themselves come first.
-    place
-        (m, 3) float64: where it is.
-    shift
-        (m, 3) int32: place = position + shift · vectors.
-    """
+    """Points wrapped into a cell, and the images around it that can be near a wrapped point."""
 
     source: NDArray[np.int32]
+    """(m,) int32: the row of the point of each; the points themselves come first."""
     place: NDArray[np.float64]
+    """(m, 3) float64: where it is."""
     shift: NDArray[np.int32]
+    """(m, 3) int32: place = position + shift · vectors."""
 
 
 def points_in(position: NDArray[np.float64], cell: Cells) -> Images:

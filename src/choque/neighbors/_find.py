@@ -288,28 +288,20 @@ MAX_SMALL = 128
 
 
 class Systems(NamedTuple):
-    """Small systems.
-
-    Attributes
-    ----------
-    first, last
-        (k,) int64: the points of each.
-    vectors, margin, periodic
-        (k, 3, 3), (k, 3), (k, 3): their cells, and the maximum difference of fractional coordinates of neighbours.
-    group
-        The points of all systems.
-    fraction, whole
-        (n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there.
-    """
+    """Small systems."""
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
+    """(k,) int64: the points of each."""
     vectors: NDArray[np.float64]
     margin: NDArray[np.float64]
     periodic: NDArray[np.bool_]
+    """(k, 3, 3), (k, 3), (k, 3): their cells, and the maximum difference of fractional coordinates of neighbours."""
     group: Group
+    """The points of all systems."""
     fraction: NDArray[np.float64]
     whole: NDArray[np.float64]
+    """(n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there."""
 
 
 def prepare_small(

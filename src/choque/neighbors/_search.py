@@ -36,21 +36,14 @@ MIN_CELLS_PER_REACH = 0.6
 
 
 class Group(NamedTuple):
-    """Points that are searched together.
-
-    Attributes
-    ----------
-    position
-        (n, 3) float64.
-    atom
-        (n,) int32: the rows that they have in the answer.
-    radius
-        (n,) float64, or empty if there is one cut-off for all.
-    """
+    """Points that are searched together."""
 
     position: NDArray[np.float64]
+    """(n, 3) float64."""
     atom: NDArray[np.int32]
+    """(n,) int32: the rows that they have in the answer."""
     radius: NDArray[np.float64]
+    """(n,) float64, or empty if there is one cut-off for all."""
 
     def take(self, rows: Any) -> Group:
         """Return some of the points."""
@@ -58,57 +51,38 @@ class Group(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points and images in the order of their cells.
-
-    Attributes
-    ----------
-    x, y, z
-        (m + 8,) float32 or float64: coordinates relative to the lowest corner, rounded.
-    group
-        (m,) the points, as they were given, of images too.
-    shift
-        (m, 3) int32: cells between the position and the place that is searched.
-    starts
-        (cells + 1,) int64: where each cell begins.
-    frame
-        (2, 3) float64: the lowest corner, and cells per unit of length.
-    shape
-        (3,) int64: cells along x, y, z.
-    """
+    """Points and images in the order of their cells."""
 
     x: NDArray[Any]
     y: NDArray[Any]
     z: NDArray[Any]
+    """(m + 8,) float32 or float64: coordinates relative to the lowest corner, rounded."""
     group: Group
+    """(m,) the points, as they were given, of images too."""
     shift: NDArray[np.int32]
+    """(m, 3) int32: cells between the position and the place that is searched."""
     starts: NDArray[np.int64]
+    """(cells + 1,) int64: where each cell begins."""
     frame: NDArray[np.float64]
+    """(2, 3) float64: the lowest corner, and cells per unit of length."""
     shape: NDArray[np.int64]
+    """(3,) int64: cells along x, y, z."""
 
 
 class Rule(NamedTuple):
-    """Which candidates are neighbours.
-
-    Attributes
-    ----------
-    vectors
-        (3, 3): the vectors of the cell.
-    cutoff
-        The cut-off; not used if points have radii.
-    least, most
-        The smallest and largest radius of the points that are searched, or 0.
-    slack
-        By how much rounded distances may be wrong.
-    part
-        `FULL`, `HALF` or `ALL`.
-    """
+    """Which candidates are neighbours."""
 
     vectors: NDArray[np.float64]
+    """(3, 3): the vectors of the cell."""
     cutoff: float
+    """The cut-off; not used if points have radii."""
     least: float
     most: float
+    """The smallest and largest radius of the points that are searched, or 0."""
     slack: float
+    """By how much rounded distances may be wrong."""
     part: int
+    """`FULL`, `HALF` or `ALL`."""
 
 
 FULL, HALF, ALL = 0, 1, 2

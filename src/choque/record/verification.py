@@ -19,28 +19,19 @@ from choque.world.saving import read_world
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of simulating a recorded run again.
-
-    Attributes
-    ----------
-    frame_count
-        How many frames were compared.
-    first_difference
-        The first frame whose state differs from the recorded one; None if there is none.
-    reason
-        What differs there: the hash of the state, or the poses although the hash is right.
-    other_versions
-        Libraries or processors that differ from those of the recording: name, recorded, present. The sources of Choque
-        count as one: "choque sources", a digest, tells two commits of one version apart.
-    recorded
-        The versions with which it was recorded, in words.
-    """
+    """The result of simulating a recorded run again."""
 
     frame_count: int
+    """How many frames were compared."""
     first_difference: int | None = None
+    """The first frame whose state differs from the recorded one; None if there is none."""
     reason: str = ""
+    """What differs there: the hash of the state, or the poses although the hash is right."""
     other_versions: tuple[tuple[str, str, str], ...] = ()
+    """Libraries or processors that differ from those of the recording: name, recorded, present. The sources of Choque
+    count as one: "choque sources", a digest, tells two commits of one version apart."""
     recorded: str = ""
+    """The versions with which it was recorded, in words."""
 
     @property
     def is_equal(self) -> bool:

@@ -73,35 +73,23 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class PictureRequest(Request):
-    """Options of a picture.
-
-    Attributes
-    ----------
-    frame
-        Frame of a recording or of a scene of boxes; for a scene of bodies, the number of steps.
-    time
-        Time of moving polygons; None for that of ``frame``.
-    """
+    """Options of a picture."""
 
     frame: int = 0
+    """Frame of a recording or of a scene of boxes; for a scene of bodies, the number of steps."""
     time: float | None = None
+    """Time of moving polygons; None for that of ``frame``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilmRequest(Request):
-    """Options of a film; volumes have one more parameter, ``to``, the final position of the second one.
-
-    Attributes
-    ----------
-    seconds
-        Length of the film; None for the whole recording or time interval, otherwise a few seconds.
-    frames_per_second, speed
-        As in `choque.studio.film.make_film`.
-    """
+    """Options of a film; volumes have one more parameter, ``to``, the final position of the second one."""
 
     seconds: float | None = None
+    """Length of the film; None for the whole recording or time interval, otherwise a few seconds."""
     frames_per_second: int | None = None
     speed: float = 1.0
+    """As in `choque.studio.film.make_film`."""
 
     @property
     def options(self) -> dict[str, Any]:

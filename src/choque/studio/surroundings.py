@@ -23,29 +23,20 @@ BELOW = 0.02
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where the bodies of a scene are.
-
-    Attributes
-    ----------
-    center, radius
-        A sphere around all drawn bodies but half-spaces.
-    level
-        Height of the ground: that of the topmost level half-space, or just below the lowest body.
-    is_solid
-        Whether bodies rest on the ground. If not it is only a mark, and bodies may fall through it.
-    ground
-        (n,) which bodies are the ground.
-    facing
-        (n,) for a static tile that is a wall: 1 or -1, the side of its normal on which the moving bodies are. Otherwise
-        0. A wall is drawn only if the camera is on that side too, so that it never hides the bodies.
-    """
+    """Where the bodies of a scene are."""
 
     center: NDArray[np.float64]
     radius: float
+    """A sphere around all drawn bodies but half-spaces."""
     level: float
+    """Height of the ground: that of the topmost level half-space, or just below the lowest body."""
     is_solid: bool
+    """Whether bodies rest on the ground. If not it is only a mark, and bodies may fall through it."""
     ground: NDArray[np.bool_]
+    """(n,) which bodies are the ground."""
     facing: NDArray[np.int8]
+    """(n,) for a static tile that is a wall: 1 or -1, the side of its normal on which the moving bodies are. Otherwise
+    0. A wall is drawn only if the camera is on that side too, so that it never hides the bodies."""
 
     @classmethod
     def of(cls, cast: BodyTable, poses: Poses) -> Surroundings:

@@ -29,19 +29,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the demo.
-
-    Attributes
-    ----------
-    prepare
-        Makes small calls that compile or load every kernel that is timed later.
-    show
-        Does the work: takes the folder to write to, whether to be quick, and a progress callback.
-    """
+    """A part of the demo."""
 
     title: str
     prepare: Callable[[], object]
+    """Makes small calls that compile or load every kernel that is timed later."""
     show: Callable[[Path, bool, Progress], Shown]
+    """Does the work: takes the folder to write to, whether to be quick, and a progress callback."""
 
 
 @contextmanager

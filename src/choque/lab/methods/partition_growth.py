@@ -34,50 +34,33 @@ MAX_LISTINGS_LEFT = 1.125
 
 @dataclass(frozen=True)
 class Limits:
-    """The conditions on which a tree stops growing.
-
-    Attributes
-    ----------
-    depth
-        The most levels; the root is level 1.
-    leaf_size
-        Nodes of no more bodies are leaves.
-    guarded
-        Only cuts that are worth it, within a budget of listings that each node shares out to its children.
-    attempts
-        How many cuts in a row, one on each level, must fail before a guarded node is a leaf.
-    shrinks
-        A cut with everything on one side still helps, because the next one will be elsewhere.
-    """
+    """The conditions on which a tree stops growing."""
 
     depth: int
+    """The most levels; the root is level 1."""
     leaf_size: int
+    """Nodes of no more bodies are leaves."""
     guarded: bool
+    """Only cuts that are worth it, within a budget of listings that each node shares out to its children."""
     attempts: int = 1
+    """How many cuts in a row, one on each level, must fail before a guarded node is a leaf."""
     shrinks: bool = False
+    """A cut with everything on one side still helps, because the next one will be elsewhere."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """Some nodes of one level.
-
-    Attributes
-    ----------
-    starts, members
-        The bodies of node k are ``members[starts[k] : starts[k + 1]]``, (l,) int32 rows, ascending.
-    regions
-        (k, 6) float64: the half-open boxes of the nodes, infinite where unbounded.
-    budgets
-        (k,) float64: how many listings may be added below each node.
-    failures
-        (k,) int64: how many cuts in a row were not worth it.
-    """
+    """Some nodes of one level."""
 
     starts: NDArray[np.int64]
     members: NDArray[np.int32]
+    """The bodies of node k are ``members[starts[k] : starts[k + 1]]``, (l,) int32 rows, ascending."""
     regions: NDArray[np.float64]
+    """(k, 6) float64: the half-open boxes of the nodes, infinite where unbounded."""
     budgets: NDArray[np.float64]
+    """(k,) float64: how many listings may be added below each node."""
     failures: NDArray[np.int64]
+    """(k,) int64: how many cuts in a row were not worth it."""
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -108,24 +91,16 @@ class Level:
 
 @dataclass(frozen=True)
 class Cut:
-    """The cuts of the nodes of a level.
-
-    Attributes
-    ----------
-    sides
-        (l,) uint8: bit c of a listing is set when the body belongs to child c.
-    counts
-        (k, children) int64: how many bodies each child gets.
-    regions
-        (k, children, 6) float64: the half-open boxes of the children; they share no point and fill the node's.
-    working_bytes
-        How many bytes finding the cut took beside these arrays.
-    """
+    """The cuts of the nodes of a level."""
 
     sides: NDArray[np.uint8]
+    """(l,) uint8: bit c of a listing is set when the body belongs to child c."""
     counts: NDArray[np.int64]
+    """(k, children) int64: how many bodies each child gets."""
     regions: NDArray[np.float64]
+    """(k, children, 6) float64: the half-open boxes of the children; they share no point and fill the node's."""
     working_bytes: int = 0
+    """How many bytes finding the cut took beside these arrays."""
 
     @property
     def nbytes(self) -> int:

@@ -104,28 +104,19 @@ SEE_THROUGH = 0.45
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Instances of one mesh.
-
-    Attributes
-    ----------
-    rows
-        (m,) rows of the bodies that have it.
-    scale
-        (m, 3).
-    tint
-        Its colour if it differs from that of the body.
-    turns
-        Whether rotation is visible; that of a sphere is not.
-    side
-        Which sides of its triangles are drawn: "front", "back" or "double".
-    """
+    """Instances of one mesh."""
 
     rows: NDArray[np.intp]
+    """(m,) rows of the bodies that have it."""
     mesh: Mesh
     scale: NDArray[np.float32]
+    """(m, 3)."""
     tint: tuple[int, int, int] | None = None
+    """Its colour if it differs from that of the body."""
     turns: bool = True
+    """Whether rotation is visible; that of a sphere is not."""
     side: str = "double"
+    """Which sides of its triangles are drawn: "front", "back" or "double"."""
 
 
 class BodiesLayer:

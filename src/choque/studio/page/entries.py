@@ -19,37 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A kind of thing that the studio shows.
-
-    Attributes
-    ----------
-    title, about
-        The heading in the chooser, and the text below it.
-    things
-        Returns the names to choose from, each with a description.
-    open
-        Makes the view of some things (at least one name or path) with parameters; bad input is a `ChoqueError`.
-    parameters
-        Returns the parameters of a thing with their defaults: numbers, words, True or False. None if there are none.
-    suffixes
-        Suffixes of the files that it opens, such as ".xml".
-    claims
-        Returns whether a word that names no file belongs to it; None if only those in `things` do.
-    study
-        Whether it can be given by ``--study``.
-    preview
-        Returns the scene of bodies that a thing starts from, for the chooser; None if there is none.
-    """
+    """A kind of thing that the studio shows."""
 
     title: str
     about: str
+    """The heading in the chooser, and the text below it."""
     things: Callable[[], Mapping[str, str]]
+    """Returns the names to choose from, each with a description."""
     open: Callable[[Sequence[str], Mapping[str, Any]], View]
+    """Makes the view of some things (at least one name or path) with parameters; bad input is a `ChoqueError`."""
     parameters: Callable[[str], Mapping[str, object]] | None = None
+    """Returns the parameters of a thing with their defaults: numbers, words, True or False. None if there are none."""
     suffixes: tuple[str, ...] = ()
+    """Suffixes of the files that it opens, such as ".xml"."""
     claims: Callable[[str], bool] | None = None
+    """Returns whether a word that names no file belongs to it; None if only those in `things` do."""
     study: bool = False
+    """Whether it can be given by ``--study``."""
     preview: Callable[[str], BodyScene] | None = None
+    """Returns the scene of bodies that a thing starts from, for the chooser; None if there is none."""
 
 
 ENTRIES: Registry[Entry] = Registry(

@@ -32,24 +32,16 @@ _ROOM = 1 << 14
 
 @dataclass
 class FingsicsSweep:
-    """The lists and the set of pairs. O(n + exchanges) a frame, O(n + pairs) memory; serial.
-
-    Attributes
-    ----------
-    values
-        (3, 2n) float32: the end points of each axis in order.
-    points
-        (3, 2n) int32: which they are: 2·row is the lower end of a body, 2·row + 1 its upper end.
-    places
-        (3, 2n) int32: where each end point is.
-    keys
-        (m,) uint64, sorted: the pairs, packed.
-    """
+    """The lists and the set of pairs. O(n + exchanges) a frame, O(n + pairs) memory; serial."""
 
     values: NDArray[np.float32]
+    """(3, 2n) float32: the end points of each axis in order."""
     points: NDArray[np.int32]
+    """(3, 2n) int32: which they are: 2·row is the lower end of a body, 2·row + 1 its upper end."""
     places: NDArray[np.int32]
+    """(3, 2n) int32: where each end point is."""
     keys: Keys
+    """(m,) uint64, sorted: the pairs, packed."""
 
     @classmethod
     def of(cls, lower: NDArray[np.float32], upper: NDArray[np.float32], static: NDArray[np.bool_]) -> Self:

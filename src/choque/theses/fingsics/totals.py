@@ -137,28 +137,20 @@ class KindTotal:
 
 @dataclass
 class Totals:
-    """Sums over steps; an observer of a run.
-
-    Attributes
-    ----------
-    steps, tests, contacts, impulses
-        Counts; tests are the exact ones, which are the candidates of the broad phase.
-    seconds
-        By stage; `total_seconds` is from beginning to end.
-    kinds
-        By pair of kinds, such as ``"sphere-capsule"``; their counts add up to those of the whole.
-    cost
-        The cost model.
-    """
+    """Sums over steps; an observer of a run."""
 
     steps: int = 0
     tests: int = 0
     contacts: int = 0
     impulses: int = 0
+    """Counts; tests are the exact ones, which are the candidates of the broad phase."""
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """By stage; `total_seconds` is from beginning to end."""
     total_seconds: float = 0.0
     kinds: dict[str, KindTotal] = field(default_factory=lambda: defaultdict(KindTotal))
+    """By pair of kinds, such as ``"sphere-capsule"``; their counts add up to those of the whole."""
     cost: Cost = field(default_factory=Cost)
+    """The cost model."""
 
     def __call__(self, world: World, report: StepReport) -> None:  # noqa: ARG002
         """Add a step."""

@@ -133,34 +133,23 @@ class _Phases:
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """The motion of `arena`: bodies on their paths, each one sphere or a chain of spheres.
-
-    Attributes
-    ----------
-    edge
-        That of the cube, whose center is the origin.
-    path
-        The centers of the bodies.
-    reach
-        (bodies,): the radius of the sphere around each body that holds it in every pose and at every frame.
-    static
-        (bodies,) bool: those that never move.
-    sphere_count, links
-        The number of spheres, and the number of them in a body; the last body may have fewer.
-    pulse
-        The share by which radii shrink and grow.
-    elapsed
-        The number of steps before the first frame.
-    """
+    """The motion of `arena`: bodies on their paths, each one sphere or a chain of spheres."""
 
     edge: float
+    """That of the cube, whose center is the origin."""
     path: Path
+    """The centers of the bodies."""
     reach: NDArray[np.float64]
+    """(bodies,): the radius of the sphere around each body that holds it in every pose and at every frame."""
     static: NDArray[np.bool_]
+    """(bodies,) bool: those that never move."""
     sphere_count: int
     links: int
+    """The number of spheres, and the number of them in a body; the last body may have fewer."""
     pulse: float
+    """The share by which radii shrink and grow."""
     elapsed: int
+    """The number of steps before the first frame."""
     phases: _Phases
 
     @property
