@@ -30,10 +30,6 @@ def some_boxes(dimension: int) -> choque.bounds.Boxes:
     return choque.bounds.Boxes(lower, lower + RANDOM.uniform(0, 1.5, (60, dimension)))
 
 
-def areas() -> Any:
-    return choque.interest.Areas(RANDOM.uniform(0, 10, (40, 2)), radius=1.5)
-
-
 def sweep() -> Any:
     boxes = some_boxes(3)
     return choque.kinetic.Sweep(boxes.lower, boxes.upper, velocity=RANDOM.normal(size=(60, 3)))
@@ -45,7 +41,7 @@ def broad_phase() -> Any:
     return made
 
 
-@pytest.mark.parametrize("make", [lambda: some_boxes(2), lambda: some_boxes(3), areas, sweep, broad_phase])
+@pytest.mark.parametrize("make", [lambda: some_boxes(2), lambda: some_boxes(3), sweep, broad_phase])
 def test_everything_with_boxes_shows_itself(make: Callable[[], Any], shared_studio: Studio) -> None:
     thing = make()
     view = view_of(thing)

@@ -19,7 +19,7 @@ def page(
     ],
     seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Length of what moves.")] = 5.0,
     study: Annotated[
-        str | None, typer.Option("--study", metavar="NAME", help="What THING is: kinetic, volumes.")
+        str | None, typer.Option("--study", metavar="NAME", help="What THING is: kinetic, volumes, meshes.")
     ] = None,
 ) -> None:
     """Write one page with a scene in 3D that needs no server and can be sent by mail.

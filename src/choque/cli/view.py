@@ -19,7 +19,8 @@ def view(
         ),
     ] = None,
     study: Annotated[
-        str | None, typer.Option("--study", metavar="NAME", help="Kind of THING, if unclear: kinetic or volumes.")
+        str | None,
+        typer.Option("--study", metavar="NAME", help="Kind of THING, if unclear: kinetic, volumes or meshes."),
     ] = None,
     options: Settings = None,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
@@ -28,7 +29,7 @@ def view(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
-    """Show worlds, recordings, motion and volumes in the browser.
+    """Show worlds, recordings, boxes, crowds, neighbours, meshes, motion and volumes in the browser.
 
     The page is reachable from this machine only, unless --host is given; its address then has a token. Ctrl+C stops it.
 
@@ -36,6 +37,8 @@ def view(
       choque view
       choque view bowling
       choque view mixed-box:10000 --option seed=3
+      choque view crowd:2000
+      choque view part.stl
       choque view output/bowling--2024-05-01--12-00-00
     """
     from choque.cli._options import read_settings

@@ -95,6 +95,23 @@ class Neighbors:
         return self._skin
 
     @property
+    def positions(self) -> NDArray[np.float64]:
+        """(n, d) the points, as they were given by the last update."""
+        return self._position[:, : self._dimension].copy()
+
+    @property
+    def cell(self) -> NDArray[np.float64] | None:
+        """(d, d) the vectors of the cell, a row each; None if space repeats along none of them."""
+        if self._cells is None or not self._cells.periodic.any():
+            return None
+        return self._cells.vectors[0, : self._dimension, : self._dimension].copy()
+
+    @property
+    def periodic(self) -> NDArray[np.bool_]:
+        """(d,) whether space repeats along each vector of the cell."""
+        return np.zeros(0, np.bool_) if self._cells is None else self._cells.periodic[0, : self._dimension].copy()
+
+    @property
     def rebuild_count(self) -> int:
         """The number of searches so far."""
         return self._rebuild_count

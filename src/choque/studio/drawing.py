@@ -2,7 +2,8 @@
 
 A word or a file is looked up as the studio does; then `choque.studio.film` draws bodies and recordings,
 `choque.studio.picture.scene` boxes, `choque.studio.motion.picture` moving polygons and
-`choque.studio.volumes.picture` volumes. A scene of bodies is simulated while it is filmed.
+`choque.studio.volumes.picture` volumes; crowds, neighbours and meshes are drawn by their views. A scene of bodies is
+simulated while it is filmed.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 import choque
 from choque._core.types import Progress
 from choque.errors import InvalidInput, check_installed
-from choque.files.atomic import check_output
+from choque.files.atomic import check_output, replacing
 from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
 from choque.scene import BodyScene
 from choque.scene.files import find_boxes
 from choque.studio.film import check_film, draw_frame, make_film, rate_of, require_film, write_film
-from choque.studio.page.entries import entry_of
-from choque.studio.request import FilmRequest, PictureRequest
+from choque.studio.page.entries import entry_of, find_view
+from choque.studio.page.points import PointsView
+from choque.studio.page.stage import FRAMES_A_SECOND
+from choque.studio.png import png_bytes
+from choque.studio.request import KINDS, FilmRequest, PictureRequest, Request
 from choque.studio.stage.graphics import check_size
 from choque.studio.viewpoint import Viewpoint
 
@@ -74,8 +78,8 @@ def draw_picture(
     if request.frame < 0:
         raise InvalidInput(f"The frame is {request.frame}; frames are counted from 0.")
     kind = kind_of_things(things, study)
-    if kind != "volumes" and len(things) > 1:
-        raise InvalidInput(f"{len(things)} things were given; a picture shows one, or two volumes.")
+    if kind not in ("volumes", "meshes") and len(things) > 1:
+        raise InvalidInput(f"{len(things)} things were given; a picture shows one, two volumes, or meshes.")
     request.refuse_others_than(kind, things[0])
     check_size(request.look.size, request.look.smoothing, request.look.definition)
     _check_libraries(path, kind)
@@ -87,12 +91,12 @@ def _check_libraries(path: str | os.PathLike[str], kind: str) -> None:
     check_output(path)
     if kind in ("boxes", "kinetic"):
         check_installed("matplotlib", extra="lab", purpose="to draw pictures")
-    elif kind == "volumes":
-        check_installed("pyvista", extra="video", purpose="to draw volumes")
+    elif kind in ("volumes", "meshes"):
+        check_installed("pyvista", extra="video", purpose="to draw volumes and meshes")
 
 
 def kind_of_things(things: Sequence[str], study: str | None = None) -> str:
-    """Return ``"kinetic"``, ``"volumes"``, ``"recording"``, ``"boxes"`` or ``"bodies"``.
+    """Return a kind of `choque.studio.request.KINDS`.
 
     Decided as by the studio; in addition, scenes of boxes can be drawn.
     """
@@ -158,10 +162,39 @@ def _draw_volumes(path: Path, things: Sequence[str], request: PictureRequest) ->
     return f"{pair.parts[0].source.name} and {pair.parts[1].source.name}, which {collide}"
 
 
+def _points_view(things: Sequence[str], request: Request) -> PointsView:
+    """Return the view of a crowd or of neighbours."""
+    view = find_view(things, parameters=request.parameters)
+    assert isinstance(view, PointsView)
+    return view
+
+
+def _draw_points(path: Path, things: Sequence[str], request: PictureRequest) -> str:
+    view = _points_view(things, request)
+    for _ in range(request.frame):
+        view.advance(1.0 / FRAMES_A_SECOND)
+    _write_png(path, png_bytes(view.image(request.look.size, request.look.camera)))
+    return f"{view.title} after {request.frame:,} frames, {len(view.cast()):,} points"
+
+
+def _draw_meshes(path: Path, things: Sequence[str], request: PictureRequest) -> str:
+    view = find_view(things, study="meshes", parameters=request.parameters)
+    _write_png(path, view.picture(None, request.look.size))
+    return view.title
+
+
+def _write_png(path: Path, content: bytes) -> None:
+    with replacing(path) as handle:
+        handle.write(content)
+
+
 _DRAWERS = {
     "bodies": _draw_bodies,
     "boxes": _draw_boxes,
+    "crowd": _draw_points,
     "kinetic": _draw_kinetic,
+    "meshes": _draw_meshes,
+    "neighbors": _draw_points,
     "recording": _draw_recording,
     "volumes": _draw_volumes,
 }
@@ -193,7 +226,7 @@ def draw_film(
         raise InvalidInput(f"The length of the film is {request.seconds!r} s; it must be a number above 0.")
     kind = kind_of_things(things, study)
     if kind not in _MAKERS:
-        raise InvalidInput(f"{things[0]} is a scene of boxes, which cannot be filmed; use 'choque picture'.")
+        raise InvalidInput(f"{things[0]} is {KINDS[kind]}, which cannot be filmed; use 'choque picture'.")
     if kind != "volumes" and len(things) > 1:
         raise InvalidInput(f"{len(things)} things were given; a film shows one, or two volumes.")
     request.refuse_others_than(kind, things[0])
@@ -219,6 +252,19 @@ def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, p
     frames = open_frames(things[0])
     count = make_film(target, frames, **request.options, progress=progress)
     return f"{count:,} frames of {frames.name}"
+
+
+def _film_points(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+    view, seconds = _points_view(things, request), SECONDS if request.seconds is None else request.seconds
+    rate = rate_of(STILL_RATE, request.rate, target)
+
+    def draw(share: float) -> Image:
+        if share > 0.0:
+            view.advance(request.speed / rate)
+        return view.image(request.look.size, request.look.camera)
+
+    count = _write(target, draw, seconds, request, progress)
+    return f"{count:,} frames of {view.title}, {len(view.cast()):,} points"
 
 
 def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
@@ -312,4 +358,11 @@ def _write(
     return count
 
 
-_MAKERS = {"bodies": _film_bodies, "kinetic": _film_kinetic, "recording": _film_recording, "volumes": _film_volumes}
+_MAKERS = {
+    "bodies": _film_bodies,
+    "crowd": _film_points,
+    "kinetic": _film_kinetic,
+    "neighbors": _film_points,
+    "recording": _film_recording,
+    "volumes": _film_volumes,
+}

@@ -13,7 +13,10 @@ from choque.studio.volumes.look import VolumeLook
 KINDS = {
     "bodies": "a scene of bodies",
     "boxes": "a scene of boxes",
+    "crowd": "a crowd",
     "kinetic": "a scene of moving polygons",
+    "meshes": "a set of meshes",
+    "neighbors": "a set of points and their neighbours",
     "recording": "a recording",
     "volumes": "a pair of volumes",
 }
@@ -21,7 +24,7 @@ KINDS = {
 
 OF_BODIES = ("bodies", "recording")
 APPLIES_TO: dict[str, tuple[str, ...]] = {
-    "camera": (*OF_BODIES, "volumes"),
+    "camera": (*OF_BODIES, "volumes", "crowd", "neighbors"),
     "fit": OF_BODIES,
     "follow": OF_BODIES,
     "quiet": OF_BODIES,

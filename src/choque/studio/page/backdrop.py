@@ -58,7 +58,7 @@ class Backdrop:
         self.has_shadows = True
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(hdri=None)
-        scene.set_background_image(_sky())
+        scene.set_background_image(sky())
         scene.add_light_hemisphere(
             "/light/sky", intensity=FILL, sky_color=(228, 236, 255), ground_color=(120, 116, 112)
         )
@@ -112,7 +112,7 @@ class Backdrop:
             self._ground.visible = value
 
 
-def _sky() -> NDArray[np.uint8]:
+def sky() -> NDArray[np.uint8]:
     """Return the sky and, below, the distant ground as a small picture (64, 2, 3); the browser stretches it."""
     height = np.linspace(0.0, 1.0, 64)
     colors = [np.interp(height, (0.0, 0.4, 1.0), (SKY[k], HORIZON[k], GROUND[k])) for k in range(3)]

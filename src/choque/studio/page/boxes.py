@@ -20,6 +20,7 @@ from choque.scene.files import DEFAULT_COUNT, find_boxes
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
+from choque.studio.page.points import in_space
 from choque.studio.page.stage import BodiesView
 from choque.world import Bodies, World
 from choque.world.detection import Detection
@@ -141,18 +142,15 @@ def _solids(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> World:
     center, size = (lower + upper) / 2, upper - lower
     mean = float(size.mean()) or 1.0
     if lower.shape[1] == 2:
-        flat = np.zeros(len(lower))
-        center = np.column_stack((center[:, 0], flat, -center[:, 1]))
         size = np.column_stack((size[:, 0], np.full(len(lower), FLAT * mean), size[:, 1]))
     world = World()
-    world.add_boxes(position=center, size=np.maximum(size, THIN * mean), color=COLOR)
+    world.add_boxes(position=in_space(center), size=np.maximum(size, THIN * mean), color=COLOR)
     return world
 
 
 def view_of_boxes(thing: Any) -> BoxesView | None:
-    """Return the view of bounds, a broad phase, a sweep or areas of interest as they are now; None for all else."""
+    """Return the view of bounds, a broad phase or a sweep as it is now; None for all else."""
     from choque.bounds import Bounds
-    from choque.interest import Areas
     from choque.kinetic import Sweep
 
     if isinstance(thing, Bounds):
@@ -167,10 +165,6 @@ def view_of_boxes(thing: Any) -> BoxesView | None:
     if isinstance(thing, Sweep):
         lower, upper = thing.boxes()
         return BoxesView(lower, upper, title=f"A sweep at {thing.time:g} s")
-    if isinstance(thing, Areas):
-        rows = np.searchsorted(thing.ids, thing.pairs()).astype(np.int32)
-        own = np.maximum(thing.body_radius, 0.05 * np.nan_to_num(thing.radius))[:, np.newaxis]
-        return BoxesView(thing.position - own, thing.position + own, pairs=rows, title="Owners and members of areas")
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,10 @@ PANE = 0.9
 """Assumed width over height of the scene between two panels, before a page reports it."""
 
 LOWERED = 0.06
-"""The target is below the middle of the bodies by this share of the distance: the timeline covers the bottom."""
+"""The target is below the middle of the bodies by this share of the distance where a timeline covers the bottom."""
+
+BACK = 1.7
+"""A camera with a lowered target is farther away by this multiple of the share, so that nothing is cut off above."""
 
 UNMOVED = 1e-3
 """A camera within this share of its distance from where it was placed was not moved."""
@@ -39,11 +43,14 @@ class Cameras:
     its target, the centre of the bodies or the one that is followed; it can be rotated and zoomed, but not panned.
     """
 
-    def __init__(self, server: Any, camera: Camera, cast: BodyTable, poses: Poses) -> None:
+    def __init__(
+        self, server: Any, camera: Camera, cast: BodyTable, poses: Poses, *, has_timeline: bool = False
+    ) -> None:
         self._server = server
+        self._lowered = LOWERED if has_timeline else 0.0
         self._wanted = camera
         self._cast, self._poses = cast, poses
-        self._camera, self._middle = _fitted(cast, poses, camera, PANE)
+        self._camera, self._middle = _fitted(cast, poses, camera, PANE, self._lowered)
         self._fitted: dict[int, tuple[float, Place]] = {}  # of each tab: aspect ratio and position
         self.target: Place = self._middle
         self.is_centred = True
@@ -164,7 +171,7 @@ class Cameras:
     def _fit(self, client: Any) -> None:
         """Make all bodies visible in a tab, for its aspect ratio."""
         aspect = client.camera.aspect or PANE
-        camera, middle = _fitted(self._cast, self._poses, self._wanted, aspect)
+        camera, middle = _fitted(self._cast, self._poses, self._wanted, aspect, self._lowered)
         position = middle + away(camera)
         self._fitted[client.client_id] = aspect, position
         if self.target is self._middle:
@@ -182,11 +189,12 @@ def away(camera: Camera) -> Place:
     return found
 
 
-def _fitted(cast: BodyTable, poses: Poses, camera: Camera, aspect: float) -> tuple[Camera, Place]:
+def _fitted(cast: BodyTable, poses: Poses, camera: Camera, aspect: float, lowered: float) -> tuple[Camera, Place]:
     """Return the camera that shows the moving bodies in a tab of this width over height, and its target."""
     found, target = around_moving(cast, poses, camera, (round(1000 * aspect), 1000))
     _, _, up = directions(found)
-    return found, np.array(target) - LOWERED * found.radius * up
+    farther = replace(found, radius=(1.0 + BACK * lowered) * found.radius)
+    return farther, np.array(target) - lowered * farther.radius * up
 
 
 def _is_near(one: Place, other: Place, distance: float) -> bool:

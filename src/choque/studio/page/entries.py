@@ -49,6 +49,9 @@ ENTRIES: Registry[Entry] = Registry(
         "kinetic": "choque.studio.motion.entry:KINETIC",
         "volumes": "choque.studio.volumes.entry:VOLUMES",
         "boxes": "choque.studio.page.boxes:BOXES",
+        "crowd": "choque.studio.page.crowd:CROWDS",
+        "neighbors": "choque.studio.page.atoms:NEIGHBORS",
+        "meshes": "choque.studio.page.surfaces:MESHES",
     },
     group="choque.studio",
     fits=lambda thing: isinstance(thing, Entry),
@@ -63,10 +66,12 @@ def find_view(things: Sequence[str], *, study: str | None = None, parameters: Ma
 
 
 def view_of(*things: Any) -> View:
-    """Make the view of an object in memory, of two volumes, or of a path; a view is returned unchanged.
+    """Make the view of an object in memory, of two volumes, of meshes, or of a path; a view is returned unchanged.
 
     A single volume is shown with a small ball beside it, to touch it with.
     """
+    from choque.interest import Areas
+    from choque.neighbors import Neighbors
     from choque.record import Recording
     from choque.scene import BodyScene
     from choque.theses.fingsics.scene_dat import SceneDat
@@ -80,8 +85,12 @@ def view_of(*things: Any) -> View:
 
         one, two = (VolumeSource(name, model=model) for name, model in zip(("first", "second"), things, strict=True))
         return VolumeView(VolumePair(one, two))
+    from choque.studio.page.surfaces import view_of_meshes
+
+    if (surfaces := view_of_meshes(*things)) is not None:
+        return surfaces
     if len(things) != 1:
-        raise InvalidInput(f"{len(things)} things were given to show; give one, or two volumes.")
+        raise InvalidInput(f"{len(things)} things were given to show; give one, two volumes, or meshes.")
     thing = things[0]
     if isinstance(thing, Volume):
         return view_of(thing, _probe(thing))
@@ -97,6 +106,14 @@ def view_of(*things: Any) -> View:
         return RecordingView(thing)
     if isinstance(thing, str | Path):
         return find_view([str(thing)])
+    if isinstance(thing, Areas):
+        from choque.studio.page.crowd import CrowdView
+
+        return CrowdView(thing)
+    if isinstance(thing, Neighbors):
+        from choque.studio.page.atoms import NeighborsView
+
+        return NeighborsView(thing)
     from choque.studio.page.boxes import view_of_boxes
 
     found = view_of_boxes(thing)
@@ -104,7 +121,7 @@ def view_of(*things: Any) -> View:
         return found
     raise InvalidInput(
         f"A {type(thing).__name__} was given to show; give a world, a run, a scene of bodies, a recording, bounds, a "
-        "kinetic sweep, areas of interest, a broad phase, one or two volumes, or a path."
+        "kinetic sweep, areas of interest, neighbours, a broad phase, meshes, one or two volumes, or a path."
     )
 
 
@@ -137,7 +154,9 @@ def entry_of(things: Sequence[str], study: str | None = None) -> str | None:
     suffix, entries = lower_suffix(Path(first)), {name: ENTRIES.find(name) for name in ENTRIES}
     for name, each in entries.items():
         if each.claims is not None and each.claims(first):
-            return name
+            # Two meshes are two volumes; one, or many, are shown as they are.
+            is_meshes = name == "volumes" and len(things) != 2 and suffix in entries["meshes"].suffixes
+            return "meshes" if is_meshes else name
     for name, each in entries.items():
         if suffix in each.suffixes:
             return "volumes" if name == "boxes" and len(things) == 2 else name  # an array can hold either

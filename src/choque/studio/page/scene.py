@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque.studio.page.backdrop import sky
 from choque.studio.stage.camera import VIEW_ANGLE
 
 NARROW = 0.62
@@ -36,6 +37,7 @@ def light_evenly(scene: Any) -> None:
     """Light a scene of viser evenly, without shadows, which would double the time of a picture."""
     scene.configure_default_lights(enabled=True, cast_shadow=False)
     scene.configure_environment_map(hdri=None)
+    scene.set_background_image(sky())
     scene.add_light_ambient("/light/even", intensity=0.6)
     scene.add_light_hemisphere("/light/sky", intensity=1.4, sky_color=(235, 240, 255), ground_color=(96, 92, 90))
 

@@ -21,7 +21,7 @@ from choque.studio.page.backdrop import MAX_SHADOWED, Backdrop
 from choque.studio.page.bodies import COLORINGS, SEE_THROUGH, BodiesLayer
 from choque.studio.page.cameras import Cameras
 from choque.studio.page.findings import Findings
-from choque.studio.page.overlays import OVERLAYS, SLAB_NAMES, Options, OverlaysLayer, area_members
+from choque.studio.page.overlays import LINE_WIDTH, OVERLAYS, SLAB_NAMES, Options, OverlaysLayer, area_members
 from choque.studio.page.page import Page, one_of
 from choque.studio.page.view import View
 from choque.studio.page.wires import Segments
@@ -166,7 +166,7 @@ class Lines(NamedTuple):
     color: tuple[int, int, int] | NDArray[np.uint8]
 
 
-def bodies_png(
+def bodies_image(
     cast: BodyTable,
     poses: Poses,
     color: NDArray[np.uint8],
@@ -175,8 +175,8 @@ def bodies_png(
     viewpoint: Viewpoint | Camera,
     size: tuple[int, int],
     is_see_through: bool = False,
-) -> bytes:
-    """Draw bodies in these colours (n, 3), and lines over them, as the bytes of a PNG file.
+) -> NDArray[np.uint8]:
+    """Draw bodies in these colours (n, 3), and lines over them: (height, width, 3), top row first.
 
     A `Camera` as the viewpoint gives the direction only: the distance is chosen so that all moving bodies are visible.
     """
@@ -194,7 +194,7 @@ def bodies_png(
         stage.show(replace(cast, color=color), poses)
         for each in lines:
             stage.add_segments(each.ends, each.color)
-        return png_bytes(stage.picture())
+        return stage.picture()
 
 
 def _transparent_stage(camera: Camera, size: tuple[int, int], target: tuple[float, float, float]) -> WorldStage:
@@ -221,6 +221,9 @@ class BodiesView(View):
 
     page: Page
 
+    has_timeline = False
+    """Whether a timeline covers the bottom of the scene."""
+
     @abstractmethod
     def cast(self) -> BodyTable:
         """Return the bodies; the same object as long as they do not change."""
@@ -239,7 +242,7 @@ class BodiesView(View):
         self._camera = camera
         self.bodies_layer = BodiesLayer(page.scene)
         self.overlays = OverlaysLayer(page.scene)
-        self.cameras = Cameras(page.server, camera, self.cast(), self.poses())
+        self.cameras = Cameras(page.server, camera, self.cast(), self.poses(), has_timeline=self.has_timeline)
         self.coloring = GLOWING
         self.picked: int | None = None
         """The id of the selected body."""
@@ -251,6 +254,7 @@ class BodiesView(View):
         self.backdrop.has_shadows = int(np.count_nonzero(self.cast().drawn)) <= MAX_SHADOWED
         self.glow: Glow | None = None
         self._sparks: Any = None
+        self._lines: list[Any] = []
         self._glowing: BodyTable | None = None
         page.scene.on_click()(self._clicked)
 
@@ -277,6 +281,7 @@ class BodiesView(View):
                 self.backdrop.fit(self.bodies_layer.around)
             self.backdrop.show(cast, poses)
             self.overlays.show(findings)
+            self._show_lines()
             self._show_sparks()
         if self.is_following and row is not None:
             self.cameras.follow(findings.bodies.position[row].astype(np.float64))
@@ -297,6 +302,28 @@ class BodiesView(View):
         for contacts in self.touched():
             self.glow.touch(self.time(), contacts)
 
+    def lines(self) -> list[Lines]:
+        """Return lines that belong to what is shown, beside the overlays."""
+        return []
+
+    def _show_lines(self) -> None:
+        shown = self.lines()
+        for number in range(max(len(shown), len(self._lines))):
+            handle = self._lines[number] if number < len(self._lines) else None
+            each = shown[number] if number < len(shown) else None
+            if handle is not None and each is not None and len(each.ends) and isinstance(each.color, tuple):
+                handle.points = each.ends
+                continue
+            if handle is not None:
+                handle.remove()
+            made = None
+            if each is not None and len(each.ends):
+                made = self.page.scene.add_line_segments(
+                    f"/lines/{number}", each.ends, each.color, thickness=LINE_WIDTH, thickness_units="screen"
+                )
+            self._lines[number : number + 1] = [made]
+        del self._lines[len(shown) :]
+
     def _show_sparks(self) -> None:
         found = self.glow.sparks() if self.glow is not None and self.coloring == GLOWING else None
         if self._sparks is not None:
@@ -309,21 +336,21 @@ class BodiesView(View):
 
     def picture(self, viewpoint: Viewpoint | None, size: tuple[int, int]) -> bytes:
         """Draw the bodies in their colours, with the active overlays, as a PNG."""
-        from choque.studio.page.stage import Lines, bodies_png
-
         findings = self.look()
         drawings = self.overlays.drawings(findings)
         lines = [
             Lines(each.lines, OVERLAYS[name].color if each.colors is None else each.colors) for name, each in drawings
         ]
-        return bodies_png(
-            self.cast(),
-            self.poses(),
-            self._colors(findings),
-            lines,
-            viewpoint=self._camera if viewpoint is None else viewpoint,
-            size=size,
-            is_see_through=self.is_see_through or self.overlays.is_inside,
+        return png_bytes(
+            bodies_image(
+                self.cast(),
+                self.poses(),
+                self._colors(findings),
+                [*lines, *self.lines()],
+                viewpoint=self._camera if viewpoint is None else viewpoint,
+                size=size,
+                is_see_through=self.is_see_through or self.overlays.is_inside,
+            )
         )
 
     def update_notes(self) -> None:

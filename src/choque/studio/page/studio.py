@@ -57,14 +57,15 @@ def open_studio(view: View | None = None, host: str = HOST, port: int | None = N
 def show(
     *things: Any, host: str = HOST, port: int | None = None, browser: bool | None = None, wait: bool | None = None
 ) -> Studio:
-    """Show something in the browser: a world, a run, a scene of bodies, a recording, boxes, or one or two volumes.
+    """Show something in the browser: worlds, recordings, boxes, areas, neighbours, meshes, one or two volumes.
 
     Parameters
     ----------
     things
-        One thing, or two volumes; a single volume comes with a small ball to touch it with. Boxes can be any
-        `choque.bounds`, a broad phase, a `kinetic.Sweep` or `interest.Areas`: they are shown as they are now. A world
-        is not copied: running it on the page changes it.
+        One thing, two volumes, or meshes: a world, a run, a scene of bodies, a recording, `interest.Areas`,
+        `Neighbors`, a `Mesh`, a `meshes.Scene`. A single volume comes with a small ball to touch it with. Boxes can be
+        any `choque.bounds`, a broad phase or a `kinetic.Sweep`: they are shown as they are now. A world is not copied:
+        running it on the page changes it. Areas and neighbours are followed: change them by `Studio.ask`.
     host, port
         As in `open_studio`.
     browser

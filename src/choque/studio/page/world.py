@@ -60,6 +60,7 @@ class WorldView(BodiesView):
     """
 
     picture_name = "choque-world.png"
+    has_timeline = True
     run: Run
 
     def __init__(self, thing: BodyScene | World | Run, **options: Any) -> None:

@@ -1,0 +1,149 @@
+"""Crowds, neighbours and meshes in the studio: their colours, lines and controls follow the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+import choque
+from choque.errors import InvalidInput
+from choque.studio.drawing import draw_picture, kind_of_things
+from choque.studio.page.atoms import NeighborsView
+from choque.studio.page.crowd import OWNER, CrowdView
+from choque.studio.page.entries import find_view, view_of
+from choque.studio.page.studio import Studio
+from choque.studio.page.surfaces import MeshesView, ring
+from choque.studio.palette import FREE, GLOW
+from choque.studio.request import PictureRequest
+
+
+@pytest.fixture
+def studio(shared_studio: Studio) -> Iterator[Studio]:
+    yield shared_studio
+    shared_studio.open(None)
+    shared_studio.ask(lambda: None)
+
+
+def warm(colors: np.ndarray) -> np.ndarray:
+    return colors[:, 0].astype(int) - colors[:, 2] > 40
+
+
+def test_members_light_up_and_follow_the_areas(studio: Studio) -> None:
+    areas = choque.interest.Areas([[0, 0], [1, 0], [5, 0]], radius=[2.0, None, None])
+    view = view_of(areas)
+    assert isinstance(view, CrowdView)
+    studio.open(view)
+    studio.ask(lambda: None)
+    colors = studio.ask(lambda: view._colors(view.look()))
+    assert tuple(colors[0]) == OWNER
+    assert warm(colors).tolist() == [False, True, False]
+    studio.ask(lambda: areas.update([[0, 0], [1, 0], [1.5, 0]]))
+    studio.ask(view.tick)
+    assert "2 memberships" in studio.ask(lambda: view._status.content)
+    assert warm(studio.ask(lambda: view._colors(view.look()))).tolist() == [False, True, True]
+    np.testing.assert_array_equal(view.poses().position[2], (1.5, 0, 0))
+    studio.ask(lambda: view.resize(0.5))
+    assert areas.members(0).tolist() == []
+    studio.ask(lambda: view.pick(1))
+    studio.ask(view.toggle_area)
+    assert areas.owners.tolist() == [0, 1]
+    assert len(studio.ask(view.lines)[1].ends) == len(areas.members(1)) == 1
+
+
+def test_a_crowd_walks_when_it_is_played(studio: Studio) -> None:
+    view = find_view(["crowd:50"], parameters={"owners": 3})
+    assert isinstance(view, CrowdView)
+    before = view.areas.position.copy()
+    studio.open(view)
+    studio.ask(lambda: None)
+    studio.ask(view.step)
+    moved = np.linalg.norm(view.areas.position - before, axis=1)
+    assert 0 < moved.max() < 0.2
+    with pytest.raises(InvalidInput, match="crowd has no parameter 'size'"):
+        find_view(["crowd:50"], parameters={"size": 3})
+    with pytest.raises(InvalidInput, match="write the number as in crowd:600"):
+        find_view(["crowd:many"])
+
+
+def test_bonds_through_the_border_of_a_cell_are_drawn_in_halves(studio: Studio) -> None:
+    neighbors = choque.Neighbors(1.5)
+    neighbors.update([[0.5, 5, 5], [9.5, 5, 5], [1.5, 5, 5], [25.0, 25, 25]], [10.0, 10, 10])
+    view = view_of(neighbors)
+    assert isinstance(view, NeighborsView)
+    studio.open(view)
+    studio.ask(lambda: None)
+    inside, across, cell = studio.ask(view.lines)
+    assert inside.ends.tolist() == [[[0.5, 5, 5], [1.5, 5, 5]]]
+    assert sorted(across.ends.tolist()) == [[[0.5, 5, 5], [0, 5, 5]], [[9.5, 5, 5], [10, 5, 5]]]
+    assert len(cell.ends) == 12
+    np.testing.assert_allclose(view.poses().position[3], (5, 5, 5))  # wrapped into the cell
+    assert "1.00 neighbours each" in view.status()
+    studio.ask(lambda: view.set_cutoff(0.4))
+    assert "0.00 neighbours each" in view.status()
+    assert neighbors.cutoff == 1.5
+    studio.ask(lambda: neighbors.update([[0.5, 5, 5], [5.0, 5, 5], [6.0, 5, 5]], [10.0, 10, 10]))
+    studio.ask(view.tick)
+    assert len(view.cast()) == 3
+
+
+def test_atoms_of_a_file_have_bonds_of_about_their_spacing(tmp_path: Path) -> None:
+    path = tmp_path / "square.xyz"
+    rows = [f"C {x} {y} 0" for x in range(4) for y in range(4)]
+    path.write_text(f"{len(rows)}\n\n" + "\n".join(rows))
+    view = find_view([str(path)])
+    assert isinstance(view, NeighborsView)
+    assert view.cutoff == pytest.approx(1.3)
+    assert len(view.neighbors) == 2 * 24
+
+
+def test_faces_that_meet_glow_and_follow_the_dragged_mesh(studio: Studio) -> None:
+    flat = choque.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0], [9, 9, 0], [9, 8, 0], [8, 9, 0]], [[0, 1, 2], [3, 4, 5]])
+    upright = choque.Mesh([[1, 1, -1], [1, 1, 1], [1, 3, 1]], [[0, 1, 2]])
+    view = view_of(flat, upright)
+    assert isinstance(view, MeshesView)
+    studio.open(view)
+    studio.ask(view.tick)
+    assert view.hit_faces(0).tolist() == [0]
+    assert view.hit_faces(1).tolist() == [0]
+    assert "1 pair of parts meet, in 1 pairs of faces" in view._status.content
+    away = np.eye(4)
+    away[:3, 3] = (0, 0, 5)
+    studio.ask(lambda: view.move(away))
+    studio.ask(view.tick)
+    assert not len(view.hit_faces(0))
+    assert "No surfaces meet" in view._status.content
+    studio.ask(view.move_back)
+    studio.ask(view.tick)
+    assert view.hit_faces(0).tolist() == [0]
+
+
+def test_meshes_of_files_and_scenes_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "ring.stl"
+    ring(around=8, across=6).write(path)
+    assert kind_of_things([str(path)]) == "meshes"
+    assert kind_of_things([str(path)] * 2) == "volumes"
+    assert kind_of_things([str(path)] * 3) == "meshes"
+    view = find_view([str(path)] * 2, study="meshes")
+    assert isinstance(view, MeshesView)
+    assert view.names == ["ring.stl", "ring.stl (2)"]
+    scene = choque.meshes.Scene([ring(around=8, across=6)] * 2)
+    assert len(view_of(scene).meshes) == 2  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="without faces"):
+        view_of(choque.Mesh(np.zeros((0, 3)), np.zeros((0, 3), int)))
+
+
+@pytest.mark.parametrize("word", ["crowd:60", "diamond:64"])
+def test_pictures_of_points_need_no_page(word: str, tmp_path: Path) -> None:
+    told = draw_picture(tmp_path / "p.png", [word], request=PictureRequest(frame=3))
+    assert "after 3 frames" in told
+    from view_browser import pixels
+
+    image = pixels((tmp_path / "p.png").read_bytes())
+    assert image.shape == (720, 1280, 3)
+    for color in (GLOW, FREE):
+        assert (np.abs(image - color).max(axis=2) < 90).any()
