@@ -89,7 +89,7 @@ def test_progress_counts_frames(world: choque.World, tmp_path: Path) -> None:
         (("bowling",), "must end in .html"),
         (("bowling", "page.txt"), "must end in .html"),
         ((3,), "path of a file"),
-        (("a.html", "b.html", "c.html"), "give one, or two volumes"),
+        (("a.html", "b.html", "c.html"), "give one, two volumes, or meshes"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: tuple[Any, ...], sentence: str) -> None:
