@@ -256,7 +256,7 @@ def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, p
 
 def _film_points(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
     view, seconds = _points_view(things, request), SECONDS if request.seconds is None else request.seconds
-    rate = rate_of(STILL_RATE, request.rate, target)
+    rate = rate_of(STILL_RATE, request.frames_per_second, target)
 
     def draw(share: float) -> Image:
         if share > 0.0:
