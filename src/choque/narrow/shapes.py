@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from choque._core.types import Floats
 from choque.errors import InvalidInput
@@ -85,6 +85,46 @@ class Shapes:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    @classmethod
+    def of_spheres(cls, position: ArrayLike, radius: ArrayLike = 1.0) -> Self:
+        """Return spheres around ``position`` (n, 3) of ``radius``, (n,) or one for all."""
+        return cls._posed(SPHERE, position, (radius, 0.0, 0.0), None)
+
+    @classmethod
+    def of_capsules(
+        cls, position: ArrayLike, radius: ArrayLike = 1.0, length: ArrayLike = 1.0, *, rotation: ArrayLike | None = None
+    ) -> Self:
+        """Return capsules along local z; ``length`` is that of the cylinder, ``rotation`` (3, 3) or (n, 3, 3)."""
+        return cls._posed(CAPSULE, position, (radius, length, 0.0), rotation)
+
+    @classmethod
+    def of_boxes(cls, position: ArrayLike, size: ArrayLike = 1.0, *, rotation: ArrayLike | None = None) -> Self:
+        """Return boxes around ``position`` (n, 3) with edges of length ``size``: one for all, (3,), or (n, 3)."""
+        from choque.narrow.hulls import Hulls
+
+        return cls._posed(CONVEX, position, (size,), rotation, Hulls.boxes())
+
+    @classmethod
+    def _posed(
+        cls, kind: int, position: ArrayLike, size: tuple[ArrayLike, ...], rotation: ArrayLike | None, hulls: Any = None
+    ) -> Self:
+        """Return checked shapes; ``size`` is a number for each column, or one array for all; ``hulls`` has one hull."""
+        from choque._core import check
+
+        center = np.atleast_2d(check.floats(position, "position").astype(np.float64))
+        turn = check.floats(np.eye(3) if rotation is None else rotation, "rotation").astype(np.float64)
+        parts = [check.floats(part, "size").astype(np.float64) for part in size]
+        count = len(center)
+        try:
+            sizes = parts[0] if len(parts) == 1 else np.stack([np.broadcast_to(part, count) for part in parts], axis=1)
+            turns, sizes = np.broadcast_to(turn, (count, 3, 3)).copy(), np.broadcast_to(sizes, (count, 3)).copy()
+        except ValueError:
+            raise InvalidInput(
+                f"The sizes or the rotation do not fit {count} positions; give one for all, or one for each."
+            ) from None
+        hull = np.zeros(count, np.int32) if hulls is not None else None
+        return cls(np.full(count, kind, np.int8), center, turns, sizes, hull, hulls).checked()
 
     def boxes(self, *, threads: int | None = None) -> Boxes:
         """Return the axis-aligned box around each shape, in the float type of the shapes.

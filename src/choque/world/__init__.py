@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
+    from choque.world._queries import Hits
     from choque.world._world import World
     from choque.world.bodies import Bodies
     from choque.world.bounds import bounds_names
     from choque.world.report import Comparison, StepReport
     from choque.world.run import Clock, Run, WallClock
 
-__all__ = ["Bodies", "Clock", "Comparison", "Run", "StepReport", "WallClock", "World", "bounds_names"]
+__all__ = ["Bodies", "Clock", "Comparison", "Hits", "Run", "StepReport", "WallClock", "World", "bounds_names"]
 
 __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {
+        "._queries": "Hits",
         "._world": "World",
         ".bodies": "Bodies",
         ".bounds": "bounds_names",

@@ -23,6 +23,7 @@ from choque.dynamics import Response, create_response, mechanics
 from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
+from choque.world._queries import Queries
 from choque.world.bodies import Bodies, state_hash
 from choque.world.bounds import kept_bounds
 from choque.world.detection import NO_PAIRS, Detected, Detection
@@ -30,7 +31,7 @@ from choque.world.report import STAGES, StepReport
 from choque.world.settings import Settings, float_name
 
 
-class World(Population):
+class World(Population, Queries):
     """Rigid bodies that move, collide and rebound, in steps of fixed length.
 
     Parameters

@@ -157,6 +157,7 @@ class Detection:
         self._ids: NDArray[np.int32] | None = None  # of the bodies in the broad phase
         self._filters: tuple[NDArray[Any], ...] = ()  # and what says which of them may be a pair
         self._outer: _Outer | None = None
+        self._own: tuple[NDArray[np.int32], Boxes, BroadPhase] | None = None  # for questions: ids, boxes, their tree
 
     @property
     def broad_phase(self) -> BroadPhase | None:
@@ -187,6 +188,26 @@ class Detection:
         found.seconds = (bounded - began, paired - bounded, perf_counter() - paired)
         found.box_tests, found.filter_tests, found.filter_seconds = self._counted()
         return found
+
+    def structure_over(self, bodies: Bodies) -> BroadPhase:
+        """Return a broad phase whose boxes hold the present bodies, for questions; its ids are rows of ``bodies``.
+
+        That of the latest frame if every body is still within its wider box, else one that is kept for this.
+        """
+        boxes = box_bounds(bodies, threads.resolve_count(self.settings.threads, len(bodies)))
+        none = np.zeros(len(bodies), bodies.dtype)
+        outer, own = self._outer, self._own
+        is_same = self._ids is bodies.ids and self.bound is box_bounds and self._broad is not None
+        if is_same and outer is not None and not leave(boxes.lower, boxes.upper, none, outer.lower, outer.upper):
+            assert self._broad is not None
+            return self._broad
+        if own is None or own[0] is not bodies.ids:
+            own = bodies.ids, boxes, broad.create("bvh", boxes, threads=self.settings.threads)
+        elif leave(boxes.lower, boxes.upper, none, own[1].lower, own[1].upper):
+            own[2].update(boxes)
+            own = own[0], boxes, own[2]
+        self._own = own
+        return own[2]
 
     def sensed(self, bodies: Bodies) -> Pairs:
         """Return which bodies overlap which sensors now: (m, 2) ids of sensor and body, sorted."""

@@ -20,6 +20,7 @@ from choque._core.ids import Identities
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
 from choque.narrow.shapes import CONVEX, KIND_NAMES
+from choque.world._population import MAX_BODIES
 from choque.world.bodies import Bodies
 from choque.world.hull_library import pack_hulls, unpack_hulls
 from choque.world.settings import Settings
@@ -114,8 +115,8 @@ def _checked_bodies(
     for name, column in columns.items():
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             raise UnreadableFile(f"In {path}, the column {name!r} of the bodies holds numbers that are not finite.")
-    if len(ids) and (ids[0] < 0 or (np.diff(ids) <= 0).any() or ids[-1] >= identities.following):
-        raise UnreadableFile(f"In {path}, the ids of the bodies are not ascending.")
+    if len(ids) and (ids[0] < 0 or (np.diff(ids) <= 0).any() or not ids[-1] < identities.following <= MAX_BODIES):
+        raise UnreadableFile(f"In {path}, the ids of the bodies are not ascending, or not below {MAX_BODIES:,}.")
     if not ((columns["kind"] >= 0) & (columns["kind"] < len(KIND_NAMES))).all() or (columns["size"] < 0).any():
         raise UnreadableFile(f"In {path}, a body is of an unknown kind, or its size is negative.")
     hull = columns["hull"][columns["kind"] == CONVEX]
