@@ -257,7 +257,7 @@ def test_seeks_by_the_keys_of_the_fingsics_engine(studio: Studio, recording_view
     assert shown == [0, 60, 61, 129, 69, 68, 0]
     studio.ask(lambda: recording_view.seek_to(77))
     studio.ask(recording_view._update_panels)
-    assert recording_view.scrubber.value == 77
+    assert recording_view.timeline.frame == 77
     sent = {
         row: place
         for part, handle in recording_view.bodies_layer.parts

@@ -169,6 +169,11 @@ class MotionView(View):
             window = ((middle[0] - reach, middle[0] + reach), (middle[1] - reach, middle[1] + reach))
         return motion_png(self.player, window=window)
 
+    def seek_time(self, seconds: float) -> None:
+        """Show this time after the beginning; one beyond the end is the end."""
+        begin, end = self.player.model.interval
+        self.seek(min(begin + seconds, end))
+
     def tick(self) -> float | None:
         """Continue playing, and draw what has changed."""
         wait = self._advance() if self.is_playing else None

@@ -86,11 +86,12 @@ class BoxesView(BodiesView):
         self._dimension = boxes.lower.shape[1]
         self._table = BodyTable.of(self._world.bodies)
         self._method = method
+        self._findings: BoxFindings | None = None
 
     def open(self, page: Page) -> None:
         """Build the page."""
-        self._findings: BoxFindings | None = None
-        self.set_up(page, Camera(30.0, -89.0, 0.0) if self._dimension == 2 else Camera(30.0, -25.0, 30.0))
+        self._findings = None
+        self.set_up(page, self.direction)
         with page.tab("Boxes"):
             touching = int(self.look().is_touching.sum())
             page.html(
@@ -105,6 +106,11 @@ class BoxesView(BodiesView):
         self.set_coloring("contact")
         self.color_choice.value = self.coloring
         self.present()
+
+    @property
+    def direction(self) -> Camera:
+        """The direction from which boxes are seen at first: those of the plane from above."""
+        return Camera(30.0, -89.0, 0.0) if self._dimension == 2 else Camera(30.0, -25.0, 30.0)
 
     def tick(self) -> float | None:
         """Draw what changed."""

@@ -15,6 +15,7 @@ from choque.studio.page.bodies import BodiesLayer
 from choque.studio.page.cameras import Cameras
 from choque.studio.page.entries import ENTRIES, Entry
 from choque.studio.page.page import Page, one_of
+from choque.studio.page.thumbnails import gallery
 from choque.studio.page.view import View
 from choque.studio.palette import quiet
 
@@ -40,6 +41,9 @@ class Chooser(View):
         self._layer = BodiesLayer(page.scene)
         self._wanted: BodyScene | None = None
         self._backdrop = Backdrop(page.scene)
+        with page.tab("Scenes"):
+            page.text("Click a picture, or **drop a file** on the page: boxes, atoms, meshes, scans, recordings.")
+            page.html(gallery())
         with page.tab("Open"):
             page.text("Choose what to show. The page can be open in several tabs: all show the same.")
             for number, name in enumerate(ENTRIES):

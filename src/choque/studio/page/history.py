@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 
+import numpy as np
+
 from choque.errors import InvalidInput
 from choque.world import Run, World
 
@@ -79,6 +81,13 @@ class History:
             world.step(self._lengths[world.frame - self.first])
         self._redo(world)
         self.run.world = world
+
+    def frame_at(self, time: float) -> int | None:
+        """Return the first frame at which the world had this time [s], or None if it has not been reached."""
+        half = 0.5 * self.run.dt
+        reached = self._kept[0].time + np.concatenate(([0.0], np.cumsum(self._lengths)))
+        found = int(np.searchsorted(reached, time - half))
+        return self.first + found if found < len(reached) else None
 
     def _redo(self, world: World) -> None:
         """Do the actions of the present frame again: kept states are from before them."""

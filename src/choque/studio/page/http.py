@@ -23,7 +23,7 @@ from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from choque._core import check
@@ -38,6 +38,8 @@ PORT = 8080
 PORTS_TRIED = 100
 
 PICTURE_PATH = "/picture.png"
+
+THUMBNAILS_PATH = "/thumbnails/"
 
 PICTURE_SIZE = (960, 540)
 
@@ -55,6 +57,13 @@ FRAMED_BY = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https:
 
 Answer = Callable[[str, bool], Awaitable[Any]]
 """Takes a path and whether the browser accepts gzip; returns a response, or None."""
+
+
+class Link(NamedTuple):
+    """A path, and what handles the sockets that are opened at it."""
+
+    path: str
+    handle: Callable[[Any], Awaitable[None]]
 
 
 def is_loopback(host: str) -> bool:
@@ -168,7 +177,8 @@ class _Dropped(logging.Filter):
         if "connection rejected" in record.getMessage():
             return False
         problem = record.exc_info[1] if record.exc_info else None
-        expected = (ConnectionClosed, InvalidHandshake, InvalidMessage, OSError, EOFError, TimeoutError)
+        # AssertionError: a picture was drawn for a connection that was closed meanwhile.
+        expected = (ConnectionClosed, InvalidHandshake, InvalidMessage, OSError, EOFError, TimeoutError, AssertionError)
         return not isinstance(problem, expected)
 
 
@@ -190,8 +200,11 @@ addEventListener("DOMContentLoaded", () => {
 
 
 @contextmanager
-def answered_first(answer: Answer, gate: Gate) -> Iterator[None]:
-    """Give websocket servers that start in this block ``gate``, and ``answer`` as the first handler of requests."""
+def answered_first(answer: Answer, gate: Gate, link: Link) -> Iterator[None]:
+    """Give websocket servers that start in this block ``gate``, and ``answer`` as the first handler of requests.
+
+    ``link`` handles the sockets at its path, in the place of viser.
+    """
     from websockets.asyncio import server as sockets
 
     serve: Any = sockets.serve
@@ -205,7 +218,10 @@ def answered_first(answer: Answer, gate: Gate) -> Iterator[None]:
         async def handle_few(connection: Any) -> None:
             open_tabs.add(connection)
             try:
-                await handle(connection)
+                if connection.request.path.partition("?")[0] == link.path:
+                    await link.handle(connection)
+                else:
+                    await handle(connection)
             except (AssertionError, TypeError, ValueError, LookupError):
                 # A message that viser cannot read, which its own page does not send.
                 await connection.close(1003, "This message could not be read.")
@@ -241,10 +257,11 @@ def answered_first(answer: Answer, gate: Gate) -> Iterator[None]:
         sockets.serve = serve  # type: ignore[misc]
 
 
-def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
-    """Return a handler of the page and its picture; ``draw`` makes a PNG of a size, or raises a `ChoqueError`.
+def answering(draw: Callable[[tuple[int, int]], bytes], thumbnail: Callable[[str], bytes], script: str) -> Answer:
+    """Return a handler of the page and its pictures; ``draw`` makes a PNG of a size, or raises a `ChoqueError`.
 
-    One picture is drawn at a time; requests that arrive meanwhile get the same one.
+    One picture is drawn at a time; requests that arrive meanwhile get the same one. ``thumbnail`` makes the
+    PNG of a path below `THUMBNAILS_PATH`; ``script`` is added to the page.
     """
     drawing: list[asyncio.Future[bytes]] = []
 
@@ -255,12 +272,16 @@ def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
 
     async def answer(path: str, unpacks: bool) -> Any:
         if path in ("/", "/index.html"):
-            content = _page(unpacks)
+            content = _page(unpacks, script)
             return _response(HTTPStatus.OK, "text/html; charset=utf-8", content, "gzip" if unpacks else "identity")
-        if path != PICTURE_PATH:
+        is_small = path.startswith(THUMBNAILS_PATH)
+        if path != PICTURE_PATH and not is_small:
             return None
         try:
-            image = await shared_picture()
+            if is_small:
+                image = await asyncio.get_running_loop().run_in_executor(None, thumbnail, path)
+            else:
+                image = await shared_picture()
         except ChoqueError as problem:
             return text_response(HTTPStatus.NOT_FOUND, str(problem))
         return _response(HTTPStatus.OK, "image/png", image)
@@ -269,13 +290,13 @@ def answering(draw: Callable[[tuple[int, int]], bytes]) -> Answer:
 
 
 @lru_cache(maxsize=2)
-def _page(packed: bool) -> bytes:
-    """Return the page of viser with the notice at the end of its head."""
+def _page(packed: bool, script: str) -> bytes:
+    """Return the page of viser with the notice and a script at the end of its head."""
     import viser
 
     source = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
     head, end, rest = source.partition("</head>")
-    content = (head + NOTICE + end + rest).encode()
+    content = (head + NOTICE + script + end + rest).encode()
     return gzip.compress(content, 6) if packed else content
 
 

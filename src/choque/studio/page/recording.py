@@ -7,12 +7,16 @@ import time
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from choque import broad
 from choque.errors import ChoqueError, InvalidInput
-from choque.record import BodyTable, Poses, Recording, Replay, verify
+from choque.record import BodyTable, Frames, Poses, Recording, Replay, verify
 from choque.record.frames import FrameFile
+from choque.studio.glow import glow_of
 from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.page import Page
+from choque.studio.page.run_panels import Timeline
 from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
 from choque.world import bounds_names
 from choque.world.detection import Detection
@@ -21,6 +25,12 @@ from choque.world.settings import Settings
 SPEEDS = ("-16", "-4", "-1", "-1/4", "1/16", "1/4", "1/2", "1", "2", "4", "16")
 DEFAULT_BOUNDS = "default"
 PANELS_A_SECOND = 5.0
+
+MAX_POSES = 400_000
+"""Maximum number of poses that are read for the marks of the timeline."""
+
+FRESH = 0.3
+"""A body that is brighter than in the frame before by this has just collided."""
 
 MAX_CATCH_UP = 0.25
 """When drawing falls behind, at most this much time is skipped at once [s]."""
@@ -39,6 +49,7 @@ class RecordingView(BodiesView):
     """
 
     picture_name = "choque-recording.png"
+    has_timeline = True
 
     def __init__(self, frames: FrameFile) -> None:
         self.replay = Replay(frames)
@@ -62,6 +73,9 @@ class RecordingView(BodiesView):
         self._add_play_tab()
         self.add_show_tab()
         self.add_body_tab()
+        self.timeline = Timeline(page, self.seek_to)
+        for frame, count in jumps(self.replay.frames).items():
+            self.timeline.add(frame, count)
         self.present()
         self._update_panels()
 
@@ -90,6 +104,11 @@ class RecordingView(BodiesView):
         frames = self.replay.frames
         if isinstance(frames, Recording):
             frames.close()
+
+    def camera_moved(self, client: Any) -> None:
+        """Keep a centred camera centred, and the timeline as wide as the scene."""
+        super().camera_moved(client)
+        self.page.fit_bottom(client.camera.image_width)
 
     # Content
 
@@ -145,6 +164,12 @@ class RecordingView(BodiesView):
         self.replay.seek_to(int(frame))
         self.is_stale = True
 
+    def seek_time(self, seconds: float) -> None:
+        """Pause at this time; one beyond the end is the last frame."""
+        self.replay.pause()
+        self.seek_to(min(round(seconds * self.replay.frames.frames_per_second), self.replay.last_frame))
+        self._update_state()
+
     def set_speed(self, word: str) -> None:
         """Set the speed, as a number or fraction; negative plays backward."""
         above, _, below = word.partition("/")
@@ -180,7 +205,6 @@ class RecordingView(BodiesView):
         with page.tab("Play"):
             self._status = page.html()
             self._play = page.button("Play", self.toggle, hint="P or Space")
-            self.scrubber = page.slider("Frame", 0, max(replay.last_frame, 1), 1, 0, self.seek_to)
             for by in (step for step in (1, 60, 600) if step == 1 or step <= replay.last_frame):
                 page.buttons(f"By {by}", (f"−{by}", f"+{by}"), lambda word: self.seek(int(word.replace("−", "-"))))
             page.choice("Speed", SPEEDS, "1", self.set_speed, hint="Negative plays backward.")
@@ -215,7 +239,7 @@ class RecordingView(BodiesView):
     def _update_panels(self) -> None:
         self._updated = time.perf_counter()
         self._status.content = self._status_html()
-        self.scrubber.value = self.replay.frame
+        self.timeline.show(0, self.replay.frame, self.replay.last_frame, self.replay.time)
         self.update_notes()
         self._update_state()
 
@@ -263,6 +287,24 @@ class RecordingView(BodiesView):
         self.verdict = verdict
         if not self._closed:
             self._verdict_text.content = verdict
+
+
+def jumps(frames: Frames) -> dict[int, int]:
+    """Return how many bodies changed their velocity at once, by frame; of a long recording, in some frames only."""
+    count = frames.frame_count
+    if not count:
+        return {}
+    stride = max(1, -(-count * len(frames.bodies(0)) // MAX_POSES))
+    found: dict[int, int] = {}
+    cast, glow, light = None, None, np.empty(0)
+    for frame in range(0, count, stride):
+        bodies, poses = frames.bodies(frame), frames.frame(frame)
+        if glow is None or bodies is not cast:
+            cast, glow, light = bodies, glow_of(bodies, poses), np.zeros(len(bodies))
+        glow.advance(frame / frames.frames_per_second, poses.position)
+        found[frame] = int(np.count_nonzero(glow.light > light + FRESH))
+        light = glow.light.copy()
+    return found
 
 
 class _Closed(Exception):

@@ -253,6 +253,11 @@ class Timeline:
             self._marks = page.html()
             self._slider = page.slider("Frame", 0, 1, 1, 0, lambda frame: seek(int(frame)))
 
+    @property
+    def frame(self) -> int:
+        """The frame that is shown."""
+        return int(self._slider.value)
+
     def add(self, frame: int, began: int) -> None:
         """Note how many contacts began in a frame."""
         self._began[frame] = began
@@ -261,15 +266,16 @@ class Timeline:
         """Forget all contacts."""
         self._began.clear()
 
-    def show(self, first: int, frame: int, last: int) -> None:
-        """Show the present frame of those from ``first`` to ``last``."""
+    def show(self, first: int, frame: int, last: int, time: float) -> None:
+        """Show the present frame of those from ``first`` to ``last``, and the address of this moment [s]."""
         handle = self._slider
         top = max(last, first + 1)
         if (handle.min, handle.max) != (first, top):
             handle.min, handle.max = first, top
         if handle.value != frame:
             handle.value = frame
-        self._marks.content = self._bars(first, top)
+        moment = f'<a href="#t={time:.3f}" style="color:#8cc0ff">Link to this moment</a>: #t={time:.3f}'
+        self._marks.content = self._bars(first, top) + moment
 
     def _bars(self, first: int, last: int) -> str:
         frames = np.array([frame for frame in self._began if first <= frame <= last], np.int64)

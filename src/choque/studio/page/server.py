@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any, Self
 
 from choque.errors import ChoqueError, InvalidInput, require
-from choque.studio.page.http import HOST, Gate, answered_first, answering, free_port
+from choque.studio.page.http import HOST, Gate, Link, answered_first, answering, free_port
+from choque.studio.page.links import LINK_PATH, Links, script
 from choque.studio.page.page import Page
 from choque.studio.page.view import View
 from choque.studio.viewpoint import SIZE, Viewpoint
@@ -60,7 +61,11 @@ class Studio:
         self._waiting_lock = threading.Lock()
         self._waiting_count = 0
         self._gate = Gate(host)
-        with _quiet(), answered_first(answering(lambda size: self.picture(None, size)), self._gate):
+        self._links = Links(self)
+        self.opened: tuple[str, str] | None = None
+        """The entry and the name of what was opened by an address of the page."""
+        answer = answering(lambda size: self.picture(None, size), _thumbnail, script())
+        with _quiet(), answered_first(answer, self._gate, Link(LINK_PATH, self._links.handle)):
             self.server = viser.ViserServer(host=host, port=chosen, verbose=False)
         _set_theme(self.server)
         _limit(self.server)
@@ -88,7 +93,7 @@ class Studio:
 
     def open(self, view: View | None) -> None:
         """Replace the view; None for the chooser. Can be called from any thread."""
-        self.do(lambda: self._show(view))
+        self.do(lambda: self.show(view))
 
     def show_now(self, view: View) -> None:
         """Open ``view`` in the calling thread, for a studio that was not started; an error is raised."""
@@ -197,6 +202,7 @@ class Studio:
         else:
             self._leave()
         self._is_served = False
+        self._links.clear()
         with _quiet():
             self.server.stop()
 
@@ -226,7 +232,9 @@ class Studio:
         if view is not None and self._is_open:
             view.camera_moved(client)
 
-    def _show(self, view: View | None) -> None:
+    def show(self, view: View | None) -> None:
+        """Replace the view, in the thread of the studio."""
+        self.opened = None
         if view is None:
             from choque.studio.page.chooser import Chooser
 
@@ -239,7 +247,7 @@ class Studio:
         except ChoqueError as problem:
             self.notify("This could not be opened", str(problem))
             self._leave()
-            self._show(None)
+            self.show(None)
             return
         page.finish()
         self._is_open = True
@@ -282,6 +290,14 @@ class Studio:
                 return  # the server is stopped, so that the page is gone
             traceback.print_exc()
             self.notify("Error in the studio", f"{type(problem).__name__}: {problem}")
+
+
+def _thumbnail(path: str) -> bytes:
+    from choque.studio.page.thumbnails import (
+        thumbnail,
+    )  # loads what draws bodies, which the first page does not wait for
+
+    return thumbnail(path)
 
 
 def load_viser() -> ModuleType:

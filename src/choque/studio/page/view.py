@@ -36,6 +36,10 @@ class View(ABC):
         """Draw the view as a PNG, without the page; without a viewpoint, from one that shows everything."""
         raise InvalidInput(f"“{self.title}” cannot be drawn; open a scene, a recording, a motion or volumes.")
 
+    def seek_time(self, seconds: float) -> None:  # noqa: ARG002
+        """Show the moment so many seconds after the start."""
+        raise InvalidInput(f"“{self.title}” has no moments to go to; worlds, recordings and motions have.")
+
     def camera_moved(self, client: Any) -> None:  # noqa: B027
         """Handle a camera that was moved in a tab; called in a thread of viser, for what cannot wait."""
 

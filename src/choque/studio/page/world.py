@@ -44,6 +44,9 @@ NONE = "none"
 MAX_SPARKING = 3_000
 """With more contacts than this no sparks are drawn."""
 
+MAX_AHEAD = 3_600
+"""Maximum number of steps that are made to reach the moment of an address."""
+
 PANELS_A_SECOND = 4.0
 """How often panels and plots are updated while a run plays."""
 
@@ -209,6 +212,20 @@ class WorldView(BodiesView):
         self.events.resume(self.run.world)
         self._touched, self._version = [], self._version + 1
         self._update_state()
+        self.is_stale = True
+
+    def seek_time(self, seconds: float) -> None:
+        """Pause at the first frame from this time on; frames that the run has not reached are simulated."""
+        frame = self.history.frame_at(seconds)
+        if frame is not None:
+            self.seek(frame)
+            return
+        self.seek(self.history.last)
+        with self.page.working(self._status, f"Going to {seconds:g} s"):
+            for _ in range(MAX_AHEAD):
+                if self.run.finished or self.run.world.time + 0.5 * self.run.dt >= seconds:
+                    break
+                self.history.step()
         self.is_stale = True
 
     def toggle_slow_motion(self) -> None:
@@ -384,7 +401,7 @@ class WorldView(BodiesView):
         self._status.content = self._status_html()
         self.update_notes()
         self.plots.draw()
-        self.timeline.show(self.history.first, world.frame, self.history.last)
+        self.timeline.show(self.history.first, world.frame, self.history.last, world.time)
         self._events_text.content = self.events.html()
         self._cost_text.content = cost_html(self.cost.total, self.steps_since_change)
         if run.shadow is None:

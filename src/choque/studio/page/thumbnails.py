@@ -1,0 +1,100 @@
+"""Small pictures of what the chooser lists, drawn when a page asks for them and kept while the studio runs."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from choque.errors import ChoqueError, UnknownName
+from choque.record import BodyTable, Poses
+from choque.scene import Camera
+from choque.studio.page.entries import ENTRIES
+from choque.studio.page.http import THUMBNAILS_PATH
+from choque.studio.palette import GLOW, quiet
+from choque.studio.png import png_bytes
+
+if TYPE_CHECKING:
+    from choque.world import Bodies
+
+SIZE = (208, 117)
+"""Size of a thumbnail [pixels]."""
+
+COUNT = 150
+"""Number of bodies or boxes of a generator."""
+
+PICTURED = ("scene", "generator", "boxes", "crowd", "neighbors")
+"""Entries with thumbnails."""
+
+_DRAWING = threading.Lock()
+
+
+def thumbnail(path: str) -> bytes:
+    """Return the PNG of a path such as ``/thumbnails/scene/bowling.png``; other names are refused."""
+    kind, _, rest = path.removeprefix(THUMBNAILS_PATH).partition("/")
+    name = rest.removesuffix(".png")
+    if kind not in PICTURED or name not in ENTRIES.find(kind).things():
+        raise UnknownName("thumbnail", f"{kind}/{name}"[:80], [])
+    with _DRAWING:  # one after another: a page asks for all at once
+        return _drawn(kind, name)
+
+
+def gallery() -> str:
+    """Return the thumbnails as HTML; a click on one opens it, by the address of the page."""
+    return "".join(_row(kind) for kind in PICTURED if ENTRIES.find(kind).things())
+
+
+def _row(kind: str) -> str:
+    found = ENTRIES.find(kind)
+    cells = "".join(
+        f'<a href="#open={kind}/{escape(name)}" title="{escape(about)}" style="color:inherit;text-decoration:none">'
+        f'<img src="{THUMBNAILS_PATH}{kind}/{escape(name)}.png" alt="{escape(about)}" '
+        f'loading="lazy" width="{SIZE[0] // 2}" height="{SIZE[1] // 2}" style="width:100%;height:auto;display:block;'
+        f'border-radius:4px;background:#2a3240">{escape(name)}</a>'
+        for name, about in found.things().items()
+    )
+    grid = "display:grid;grid-template-columns:repeat(3,1fr);gap:0.5em;font-size:0.85em;line-height:1.3"
+    return f'<div style="margin:0.4em 0 0.2em"><b>{escape(found.title)}</b></div><div style="{grid}">{cells}</div>'
+
+
+@lru_cache(maxsize=256)
+def _drawn(kind: str, name: str) -> bytes:
+    from choque.studio.page.points import PointsView
+
+    if kind in ("crowd", "neighbors"):
+        view = ENTRIES.find(kind).open([name], {"n": COUNT})
+        assert isinstance(view, PointsView)
+        return png_bytes(view.image(SIZE))
+    return _boxes(name) if kind == "boxes" else _bodies(name)
+
+
+def _bodies(name: str) -> bytes:
+    from choque import scene
+
+    found = scene.find_bodies(name, **({"n": COUNT} if name in scene.names("bodies") else {}))
+    bodies = found.world(broad="brute").bodies
+    return _picture(bodies, quiet(bodies.color, bodies.static), found.camera)
+
+
+def _boxes(name: str) -> bytes:
+    from choque.scene.files import find_boxes
+    from choque.studio.page.boxes import BoxesView
+
+    view = BoxesView(*find_boxes(f"{name}:{COUNT}").frame(0))
+    findings = view.look()
+    color = np.where(findings.is_touching[:, np.newaxis], np.array(GLOW, np.uint8), findings.bodies.color)
+    return _picture(findings.bodies, color.astype(np.uint8), view.direction)
+
+
+def _picture(bodies: Bodies, color: NDArray[np.uint8], camera: Camera) -> bytes:
+    from choque.studio.page.stage import bodies_image
+
+    poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
+    try:
+        return png_bytes(bodies_image(BodyTable.of(bodies), poses, color, (), viewpoint=camera, size=SIZE))
+    except ChoqueError:
+        return png_bytes(np.full((SIZE[1], SIZE[0], 3), 48, np.uint8))
