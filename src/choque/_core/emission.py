@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core import memory, threads
 from choque._core.types import Keys
@@ -24,6 +25,7 @@ EmissionKernel = Callable[..., tuple[int, int, int]]
 _SMALLEST_CHUNK = 1 << 10
 _LARGEST_CHUNK = 1 << 18
 _BLOCKS_PER_THREAD = 16
+_NONE: Keys = np.empty(0, np.uint64)
 
 
 class Keeper(Protocol):
@@ -48,6 +50,8 @@ class Sink:
         False to count only: one chunk a thread is used again and again.
     max_tests
         Tests a unit, in the mean of those of a thread, above which the search is given up; see `is_stopped`.
+    spare
+        A flat working array whose content is not needed any more: chunks are cut from it while it lasts.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class Sink:
         keep: bool = True,
         *,
         max_tests: float = math.inf,
+        spare: NDArray[Any] | None = None,
     ) -> None:
         self.thread_count = thread_count
         self.chunks: list[Keys] = []
@@ -70,6 +75,7 @@ class Sink:
         self._max_tests = max_tests
         self._chunk_size = min(max(_SMALLEST_CHUNK, 2 * row_count // thread_count), _LARGEST_CHUNK)
         self._lock = threading.Lock()
+        self._spare: Keys = _NONE if spare is None else spare.view(np.uint64)
 
     @property
     def held_bytes(self) -> int:
@@ -93,11 +99,18 @@ class Sink:
         if self._keep and count:
             self.chunks.append(keys[:count])
 
+    def _new_chunk(self, size: int) -> Keys:
+        with self._lock:
+            if size <= self._spare.size:
+                chunk, self._spare = self._spare[:size], self._spare[size:]
+                return chunk
+        return memory.empty(size, np.uint64)
+
     def _work(
         self, kernel: EmissionKernel, draw: Callable[[], tuple[int, int] | None], arguments: tuple[object, ...]
     ) -> None:
         size = self._chunk_size
-        chunk: Keys = memory.empty(size, np.uint64)
+        chunk = self._new_chunk(size)
         used = found = tests = units = 0
         full: list[Keys] = []
         while not self.is_stopped and (span := draw()) is not None:
@@ -123,7 +136,7 @@ class Sink:
                     continue
                 if self._keep and used:
                     full.append(chunk[:used].copy() if used < size // 2 else chunk[:used])
-                chunk, used, unit = memory.empty(size, np.uint64), 0, following
+                chunk, used, unit = self._new_chunk(size), 0, following
         full.append(chunk[:used])
         with self._lock:
             self.chunks += [part for part in full if part.size]

@@ -49,8 +49,8 @@ def list_alike(boxes: Corners, thread_count: int) -> Pairs | None:
     if not (found.are_alike and (found.are_ordered or boxes.step == 6)):  # records were checked, and may be empty
         return None
     count = boxes.box_count
-    rows = lay_out(boxes, *choose_levels(boxes, found, shares), shares)
-    sink = Sink(count, thread_count, None, max_tests=MAX_TESTS)
+    rows, spare = lay_out(boxes, *choose_levels(boxes, found, shares), shares)
+    sink = Sink(count, thread_count, None, max_tests=MAX_TESTS, spare=spare)
     sink.run(emit_levels, count, rows, grain=SLICE)
     return None if sink.is_stopped else sorted_pairs(sink.chunks, count, thread_count)
 

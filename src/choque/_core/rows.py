@@ -73,7 +73,7 @@ def build_rows(records: Floats, thread_count: int) -> Rows:
     """Sort boxes, (n, 6) records, into rows. O(n)."""
     boxes = Corners.of_records(records)
     shares = sharing(boxes, thread_count)
-    return lay_out(boxes, *choose_levels(boxes, survey(boxes, shares), shares), shares)
+    return lay_out(boxes, *choose_levels(boxes, survey(boxes, shares), shares), shares)[0]
 
 
 def sharing(boxes: Corners, thread_count: int) -> list[tuple[int, int]]:
@@ -81,8 +81,10 @@ def sharing(boxes: Corners, thread_count: int) -> list[tuple[int, int]]:
     return threads.ranges(boxes.box_count, threads.streams(thread_count, boxes.box_count))
 
 
-def lay_out(boxes: Corners, levels: Levels, classes: Classes | None, shares: list[tuple[int, int]]) -> Rows:
-    """Sort boxes into the rows of these ``levels``."""
+def lay_out(
+    boxes: Corners, levels: Levels, classes: Classes | None, shares: list[tuple[int, int]]
+) -> tuple[Rows, Floats]:
+    """Sort boxes into the rows of these ``levels``; also return the working array, which may be used again."""
     dtype = boxes.lower.dtype
     word = np.uint32 if dtype.itemsize == 4 else np.uint64
     cells, along_y, along_z, row, start = levels.shape[-1].tolist()
@@ -98,7 +100,7 @@ def lay_out(boxes: Corners, levels: Levels, classes: Classes | None, shares: lis
     rows = Rows(columns, columns.view(word), row_start, starts, levels.frame, levels.shape)
     borders = threads.even_borders(row_start, len(shares))
     threads.run(lambda k: _fill_columns(borders[k], borders[k + 1], records, rows), len(shares))
-    return rows
+    return rows, values
 
 
 @kernel
