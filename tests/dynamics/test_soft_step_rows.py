@@ -9,44 +9,88 @@ import pytest
 
 import choque
 from choque._core.kernel import kernel
-from choque.dynamics.soft_step import rows
+from choque.dynamics.soft_step import rows, sphere_rows
 
 
 @kernel
 def _pass(which: int, table: Any, speed: Any, b: int, numbers: Any) -> None:
-    """Run one pass of row 0 between body 0 and body ``b``; two bodies move."""
+    """Run one pass of row 0 between body 0 and body ``b``, or of rows 0 and 1; four bodies move."""
     h, push, rate, scale, keep = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     if which == 0:
-        rows.warm_row(speed, table, 0, 0, b, 2)
+        rows.warm_row(speed, table, 0, 0, b, 4)
+    elif which == 1:
+        rows.solve_row(speed, table, 0, 0, b, 4, h, push, rate, scale, keep)
     else:
-        rows.solve_row(speed, table, 0, 0, b, 2, h, push, rate, scale, keep)
+        rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, push, rate, scale, keep)
+
+
+@kernel
+def _sphere_pass(which: int, table: Any, speed: Any, b: int, numbers: Any) -> None:
+    """Run one pass of row 0 of spheres between body 0 and body ``b``, or of rows 0 and 1; four bodies move."""
+    h, push, rate, scale, keep = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
+    if which == 0:
+        sphere_rows.solve_row(speed, table, 0, 0, b, 4, h, push, rate, scale, keep)
+    elif which == 1:
+        sphere_rows.relax_row(speed, table, 0, 0, b, 4, h)
+    elif which == 2:
+        sphere_rows.solve_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h, push, rate, scale, keep)
+    else:
+        sphere_rows.relax_two_rows(speed, table, 0, 0, b, 2, b + (b < 4) * 2, 4, h)
+
+
+NUMBERS = np.array([240.0, 3.0, 20.0, 0.8, 0.2])
+
+
+def _bodies(random: np.random.Generator) -> np.ndarray:
+    """Four bodies that move, and a static one."""
+    speed = random.normal(size=(5, 16))
+    speed[:, 3:12:4], speed[:, rows.SCALE] = 0.0, [0.5, 2.0, 1.0, 3.0, 1.0]
+    return speed
+
+
+def _same(run: Any, plain: Any, which: int, given: tuple[np.ndarray, np.ndarray], b: int, further: tuple) -> None:
+    """A pass of the rows ``table`` leaves them and the bodies ``speed`` as its plain form does."""
+    table, speed = given
+    one, bodies = table.copy(), speed.copy()
+    run(which, one, bodies, b, NUMBERS)
+    other, others = table.copy(), speed.copy()
+    getattr(plain, "plain", plain)(others, other, 0, 0, b, *further)
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)  # the last bit of float32
+    np.testing.assert_allclose(bodies, others, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(bodies[4], speed[4])  # static, never written to
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_vectors_of_four_do_what_plain_python_does(seed: int) -> None:
+def test_manifolds_on_vectors_do_what_plain_python_does(seed: int) -> None:
     random = np.random.default_rng(seed)
-    table = random.normal(size=(1, rows.WIDTH)).astype(np.float32)
+    table = random.normal(size=(2, rows.WIDTH)).astype(np.float32)
     for at in (rows.NORMAL, rows.T1, rows.T2, rows.FA1, rows.FB1, rows.FA2, rows.FB2, rows.TA, rows.TB):
-        table[0, at + 3] = 0.0
+        table[:, at + 3] = 0.0
     for point in range(3):
-        table[0, rows.CROSS + 4 * point : rows.CROSS + 5 * point + 1] = 0.0
+        table[:, rows.CROSS + 4 * point : rows.CROSS + 5 * point + 1] = 0.0
     for at in (rows.MASS, rows.IMPULSE, rows.LEVER, rows.GREATEST):
-        table[0, at : at + 4] = np.abs(table[0, at : at + 4])
-    table[0, rows.MU] = 0.5
-    speed = random.normal(size=(3, 16))
-    speed[:, 3:12:4], speed[:, rows.SCALE] = 0.0, [0.5, 2.0, 1.0]
-    numbers = np.array([240.0, 3.0, 20.0, 0.8, 0.2])
-    for b in (1, 2):
-        for which in range(2):
-            one, other = table.copy(), table.copy()
-            bodies, others = speed.copy(), speed.copy()
-            _pass(which, one, bodies, b, numbers)
-            plain = [getattr(form, "plain", form) for form in (rows.warm_row, rows.solve_row)]
-            further = tuple(numbers) if which == 1 else ()
-            plain[which](others, other, 0, 0, b, 2, *further)
-            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-            np.testing.assert_allclose(bodies, others, rtol=1e-12, atol=1e-12)
-            np.testing.assert_array_equal(bodies[2], speed[2])  # static, never written to
+        table[:, at : at + 4] = np.abs(table[:, at : at + 4])
+    table[:, rows.MU] = 0.5
+    given = table, _bodies(random)
+    for b, d in ((1, 3), (4, 4)):
+        _same(_pass, rows.warm_row, 0, given, b, (4,))
+        _same(_pass, rows.solve_row, 1, given, b, (4, *NUMBERS))
+        _same(_pass, rows.solve_two_rows, 2, given, b, (2, d, 4, *NUMBERS))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spheres_on_vectors_do_what_plain_python_does(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    table = np.abs(random.normal(size=(2, sphere_rows.WIDTH))).astype(np.float32)
+    table[:, sphere_rows.NORMAL : sphere_rows.NORMAL + 3] = random.normal(size=(2, 3))
+    table[:, sphere_rows.GAP] = random.normal(size=2)
+    table[:, sphere_rows.SLIDE + 3], table[:, sphere_rows.EXTRA] = 0.0, [0, 1]
+    given = table, _bodies(random)
+    for b, d in ((1, 3), (4, 4)):
+        _same(_sphere_pass, sphere_rows.solve_row, 0, given, b, (4, *NUMBERS))
+        _same(_sphere_pass, sphere_rows.relax_row, 1, given, b, (4, NUMBERS[0]))
+        _same(_sphere_pass, sphere_rows.solve_two_rows, 2, given, b, (2, d, 4, *NUMBERS))
+        _same(_sphere_pass, sphere_rows.relax_two_rows, 3, given, b, (2, d, 4, NUMBERS[0]))
 
 
 def dense_rest(world: choque.World, rounds: int = 20_000) -> np.ndarray:

@@ -18,7 +18,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, turn_by
-from choque.dynamics.soft_step.rows import MOVED, SCALE, TURNED, V, W
+from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
@@ -142,22 +142,26 @@ def load_bodies(
             material[row, SURFACE + axis] = surface_velocity[body, axis]
             speed[row, V + axis] = velocity[body, axis] * root
             pull[row, axis] = acceleration[body, axis] * root if moves else 0.0
-            weight = math.sqrt(np.float64(inertia[body, axis])) if moves else 1.0
-            own = 0.0
-            for other in range(3):
-                across = pose[row, 3 + 3 * other + axis]
-                frame[row, 3 * axis + other] = across / weight
-                own += across * spin[body, other]
-            speed[row, W + axis] = own * weight
             speed[row, MOVED + axis] = speed[row, TURNED + axis] = 0.0
-            if axis == 0 and shape == SPHERE:
-                frame[row, ARM] = size[row, 0] / weight if moves else 0.0
         if shape == SPHERE and moves:
             # The frame of a sphere may be any: that of the world makes spins comparable between spheres.
+            weight = math.sqrt(np.float64(inertia[body, 0]))
+            inverse = 1.0 / weight
+            frame[row, ARM] = size[row, 0] * inverse
             for axis in range(3):
                 for other in range(3):
-                    frame[row, 3 * axis + other] = frame[row, ARM] / size[row, 0] if axis == other else 0.0
-                speed[row, W + axis] = spin[body, axis] * size[row, 0] / frame[row, ARM]
+                    frame[row, 3 * axis + other] = inverse if axis == other else 0.0
+                speed[row, W + axis] = spin[body, axis] * weight
+        else:
+            for axis in range(3):
+                weight = math.sqrt(np.float64(inertia[body, axis])) if moves else 1.0
+                inverse = 1.0 / weight
+                own = 0.0
+                for other in range(3):
+                    across = pose[row, 3 + 3 * other + axis]
+                    frame[row, 3 * axis + other] = across * inverse
+                    own += across * spin[body, other]
+                speed[row, W + axis] = own * weight
         for part in range(3, 12, 4):
             speed[row, part] = 0.0
         speed[row, SCALE] = 1.0 / root

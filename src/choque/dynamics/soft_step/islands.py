@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies
-from choque.dynamics.soft_step.rows import MOVED, SCALE, TURNED
+from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
 
 SLEEP_AFTER = 0.5
 """How long all bodies of an island must be still before it sleeps [s]."""

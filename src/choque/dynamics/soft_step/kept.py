@@ -17,7 +17,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import pair_key
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.dynamics.soft_step import rows as flat_rows
-from choque.dynamics.soft_step import spheres as ball_rows
+from choque.dynamics.soft_step import sphere_rows as ball_rows
 from choque.dynamics.soft_step.bodies import SolverBodies
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
@@ -32,12 +32,15 @@ TOUCHED, SPEED, HELD = 8, 9, 10
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
 
+COLORS = 64
+"""Colours of pairs: the bits of a number."""
+
 UPRIGHT = 2.9696155
 """The trace of a turn by ten degrees: a body that turns farther than that gets another manifold."""
 
 
 class Kept(NamedTuple):
-    """Candidate pairs of one sort, and what is kept of each: by the part that solves them, within a part by key."""
+    """Candidate pairs of one sort, and what is kept of each: by the part that solves them, then by colour and key."""
 
     keys: Keys
     """(m,): the ids of both bodies as one number."""
@@ -86,33 +89,55 @@ def arrange(
     owner: NDArray[np.int32],
     starts: NDArray[np.int64],
     made: tuple[Any, Any, Any],
+    work: tuple[Any, Any, Any],
 ) -> None:
-    """Sort candidates by their sort, those of spheres first, then by the part that solves them, then by key.
+    """Sort candidates by their sort, those of spheres first, then by the part that solves them, by colour, and by key.
 
     ``pairs`` are rows of the world, sorted; ``place`` their rows in the solver, ``owner`` the part of each of these, −1
     for static ones. ``starts`` (2, p + 2) becomes the first pair of each part, contacts between parts being the last
     part. ``made`` are keys, places by key, and pairs of solver rows, both sorts behind each other.
+
+    Pairs of one colour share no body that moves, so that a processor can begin a contact before it has finished the
+    one before. Each pair gets the first colour that is free, in the order of the keys; the last colour takes all that
+    find none. ``work`` are the colour of each pair (m,), zeros for the colours that each body has (n, 4), and zeros for
+    the number of pairs by sort, part and colour (2, p + 1, `COLORS`).
     """
     keys, by_key, solver_pairs = made
+    color, taken, counts = work
     part_count = starts.shape[1] - 2
-    for sort in range(2):
-        for part in range(part_count + 2):
-            starts[sort, part] = 0
     for pair in range(pairs.shape[0]):
-        one, other = pairs[pair, 0], pairs[pair, 1]
-        sort = _sort(role[one], role[other])
-        starts[sort, _part(owner[place[one]], owner[place[other]], part_count) + 1] += 1
+        sort = _sort(role[pairs[pair, 0]], role[pairs[pair, 1]])
+        one, other = place[pairs[pair, 0]], place[pairs[pair, 1]]
+        part = _part(owner[one], owner[other], part_count)
+        layer = 2 * sort + (part == part_count)
+        both = taken[one, layer] if owner[one] >= 0 else np.uint64(0)
+        if owner[other] >= 0:
+            both |= taken[other, layer]
+        free, bit = 0, np.uint64(1)
+        while free < COLORS - 1 and both & bit:
+            free += 1
+            bit <<= np.uint64(1)
+        taken[one, layer] |= bit
+        taken[other, layer] |= bit
+        color[pair] = free
+        counts[sort, part, free] += 1
     for sort in range(2):
+        total = 0
         for part in range(part_count + 1):
-            starts[sort, part + 1] += starts[sort, part]
+            starts[sort, part] = total
+            for tint in range(COLORS):
+                here = counts[sort, part, tint]
+                counts[sort, part, tint] = total
+                total += here
+        starts[sort, part_count + 1] = total
     round_count = starts[0, part_count + 1]
     seen = 0
     for pair in range(pairs.shape[0]):
         one, other = pairs[pair, 0], pairs[pair, 1]
         sort = _sort(role[one], role[other])
         part = _part(owner[place[one]], owner[place[other]], part_count)
-        at = starts[sort, part]
-        starts[sort, part] += 1
+        at = counts[sort, part, color[pair]]
+        counts[sort, part, color[pair]] += 1
         rank = seen if sort == 0 else round_count + pair - seen
         seen += 1 - sort
         by_key[rank] = at
@@ -120,10 +145,6 @@ def arrange(
         keys[at] = pair_key(ids[one], ids[other])
         swaps = sort == 0 and role[one] != BALL
         solver_pairs[at, 0], solver_pairs[at, 1] = place[other if swaps else one], place[one if swaps else other]
-    for sort in range(2):
-        for part in range(part_count + 1, 0, -1):
-            starts[sort, part] = starts[sort, part - 1]
-        starts[sort, 0] = 0
 
 
 @helper

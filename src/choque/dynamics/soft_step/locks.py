@@ -19,7 +19,7 @@ from choque._core.types import Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.response import turn_by
 from choque.dynamics.soft_step.bodies import INVERSE_MASS, Columns, SolverBodies, limit, scaled_sum, through
-from choque.dynamics.soft_step.rows import MOVED, SCALE, TURNED, V, W
+from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4
 """The root of how much of the inverse mass is left along what is locked."""

@@ -15,6 +15,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
 from choque._core.vector import Vector, cross, dot, scaled, unit
 from choque.dynamics.soft_step.bodies import FRICTION, INVERSE_MASS, RESTITUTION, SURFACE, SolverBodies
+from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W, are_apart
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import (
     APPROACH,
@@ -34,24 +35,20 @@ from choque.dynamics.soft_step.rows import (
     JB,
     LEVER,
     MASS,
-    MOVED,
     MU,
     NORMAL,
     PULL,
-    SCALE,
     SLIDE1,
     SLIDE2,
     T1,
     T2,
     TA,
     TB,
-    TURNED,
     TWIST,
     TWIST_MASS,
     WIDTH,
-    V,
-    W,
     solve_row,
+    solve_two_rows,
     warm_row,
 )
 from choque.dynamics.soft_step.spheres import rebound
@@ -235,14 +232,21 @@ def solve_manifolds(
     """
     a_row, b_row, _, row = rows
     inverse_h, push = rates.inverse_h, rates.push
-    for t in range(first, last):
+    t = first
+    while t < last:
         a, b = a_row[t], b_row[t]
         rate, scale, keep = rates.rate, rates.scale, rates.keep
         if not has_bias:
             rate, scale, keep = 0.0, 1.0, 0.0
         elif a >= moving or b >= moving:
             rate, scale, keep = rates.static_rate, rates.static_scale, rates.static_keep
-        solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
+        if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
+            c, d = a_row[t + 1], b_row[t + 1]
+            solve_two_rows(speed, row, t, a, b, c, d, moving, inverse_h, push, rate, scale, keep)
+            t += 2
+        else:
+            solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
+            t += 1
 
 
 @helper

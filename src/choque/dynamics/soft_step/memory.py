@@ -14,7 +14,18 @@ from choque._core.pair_keys import pack_pairs, unpack_pairs
 from choque._core.types import Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.islands import Rest, wake_islands
-from choque.dynamics.soft_step.kept import BALL, COUNT, HELD, OTHER, STATIC_BALL, WALL, Kept, arrange, part_starts
+from choque.dynamics.soft_step.kept import (
+    BALL,
+    COLORS,
+    COUNT,
+    HELD,
+    OTHER,
+    STATIC_BALL,
+    WALL,
+    Kept,
+    arrange,
+    part_starts,
+)
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
 from choque.dynamics.soft_step.substeps import part_cuts
 from choque.errors import InvalidInput
@@ -98,7 +109,13 @@ class Memory:
         starts, count = np.empty((2, len(self.cuts) + 1), np.int64), len(pairs)
         keys, by_key = memory.empty(count, np.uint64), memory.empty(count, np.int64)
         rows = memory.empty((count, 2), np.int32)
-        arrange(pairs, bodies.ids, _roles(bodies, static, faces), place, owner, starts, (keys, by_key, rows))
+        work = (
+            memory.empty(count, np.uint8),
+            np.zeros((len(place), 4), np.uint64),
+            np.zeros((2, len(self.cuts), COLORS), np.int64),
+        )
+        made = keys, by_key, rows
+        arrange(pairs, bodies.ids, _roles(bodies, static, faces), place, owner, starts, made, work)
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
         self.spheres = Kept.of(keys[:split], by_key[:split], rows[:split], True, self.spheres)
         self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)

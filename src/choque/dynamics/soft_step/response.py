@@ -16,7 +16,7 @@ from choque._core.threads import over_ranges, ranges, resolve_count, run
 from choque._core.types import Floats, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
-from choque.dynamics.soft_step import spheres as sphere_rows
+from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.islands import STILL, find_changed, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept, adopt, lay_out, list_contacts, recycle
@@ -102,7 +102,7 @@ class SoftStep(Response):
         self._hulls: Any = None
         self._faces = HullFaces.of(None)
         none = np.empty(0, np.int32)
-        self._solved = SphereRows(none, none, np.empty((0, 0))), 0, ManifoldRows(none, none, none, _NO_ROWS), 0
+        self._solved = SphereRows(none, none, _NO_ROWS), 0, ManifoldRows(none, none, none, _NO_ROWS), 0
         self._recall(Memory())
 
     def _recall(self, memory: Memory) -> None:
@@ -207,7 +207,8 @@ class SoftStep(Response):
         touched = np.zeros(count, np.uint8)
         live_s, begins_s, round_rows, held_s = self._prepare_spheres(rows, awake, touched, thread_count)
         live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, awake, touched, thread_count)
-        problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m)
+        rebounds = bool(bodies.restitution.any())
+        problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m, rebounds)
         solve(problem, rates, self.substeps, thread_count, lambda: locks.hold(rows))
         _share(store_spheres, len(live_s), thread_count, round_rows, rates.threshold, held_s[1])
         _share(store_manifolds, len(live_m), thread_count, flat_rows, rates.threshold, held_m[1])
@@ -289,7 +290,7 @@ class SoftStep(Response):
         made = SphereRows(
             np.empty(len(live), np.int32),
             np.empty(len(live), np.int32),
-            memory.aligned(len(live) * sphere_rows.WIDTH, np.float64).reshape(-1, sphere_rows.WIDTH),
+            memory.aligned(len(live) * sphere_rows.WIDTH, np.float32).reshape(-1, sphere_rows.WIDTH),
         )
         _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made)
         return live, begins, made, held

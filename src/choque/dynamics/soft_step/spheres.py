@@ -16,21 +16,39 @@ from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, cross, dot
 from choque.dynamics.soft_step.bodies import ARM, FRICTION, INVERSE_MASS, RESTITUTION, ROLLING, SURFACE, SolverBodies
+from choque.dynamics.soft_step.four import MOVED, SCALE, V, W, are_apart
 from choque.dynamics.soft_step.rates import Rates
-from choque.dynamics.soft_step.rows import MOVED, SCALE, V, W
+from choque.dynamics.soft_step.sphere_rows import (
+    APPROACH,
+    ARM_A,
+    ARM_B,
+    BOUNCE,
+    DRIVE,
+    EXTRA,
+    GAP,
+    GREATEST,
+    IMPULSE,
+    MASS,
+    MU,
+    NORMAL,
+    PULL,
+    ROLL,
+    ROLL_LIMIT,
+    ROLL_MASS,
+    SLIDE,
+    SLIDE_MASS,
+    SPIN_A,
+    SPIN_B,
+    relax_row,
+    relax_two_rows,
+    solve_row,
+    solve_two_rows,
+)
 from choque.narrow.manifolds.rounds import sphere_gap
 from choque.narrow.shapes import PLANE
 
 LIVE, SLEEPING = 1, 2
 """A pair that is solved in a step, and one that is not looked at."""
-
-# Places in a row. Vectors take three.
-# The first eight are all that solving reads, the first sixteen all that relaxing reads where `EXTRA` is 0.
-NORMAL, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6
-SLIDE_MASS, SLIDE, ARM_A, ARM_B, MU, EXTRA = 8, 9, 12, 13, 14, 15
-DRIVE, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, APPROACH, BOUNCE, PULL = 16, 19, 22, 23, 24, 25, 26, 27, 28
-WIDTH = 32
-"""A row of 256 bytes is four cache lines."""
 
 
 class SphereRows(NamedTuple):
@@ -38,8 +56,8 @@ class SphereRows(NamedTuple):
 
     a: NDArray[np.int32]
     b: NDArray[np.int32]
-    row: NDArray[np.float64]
-    """(t, 32): see the places above."""
+    row: NDArray[np.float32]
+    """(t, 32): see `sphere_rows`."""
 
 
 @kernel
@@ -135,7 +153,7 @@ def prepare_spheres(
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         radius = size[a, 0] if arm_b == 0 else size[a, 0] * size[b, 0] / (size[a, 0] + size[b, 0])
         row[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
-        row[t, EXTRA] = extra + row[t, ROLL_LIMIT]
+        row[t, EXTRA] = 1.0 if extra + row[t, ROLL_LIMIT] > 0 else 0.0
         spin_a, spin_b = arm_a / size[a, 0], arm_b / size[b, 0] if arm_b > 0 else 0.0
         row[t, SPIN_A], row[t, SPIN_B] = spin_a, spin_b
         row[t, ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
@@ -199,71 +217,48 @@ def warm_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, mo
 def solve_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: Rates) -> None:
     """Normal impulses, with the soft bias that corrects overlap."""
     a_row, b_row, row = rows
-    for t in range(first, last):
+    inverse_h, push = rates.inverse_h, rates.push
+    t = first
+    while t < last:
         a, b = a_row[t], b_row[t]
-        normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
-        scale_a, scale_b, mass, before = speed[a, SCALE], speed[b, SCALE], row[t, MASS], row[t, IMPULSE]
-        closing = dot(normal, _between(speed, V, a, b, scale_a, scale_b))
-        gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
-        if gap > 0:
-            impulse = before - mass * (closing + gap * rates.inverse_h)
-        elif b < moving:
-            impulse = before - mass * (rates.scale * closing + max(rates.rate * gap, -rates.push))
-            impulse -= rates.keep * before
+        rate, scale, keep = rates.rate, rates.scale, rates.keep
+        if b >= moving:
+            rate, scale, keep = rates.static_rate, rates.static_scale, rates.static_keep
+        if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
+            c, d = a_row[t + 1], b_row[t + 1]
+            solve_two_rows(speed, row, t, a, b, c, d, moving, inverse_h, push, rate, scale, keep)
+            t += 2
         else:
-            impulse = before - mass * (rates.static_scale * closing + max(rates.static_rate * gap, -rates.push))
-            impulse -= rates.static_keep * before
-        impulse = max(impulse, 0.0)
-        row[t, IMPULSE] = impulse
-        row[t, GREATEST] = max(row[t, GREATEST], impulse)
-        change = impulse - before
-        by = (change * normal[0], change * normal[1], change * normal[2])
-        _push(speed, a, -scale_a, by)
-        if b < moving:
-            _push(speed, b, scale_b, by)
+            solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
+            t += 1
 
 
 @helper
 def relax_spheres(first: Integer, last: Integer, rows: SphereRows, speed: Any, moving: Integer, rates: Rates) -> None:
     """Normal impulses without the bias, so that what it added leaves the velocities again; then friction."""
     a_row, b_row, row = rows
-    for t in range(first, last):
+    t = first
+    while t < last:
         a, b = a_row[t], b_row[t]
-        normal = (row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2])
-        scale_a, scale_b, arm_a, arm_b = speed[a, SCALE], speed[b, SCALE], row[t, ARM_A], row[t, ARM_B]
-        between = _between(speed, V, a, b, scale_a, scale_b)
-        closing = dot(normal, between)
-        gap = row[t, GAP] + dot(normal, _between(speed, MOVED, a, b, scale_a, scale_b))
-        before = row[t, IMPULSE]
-        impulse = max(before - row[t, MASS] * (closing + max(gap, 0.0) * rates.inverse_h), 0.0)
-        row[t, IMPULSE] = impulse
-        row[t, GREATEST] = max(row[t, GREATEST], impulse)
-        spin = _between(speed, W, a, b, -arm_a, arm_b)  # the sum: both surfaces turn with the same sense
-        around = cross(spin, normal)
-        old = (row[t, SLIDE], row[t, SLIDE + 1], row[t, SLIDE + 2])
-        mass, has_extra = row[t, SLIDE_MASS], row[t, EXTRA] > 0
-        x = old[0] - mass * (between[0] - closing * normal[0] - around[0])
-        y = old[1] - mass * (between[1] - closing * normal[1] - around[1])
-        z = old[2] - mass * (between[2] - closing * normal[2] - around[2])
-        if has_extra:
-            x, y, z = x - mass * row[t, DRIVE], y - mass * row[t, DRIVE + 1], z - mass * row[t, DRIVE + 2]
-        most = row[t, MU] * impulse
-        square = x * x + y * y + z * z
-        if square > most * most:
-            share = most / math.sqrt(square)
-            x, y, z = share * x, share * y, share * z
-        row[t, SLIDE], row[t, SLIDE + 1], row[t, SLIDE + 2] = x, y, z
-        slide = (x - old[0], y - old[1], z - old[2])
-        change = impulse - before
-        by = (change * normal[0] + slide[0], change * normal[1] + slide[1], change * normal[2] + slide[2])
-        _apply(row, t, (a, b, moving), speed, by, slide)
-        if has_extra and row[t, ROLL_LIMIT] > 0:
-            _roll(row, t, a, b, speed, moving, impulse)
+        if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
+            relax_two_rows(speed, row, t, a, b, a_row[t + 1], b_row[t + 1], moving, rates.inverse_h)
+            if row[t + 1, EXTRA] > 0:
+                _roll(row, t + 1, a_row[t + 1], b_row[t + 1], speed, moving)
+            step = 2
+        else:
+            relax_row(speed, row, t, a, b, moving, rates.inverse_h)
+            step = 1
+        if row[t, EXTRA] > 0:
+            _roll(row, t, a, b, speed, moving)
+        t += step
 
 
 @helper
-def _roll(row: Any, t: Integer, a: Integer, b: Integer, speed: Any, moving: Integer, impulse: float) -> None:
+def _roll(row: Any, t: Integer, a: Integer, b: Integer, speed: Any, moving: Integer) -> None:
     """Resist rolling by a torque of at most the limit times the normal impulse."""
+    if row[t, ROLL_LIMIT] == 0:
+        return
+    impulse = row[t, IMPULSE]
     spin = _between(speed, W, a, b, row[t, SPIN_A], row[t, SPIN_B])
     mass, most = row[t, ROLL_MASS], row[t, ROLL_LIMIT] * impulse
     x, y, z = row[t, ROLL] - mass * spin[0], row[t, ROLL + 1] - mass * spin[1], row[t, ROLL + 2] - mass * spin[2]

@@ -17,9 +17,9 @@ from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
 from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
+from choque.dynamics.soft_step.four import MOVED, V
 from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, solve_manifolds, warm_manifolds
 from choque.dynamics.soft_step.rates import Rates
-from choque.dynamics.soft_step.rows import MOVED, V
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
 
 WARM, SOLVE, RELAX, BOUNCE = range(4)
@@ -44,6 +44,8 @@ class Problem(NamedTuple):
     """(p + 2,): the first contact of each part; the last part are contacts between parts."""
     manifolds: ManifoldRows
     manifold_starts: Rows
+    rebounds: bool
+    """Whether any body has a restitution."""
 
 
 def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int, hold: Callable[[], None]) -> None:
@@ -72,7 +74,7 @@ def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int, hold
         _run(RELAX, parts, parts + 1, problem, rates)
         _share(RELAX, parts, threads, problem, rates)
         hold()
-    for _ in range(BOUNCES):
+    for _ in range(BOUNCES if problem.rebounds else 0):
         _run(BOUNCE, 0, 1, problem, rates)
         hold()
 
@@ -95,7 +97,7 @@ def _run(phase: int, first: int, last: int, problem: Problem, rates: Rates) -> N
 
     A kernel for which there is no work is not called, so that it need not be compiled.
     """
-    bodies, _, cuts, spheres, sphere_starts, manifolds, manifold_starts = problem
+    bodies, _, cuts, spheres, sphere_starts, manifolds, manifold_starts, _ = problem
     speed, moving = bodies.speed, int(cuts[-1])
     if phase == RELAX and first == len(cuts) - 1:
         _move(moving, len(speed), speed, rates.h)  # static bodies with a velocity of their own

@@ -1,0 +1,232 @@
+"""The row of a contact of a sphere, and its passes on vectors of four: x, y, z and a 0.
+
+The arm of a sphere lies along the normal, so that normal impulses turn nothing, and friction is one vector. Each pass
+is written twice, as in `rows`, and for the same reasons rows are in float32 and all arithmetic in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from choque._core.lane_code import I64, Array, Code, Int, Real, operation
+from choque._core.vector import Vector, cross, dot
+from choque.dynamics.soft_step.four import MOVED, SCALE, Contact, Four, V, W
+
+# Places in a row; vectors take three, with something else behind them.
+# The first sixteen, a cache line, are all that solving and relaxing read where `EXTRA` is 0.
+NORMAL, EXTRA, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6, 7
+SLIDE, SLIDE_MASS, ARM_A, ARM_B, MU = 8, 12, 13, 14, 15
+DRIVE, APPROACH, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, BOUNCE, PULL = 16, 19, 20, 23, 24, 25, 26, 27, 28
+WIDTH = 32
+"""A row of 128 bytes is two cache lines."""
+
+
+class _Sphere(Four):
+    """Writes vector code for contacts of spheres and their bodies."""
+
+    def __init__(self, code: Code, speed: Any, rows: Any, *contacts: Contact) -> None:
+        super().__init__(code, WIDTH, speed, rows, *contacts)
+        self.normal = self.three(self.four(NORMAL))
+        ways = [self.of_bodies(bodies, MOVED) for bodies in self.bodies]
+        self.sliding = self.between(self.velocities)
+        self.closing = self.total(self.mul(self.normal, self.sliding))
+        self.gap = self.add(self.get(GAP), self.total(self.mul(self.normal, self.between(ways))))
+
+    def keep_impulse(self, wanted: Any) -> tuple[Any, Any]:
+        """Store the normal impulse; return it, and how it changed."""
+        before, greatest = self.get(IMPULSE), self.get(GREATEST)
+        now = self.put(self.most(wanted, self.zero), IMPULSE)
+        self.put(self.most(now, greatest), GREATEST)
+        return now, self.sub(now, before)
+
+    def cross(self, one: Any, other: Any) -> Any:
+        """Return the cross product."""
+        turned = [self.order(each, each, [1, 2, 0, 3]) for each in (one, other)]
+        found = self.sub(self.mul(one, turned[1]), self.mul(turned[0], other))
+        return self.order(found, found, [1, 2, 0, 3])
+
+    def finish(self, moving: Any, by: Any, spins: list[Any]) -> None:
+        """Apply the impulse ``by``, and store it, with the ``spins`` if there are any, for the bodies that move."""
+        self.keep(self.sub(self.velocities[0], self.mul(self.scales[0], by)), self.bodies[0], V)
+        for spin in spins[:1]:
+            self.keep(spin, self.bodies[0], W)
+        with self.builder.if_then(self.moves(1, moving), likely=True):
+            self.keep(self.add(self.velocities[1], self.mul(self.scales[1], by)), self.bodies[1], V)
+            for spin in spins[1:]:
+                self.keep(spin, self.bodies[1], W)
+
+
+def _solve(row: _Sphere, moving: Any, inverse_h: Any, push: Any, rate: Any, scale: Any, keep: Any) -> None:
+    """Write the code of solving one contact, or two."""
+    inverse_h, push, rate, scale, keep = (row.splat(each) for each in (inverse_h, push, rate, scale, keep))
+    mass, before = row.get(MASS), row.get(IMPULSE)
+    far = row.mul(mass, row.add(row.closing, row.mul(row.gap, inverse_h)))
+    aim = row.most(row.mul(rate, row.gap), row.sub(row.zero, push))
+    near = row.add(row.mul(mass, row.add(row.mul(scale, row.closing), aim)), row.mul(keep, before))
+    _, change = row.keep_impulse(row.sub(before, row.builder.select(row.more(row.gap, row.zero), far, near)))
+    row.finish(moving, row.mul(change, row.normal), [])
+
+
+def _relax(row: _Sphere, moving: Any, inverse_h: Any) -> None:
+    """Write the code of relaxing one contact, or two."""
+    ahead = row.add(row.closing, row.mul(row.most(row.gap, row.zero), row.splat(inverse_h)))
+    now, change = row.keep_impulse(row.sub(row.get(IMPULSE), row.mul(row.get(MASS), ahead)))
+    arms = [row.get(place) for place in (ARM_A, ARM_B)]
+    spin = row.add(row.mul(arms[0], row.spins[0]), row.mul(arms[1], row.spins[1]))
+    extra, places = row.get(EXTRA), []
+    for lane in row.quarters:
+        has_extra = row.builder.extract_element(row.more(extra, row.zero), I64(lane))
+        places.append(row.builder.select(has_extra, I64(DRIVE), I64(NORMAL)))
+    sliding = row.sub(row.sliding, row.mul(row.closing, row.normal))
+    sliding = row.add(row.sub(sliding, row.cross(spin, row.normal)), row.mul(extra, row.four(places)))
+    old = row.three(row.four(SLIDE))
+    wanted = row.three(row.sub(old, row.mul(row.get(SLIDE_MASS), sliding)))
+    share = row.share(row.mul(row.get(MU), now), row.total(row.mul(wanted, wanted)))
+    slide = row.sub(row.put(row.mul(wanted, share), SLIDE, 4), old)
+    by, twist = row.add(row.mul(change, row.normal), slide), row.cross(row.normal, slide)
+    spins = [row.sub(own, row.mul(arm, twist)) for own, arm in zip(row.spins, arms, strict=True)]
+    row.finish(moving, by, spins)
+
+
+def _one(write: Callable[..., None]) -> Callable[..., None]:
+    def write_one(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, *numbers: Any) -> None:
+        write(_Sphere(code, speed, rows, (t, a, b)), *numbers)
+
+    return write_one
+
+
+def _two(write: Callable[..., None]) -> Callable[..., None]:
+    def write_two(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, c: Any, d: Any, *numbers: Any) -> None:
+        write(_Sphere(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *numbers)
+
+    return write_two
+
+
+@operation(_one(_solve))
+def solve_row(
+    speed: Array,
+    rows: Array,
+    t: Int,
+    a: Int,
+    b: Int,
+    moving: Int,
+    inverse_h: Real,
+    push: Real,
+    rate: Real,
+    scale: Real,
+    keep: Real,
+) -> None:
+    """Solve the normal impulse of contact ``t``, with the soft bias ``rate``, ``scale`` and ``keep``."""
+    _solve_plain(rows[t], speed, (a, b, moving), inverse_h, push, (rate, scale, keep))
+
+
+@operation(_two(_solve))
+def solve_two_rows(
+    speed: Array,
+    rows: Array,
+    t: Int,
+    a: Int,
+    b: Int,
+    c: Int,
+    d: Int,
+    moving: Int,
+    inverse_h: Real,
+    push: Real,
+    rate: Real,
+    scale: Real,
+    keep: Real,
+) -> None:
+    """Solve contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
+    _solve_plain(rows[t], speed, (a, b, moving), inverse_h, push, (rate, scale, keep))
+    _solve_plain(rows[t + 1], speed, (c, d, moving), inverse_h, push, (rate, scale, keep))
+
+
+@operation(_one(_relax))
+def relax_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int, inverse_h: Real) -> None:
+    """Solve the normal impulse of contact ``t`` without the bias, then friction."""
+    _relax_plain(rows[t], speed, (a, b, moving), inverse_h)
+
+
+@operation(_two(_relax))
+def relax_two_rows(
+    speed: Array, rows: Array, t: Int, a: Int, b: Int, c: Int, d: Int, moving: Int, inverse_h: Real
+) -> None:
+    """Relax contact ``t`` of ``a`` and ``b`` and the next one, of ``c`` and ``d``, that share no body that moves."""
+    _relax_plain(rows[t], speed, (a, b, moving), inverse_h)
+    _relax_plain(rows[t + 1], speed, (c, d, moving), inverse_h)
+
+
+# Plain Python
+
+
+def _solve_plain(
+    row: Any, speed: Any, at: tuple[int, int, int], inverse_h: float, push: float, bias: tuple[float, float, float]
+) -> None:
+    rate, scale, keep = bias
+    closing, gap = _closing_and_gap(row, speed, at[0], at[1])
+    mass, before = float(row[MASS]), float(row[IMPULSE])
+    if gap > 0:
+        wanted = before - mass * (closing + gap * inverse_h)
+    else:
+        wanted = before - (mass * (scale * closing + max(rate * gap, -push)) + keep * before)
+    _apply(row, speed, at, _keep_impulse(row, wanted), (0.0, 0.0, 0.0))
+
+
+def _relax_plain(row: Any, speed: Any, at: tuple[int, int, int], inverse_h: float) -> None:
+    a, b, _ = at
+    closing, gap = _closing_and_gap(row, speed, a, b)
+    wanted = float(row[IMPULSE]) - float(row[MASS]) * (closing + max(gap, 0.0) * inverse_h)
+    change = _keep_impulse(row, wanted)
+    normal, old = _vector(row, NORMAL), _vector(row, SLIDE)
+    arm_a, arm_b, extra = float(row[ARM_A]), float(row[ARM_B]), float(row[EXTRA])
+    x, y, z = (arm_a * speed[a, W + axis] + arm_b * speed[b, W + axis] for axis in range(3))
+    around, drive = cross((x, y, z), normal), _vector(row, DRIVE if extra > 0 else NORMAL)
+    between = _between(speed, V, a, b)
+    new = []
+    for axis in range(3):
+        sliding = between[axis] - closing * normal[axis] - around[axis] + extra * drive[axis]
+        new.append(old[axis] - float(row[SLIDE_MASS]) * sliding)
+    most, square = float(row[MU]) * float(row[IMPULSE]), sum(part * part for part in new)
+    share = most / math.sqrt(square) if square > most * most else 1.0
+    for axis in range(3):
+        row[SLIDE + axis] = share * new[axis]
+    after = _vector(row, SLIDE)
+    _apply(row, speed, at, change, (after[0] - old[0], after[1] - old[1], after[2] - old[2]))
+
+
+def _vector(row: Any, at: int) -> Vector:
+    return float(row[at]), float(row[at + 1]), float(row[at + 2])
+
+
+def _between(speed: Any, at: int, a: int, b: int) -> Vector:
+    """Return how a quantity of body ``b`` differs from that of body ``a``."""
+    one, other = speed[a, SCALE], speed[b, SCALE]
+    found = [other * speed[b, at + axis] - one * speed[a, at + axis] for axis in range(3)]
+    return found[0], found[1], found[2]
+
+
+def _closing_and_gap(row: Any, speed: Any, a: int, b: int) -> tuple[float, float]:
+    normal = _vector(row, NORMAL)
+    moved = dot(normal, _between(speed, MOVED, a, b))
+    return dot(normal, _between(speed, V, a, b)), float(row[GAP]) + moved
+
+
+def _keep_impulse(row: Any, wanted: float) -> float:
+    before = float(row[IMPULSE])
+    row[IMPULSE] = max(wanted, 0.0)
+    row[GREATEST] = max(row[GREATEST], row[IMPULSE])
+    return float(row[IMPULSE]) - before
+
+
+def _apply(row: Any, speed: Any, at: tuple[int, int, int], change: float, slide: Vector) -> None:
+    """Apply an impulse along the normal and one of friction to the bodies that move."""
+    a, b, moving = at
+    normal = _vector(row, NORMAL)
+    twist = cross(normal, slide)
+    for body, side, arm in ((a, -1.0, float(row[ARM_A])), (b, 1.0, float(row[ARM_B]))):
+        if body < moving:
+            for axis in range(3):
+                speed[body, V + axis] += side * speed[body, SCALE] * (change * normal[axis] + slide[axis])
+                speed[body, W + axis] -= arm * twist[axis]
