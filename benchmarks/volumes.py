@@ -18,6 +18,7 @@ from time import thread_time
 import numpy as np
 
 from choque.theses.evm.baselines import DenseMask, RunRows
+from choque.theses.evm.objects import even_count_block
 from choque.theses.evm.sweep import SweepCounters, combine
 from choque.volumes import Volume, phantoms
 from choque.volumes.collision import search
@@ -82,7 +83,7 @@ def six_thousand_vertices() -> None:
 
 def _pair_of_blocks(random: np.random.Generator) -> tuple[Volume, Volume]:
     share = 2 * int(random.integers(800, 2200))
-    one, two = (phantoms.even_count_block(count, int(random.integers(1 << 30))) for count in (share, 6000 - share))
+    one, two = (even_count_block(count, int(random.integers(1 << 30))) for count in (share, 6000 - share))
     return one, two
 
 

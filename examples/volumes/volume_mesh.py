@@ -15,11 +15,11 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
-from choque.volumes import phantoms
+from choque.theses.evm.objects import sphere_mesh
 
 # %%
 # A sphere as triangles, at two resolutions.
-mesh = phantoms.sphere_mesh(radius=4.0)
+mesh = sphere_mesh(radius=4.0)
 for voxels_per_unit in (2, 8):
     solid = choque.Volume.from_mesh(mesh, voxels_per_unit=voxels_per_unit)
     shell = choque.Volume.from_mesh(mesh, voxels_per_unit=voxels_per_unit, conservative=True)

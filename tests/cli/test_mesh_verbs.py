@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from choque.cli import main
+from choque.cli.mesh import read_poses
 from choque.meshes import Mesh
-from choque.meshes.poses import read_poses
 
 
 def box(lower: float, upper: float) -> Mesh:

@@ -18,8 +18,8 @@ from choque.files import read_boxes
 from choque.files.budget import DEFAULT_LIMIT, VARIABLE, limited, read_limit
 from choque.files.meshes import fans, read_mesh
 from choque.files.scans import Scan, read_scan, write_scan
-from choque.files.voxel_text import read_evm, read_vox
 from choque.files.xyz import read_atoms
+from choque.theses.evm.voxel_text import read_evm, read_vox
 
 nibabel = pytest.importorskip("nibabel")
 tifffile = pytest.importorskip("tifffile")

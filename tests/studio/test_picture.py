@@ -21,8 +21,8 @@ from choque.studio.motion.player import MotionPlayer
 from choque.studio.request import PictureRequest
 from choque.studio.volumes.entry import find_pair
 from choque.studio.volumes.look import REGION_COLOR, VolumeLook
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.kinetic import scenes
-from choque.volumes import phantoms
 
 SMALL = Look(size=(240, 160), smoothing=1, shadows=False)
 
@@ -169,7 +169,7 @@ class TestOffScreen:
         assert (np.abs(pixels(tmp_path / "above.png") - empty).max(axis=2) > 25).sum() > 200
 
     def test_files_and_thresholds(self, tmp_path: Path) -> None:
-        write_mesh(tmp_path / "ball.off", *phantoms.sphere_mesh(8, 7))
+        write_mesh(tmp_path / "ball.off", *sphere_mesh(8, 7))
         np.save(tmp_path / "scan.npy", np.arange(512.0).reshape(8, 8, 8))
         things = [str(tmp_path / "scan.npy"), str(tmp_path / "ball.off")]
         request = PictureRequest(parameters={"threshold": 100.0, "shift": [4, 4, 4]}, look=SMALL)

@@ -23,11 +23,12 @@ from choque.studio.volumes.look import OPTIONS
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource
 from choque.studio.volumes.view import VolumeView
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.kinetic import scenes
 from choque.volumes import phantoms
 from choque.volumes.turning import rotation_matrix
 
-SPHERE = phantoms.sphere_mesh(8, 7)
+SPHERE = sphere_mesh(8, 7)
 
 
 def two_spheres() -> VolumeView:

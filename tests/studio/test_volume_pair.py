@@ -15,11 +15,12 @@ from choque.files.meshes import Mesh, write_mesh
 from choque.files.scans import Scan
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource, open_source
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.triangles import colliding_triangles
-from choque.volumes import Volume, phantoms
+from choque.volumes import Volume
 from choque.volumes.turning import rotation_matrix
 
-SPHERE = phantoms.sphere_mesh(8, 7)
+SPHERE = sphere_mesh(8, 7)
 
 
 def spheres(voxels_per_unit: float = 6.0) -> VolumePair:

@@ -9,9 +9,10 @@ from choque.studio.stage.quaternions import angle_and_axis
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource
 from choque.studio.volumes.view import QUARTER_TURNS, YES, CollisionLog, answer_html, log_html, part_html
-from choque.volumes import Volume, phantoms
+from choque.theses.evm.objects import sphere_mesh
+from choque.volumes import Volume
 
-SPHERE = phantoms.sphere_mesh(8, 7)
+SPHERE = sphere_mesh(8, 7)
 
 
 def spheres(voxels_per_unit: float = 6.0) -> VolumePair:
@@ -53,7 +54,7 @@ def test_the_panel_has_the_answer_the_rotation_and_the_source() -> None:
 @pytest.mark.parametrize("inner", [0, 1])
 def test_one_inside_the_other_collides_and_is_never_called_apart(inner: int) -> None:
     """The worst case of an implant: wholly inside a bone, so that no triangles meet."""
-    ball = phantoms.sphere_mesh(8, 7)
+    ball = sphere_mesh(8, 7)
     small = VolumeSource("small", mesh=ball._replace(vertices=ball.vertices * 0.4))
     given = [VolumeSource("large", mesh=ball), small]
     pair = VolumePair(*(given if inner else given[::-1]), voxels_per_unit=8.0)

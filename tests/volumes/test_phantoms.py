@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
+from choque.theses.evm.objects import even_count_block
 from choque.volumes import Volume, phantoms
 
 
@@ -32,11 +33,11 @@ def test_a_gyroid_keeps_its_channels_apart() -> None:
 def test_every_even_number_of_vertices_is_reached(thorough: bool) -> None:
     """F-003-37."""
     for count in range(12, 6001, 2 if thorough else 202):
-        assert len(phantoms.even_count_block(count, seed=count).model) == count
-    assert len(phantoms.even_count_block(8).model) == 8
+        assert len(even_count_block(count, seed=count).model) == count
+    assert len(even_count_block(8).model) == 8
     for count in (0, 2, 10, 13):
         with pytest.raises(ChoqueError, match="even number from 12"):
-            phantoms.even_count_block(count)
+            even_count_block(count)
 
 
 def test_seeds_decide() -> None:

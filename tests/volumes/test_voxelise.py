@@ -12,10 +12,11 @@ from hypothesis.extra.numpy import arrays
 
 from choque.errors import ChoqueError
 from choque.files.meshes import Mesh, read_mesh, write_mesh
-from choque.volumes import ExtremeVertices, Lattice, Volume, phantoms
+from choque.theses.evm.objects import sphere_mesh
+from choque.volumes import ExtremeVertices, Lattice, Volume
 from choque.volumes.voxelise import voxelise_mesh
 
-SPHERE = phantoms.sphere_mesh()
+SPHERE = sphere_mesh()
 VOXELS = {1: 18, 2: 70, 3: 106, 4: 206}
 VERTICES = {1: 48, 2: 48, 3: 176, 4: 208}
 WASTE = {1: 97.00, 2: 93.82, 3: 86.23, 4: 83.21}

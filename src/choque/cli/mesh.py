@@ -10,9 +10,12 @@ import typer
 
 from choque.cli._json import AsJson, print_json
 from choque.cli._options import Threads
-from choque.errors import InvalidInput
+from choque.errors import InvalidInput, UnreadableFile
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from choque.meshes import Mesh
     from choque.meshes.poses import Poses
 
@@ -106,7 +109,7 @@ def collide(
     from choque.meshes import Mesh
     from choque.meshes import collide as find
     from choque.meshes import distance as measure
-    from choque.meshes.poses import as_poses, read_poses
+    from choque.meshes.poses import as_poses
 
     for path in (output, page):
         if path is not None:
@@ -168,7 +171,7 @@ def clearance(
     from choque.files.meshes import write_mesh
     from choque.meshes import Mesh, penetration
     from choque.meshes import clearance as measure
-    from choque.meshes.poses import as_poses, read_poses
+    from choque.meshes.poses import as_poses
 
     for path in (output, colors):
         if path is not None:
@@ -233,3 +236,66 @@ def _write_page(page: Path, one: Mesh, two: Mesh, where: Poses, hits: list[int],
 
 
 VERBS: dict[str, Callable[..., None]] = {"check": check, "clearance": clearance, "collide": collide}
+
+
+_LAYOUTS = "3 numbers (a translation), 7 (a translation, and a quaternion w, x, y, z), 12 or 16 (a matrix, row by row)"
+
+
+def read_poses(path: Path) -> Poses:
+    """Read poses from comma-separated text, one a line; a first line of names and text after ``#`` are ignored.
+
+    A line has 3 numbers, a translation; 7, a translation and a quaternion w, x, y, z; or 12 or 16, a matrix row by row.
+    """
+    import numpy as np
+
+    from choque.files.source import read_text
+    from choque.meshes.poses import as_poses
+
+    lines = [line.partition("#")[0].strip() for line in read_text(path, "comma-separated text").splitlines()]
+    rows = [[word.strip() for word in line.replace(";", ",").split(",")] for line in lines if line]
+    if rows and not _is_number(rows[0][0]):
+        rows = rows[1:]
+    if not rows:
+        raise UnreadableFile(f"The file {path} has no poses; give one a line: {_LAYOUTS}.")
+    width = len(rows[0])
+    if width not in (3, 7, 12, 16):
+        raise UnreadableFile(f"The file {path} has lines of {width} fields; a pose is {_LAYOUTS}.")
+    for number, row in enumerate(rows):
+        if len(row) != width or not all(map(_is_number, row)):
+            raise UnreadableFile(f"Pose {number} in {path} is {', '.join(row)!r}; it must be {width} numbers.")
+    table = np.array(rows, np.float64)
+    if width == 3:
+        return as_poses((np.eye(3), table), str(path))
+    if width == 7:
+        return as_poses((_rotations(table[:, 3:], path), table[:, :3]), str(path))
+    matrix = np.zeros((len(table), 4, 4))
+    matrix[:, 3, 3] = 1
+    matrix[:, : width // 4] = table.reshape(len(table), -1, 4)
+    return as_poses(matrix, str(path))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _rotations(quaternion: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
+    import numpy as np
+
+    size = np.linalg.norm(quaternion, axis=1)
+    wrong = np.flatnonzero(~(np.abs(size - 1) < 1e-3))
+    if len(wrong):
+        raise UnreadableFile(
+            f"Pose {wrong[0]} in {path} has a quaternion of length {size[wrong[0]]:.6g}; that of a rotation has "
+            "length 1."
+        )
+    w, x, y, z = (quaternion / size[:, None]).T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.ascontiguousarray(np.array(rows).transpose(2, 0, 1))

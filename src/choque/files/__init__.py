@@ -2,7 +2,7 @@
 
 A file is read by its suffix and confirmed by its content; an error is one sentence in a
 `choque.errors.UnreadableFile`. A file is written next to its target and then replaces it, so a reader never meets
-half a file. Modules of this package read and write further formats: `meshes`, `scans`, `voxel_text`.
+half a file. Modules of this package read and write further formats: `meshes`, `scans`.
 """
 
 from __future__ import annotations

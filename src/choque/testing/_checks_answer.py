@@ -9,8 +9,7 @@ import numpy as np
 
 from choque._core.types import Pairs
 from choque.testing import oracle, scenes
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject, scene_of
+from choque.testing._subject import Subject, broad_phase_check, scene_of
 from choque.testing.scenes import FloatName, Scene
 
 FLOATS: tuple[FloatName, ...] = ("float32", "float64")

@@ -12,8 +12,7 @@ import numpy as np
 from choque.broad import BroadPhase
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject, Trial
+from choque.testing._subject import Subject, Trial, broad_phase_check
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "copy()": lambda broad: broad.copy(),

@@ -8,8 +8,7 @@ import numpy as np
 
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject
+from choque.testing._subject import Subject, broad_phase_check
 
 COUNT = 80
 

@@ -13,8 +13,7 @@ from choque.broad import BroadPhase
 from choque.errors import InvalidInput
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject, Trial
+from choque.testing._subject import Subject, Trial, broad_phase_check
 
 Mistake: TypeAlias = tuple[str, Callable[[Any], object], str]
 """What is wrong, the call that is, and what the error must name."""

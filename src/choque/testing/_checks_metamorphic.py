@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from choque._core.types import Pairs
 from choque.bounds import Boxes
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject, Trial, scene_of
+from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
 
 Whole: TypeAlias = NDArray[np.int64]
 Transform: TypeAlias = tuple[str, Callable[[Whole, Whole], tuple[NDArray[Any], NDArray[Any]]]]

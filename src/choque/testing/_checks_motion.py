@@ -14,8 +14,7 @@ from choque.broad import BroadPhase
 from choque.scene import BoxScene, generate
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject, Trial, scene_of
+from choque.testing._subject import Subject, Trial, broad_phase_check, scene_of
 from choque.testing.scenes import Corners, FloatName
 
 PLACES = 120

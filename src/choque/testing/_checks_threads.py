@@ -11,8 +11,7 @@ from choque._core.types import Pairs
 from choque.testing import scenes
 from choque.testing._mirror import Mirror
 from choque.testing._parallel import parallel_at_any_size
-from choque.testing._registry import broad_phase_check
-from choque.testing._subject import Subject
+from choque.testing._subject import Subject, broad_phase_check
 
 
 @broad_phase_check("thread-count")

@@ -14,12 +14,15 @@ from choque import broad
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds
 from choque.broad import BroadPhase, Index
-from choque.errors import InvalidInput
-from choque.testing._failure import ConformanceFailure
+from choque.errors import ChoqueError, InvalidInput
 from choque.testing.scenes import Scene
 
 Factory: TypeAlias = str | type[Index] | Callable[..., BroadPhase]
 """A registered name, a subclass of `Index`, or a function ``(bounds, **options) -> BroadPhase``."""
+
+
+class ConformanceFailure(ChoqueError, AssertionError):
+    """A method broke its contract; the message names the check, scene, settings and first wrong pair."""
 
 
 @dataclass(frozen=True)
@@ -150,3 +153,36 @@ def _pair(key: np.int64) -> tuple[int, int]:
 
 def _brief(value: Any) -> str:
     return f"<{len(value)} values>" if isinstance(value, np.ndarray) else repr(value)
+
+
+# Checks: functions with names, so that one can be run alone and pytest can list them all
+
+Body: TypeAlias = Callable[[Subject], None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property of a broad phase; calling it raises `ConformanceFailure` unless the method has it."""
+
+    name: str
+    explanation: str
+    body: Body
+
+    def __call__(
+        self, factory: Factory, *, thorough: bool = False, exact: bool = True, options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Run it; the arguments are those of `choque.testing.check_broad_phase`."""
+        self.body(Subject(self.name, factory, exact, thorough, dict(options or {})))
+
+
+broad_phase: dict[str, Check] = {}
+
+
+def broad_phase_check(name: str) -> Callable[[Body], Body]:
+    """Register a function of a `Subject` as the check ``name``; its docstring's first line explains it."""
+
+    def register(body: Body) -> Body:
+        broad_phase[name] = Check(name, (body.__doc__ or "").partition("\n")[0], body)
+        return body
+
+    return register

@@ -15,8 +15,7 @@ from choque.testing import (  # noqa: F401  (importing them registers their chec
     _checks_motion,
     _checks_threads,
 )
-from choque.testing._registry import Check, broad_phase
-from choque.testing._subject import Factory
+from choque.testing._subject import Check, Factory, broad_phase
 
 
 def broad_phase_checks() -> Iterator[tuple[str, Check]]:

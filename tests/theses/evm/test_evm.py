@@ -12,6 +12,7 @@ from choque.errors import ChoqueError, InvalidInput
 from choque.files.meshes import Mesh
 from choque.theses.evm import sweep, trie
 from choque.theses.evm.baselines import DenseMask, Octree, RunRows
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.pyramid import Pyramid
 from choque.theses.evm.surface import covered_surface, face_loops, solid_corners
 from choque.theses.evm.sweep import SweepCounters, keys_collide, sweep_collides
@@ -22,7 +23,7 @@ from choque.volumes.collision import search
 
 PUBLISHED = {1: (56, 96), 2: (56, 96), 3: (192, 368), 4: (248, 456)}
 CORNERS = {1: 56, 2: 56, 3: 192, 4: 248}
-SPHERE = phantoms.sphere_mesh()
+SPHERE = sphere_mesh()
 
 
 def test_tries_and_sweeps_on_random_pairs(thorough: bool) -> None:
@@ -161,7 +162,7 @@ def test_distant_volumes_are_separated_at_a_coarse_level() -> None:
 @pytest.mark.parametrize("per_unit", [1, 2, 3, 4])
 def test_the_published_counts(per_unit: int) -> None:
     """F-003-26, F-003-27."""
-    model = Volume.from_mesh(phantoms.sphere_mesh(), voxels_per_unit=per_unit, fill="surface").model
+    model = Volume.from_mesh(sphere_mesh(), voxels_per_unit=per_unit, fill="surface").model
     points, faces = covered_surface(model)
     assert (len(points), len(faces)) == PUBLISHED[per_unit]
     assert len(solid_corners(model)) == CORNERS[per_unit]

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choque.files.meshes import Mesh
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.triangles import TriangleSearch, colliding_triangles
-from choque.volumes import phantoms
 
-SPHERE = phantoms.sphere_mesh(8, 7)
+SPHERE = sphere_mesh(8, 7)
 
 
 def meeting_pairs(one: Mesh, two: Mesh) -> np.ndarray:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from choque.files.meshes import Mesh
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.triangles import colliding_triangles, triangles_meet
-from choque.volumes import phantoms
 
 BASE = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
-SPHERE = phantoms.sphere_mesh()
+SPHERE = sphere_mesh()
 
 
 def moved(shift: tuple[float, float, float]) -> Mesh:

@@ -14,8 +14,9 @@ from choque.studio.page.entries import Entry
 from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource, open_source
 from choque.studio.volumes.view import VolumeView
+from choque.theses.evm.objects import sphere_mesh
 from choque.volumes import phantoms
-from choque.volumes.reading import MODEL_SUFFIXES
+from choque.volumes.reading import suffixes
 
 EXAMPLES = {
     "vertebra-and-screw": "A synthetic vertebra and a screw.",
@@ -24,7 +25,7 @@ EXAMPLES = {
 }
 
 
-SUFFIXES = tuple(sorted({*scans.READERS, *meshes.READERS, *MODEL_SUFFIXES} - {".npy", ".npz"}))
+SUFFIXES = tuple(suffix for suffix in suffixes(scans.READERS, meshes.READERS) if suffix not in (".npy", ".npz"))
 """Suffixes of files that can only hold volumes; .npy and .npz hold boxes by default."""
 
 MAX_PROBED_FILES = 20
@@ -89,7 +90,7 @@ def is_volume(word: str) -> bool:
 
 def _example(name: str) -> VolumePair:
     if name == "two-spheres":
-        sphere = phantoms.sphere_mesh()
+        sphere = sphere_mesh()
         one, two = (VolumeSource(f"{which} sphere", mesh=sphere) for which in ("first", "second"))
         pair = VolumePair(one, two, voxels_per_unit=8.0)
         pair.move_to((1.5, 0.0, 1.0))

@@ -17,6 +17,7 @@ from choque.lab.result import Result
 from choque.lab.sampling import Plan
 from choque.lab.statistics import Estimate
 from choque.lab.study import Draw, Metric, Study
+from choque.theses.evm.objects import sphere_mesh
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -272,10 +273,10 @@ def wasted_space(*, conservative: bool = False) -> dict[int, float]:
 
     Conservative voxels hold all of the mesh; the layer of the thesis leaves parts of it out.
     """
-    from choque.volumes import Volume, phantoms
+    from choque.volumes import Volume
 
     shell = 4 / 3 * np.pi * (1 - 0.955**3)
-    mesh = phantoms.sphere_mesh()
+    mesh = sphere_mesh()
     shares = {}
     for n in range(1, 21):
         volume = Volume.from_mesh(mesh, voxels_per_unit=n, fill="surface", conservative=conservative).volume

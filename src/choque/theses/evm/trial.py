@@ -16,6 +16,7 @@ from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
 from choque.theses.evm.baselines import DenseMask, Mask, Shift
 from choque.theses.evm.holders import HOLDERS, Instance
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.surface import covered_surface
 from choque.volumes import ExtremeVertices, Volume, phantoms
 
@@ -97,7 +98,7 @@ def random_volume(vertex_count: int, random: np.random.Generator) -> Mask:
 
 
 def _spheres(scene: str, n: int, placements: int) -> Instance:
-    mesh = phantoms.sphere_mesh()
+    mesh = sphere_mesh()
     mask: Mask = Volume.from_mesh(mesh, voxels_per_unit=n, fill="surface").voxels()
     shift = [0, 0, 0]
     shift["xyz".index(scene[-1])] = 2 * n + 1

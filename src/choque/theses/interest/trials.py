@@ -24,12 +24,12 @@ from choque.interest import Areas
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import Trial
 from choque.lab.verdict import Verdict
+from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.triangles import triangles_meet
 from choque.theses.interest.arena import Arena
 from choque.theses.interest.config import InterestConfig
 from choque.theses.interest.methods import LEGACY, make_method
 from choque.theses.interest.repeated_pairs import distinct_by_scan
-from choque.volumes.phantoms import sphere_mesh
 
 Triangles = NDArray[np.float64]
 """(m, 3, 3): the corners of triangles."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from choque.errors import UnknownName, UnreadableFile
-from choque.files.voxel_text import read_evm, read_vox, write_evm, write_vox
+from choque.theses.evm.voxel_text import read_evm, read_vox, write_evm, write_vox
 from choque.volumes import Volume
 
 L_PRISM = """#EV: 12 Order: ZYX

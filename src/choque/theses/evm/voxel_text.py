@@ -24,6 +24,9 @@ from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.budget import check_size
 from choque.files.source import Numbers, describe, is_text, naming_damage, read_head, text_lines
+from choque.volumes import ExtremeVertices, Lattice, Volume
+from choque.volumes.keys import ORDERS
+from choque.volumes.reading import VolumeFormat
 
 _UNIT = (1.0, 1.0, 1.0)
 _ZERO = (0.0, 0.0, 0.0)
@@ -159,3 +162,45 @@ def write_vox(
         for block in turned.tolist():
             handle.write(b"\n")
             handle.writelines((" ".join(map(str, line)) + "\n").encode() for line in block)
+
+
+# As formats of volumes
+
+
+def _read_vertices(path: str | os.PathLike[str], **options: Any) -> Volume:
+    found = read_evm(path, **options)
+    if found.order not in ORDERS[3]:
+        raise UnreadableFile(f"The file {path} names the order {found.order!r}; orders are {', '.join(ORDERS[3])}.")
+    try:
+        model = ExtremeVertices.from_points(found.points, order=found.order)
+    except InvalidInput as problem:
+        raise UnreadableFile(f"The file {path} holds no solid. {problem}") from problem
+    return Volume(model, Lattice.make(found.spacing, found.origin))
+
+
+def _write_vertices(path: str | os.PathLike[str], volume: Volume, **options: Any) -> None:
+    model, lattice = volume.model, volume.lattice
+    write_evm(path, VertexFile(model.points, model.order, lattice.spacing, lattice.origin), **options)
+
+
+def _read_voxels(path: str | os.PathLike[str], **options: Any) -> Volume:
+    mask, first = read_vox(path, **options)
+    return Volume(ExtremeVertices.from_mask(mask, offset=first), Lattice())
+
+
+def _write_voxels(path: str | os.PathLike[str], volume: Volume, **options: Any) -> None:
+    write_vox(path, volume.model.mask(), _whole_corner(volume), **options)
+
+
+def _whole_corner(volume: Volume) -> tuple[int, int, int]:
+    corner = volume.bounds[0]
+    if volume.spacing != (1.0, 1.0, 1.0) or not np.array_equal(corner, np.rint(corner)):
+        raise InvalidInput(
+            f"The format .vox holds voxels of edge 1 at whole positions; these are {volume.spacing} at "
+            f"{corner.tolist()}. Write .evm, .nii.gz or .nrrd instead."
+        )
+    return (int(corner[0]), int(corner[1]), int(corner[2]))
+
+
+EVM = VolumeFormat(_read_vertices, _write_vertices)
+VOX = VolumeFormat(_read_voxels, _write_voxels)
