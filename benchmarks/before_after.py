@@ -4,6 +4,7 @@
     python benchmarks/before_after.py ../base . --quick              # small sizes, few turns: some minutes
     python benchmarks/before_after.py ../base . --line pairs --line world
     python benchmarks/before_after.py old/bin/python new/bin/python --json result.json
+    python benchmarks/before_after.py ../0.1.0 . --any-answer --release benchmarks/releases/0.2.0.csv
 
 Each environment (see `environments.py`) has one process. For every line both processes prepare the same data, and are
 then measured in turns (before, after, after, before, …) while the other one sleeps. A turn repeats the call until it
@@ -18,6 +19,7 @@ or failed.
 from __future__ import annotations
 
 import argparse
+import csv
 import gc
 import json
 import math
@@ -627,6 +629,18 @@ def _seconds(value: float) -> str:
     return f"{value * 1e9:.3g} ns"
 
 
+def write_release(results: Sequence[Result], path: Path) -> None:
+    """Write a row for each line: what `docs/images/speed_by_version.py` draws."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["line", "before [ms]", "after [ms]", "ratio", "low", "high"])
+        for result in results:
+            if not result.problem:
+                times = [f"{1e3 * statistics.median(seconds):.4g}" for seconds in (result.before, result.after)]
+                writer.writerow([result.name, *times, *(f"{part:.3f}" for part in (result.ratio, *result.interval()))])
+
+
 def chosen_names(names: Sequence[str], words: Sequence[str] | None) -> list[str]:
     """Return the names that contain one of ``words``; all without words."""
     return [name for name in names if not words or any(word in name for word in words)]
@@ -648,6 +662,9 @@ def main() -> int:
     parser.add_argument("--any-answer", action="store_true", help="judge lines whose answers were changed on purpose")
     parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="where compiled kernels are kept")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all turns as JSON")
+    parser.add_argument(
+        "--release", type=Path, metavar="CSV", help="write the medians of a release beside the last one"
+    )
     options = parser.parse_args()
     options.turns = options.turns or (5 if options.quick else 15)
     first = [f"first {name}, kernels {kind}" for name in FIRST_CALLS for kind in ("cached", "compiled")]
@@ -684,6 +701,8 @@ def main() -> int:
             worker.close()
         if options.json:
             options.json.write_text(json.dumps([asdict(result) for result in results], indent=1))
+        if options.release:
+            write_release(results, options.release)
     judgements = [result.judgement(options.tolerance) for result in results]
     print(", ".join(f"{judgements.count(word)} {word}" for word in ("faster", "same", "unclear", "slower", "failed")))
     return int(any(word in ("slower", "failed") for word in judgements))
