@@ -284,3 +284,34 @@ def test_refusals_of_saving(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     scene.write(tmp_path / "boxes.npz", scene.generate("uniform", 5))
     assert scene.files.read_boxes(tmp_path / "boxes.npz").box_count == 5
+
+
+def test_all_columns_of_bodies_are_written_read_and_simulated(
+    tmp_path: Path, assert_same: Callable[[BodyScene, BodyScene], None]
+) -> None:
+    further: dict[str, object] = {
+        "linear_damping": [0, 1, 2],
+        "angular_damping": 0.5,
+        "bullet": [True, False, False],
+        "group": [1, 2, 4],
+    }
+    further |= {"locked": [[1, 0, 0, 0, 0, 1], [0] * 6, [0] * 6], "mask": 2**32 - 2, "sensor": [False, True, False]}
+    further |= {"friction": 0.1, "rolling": 0.2, "elasticity": 0.3, "surface_velocity": (1, 2, 3)}
+    solids = boxes(np.eye(3) * 5, [1, 2, 3], solid=[0, 2, 2], **further)
+    made = BodyScene("all", join(solids, spheres(-np.eye(3) * 5, 1.0, **further)))
+    scene.write(tmp_path / "all.toml", made)
+    again = scene.read(tmp_path / "all.toml")
+    assert isinstance(again, BodyScene)
+    assert_same(again, made)
+    bodies = again.world(response="soft-step").bodies
+    for name in ("linear_damping", "bullet", "group", "locked", "mask", "sensor", "friction", "surface_velocity"):
+        np.testing.assert_array_equal(getattr(bodies, name), getattr(made.bodies, name))
+    assert len(bodies.hulls) == 2
+
+
+@pytest.mark.parametrize("line", ["locked = [true]", "locked = 1", "group = -1", "mask = 0.5", "linear_damping = -1"])
+def test_bad_columns_name_their_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(f'choque = 1\n[[bodies]]\nkind = "sphere"\n{line}\n')
+    with pytest.raises(UnreadableFile, match="line"):
+        scene.read(path)

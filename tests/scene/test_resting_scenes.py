@@ -62,3 +62,61 @@ def test_a_belt_carries_boxes() -> None:
     world, before = run("conveyor", 3, 90)
     moved = (world.bodies.position - before)[~world.bodies.static, 0]
     np.testing.assert_allclose(moved, 2.0 * 1.5, atol=0.6)
+
+
+def test_pyramids_stand_beside_each_other() -> None:
+    world, before = run("pyramids", 80, 90, base=5)
+    assert np.abs(world.bodies.position - before).max() < 0.02
+    assert world.asleep[~world.bodies.static].all()
+    assert len(np.unique(world.islands[~world.bodies.static])) == 6
+
+
+def test_a_turning_cross_stirs_bodies_and_none_leaves_the_drum() -> None:
+    world, before = run("washer", 24, 150)
+    moving, cross = ~world.bodies.static, world.bodies.angular_velocity[:, 2] != 0
+    away = np.linalg.norm(world.bodies.position[moving, :2], axis=1)
+    assert away.max() < np.linalg.norm(before[~moving, :2], axis=1).max()
+    assert np.abs(world.bodies.position[moving, 2]).max() < 3.5
+    assert np.linalg.norm(world.bodies.position - before, axis=1)[moving].min() > 0.2
+    assert (cross & ~moving).sum() == 2
+
+
+def test_a_house_of_cards_stands_by_friction_and_falls_without_it() -> None:
+    made = scene.find_bodies("house-of-cards")
+    for friction, stands in ((0.8, True), (0.05, False)):
+        world = made.world()
+        world.bodies.friction[:] = friction
+        before = world.bodies.position.copy()
+        for _ in range(180):
+            world.step(made.dt)
+        moved = np.linalg.norm(world.bodies.position - before, axis=1).max()
+        assert (moved < 0.02) == stands
+
+
+def test_a_top_precesses_by_the_closed_form() -> None:
+    """Steady precession of a symmetric top about its tip: the slow root of I₁ cos θ Ω² − I₃ ω Ω + m g h."""
+    made = scene.find_bodies("top")
+    world = made.world()
+    bodies, height = world.bodies, 0.4
+    third, first, lean = bodies.inertia[1, 1], bodies.inertia[1, 0] + height**2, np.cos(np.radians(20))
+    slow = min(np.roots([first * lean, -third * 60.0, 9.8 * height]).real)
+    angles = []
+    for _ in range(480):
+        world.step(made.dt)
+        axis = bodies.rotation[1, :, 1]
+        angles.append(np.arctan2(axis[0], axis[2]))
+    course = np.unwrap(angles)
+    assert (course[-1] - course[0]) / (479 * made.dt) == pytest.approx(slow, rel=0.02)
+    assert np.degrees(np.arccos(axis[1])) == pytest.approx(20, abs=1)
+
+
+def test_a_ball_rolls_and_another_slides_by_the_closed_forms() -> None:
+    made = scene.find_bodies("roll-and-slide")
+    world = made.world()
+    before = world.bodies.position.copy()
+    for _ in range(120):
+        world.step(made.dt)
+    way = np.linalg.norm(world.bodies.position - before, axis=1)[1:]
+    np.testing.assert_allclose(way, 0.5 * 9.8 * np.sin(np.radians(20)) * 2**2 * np.array([5 / 7, 1]), rtol=0.01)
+    spin = np.linalg.norm(world.bodies.angular_velocity, axis=1)[1:] * 0.5
+    np.testing.assert_allclose(spin, [np.linalg.norm(world.bodies.velocity[1]), 0], atol=0.01)

@@ -10,15 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.columns import Column, ColumnTable
+from choque._core.filter import EVERY_GROUP
 from choque.dynamics.response import rotations
 from choque.errors import InvalidInput
 from choque.narrow import shapes
+from choque.narrow.solids import solid_names
 
 SPHERE, CAPSULE, TILE, BOX, GROUND = shapes.SPHERE, shapes.CAPSULE, shapes.TILE, shapes.CONVEX, shapes.PLANE
-"""The kinds of bodies in scenes; convex bodies are boxes."""
+"""The kinds of bodies in scenes; convex bodies are boxes and other solids, see `SOLIDS`."""
 
 KIND_WORDS = ("sphere", "capsule", "tile", "box", "ground")
 """The words for the kinds in scene files, in the order of their numbers."""
+
+SOLIDS = ("box", *(name for name in solid_names() if name != "cube"))
+"""The words for convex bodies, in the order of the column `BodyColumns.solid`; each fills the box of its size."""
 
 SIZE_WORDS = (("radius",), ("radius", "length"), ("length", "width"), ("size", "size", "size"), ())
 """The meaning of the columns of `BodyColumns.size` for each kind; a box has three edges."""
@@ -42,7 +47,15 @@ DEFAULTS: dict[str, Any] = {
     "friction": 0.6,
     "rolling": 0.0,
     "surface_velocity": 0.0,
+    "linear_damping": 0.0,
+    "angular_damping": 0.0,
     "static": False,
+    "bullet": False,
+    "sensor": False,
+    "locked": False,
+    "group": 1,
+    "mask": EVERY_GROUP,
+    "solid": 0,
     "drawn": True,
     "rocket": False,
     "color": (200, 200, 200),
@@ -71,6 +84,10 @@ class BodyColumns(ColumnTable):
         (n,): elasticity is from 0 to 1; friction and rolling are not negative, and for ``soft-step``.
     surface_velocity
         (n, 3): how fast the surface runs along the body, for ``soft-step`` [unit/s].
+    linear_damping, angular_damping, bullet, sensor, locked, group, mask
+        As in `choque.world.Bodies`.
+    solid
+        (n,) int8: which solid a box is, a number of `SOLIDS`; 0 for boxes and for other kinds.
     static, drawn, rocket
         (n,) bool: a static body has infinite mass but moves with its velocity; a rocket is a capsule that is drawn
         differently.
@@ -90,7 +107,15 @@ class BodyColumns(ColumnTable):
     friction: Values
     rolling: Values
     surface_velocity: Vectors
+    linear_damping: Values
+    angular_damping: Values
     static: Flags
+    bullet: Flags
+    sensor: Flags
+    locked: Flags
+    group: NDArray[np.uint32]
+    mask: NDArray[np.uint32]
+    solid: NDArray[np.int8]
     drawn: Flags
     rocket: Flags
     color: NDArray[np.uint8]
@@ -108,7 +133,15 @@ class BodyColumns(ColumnTable):
         "friction": (np.float64, ()),
         "rolling": (np.float64, ()),
         "surface_velocity": (np.float64, (3,)),
+        "linear_damping": (np.float64, ()),
+        "angular_damping": (np.float64, ()),
         "static": (np.bool_, ()),
+        "bullet": (np.bool_, ()),
+        "sensor": (np.bool_, ()),
+        "locked": (np.bool_, (6,)),
+        "group": (np.uint32, ()),
+        "mask": (np.uint32, ()),
+        "solid": (np.int8, ()),
         "drawn": (np.bool_, ()),
         "rocket": (np.bool_, ()),
         "color": (np.uint8, (3,)),
@@ -158,12 +191,17 @@ def _column(name: str, value: ArrayLike, count: int | None) -> NDArray[Any]:
     return _typed(name, value, dtype, (-1 if count is None else count, *tail))
 
 
+_WHOLE = {"color": 255, "group": EVERY_GROUP, "mask": EVERY_GROUP, "solid": len(SOLIDS) - 1, "locked": 1}
+"""The greatest value of columns of whole numbers."""
+
+
 def _typed(name: str, value: ArrayLike, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return a copy of a value, broadcast to ``shape``; -1 stands for its own number of rows."""
     try:
         given = np.asarray(value)
-        if name == "color" and not bool(((given >= 0) & (given <= 255) & (given == np.floor(given))).all()):
-            raise InvalidInput("A color has a value that is not a whole number from 0 to 255.")
+        most = _WHOLE.get(name)
+        if most is not None and not bool(((given >= 0) & (given <= most) & (given == np.floor(given))).all()):
+            raise InvalidInput(f"The {name} of a body has a value that is not a whole number from 0 to {most}.")
         typed = given.astype(dtype)
         rows = len(typed) if shape[0] < 0 else shape[0]
         return np.array(np.broadcast_to(typed, (rows, *shape[1:])), order="C")
@@ -252,11 +290,12 @@ def _rules(bodies: BodyColumns) -> Iterator[tuple[str, NDArray[Any], NDArray[np.
     yield "mass", bodies.mass, ~_positive(bodies.mass), _POSITIVE
     elasticity = bodies.elasticity
     yield "elasticity", elasticity, ~((elasticity >= 0) & (elasticity <= 1)), "a number from 0 to 1"
-    for name in ("friction", "rolling"):
+    for name in ("friction", "rolling", "linear_damping", "angular_damping"):
         column = getattr(bodies, name)
         yield name, column, ~((column >= 0) & (column <= MAX_VALUE)), f"a number from 0 to {MAX_VALUE:g}"
     unfit = bodies.rocket & (bodies.kind != CAPSULE)
     yield "rocket", bodies.rocket, unfit, "false, for only capsules are drawn as rockets"
+    yield "solid", bodies.solid, (bodies.solid != 0) & (bodies.kind != BOX), "0, for only boxes are other solids"
 
 
 def _positive(column: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from math import ceil, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from choque._core import check
-from choque.scene.body_scenes.columns import BOX, CAPSULE, SPHERE, BodyColumns, boxes, ground, join, spheres, tiles
+from choque.scene.body_scenes.columns import (
+    BOX,
+    CAPSULE,
+    SOLIDS,
+    SPHERE,
+    BodyColumns,
+    boxes,
+    ground,
+    join,
+    spheres,
+    tiles,
+)
 from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.scene.generators import BodyRequest
 
@@ -18,10 +30,30 @@ def pyramid(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
     """Cubes in one plane, each row one shorter than the row below it; 5,050 of them have 100 in the lowest row."""
     friction, count = check.number(friction, "friction", 0.0), request.body_count
     base = max(1, ceil((sqrt(8 * count + 1) - 1) / 2))
-    rows = [(row, cube) for row in range(base) for cube in range(base - row)][:count]
+    return _cubes(request, _pyramid(base)[:count], friction)
+
+
+def pyramids(request: BodyRequest, *, base: int = 10, friction: float = 0.6) -> BodyColumns:
+    """Pyramids of cubes, ``base`` in the lowest row of each, beside and behind each other; the last may lack some."""
+    base, friction = check.whole_number(base, "base", 1), check.number(friction, "friction", 0.0)
+    one = _pyramid(base)
+    many = ceil(request.body_count / len(one))
+    beside = max(1, ceil(sqrt(many * 3 / (base + 2))))
+    place = np.stack(np.unravel_index(np.arange(many), (ceil(many / beside) or 1, beside)), axis=1)[:, ::-1]
+    shift = (place - (place.max(axis=0, initial=0) / 2)) * [base + 2.0, 3.0]
+    position = one + shift[:, np.newaxis] @ [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    return _cubes(request, position.reshape(-1, 3)[: request.body_count], friction)
+
+
+def _pyramid(base: int) -> NDArray[np.float64]:
+    """Return the centres of the cubes of a pyramid, row by row."""
+    rows = [(row, cube) for row in range(base) for cube in range(base - row)]
     row, cube = np.array(rows, np.float64).reshape(-1, 2).T
-    position = np.stack([cube - (base - row - 1) / 2, row + 0.5, np.zeros(count)], axis=1)
-    colors = bright_colors(request.random(), count)
+    return np.stack([cube - (base - row - 1) / 2, row + 0.5, np.zeros(len(row))], axis=1)
+
+
+def _cubes(request: BodyRequest, position: NDArray[np.float64], friction: float) -> BodyColumns:
+    colors = bright_colors(request.random(), len(position))
     return join(
         ground(friction=friction, elasticity=0.0, color=FLOOR),
         boxes(position, 1.0, acceleration=GRAVITY, elasticity=0.0, friction=friction, color=colors),
@@ -95,28 +127,55 @@ def _tilts(angle: float, axis: int) -> np.ndarray:
 
 
 def rubble(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
-    """Balls, capsules and boxes, turned every way, fall into an open box and come to rest."""
+    """Balls, capsules, boxes and octahedra, turned every way, fall into an open box and come to rest."""
     friction, count = check.number(friction, "friction", 0.0), request.body_count
-    random = request.random()
-    kind = np.array([SPHERE, CAPSULE, BOX])[np.arange(count) % 3]
-    size = np.zeros((count, 3))
-    size[kind == SPHERE, 0] = 0.5
-    size[kind == CAPSULE] = 0.35, 0.8, 0.0
-    size[kind == BOX] = 0.9, 0.7, 0.8
-    pitch = (1.6, 1.6, 1.6)
     tower = np.array(block_counts(count, flatness=2.0)) * 1.6
-    falling = BodyColumns.filled(
-        kind,
-        block(count, pitch, flatness=2.0),
-        size,
-        angles=random.uniform(0.0, 360.0, (count, 3)),
+    falling = _mixed(request, block(count, (1.6, 1.6, 1.6), flatness=2.0), friction)
+    return join(falling, walls(tower + 0.4, elasticity=0.0, lidded=False))
+
+
+def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float) -> BodyColumns:
+    """Return balls, capsules, boxes and octahedra in turn, turned every way, none farther than 0.8 from its centre."""
+    random, number = request.random(), np.arange(len(position)) % 4
+    sizes = np.array([(0.5, 0.0, 0.0), (0.35, 0.8, 0.0), (0.9, 0.7, 0.8), (1.2, 1.2, 1.2)])
+    return BodyColumns.filled(
+        np.array([SPHERE, CAPSULE, BOX, BOX])[number],
+        position,
+        sizes[number],
+        solid=np.where(number == 3, SOLIDS.index("octahedron"), 0),
+        angles=random.uniform(0.0, 360.0, (len(position), 3)),
         acceleration=GRAVITY,
         elasticity=0.0,
         friction=friction,
         rolling=0.05,
-        color=bright_colors(random, count),
+        color=bright_colors(random, len(position)),
     )
-    return join(falling, walls(tower + 0.4, elasticity=0.0, lidded=False))
+
+
+def washer(request: BodyRequest, *, speed: float = 60.0) -> BodyColumns:
+    """Bodies of all kinds are stirred in a drum by a cross that turns at ``speed`` degrees a second."""
+    speed, count = check.number(speed, "speed", -360.0, 360.0), request.body_count
+    radius = 4.0
+    while len(place := _ring(radius)) < count:
+        radius += 0.5
+    side, turn = np.arange(12), np.arange(12) * 30.0
+    around = np.stack([np.cos(np.radians(turn)), np.sin(np.radians(turn)), 0 * side], axis=1) * (radius + 0.5)
+    fixed = {"static": True, "elasticity": 0.0}
+    drum = boxes(around, (1.0, 0.65 * radius, 7.0), angles=turn[:, np.newaxis] * [0, 0, 1], color=FLOOR, **fixed)
+    lids = boxes([[0, 0, -4.0], [0, 0, 4.0]], (2.4 * radius, 2.4 * radius, 1.0), drawn=[True, False], **fixed)
+    cross = boxes(
+        np.zeros((2, 3)), [(1.7 * radius, 0.4, 6.6), (0.4, 1.7 * radius, 6.6)], spin=(0, 0, speed), color=FLOOR, **fixed
+    )
+    return join(drum, lids, cross, _mixed(request, place[:count], 0.6))
+
+
+def _ring(radius: float) -> NDArray[np.float64]:
+    """Return places for bodies in a drum, beside the cross."""
+    cells = np.arange(-ceil(radius), ceil(radius) + 1) * 1.65
+    grid = np.stack(np.meshgrid(cells, cells, [-2.5, -0.85, 0.85, 2.5], indexing="ij"), axis=-1).reshape(-1, 3)
+    is_free = (np.abs(grid[:, :2]).min(axis=1) > 1.2) & (np.linalg.norm(grid[:, :2], axis=1) < radius - 1.2)
+    places: NDArray[np.float64] = grid[is_free]
+    return places
 
 
 def conveyor(request: BodyRequest, *, speed: float = 2.0) -> BodyColumns:

@@ -18,6 +18,7 @@ from choque.scene.body_scenes.columns import (
     GROUND,
     KIND_WORDS,
     MAX_VALUE,
+    SOLIDS,
     SPHERE,
     TILE,
     BodyColumns,
@@ -48,6 +49,7 @@ GENERATORS: Generators[BodyGenerator] = Generators(
         "dominoes": "choque.scene.body_scenes.resting:dominoes",
         "hopper": "choque.scene.body_scenes.resting:hopper",
         "pyramid": "choque.scene.body_scenes.resting:pyramid",
+        "pyramids": "choque.scene.body_scenes.resting:pyramids",
         "rubble": "choque.scene.body_scenes.resting:rubble",
         "stack": "choque.scene.body_scenes.resting:stack",
         "gas": "choque.scene.body_scenes.balls:gas",
@@ -55,10 +57,17 @@ GENERATORS: Generators[BodyGenerator] = Generators(
         "pile": "choque.scene.body_scenes.pile:pile",
         "pins": "choque.scene.body_scenes.pins:pins",
         "ramp": "choque.scene.body_scenes.ramp:ramp",
+        "washer": "choque.scene.body_scenes.resting:washer",
     },
     group="choque.body_scenes",
 )
 
+
+SHARED = (
+    *("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping"),
+    *("static", "bullet", "sensor", "locked", "group", "mask", "color", "drawn"),
+)
+"""Columns that mean the same in a scene and in a world."""
 
 ASIDE = 28.0
 """Yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen."""
@@ -188,12 +197,7 @@ def _add(world: World, kind: int, bodies: BodyColumns) -> None:
         "angular_velocity": world.response.angular_velocity(bodies.spin),
         "rotation": world.response.rotations(bodies.angles),
         "restitution": bodies.elasticity,
-        "friction": bodies.friction,
-        "rolling": bodies.rolling,
-        "surface_velocity": bodies.surface_velocity,
-        "static": bodies.static,
-        "color": bodies.color,
-        "drawn": bodies.drawn,
+        **{name: getattr(bodies, name) for name in SHARED},
     }
     first, second = bodies.size[:, 0], bodies.size[:, 1]
     if kind == SPHERE:
@@ -203,10 +207,22 @@ def _add(world: World, kind: int, bodies: BodyColumns) -> None:
     elif kind == TILE:
         world.add_tiles(bodies.position, first, second, **shared)
     elif kind == BOX:
-        world.add_boxes(bodies.position, bodies.size, **shared)
+        _add_solids(world, bodies, shared)
     else:
         for row, height in enumerate(bodies.position[:, 1].tolist()):
             world.add_ground(height, **{key: column[row : row + 1] for key, column in shared.items()})
+
+
+def _add_solids(world: World, bodies: BodyColumns, shared: dict[str, Any]) -> None:
+    """Add boxes, and the other solids that occur, each as large as its box."""
+    if not bodies.solid.any():
+        world.add_boxes(bodies.position, bodies.size, **shared)
+        return
+    from choque.narrow.hulls import Hulls
+
+    used, row = np.unique(bodies.solid, return_inverse=True)
+    hulls = Hulls.solids(*("cube" if solid == 0 else SOLIDS[solid] for solid in used.tolist()))
+    world.add_hulls(hulls, bodies.position, 0.5 * bodies.size, row=row.reshape(-1), **shared)
 
 
 def steps_per_second(value: object) -> int:

@@ -34,6 +34,7 @@ from choque.scene.body_scenes.columns import (
     CAPSULE,
     GROUND,
     KIND_WORDS,
+    SOLIDS,
     SPHERE,
     TILE,
     BodyColumns,
@@ -48,9 +49,10 @@ VERSION = 1
 """The version of the format that this reads and writes."""
 
 VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
-VALUES = ("mass", "elasticity", "friction", "rolling")
-FLAGS = ("static", "drawn", "rocket")
-MATERIAL = ("mass", "elasticity", "friction", "rolling", "color", "drawn")
+VALUES = ("mass", "elasticity", "friction", "rolling", "linear_damping", "angular_damping", "group", "mask")
+FLAGS = ("static", "drawn", "rocket", "bullet", "sensor")
+MATERIAL = ("mass", "elasticity", "friction", "rolling", "color", "drawn", "group", "mask")
+MOVING = (*VECTORS, *VALUES, "static", "drawn", "color", "bullet", "sensor", "locked")
 
 SIZES: dict[int, dict[str, float]] = {
     SPHERE: {"radius": 1.0},
@@ -62,10 +64,10 @@ SIZES: dict[int, dict[str, float]] = {
 """The keys of the size of each kind, with their defaults."""
 
 ATTRIBUTES: dict[int, tuple[str, ...]] = {
-    SPHERE: (*VECTORS, *VALUES, "static", "drawn", "color"),
-    CAPSULE: (*VECTORS, *VALUES, "static", "drawn", "color", "rocket"),
-    TILE: (*VECTORS, *VALUES, "drawn", "color"),
-    BOX: (*VECTORS, *VALUES, "static", "drawn", "color"),
+    SPHERE: MOVING,
+    CAPSULE: (*MOVING, "rocket"),
+    TILE: (*VECTORS, *VALUES, "drawn", "color", "sensor"),
+    BOX: MOVING,
     GROUND: MATERIAL,
 }
 """The other keys of each kind: one value for all bodies of the entry, or one for each."""
@@ -207,16 +209,18 @@ def _generated(entry: TomlTable) -> BodyColumns:
 
 def _listed(entry: TomlTable, materials: dict[str, dict[str, Any]]) -> BodyColumns:
     word, material = entry.text("kind"), entry.text("material", "default")
-    if word not in KIND_WORDS:
-        raise entry.unfit("kind", f"one of {', '.join(KIND_WORDS)}; or give a generator instead")
+    if word not in (*KIND_WORDS, *SOLIDS):
+        raise entry.unfit("kind", f"one of {', '.join((*KIND_WORDS, *SOLIDS[1:]))}; or give a generator instead")
     if material not in materials:
         raise entry.unfit("material", f"one of those under [materials]: {', '.join(materials)}")
-    kind = KIND_WORDS.index(word)
+    kind = BOX if word in SOLIDS else KIND_WORDS.index(word)
     place = "height" if kind == GROUND else "position"
     entry.require_known(f"a {word}", ("kind", place, *SIZES[kind], *ATTRIBUTES[kind], "material", "ids"))
     position = _positions(entry, kind)
     attributes = {**materials["default"], **materials[material], **_attributes(entry, ATTRIBUTES[kind], len(position))}
-    return BodyColumns.filled(kind, position, _sizes(entry, kind, len(position)), **attributes)
+    attributes["solid"] = SOLIDS.index(word) if word in SOLIDS else 0
+    with entry.placing("kind"):
+        return BodyColumns.filled(kind, position, _sizes(entry, kind, len(position)), **attributes)
 
 
 def _positions(entry: TomlTable, kind: int) -> NDArray[np.float64]:
@@ -242,6 +246,7 @@ def _attributes(entry: TomlTable, keys: tuple[str, ...], count: int) -> dict[str
         **dict.fromkeys(VALUES, entry.values),
         **dict.fromkeys(FLAGS, entry.flags),
         "color": entry.colors,
+        "locked": entry.locks,
     }
     return {key: readers[key](key, count) for key in keys if key in entry}
 

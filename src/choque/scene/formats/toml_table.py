@@ -123,6 +123,15 @@ class TomlTable:
             raise self.unfit(key, "three whole numbers from 0 to 255 in brackets, or a list of such rows")
         return rows
 
+    def locks(self, key: str, count: int) -> NDArray[np.bool_]:
+        """Six truth values for all bodies, (6,), or for each of ``count``, (count, 6)."""
+        value: Any = self._entries.get(key)
+        rows = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+        fits = all(isinstance(row, list) and len(row) == 6 and all(map(_is_flag, row)) for row in rows)
+        if not fits or len(rows) not in (1, count):
+            raise self.unfit(key, f"six of true and false in brackets, or a list of {count} such rows")
+        return np.array(rows if rows is value else value, dtype=bool)
+
     def values(self, key: str, count: int) -> NDArray[np.float64]:
         """A number for all bodies, (), or one for each, (count,)."""
         return np.array(self._each(key, count, _is_number, "a number", "numbers"), dtype=np.float64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from choque._core.types import Rows
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
-from choque.scene.body_scenes.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, BodyColumns
+from choque.scene.body_scenes.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, SOLIDS, BodyColumns
 from choque.scene.body_scenes.scene import WORLD_SETTINGS, BodyScene
 from choque.scene.files import SceneFormat
 from choque.scene.formats.toml_reader import ATTRIBUTES, SIZES, VERSION, read_toml
@@ -41,9 +41,10 @@ def _document(scene: BodyScene) -> Iterator[str]:
     own = {key: value for key, value in scene.settings.items() if value is not None}
     yield from _table("world", {key: value for key, value in own.items() if key in WORLD_SETTINGS})
     yield from _table("world.broad_options", {key: value for key, value in own.items() if key not in WORLD_SETTINGS})
-    entries = _runs(scene.bodies.kind)
+    kinds = scene.bodies.kind + np.where(scene.bodies.kind == BOX, 10 * scene.bodies.solid, 0)
+    entries = _runs(kinds)
     in_order = len(entries) <= MAX_RUNS
-    for rows in entries if in_order else _kinds(scene.bodies.kind):
+    for rows in entries if in_order else _kinds(kinds):
         yield from _entry(scene.bodies.take(rows))
         if not in_order:
             yield f"ids = {_text(rows.tolist())}"
@@ -56,21 +57,22 @@ def _table(name: str, values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{_key(key)} = {_text(value)}"
 
 
-def _runs(kind: NDArray[np.int8]) -> list[Rows]:
+def _runs(kind: NDArray[np.integer[Any]]) -> list[Rows]:
     """Cut the rows where the kind changes; each ground is on its own."""
     cuts = np.flatnonzero((kind[1:] != kind[:-1]) | (kind[1:] == GROUND)) + 1
     return np.split(np.arange(len(kind)), cuts) if len(kind) else []
 
 
-def _kinds(kind: NDArray[np.int8]) -> list[Rows]:
+def _kinds(kind: NDArray[np.integer[Any]]) -> list[Rows]:
     """Collect the rows of each kind; each ground is on its own."""
-    together = [np.flatnonzero(kind == number) for number in range(GROUND)]
-    return [rows for rows in together if len(rows)] + list(np.flatnonzero(kind == GROUND)[:, np.newaxis])
+    together = [np.flatnonzero(kind == number) for number in np.unique(kind).tolist() if number != GROUND]
+    return together + list(np.flatnonzero(kind == GROUND)[:, np.newaxis])
 
 
 def _entry(bodies: BodyColumns) -> Iterator[str]:
     kind = int(bodies.kind[0])
-    yield from ("", "[[bodies]]", f'kind = "{KIND_WORDS[kind]}"')
+    word = SOLIDS[bodies.solid[0]] if kind == BOX else KIND_WORDS[kind]
+    yield from ("", "[[bodies]]", f'kind = "{word}"')
     if kind == GROUND:
         yield f"height = {_text(float(bodies.position[0, 1]))}"
     else:
