@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
-from choque.studio.film import Look, axis_boxes, draw_frame, film_frames, make_film, oriented_boxes, rate_of
+from choque.studio.film import Look, axis_boxes, captioned, draw_frame, film_frames, make_film, oriented_boxes, rate_of
 from choque.studio.glow import Glow
 from choque.studio.png import png_bytes
 from choque.studio.stage.camera import VIEW_ANGLE, Follower, directions, framing
@@ -143,6 +143,26 @@ def test_hidden_bodies_are_not_drawn(tmp_path: Path) -> None:
         Recorder(tmp_path / f"{count}.choque", world).close()
         pictures.append(pixels(Recording(tmp_path / f"{count}.choque"), tmp_path, SMALL))
     assert (pictures[0] == pictures[1]).all()  # nothing but the ground and the sky
+
+
+def test_where_all_collide_only_the_hardest_hit_glow() -> None:
+    glow = Glow(np.zeros(400, np.bool_), 0.5)
+    random = np.random.default_rng(0)
+    place = random.uniform(0, 10, (400, 3))
+    for frame in range(30):
+        place = place + random.normal(size=(400, 3)) * 0.1  # every body changes its velocity in every frame
+        glow.advance(frame / 60, place)
+        assert glow.light.sum() <= 0.15 * 400 + 1
+    assert glow.light.sum() > 10
+
+
+def test_a_caption_is_written_at_the_bottom_and_has_its_values() -> None:
+    image = np.full((90, 160, 3), 40, np.uint8)
+    seen = [captioned(image, words, {"time": "1.50 s"}) for words in ("t = {time}", "t = 1.50 s", "t = 2.50 s")]
+    np.testing.assert_array_equal(seen[0], seen[1])
+    assert (seen[0] != seen[2]).any()
+    assert (seen[0][:60] == 40).all()
+    assert (seen[0][60:] > 200).any()
 
 
 def test_what_collides_glows_in_a_film_and_fades() -> None:

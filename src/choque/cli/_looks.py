@@ -41,6 +41,11 @@ class Looks:
         bool, typer.Option("--contacts", help="Bodies: show contacts, their normals, and sparks in films.")
     ] = False
     pairs: Annotated[bool, typer.Option("--pairs", help="Bodies: show candidate pairs.")] = False
+    tree: Annotated[bool, typer.Option("--tree", help="Bodies: show the tree that finds candidates.")] = False
+    caption: Annotated[
+        str | None,
+        typer.Option("--caption", metavar="TEXT", help="Text at the bottom; {time}, {frame}, {bodies}, {contacts}."),
+    ] = None
     axes: Annotated[bool, typer.Option("--axes", help="Bodies: show the coordinate axes.")] = False
     show: Annotated[
         str | None,
@@ -79,6 +84,8 @@ class Looks:
             oriented_boxes=self.oriented,
             contacts=self.contacts,
             pairs=self.pairs,
+            tree=self.tree,
+            caption=self.caption,
             axes=self.axes,
             shadows=not self.draft,
             smoothing=1 if self.draft else 2,

@@ -18,8 +18,8 @@ def video(
         list[str],
         typer.Argument(
             metavar="THING... FILE",
-            help="A recording, a scene, a generator with :n, a kinetic scene, or two volumes; then the .mp4, .webm or "
-            ".gif to write, or a .png for one frame.",
+            help="A recording, a scene, a generator with :n, a kinetic scene, or two volumes; then the "
+            ".mp4, .webm, .webp or .gif to write, or a .png for one frame.",
             show_default=False,
         ),
     ],
@@ -46,6 +46,7 @@ def video(
       choque video output/bowling--2024-05-01--12-00-00 bowling.mp4 --follow
       choque video recording.choque slow.gif --speed 0.25 --size 640x360
       choque video mixed-box:1000 box.mp4 --seconds 8
+      choque video pile:300 pile.webp --tree --caption '{time}, {contacts} contacts' --size 640x360
       choque video --study kinetic three-objects motion.gif
       choque video vertebra-and-screw drive.mp4 --option to=[8,-10,8] --seconds 4
     """
@@ -55,7 +56,7 @@ def video(
     from choque.studio.request import FilmRequest, PictureRequest
 
     if len(words) < 2:
-        raise InvalidInput("Give what to film and the .mp4, .webm, .gif or .png file to write, in this order.")
+        raise InvalidInput("Give what to film and the .mp4, .webm, .webp, .gif or .png file to write, in this order.")
     *things, output = words
     with as_far_as_it_goes(things):
         if Path(output).suffix.lower() == ".png":

@@ -25,7 +25,7 @@ from choque.record import BodyTable, Poses
 from choque.record import open as open_frames
 from choque.scene import BodyScene
 from choque.scene.files import find_boxes
-from choque.studio.film import check_film, draw_frame, make_film, rate_of, require_film, write_film
+from choque.studio.film import captioned, check_film, draw_frame, make_film, rate_of, require_film, write_film
 from choque.studio.page.entries import entry_of, find_view
 from choque.studio.page.points import PointsView
 from choque.studio.page.stage import FRAMES_A_SECOND
@@ -352,7 +352,10 @@ def _write(
     count = max(2, round(seconds * rate) + 1)
 
     def images() -> Iterator[Image]:
-        return (draw(number / (count - 1)) for number in range(count))
+        for number in range(count):
+            image, caption = draw(number / (count - 1)), request.look.caption
+            time = f"{number / rate * request.speed:.2f} s"
+            yield image if caption is None else captioned(image, caption, {"time": time, "frame": f"{number:,}"})
 
     write_film(target, images(), request.look.size, rate, count, progress)
     return count

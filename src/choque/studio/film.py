@@ -7,7 +7,7 @@ beside its target and replaces it once it is complete.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from pathlib import Path
@@ -91,7 +91,7 @@ RATES = (25, 30, 60, 120)
 GIF_RATE = 25
 """Frame rate of GIF files: they count hundredths of a second, and viewers slow down faster ones."""
 
-SUFFIXES = (".mp4", ".gif", ".webm")
+SUFFIXES = (".mp4", ".gif", ".webm", ".webp")
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,8 @@ class Look:
         Whether boxes of bodies are drawn as wireframes: axis-aligned ones in magenta, oriented ones in yellow.
     contacts, pairs
         Whether contacts, with their normals and sparks where bodies collide, and candidate pairs are found and drawn.
+    tree
+        Whether the boxes of the tree that finds the candidates are drawn, the levels in different colours.
     axes, shadows
         Whether they are drawn.
     smoothing
@@ -121,6 +123,8 @@ class Look:
         Instead of the camera of the scene.
     quiet
         Whether colours are toned down and what collides glows, as on the page; otherwise they are those of the scene.
+    caption
+        A line of text at the bottom; ``{time}``, ``{frame}``, ``{bodies}`` and ``{contacts}`` stand for their values.
     """
 
     size: tuple[int, int] = (1280, 720)
@@ -130,12 +134,14 @@ class Look:
     oriented_boxes: bool = False
     contacts: bool = False
     pairs: bool = False
+    tree: bool = False
     axes: bool = False
     shadows: bool = True
     smoothing: int = 2
     definition: int | None = None
     camera: Camera | None = None
     quiet: bool = True
+    caption: str | None = None
 
 
 def film_frames(frames: Frames, rate: int, speed: float = 1.0) -> list[int]:
@@ -157,7 +163,7 @@ def make_film(
     look: Look | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Make a film, ``.mp4`` (H.264), ``.webm`` (VP9) or ``.gif``; return the number of its frames.
+    """Make a film, ``.mp4`` (H.264), ``.webm`` (VP9), ``.webp`` or ``.gif``; return the number of its frames.
 
     Parameters
     ----------
@@ -228,11 +234,13 @@ def check_film(target: Path, rate: int | None, speed: float) -> None:
 
 
 def rate_of(own: float, rate: int | None, target: Path) -> int:
-    """Return the frame rate of a film: ``rate``, or for None that of the source, at most 60; a GIF has 25."""
+    """Return the frame rate of a film: ``rate``, or for None the own one, at most 60, for .webp 25; a GIF has 25."""
     if target.suffix.lower() == ".gif":
         return GIF_RATE
     if rate is not None:
         return rate
+    if target.suffix.lower() == ".webp":
+        return GIF_RATE  # a page shows it as it does a GIF, and every frame is a picture
     return max((allowed for allowed in RATES[:3] if allowed <= own + 1e-9), default=RATES[0])
 
 
@@ -259,7 +267,7 @@ class _Painter:
         self._cast: BodyTable | None = None
         self._glow: Glow | None = None
         self._follower: Follower | None = None
-        self._detection = Detection(Settings().checked())
+        self._detection = Detection(Settings(broad="bvh" if look.tree else "auto").checked())
 
     def draw(self, index: int) -> NDArray[np.uint8]:
         """Draw a frame."""
@@ -276,17 +284,25 @@ class _Painter:
         stage.show(cast, poses)
         stage.set_colors(self._glow.colors(self._shown.color) if look.quiet else cast.color)
         _show_boxes(stage, cast, poses, look)
-        if look.contacts or look.pairs:
-            self._show_findings(time, cast, poses)
-        return stage.picture()
-
-    def _show_findings(self, time: float, cast: BodyTable, poses: Poses) -> None:
-        """Draw contacts and candidates of the frame, in front of the bodies, and sparks."""
         findings = Findings(bodies_of(cast, poses), self._detection)
-        for name in ("contacts", "pairs"):
-            if getattr(self._look, name):
+        self._show_findings(time, findings)
+        if look.caption is None:
+            return stage.picture()
+        values = {"time": f"{time:.2f} s", "frame": f"{index:,}", "bodies": f"{np.count_nonzero(~cast.static):,}"}
+        if "{contacts}" in look.caption:
+            values["contacts"] = f"{len(findings.detected.contacts):,}"
+        return captioned(stage.picture(), look.caption, values)
+
+    def _show_findings(self, time: float, findings: Findings) -> None:
+        """Draw contacts and candidates of the frame, in front of the bodies, the tree, and sparks."""
+        for name, is_shown in (("contacts", self._look.contacts), ("pairs", self._look.pairs)):
+            if is_shown:
                 drawing = OVERLAYS[name].draw(findings, Options())
                 self._stage.show_segments(name, drawing.lines, OVERLAYS[name].color, in_front=True)
+        if self._look.tree:
+            drawing = OVERLAYS["structure"].draw(findings, Options())
+            color = OVERLAYS["structure"].color if drawing.colors is None else drawing.colors
+            self._stage.show_segments("tree", drawing.lines, color)
         if self._look.contacts and self._glow is not None:
             self._glow.touch(time, findings.detected.contacts)
             self._stage.show_segments("sparks", *self._glow.sparks())
@@ -297,6 +313,21 @@ def _show_boxes(stage: RasterStage, cast: BodyTable, poses: Poses, look: Look) -
         stage.show_boxes("boxes", axis_boxes(cast, poses), BOX_COLOR)
     if look.oriented_boxes:
         stage.show_boxes("oriented", oriented_boxes(cast, poses), ORIENTED_COLOR)
+
+
+def captioned(image: NDArray[np.uint8], caption: str, values: Mapping[str, str]) -> NDArray[np.uint8]:
+    """Return a picture with a line of text at its bottom; ``{name}`` in it stands for a value."""
+    pillow: Any = require("PIL.Image", extra="video", purpose="to write captions")
+    draw: Any = require("PIL.ImageDraw", extra="video", purpose="to write captions")
+    font: Any = require("PIL.ImageFont", extra="video", purpose="to write captions")
+    for name, value in values.items():
+        caption = caption.replace(f"{{{name}}}", value)
+    size = max(11, image.shape[0] // 26)
+    shown = pillow.fromarray(image)
+    place = (size, image.shape[0] - size)
+    look = {"font": font.load_default(size), "anchor": "ls", "stroke_width": max(1, size // 10)}
+    draw.Draw(shown).text(place, caption, fill=(236, 240, 247), stroke_fill=(22, 28, 40), **look)
+    return np.asarray(shown)
 
 
 def write_film(
@@ -316,6 +347,11 @@ def write_film(
     elif target.suffix.lower() == ".webm":
         speed = ["-crf", "30", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "6", "-row-mt", "1"]
         options = {"codec": "libvpx-vp9", "output_params": speed}
+    elif target.suffix.lower() == ".webp":
+        options = {
+            "codec": "libwebp_anim",
+            "output_params": ["-loop", "0", "-quality", "40", "-compression_level", "4"],
+        }
     with beside(target) as partial:
         film = writer.write_frames(
             str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options

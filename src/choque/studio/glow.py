@@ -21,6 +21,9 @@ FULL = 0.35
 QUIETEST = 0.2
 """Jumps below this share of a full one are not drawn: resting bodies stay dark."""
 
+MAX_LIGHT, FEW = 0.15, 8.0
+"""The light of all bodies together is at most this share of their number, or that of this many bodies."""
+
 LEVELS = 12
 """Steps of the light."""
 
@@ -90,6 +93,10 @@ class Glow:
         full = max(FULL * self._fastest, self.size, 4.0 * float(np.linalg.norm(common)))
         fresh = np.clip((jump / full - QUIETEST) / (1.0 - QUIETEST), 0.0, 1.0)
         faded = self.light[self._moving] * np.exp(-elapsed / FADE)
+        # The greatest jumps first, until the share of light is used up: where all collide, all would glow.
+        order = np.argsort(-fresh, kind="stable")
+        most = max(MAX_LIGHT * len(fresh), FEW) - float(faded.sum())
+        fresh[order[np.cumsum(np.maximum(fresh - faded, 0.0)[order]) > most]] = 0.0
         self.light[self._moving] = np.maximum(faded, fresh)
 
     def touch(self, time: float, contacts: Contacts) -> None:

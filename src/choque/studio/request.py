@@ -32,6 +32,7 @@ APPLIES_TO: dict[str, tuple[str, ...]] = {
     "oriented_boxes": OF_BODIES,
     "contacts": OF_BODIES,
     "pairs": OF_BODIES,
+    "tree": OF_BODIES,
     "axes": OF_BODIES,
     "volumes": ("volumes",),
     "time": ("kinetic",),
