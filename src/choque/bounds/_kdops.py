@@ -122,14 +122,8 @@ class KDops(SlabBounds):
     def fit(cls, points: ArrayLike, starts: ArrayLike | None = None, *, k: int | None = None) -> Self:
         """Return the smallest k-DOPs around groups of points: exact up to the rounding of sums, which goes outward.
 
-        Parameters
-        ----------
-        points
-            Finite numbers (n, p, d), or (total, d) with ``starts``.
-        starts
-            The row where each ragged group starts, and the number of points at the end: (n + 1,).
-        k
-            4 or 8 in the plane (8 when None); 6, 14, 18 or 26 in space (18 when None).
+        ``points`` and ``starts`` as for `Boxes.fit`; ``k`` is 4 or 8 in the plane (8 when None), 6, 14, 18 or 26 in
+        space (18 when None).
         """
         flat, rows = check.groups(points, starts)
         along = _directions_in(flat.shape[1], k)

@@ -148,12 +148,7 @@ class OrientedBoxes(Bounds):
         The surface is never larger than along the principal or the coordinate axes, and mostly tight around the
         corners of a turned box. O(p) for each group.
 
-        Parameters
-        ----------
-        points
-            Finite numbers (n, p, d), or (total, d) with ``starts``.
-        starts
-            The row where each ragged group starts, and the number of points at the end: (n + 1,).
+        ``points`` and ``starts`` as for `Boxes.fit`.
         """
         flat, rows = check.groups(points, starts)
         size = flat.shape[1]

@@ -98,12 +98,7 @@ class Spheres(Bounds):
         shares (Bădoiu and Clarkson, Smaller core-sets for balls, 2003); the best center seen is kept. O(p)
         for each group.
 
-        Parameters
-        ----------
-        points
-            Finite numbers (n, p, d), or (total, d) with ``starts``.
-        starts
-            The row where each ragged group starts, and the number of points at the end: (n + 1,).
+        ``points`` and ``starts`` as for `Boxes.fit`.
         """
         flat, rows = check.groups(points, starts)
         around = Boxes.fit(flat, rows)

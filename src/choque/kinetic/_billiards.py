@@ -24,9 +24,10 @@ from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_ends, release
 from choque.kinetic._events import EventBuffer, Journal, advance
 from choque.kinetic._heap import Numbers, Times
-from choque.kinetic._lists import Lists, event_buffer
+from choque.kinetic._lists import Lists
 from choque.kinetic._paths import as_time
 from choque.kinetic._results import Collisions
+from choque.kinetic._run import event_buffer
 from choque.kinetic._sweep import Sweep
 
 _MAX_OVERLAP = 1e-9

@@ -1,63 +1,28 @@
-"""Sorted lists of moving end points, one for each axis, with one queue: the state of every kinetic structure."""
+"""Sorted lists of moving end points, one for each axis, with one queue: the state of every kinetic structure.
+
+`choque.kinetic._run` advances it in time.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.counters import Counters
-from choque._core.pair_keys import pack_pairs
-from choque._core.types import Pairs
 from choque.kinetic import _events
 from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, certify_ends
-from choque.kinetic._crowds import Crowd, count_crowd, list_exchanges, order_before, report_crowd, sort_due
+from choque.kinetic._crowds import Crowd, list_exchanges
 from choque.kinetic._heap import Queue, build
 from choque.kinetic._paths import initial_order, insertion_turns, merged_order, positions_at
-from choque.kinetic._results import NO_EVENTS, Events, Meeting, Meetings, join_exchanges
+from choque.kinetic._results import Events, Meeting, Meetings, join_exchanges
 from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodies
 
-_FIRST_EVENTS = 1 << 8
-"""Size of the first buffer of events, and of the first log of exchanges."""
 _FIRST_ROWS = 1 << 6
 """Size of the first buffer of the exchanges of one instant."""
-_MAX_ROWS = 1 << 10
-"""Exchanges of one instant that are kept between calls; an instant with more is finished by sorting if possible."""
-
-
-@dataclass
-class _Output:
-    """The events of one call: those found, and the buffer into which a kernel writes."""
-
-    chunks: list[Events]
-    buffer: _events.EventBuffer
-    name: Callable[[Pairs], Pairs] | None
-
-    def gather(self, totals: NDArray[np.int64]) -> None:
-        """Take the events that a kernel has written to the buffer, unless they were taken already."""
-        written = min(int(totals[_events.EVENT_ROWS]), len(self.buffer.times))
-        if written and not (self.chunks and self.chunks[-1].times.base is self.buffer.times):
-            times, kinds, pairs = self.buffer
-            self.add(Events(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
-
-    def add(self, events: Events) -> None:
-        """Take events, with ids for rows."""
-        pairs = events.pairs if self.name is None else self.name(events.pairs)
-        self.chunks.append(Events(events.times, events.began, pairs))
-
-    def joined(self) -> Events:
-        """Return all events in order."""
-        if len(self.chunks) < 2:
-            return self.chunks[0] if self.chunks else NO_EVENTS
-        return Events(
-            np.concatenate([chunk.times for chunk in self.chunks]),
-            np.concatenate([chunk.began for chunk in self.chunks]),
-            np.concatenate([chunk.pairs for chunk in self.chunks]),
-        )
 
 
 class Lists:
@@ -117,7 +82,7 @@ class Lists:
         self.paths = np.concatenate((paths, np.zeros((axes, spare, 4))), axis=1) if spare else paths
         self.alive = np.arange(slots // 2) < count // 2
         self.size: NDArray[np.int64] = np.array([count // 2, count, 0])
-        self.order, self.rank = _laid_out(order, slots, slots)
+        self.order, self.rank = laid_out(order, slots, slots)
         self.totals[_events.ROWS] = 0  # the latest instant was about other end points
         self.crowd = None
         self._schedule_all()
@@ -230,7 +195,7 @@ class Lists:
         """Leave no slot empty; rows stay as they are."""
         axes, slots = self.order.shape
         lines = np.array([_filled(line) for line in self.order])
-        order, rank = _laid_out(lines, lines.shape[1], self.rank.shape[1])
+        order, rank = laid_out(lines, lines.shape[1], self.rank.shape[1])
         queue, failures = self._new_queue(order), self.failures
         queue.due[: order.size] = failures[: axes * slots][self.order.ravel() != EMPTY]
         queue.due[order.size :] = failures[axes * slots :]
@@ -316,150 +281,6 @@ class Lists:
             peak_bytes=self.peak_bytes,
         )
 
-    def run(
-        self, until: float, mode: int = _events.TO_THE_END, name: Callable[[Pairs], Pairs] | None = None
-    ) -> tuple[Events, int]:
-        """Advance to ``until``, or to where ``mode`` stops. Return the events and the status of the kernel.
-
-        ``name`` turns the rows of pairs into ids. If the call is interrupted, the lists stay at the time that they have
-        reached, after a whole instant, and the next call returns the events up to there first.
-        """
-        output = _Output(self.undelivered, event_buffer(0), name)
-        try:
-            self.crowd = None
-            if len(self.instant) > _MAX_ROWS:
-                self._resize_instant(_MAX_ROWS)
-            status = self._run(until, mode, output)
-            found = output.joined()
-            if output.chunks:
-                self.undelivered = []
-            return found, status
-        except BaseException:
-            output.gather(self.totals)
-            if self.totals[_events.OPEN]:
-                self._run(max(self.now, min(self.clock[1] + self.tolerance, until)), _events.EACH_INSTANT, output)
-            self.undelivered = output.chunks
-            raise
-
-    def _run(self, until: float, mode: int, output: _Output) -> int:
-        size = _FIRST_EVENTS
-        while True:
-            self.totals[_events.EVENT_ROWS] = 0
-            output.buffer = event_buffer(size)
-            status = self._advance(until, mode, output.buffer)
-            output.gather(self.totals)
-            if status == _events.INSTANT_FULL:
-                if not self.is_dense:
-                    self.close_gaps()
-                status = self._sort_crowd(mode, output)
-                if status == _events.STOPPED:
-                    return status
-            elif status == _events.EVENTS_FULL:
-                size = max(2 * size, 4 * int(self.totals[_events.ROWS]))
-            else:
-                return status
-
-    def _advance(self, until: float, mode: int, events: _events.EventBuffer) -> int:
-        queue = tuple(self.queue)
-        while True:
-            arrays = self.paths, self.order, self.rank, self.walls, self.pressed, queue
-            motion = (*arrays, self.closed, self.paired, self.curved)
-            journal = (self.clock, self.totals, self.instant, self.picks)
-            status = _events.advance_plain(until, mode, self.tolerance, motion, journal, tuple(events))
-            if status != _events.INSTANT_FULL or (len(self.instant) >= _MAX_ROWS and self._can_sort()):
-                return status
-            self.grow_instant()
-
-    def _can_sort(self) -> bool:
-        """Return whether the open instant can be finished by sorting: relative motions are linear, no body bounces."""
-        if self.curved or self.tolerance or not self.totals[_events.OPEN]:
-            return False
-        walls = self.failures[self.order.size :] if self.walls.size else np.empty(0)
-        bounced = self.instant[: self.totals[_events.ROWS], 0] >= self.order.size
-        return not (bounced.any() or (walls <= self.clock[1]).any())
-
-    def _sort_crowd(self, mode: int, output: _Output) -> int:
-        """Finish the open instant by sorting; add its events to ``output``. Return the status of the kernel."""
-        arrays: tuple[NDArray[Any], ...] = (self.order, self.rank, *self.queue, self.totals)
-        before = [array.copy() for array in arrays]
-        found = len(output.chunks)
-        try:
-            return self._sort_open_instant(mode, output)
-        except BaseException:
-            for array, values in zip(arrays, before, strict=True):
-                array[...] = values
-            del output.chunks[found:]
-            output.buffer = event_buffer(0)
-            self.crowd = None
-            raise
-
-    def _sort_open_instant(self, mode: int, output: _Output) -> int:
-        totals, time = self.totals, float(self.clock[1])
-        rows = self.instant[: totals[_events.ROWS]]
-        old_order = order_before(self.order, rows)
-        totals[_events.EXCHANGES] -= len(rows)  # all are counted below
-        totals[_events.MIXED] -= np.count_nonzero(rows[:, 3] >= 0)
-        multiple = int(totals[_events.MULTIPLE])
-        sort_due(self.motion, totals, time, np.empty(self.order.shape[1], np.int32))
-        crowd = Crowd(old_order, _laid_out(old_order, old_order.shape[1], self.rank.shape[1])[1], self.order, self.rank)
-        count_crowd(crowd, self.paired, totals)
-        totals[_events.OPEN] = totals[_events.ROWS] = totals[_events.EVENT_ROWS] = 0
-        if self.paired:
-            report_crowd(crowd, self.closed, time, totals, event_buffer(0))
-        events = event_buffer(int(totals[_events.EVENT_ROWS]))
-        totals[_events.EVENT_ROWS] = 0
-        if len(events.times):
-            report_crowd(crowd, self.closed, time, totals, events)
-            totals[_events.EVENT_ROWS] = 0  # they are not in the buffer of the call
-            sorting = np.argsort(pack_pairs(events.pairs), kind="stable")
-            output.add(Events(events.times, events.kinds.view(np.bool_)[sorting], events.pairs[sorting]))
-        self.crowd = crowd, int(totals[_events.INSTANTS])
-        stops = (
-            mode == _events.EACH_INSTANT
-            or (mode == _events.EACH_EVENT and len(events.times) > 0)
-            or (mode == _events.EACH_MULTIPLE and totals[_events.MULTIPLE] > multiple)
-        )
-        return _events.STOPPED if stops else _events.REACHED
-
-    def run_logging(self, until: float) -> Meetings:
-        """Advance to ``until``. Return all meetings on the way; after an interruption, the next call returns them."""
-        chunks = self.unlogged
-        size = event_size = _FIRST_EVENTS
-        log = self._new_log(0)
-        try:
-            log = self._new_log(size)
-            status = _events.LOG_FULL
-            while status != _events.REACHED:
-                self.totals[_events.EVENT_ROWS] = 0
-                events = event_buffer(event_size)
-                status = _events.advance_logging(until, self.tolerance, self.motion, self.journal, events, log)
-                if status == _events.INSTANT_FULL:
-                    self.grow_instant()
-                elif status == _events.EVENTS_FULL:
-                    event_size = 4 * int(self.totals[_events.ROWS])
-                else:
-                    self._keep_log(log, chunks)
-                    size = max(2 * size, 2 * int(self.totals[_events.ROWS]))
-                    log = self._new_log(size if status == _events.LOG_FULL else 0)
-            times, rows = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
-            found = join_exchanges(times, rows, self.order.shape[1])
-            self.unlogged = []
-            return found
-        except BaseException:
-            self._keep_log(log, chunks)
-            self.unlogged = chunks
-            raise
-
-    def _keep_log(self, log: _events.Log, chunks: list[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> None:
-        """Append the exchanges that a kernel has written to ``log``, unless they are there already."""
-        written = min(int(self.totals[_events.LOGGED]), len(log.times))
-        if not (chunks and chunks[-1][0].base is log.times):
-            chunks.append((log.times[:written], log.rows[:written]))
-
-    def _new_log(self, size: int) -> _events.Log:
-        self.totals[_events.LOGGED] = 0
-        return _events.Log(np.empty(size), np.empty((size, 3), np.int64))
-
     @property
     def latest_meetings(self) -> Meetings:
         """The meetings of the latest instant: exchanges of one axis whose slots are neighbours."""
@@ -497,9 +318,10 @@ class Lists:
 
     def grow_instant(self) -> None:
         """Double the buffer of the exchanges of one instant."""
-        self._resize_instant(2 * len(self.instant))
+        self.resize_instant(2 * len(self.instant))
 
-    def _resize_instant(self, size: int) -> None:
+    def resize_instant(self, size: int) -> None:
+        """Give the buffer of the exchanges of one instant another size."""
         instant = np.concatenate((self.instant[:size], np.empty((max(size - len(self.instant), 0), 4), np.int64)))
         self.instant, self.picks = instant, np.empty(size, np.int64)
         self.peak_bytes = max(self.peak_bytes, self.byte_count)
@@ -528,7 +350,7 @@ class Lists:
         return {name: sum(each.nbytes for each in arrays) for name, arrays in structures.items()}
 
 
-def _laid_out(order: NDArray[np.int32], slots: int, ends: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def laid_out(order: NDArray[np.int32], slots: int, ends: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return ``order`` spread evenly over ``slots``, and the slot (axes, ends) of each end point."""
     axes, count = order.shape
     spots = np.arange(count) * slots // max(count, 1)
@@ -542,8 +364,3 @@ def _filled(line: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the end points of one axis, in order."""
     ends: NDArray[np.int32] = line[line != EMPTY]
     return ends
-
-
-def event_buffer(size: int) -> _events.EventBuffer:
-    """Return an empty buffer for ``size`` events."""
-    return _events.EventBuffer(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))

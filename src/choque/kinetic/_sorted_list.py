@@ -20,6 +20,7 @@ from choque.kinetic._audit import Audit, audit
 from choque.kinetic._lists import Lists
 from choque.kinetic._paths import as_time
 from choque.kinetic._results import Meeting, Meetings
+from choque.kinetic._run import run, run_logging
 
 
 @dataclass(frozen=True)
@@ -202,12 +203,12 @@ class SortedList:
         """
         end = as_time(until, "until", self.time)
         if stop is None and check.boolean(record, "record"):
-            return self._lists.run_logging(end)
+            return run_logging(self._lists, end)
         if stop is None:
-            self._lists.run(end)
+            run(self._lists, end)
             return self._lists.latest_meetings
         check.choice(stop, "stop", ["instant"])
-        _, status = self._lists.run(end, _events.EACH_INSTANT)
+        _, status = run(self._lists, end, _events.EACH_INSTANT)
         if status == _events.REACHED:
             self._lists.totals[_events.ROWS] = 0
         return self._lists.latest_meetings

@@ -22,6 +22,7 @@ from choque.kinetic._audit import Audit, audit
 from choque.kinetic._lists import Lists
 from choque.kinetic._paths import as_time, paths_of, positions_at, velocities_at
 from choque.kinetic._results import Events, Meeting, Meetings
+from choque.kinetic._run import run
 from choque.kinetic._slots import ENDS, ROWS
 from choque.kinetic._sorted_list import Certificate, failing_certificates
 
@@ -221,7 +222,7 @@ class Sweep:
         end = as_time(until, "until", self.time)
         mode = _events.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
         names = self._identities
-        return self._lists.run(end, mode, None if names.are_rows else names.name)[0]
+        return run(self._lists, end, mode, None if names.are_rows else names.name)[0]
 
     def coinciding(self, meeting: Meeting, *, tolerance: float = 0.0) -> tuple[int, int]:
         """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.

@@ -18,6 +18,7 @@ from choque.broad.sap_incremental import SapIncremental
 from choque.broad.structure import Structure
 from choque.kinetic import _events
 from choque.kinetic._lists import Lists
+from choque.kinetic._run import run
 
 _ARRIVAL = float(np.nextafter(1.0, 0.0))
 """The motion is followed up to here; what touches on arrival is judged by the new boxes."""
@@ -76,7 +77,7 @@ class SapKinetic(Index):
             paths[:, side::2, 0], paths[:, side::2, 1] = old[:, columns].T, motion[:, columns].T
         order = np.where(ends < count, 2 * ends, 2 * (ends - np.uint32(count)) + 1).astype(np.int32)
         lists = Lists(paths, closed=True, paired=True, now=0.0, order=order)
-        events, _ = lists.run(_ARRIVAL)
+        events, _ = run(lists, _ARRIVAL)
         ends[:] = (lists.order >> 1) + (lists.order & 1) * count
         self.note_bytes(lists.byte_count)
         self.counters.events += int(lists.totals[_events.INSTANTS])
