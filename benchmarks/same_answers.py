@@ -296,7 +296,7 @@ def _shell(folder: str) -> Answers:
         )
     ):
         output = Path(folder) / f"shell-{number}"
-        command = [sys.executable, "-m", "choque.cli", "run", *words, "--frames", "40", "--record"]
+        command = [sys.executable, "-m", "choque", "run", *words, "--frames", "40", "--record"]
         subprocess.run([*command, "--output", str(output)], check=True, stdout=subprocess.DEVNULL)
         (path,) = output.rglob("*.choque")
         yield from _recorded(" ".join([Path(words[0]).name, *words[1:]]), path)

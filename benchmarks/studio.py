@@ -78,7 +78,7 @@ class Sent:
 def page_up(bodies: int) -> float:
     """Seconds from the command ``choque view`` until its page is served."""
     port = free_port(HOST, None)
-    command = [sys.executable, "-m", "choque.cli", "view", f"mixed-box:{bodies}", "--no-browser", "--port", str(port)]
+    command = [sys.executable, "-m", "choque", "view", f"mixed-box:{bodies}", "--no-browser", "--port", str(port)]
     began = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as studio:
         try:

@@ -2,62 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from choque._core import check, memory
-from choque._core import threads as thread_pool
+from choque._core import check
+from choque._core.answers import as_answer
 from choque._core.emission import Keeper
 from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
 from choque._core.pair_keys import key_first, key_second
-from choque._core.tables import as_tensors, box_corners
-from choque._core.types import Keys, Pairs
+from choque._core.tables import box_corners
+from choque._core.types import Keys
 from choque.bounds import Boxes
-from choque.boxes.likeness import (
-    LikenessFilter,
-    check_finite,
-    check_over,
-    check_threshold,
-    fill_likeness,
-    proxies,
-    widest_sides,
-)
+from choque.boxes.alike import AlikeSearch
+from choque.boxes.likeness import check_over
 from choque.broad.join import Task, join_boxes
-from choque.errors import InvalidInput, require
-
-
-class Matches(NamedTuple):
-    """Pairs of boxes and how much each of them has in common."""
-
-    pairs: Pairs
-    """(m, 2) int32: rows of a, rows of b; sorted."""
-    values: NDArray[Any]
-    """(m,) in the float type of the boxes: intersection over union, or over the smaller box."""
-
-    def to_arrow(self) -> Any:
-        """Return a table of pyarrow with the columns a, b and overlap."""
-        return require("pyarrow", extra="lab", purpose="to make an Arrow table").table(self._columns())
-
-    def to_pandas(self) -> Any:
-        """Return a frame of pandas with the columns a, b and overlap."""
-        return importlib.import_module("pandas").DataFrame(self._columns())
-
-    def to_polars(self) -> Any:
-        """Return a frame of Polars with the columns a, b and overlap."""
-        return importlib.import_module("polars").DataFrame(self._columns())
-
-    def __repr__(self) -> str:
-        span = f", overlaps from {self.values.min():.3g} to {self.values.max():.3g}" if len(self.values) else ""
-        return f"<Matches: {len(self.values):,} pairs{span}>"
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        a, b = (np.ascontiguousarray(self.pairs[:, side]) for side in range(2))
-        return {"a": a, "b": b, "overlap": self.values}
+from choque.errors import InvalidInput
 
 
 def join(
@@ -102,7 +64,8 @@ def join(
         Bit fields of both sets, ``(of a, of b)``, each a number for all boxes or one for each: boxes meet only when
         each is in a group that the other's mask admits, see `choque.broad.PairFilter`.
     like
-        A tensor: the answer becomes tensors of its library, such as torch, in ordinary memory and without a copy.
+        A tensor: the answer becomes tensors of its library, such as torch, in ordinary memory and without a copy. Or
+        a table: the answer becomes one of its library, such as pandas, with the columns a, b and overlap.
     options
         Options of the method.
 
@@ -136,20 +99,11 @@ def join(
     is_over_smaller = check_over(over)
     allowed = _check_filters(groups, masks, len(a), len(b))
     if iou is None:
-        return as_tensors(like, join_boxes(Task(a, b, is_closed, threads, allowed), method, options))[0]
-    threshold = check_threshold(iou)
-    sides = widest_sides(check_finite(a, "a"), check_finite(b, "b"))
-    keeper = _Both(allowed, LikenessFilter(sides, threshold, is_over_smaller) if threshold > 0 else None)
-    near_a, near_b = a, b
-    if threshold > 0 and not is_over_smaller:
-        near_a, near_b = proxies(a, threshold), proxies(b, threshold)
-    # A pair with something in common overlaps in either topology, and so do its shrunken boxes.
-    task = Task(near_a, near_b, is_closed if threshold == 0 else True, threads, keeper)
+        return as_answer(like, pairs=join_boxes(Task(a, b, is_closed, threads, allowed), method, options))
+    search = AlikeSearch.make(a, b, iou, is_over_smaller)
+    task = Task(*search.near, is_closed or search.threshold > 0, threads, search.keeper_after(allowed))
     found = join_boxes(task, method, options)
-    values = memory.empty(len(found), sides.a_lower.dtype)
-    count = thread_pool.resolve_count(threads, len(found) // 4)
-    thread_pool.over_ranges(fill_likeness, len(found), count, found, sides, is_over_smaller, values)
-    return Matches(*as_tensors(like, found, values))
+    return as_answer(like, pairs=found, values=search.overlaps(found, threads))
 
 
 def _check_side(lower: ArrayLike, upper: ArrayLike, name: str) -> Boxes:
@@ -184,20 +138,6 @@ class _GroupFilter:
     def keep_allowed(self, keys: Keys) -> int:
         """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
         return _keep_admitted(keys, self._a, self._b)
-
-
-class _Both:
-    """Keeps what two keepers keep, either of which may be None."""
-
-    def __init__(self, first: Keeper | None, second: Keeper | None) -> None:
-        self._keepers = [keeper for keeper in (first, second) if keeper is not None]
-
-    def keep_allowed(self, keys: Keys) -> int:
-        """Move the pairs that stay to the front of ``keys``, in order, and return how many there are."""
-        count = keys.size
-        for keeper in self._keepers:
-            count = keeper.keep_allowed(keys[:count])
-        return count
 
 
 @kernel

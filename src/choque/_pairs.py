@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from numpy.typing import ArrayLike
 
@@ -15,6 +15,7 @@ from choque._core.types import Floats, Pairs
 from choque.bounds import Boxes
 from choque.broad.brute import list_few
 from choque.broad.index import find
+from choque.errors import InvalidInput
 
 if TYPE_CHECKING:
     from choque.broad.auto import Auto, Choice
@@ -23,18 +24,57 @@ MAX_LISTED = 256
 """Up to this number of boxes, one kernel that lists all pairs takes less time than making a broad phase."""
 
 
+@overload
 def pairs(
     lower: ArrayLike,
     upper: ArrayLike | None = None,
     *,
     columns: Sequence[str] | None = None,
+    iou: None = None,
+    over: str = "union",
     method: str = "auto",
     closed: bool = True,
     threads: int | None = None,
     displacement: ArrayLike | None = None,
     device: str | None = None,
+    like: None = None,
     **options: Any,
-) -> Pairs:
+) -> Pairs: ...
+
+
+@overload
+def pairs(
+    lower: ArrayLike,
+    upper: ArrayLike | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    iou: float | None = None,
+    over: str = "union",
+    method: str = "auto",
+    closed: bool = True,
+    threads: int | None = None,
+    displacement: ArrayLike | None = None,
+    device: str | None = None,
+    like: Any = None,
+    **options: Any,
+) -> Any: ...
+
+
+def pairs(
+    lower: ArrayLike,
+    upper: ArrayLike | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    iou: float | None = None,
+    over: str = "union",
+    method: str = "auto",
+    closed: bool = True,
+    threads: int | None = None,
+    displacement: ArrayLike | None = None,
+    device: str | None = None,
+    like: Any = None,
+    **options: Any,
+) -> Any:
     """Return every pair of boxes that overlap.
 
     Parameters
@@ -47,6 +87,9 @@ def pairs(
     columns
         The 4 or 6 columns of a table that hold boxes, lower corner first; None for usual names: x_lower, …; x1, …;
         xmin, ….
+    iou, over
+        Keep only pairs whose intersection over union, or over the smaller box, is at least ``iou``, and return it too;
+        see `choque.join`.
     method
         One of `choque.broad.names()`; ``"auto"`` picks for you, and `explain` says what and why.
     closed
@@ -59,13 +102,16 @@ def pairs(
     device
         ``"cuda"`` or ``"cuda:N"`` to use a card, with the methods ``"auto"`` and ``"sap-kdop"``. Where there is none
         the CPU serves, at full speed, and a `choque.gpu.DeviceNote` says so; the answer is the same.
+    like
+        A tensor or a table: the answer becomes tensors or a table of its library, see `choque.join`.
     options
         ``groups``, ``masks`` and ``static`` (see `choque.broad.PairFilter`), and the options of the method.
 
     Returns
     -------
     (m, 2) int32
-        Rows of the two boxes, the smaller first, sorted: the same array on every run.
+        Rows of the two boxes, the smaller first, sorted: the same array on every run. With ``iou`` a tuple of ``pairs``
+        and ``values`` (m,), which also turns into a table.
 
     Examples
     --------
@@ -77,6 +123,34 @@ def pairs(
         from choque._core.tables import box_corners
 
         lower, upper = box_corners(lower, columns, "boxes")
+    if iou is None:
+        found = _find(lower, upper, method, closed, threads, displacement, device, options)
+        return found if like is None else _as_answer(like, pairs=found)
+    for name, given in (("displacement", displacement), ("device", device)):
+        if given is not None:
+            raise InvalidInput(f"iou and {name} were given; overlaps are those of boxes at rest, found on the CPU.")
+    from choque.boxes.alike import pairs_alike
+
+    alike, values = pairs_alike(Boxes(lower, upper), iou, over, method, closed, threads, options)
+    return _as_answer(like, pairs=alike, values=values)
+
+
+def _as_answer(like: Any, **arrays: Any) -> Any:
+    from choque._core.answers import as_answer
+
+    return as_answer(like, **arrays)
+
+
+def _find(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    method: str,
+    closed: bool,
+    threads: int | None,
+    displacement: ArrayLike | None,
+    device: str | None,
+    options: dict[str, Any],
+) -> Pairs:
     if method == "auto" and displacement is None and device is None and not options:
         low, high = check.widest(check.coordinates(lower, "lower"), check.coordinates(upper, "upper"))
         found = _at_once(low, high, closed, threads)

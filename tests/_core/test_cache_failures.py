@@ -130,7 +130,7 @@ def test_a_cut_cache_does_not_stop_the_shell_and_the_doctor_repairs_it(tmp_path:
     boxes = tmp_path / "boxes.csv"
     boxes.write_text("x_lower,y_lower,x_upper,y_upper\n0,0,2,2\n1,1,3,3\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "choque.cli", "pairs", str(boxes), "--method", "brute"],
+        [sys.executable, "-m", "choque", "pairs", str(boxes), "--method", "brute"],
         env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
         capture_output=True,
         text=True,

@@ -91,6 +91,25 @@ def test_thresholds_are_those_of_the_dense_matrix(iou: float, over: str) -> None
             assert values.dtype == dtype
 
 
+@pytest.mark.parametrize("method", ["auto", "grid", "sap-direct"])
+def test_pairs_of_one_set_have_thresholds_too(method: str) -> None:
+    boxes = random_boxes(np.random.default_rng(4), 300, 3, np.float32, spread=8)
+    likeness = dense_iou(boxes, boxes)
+    for iou in (0.1, 0.5, 1.0):
+        pairs, values = choque.pairs(boxes, iou=iou, method=method)
+        assert np.array_equal(pairs, np.argwhere(np.triu(likeness >= iou, 1)))
+        assert np.array_equal(values, likeness[pairs[:, 0], pairs[:, 1]])
+    assert np.array_equal(choque.pairs(boxes, iou=0, method=method).pairs, choque.pairs(boxes))
+    groups = np.arange(300) % 2 + 1
+    among = choque.pairs(boxes, iou=0.1, method=method, groups=groups, masks=groups).pairs
+    every = choque.pairs(boxes, iou=0.1).pairs
+    assert np.array_equal(among, every[every.sum(axis=1) % 2 == 0])
+    with pytest.raises(InvalidInput, match="iou and displacement were given"):
+        choque.pairs(boxes, iou=0.5, displacement=[1, 0, 0])
+    with pytest.raises(InvalidInput, match="iou"):
+        choque.pairs(boxes, iou=1.5)
+
+
 def test_crowded_boxes_below_the_threshold_take_no_memory() -> None:
     rng = np.random.default_rng(4)
     lower = rng.normal(0, 0.3, (20_000, 2))

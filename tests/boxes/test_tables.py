@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -144,13 +145,35 @@ def test_points_of_a_table() -> None:
 
 
 def test_answers_become_tables() -> None:
+    pytest.importorskip("pyarrow")
     found = choque.join(BOXES, BOXES, iou=0.5)
     assert found.to_arrow().column_names == ["a", "b", "overlap"]
     assert found.to_arrow()["b"].to_pylist() == found.pairs[:, 1].tolist()
+    points = choque.neighbors(BOXES[:, :2], 1.0, quantities="ijSdD")
+    assert points.to_arrow().column_names == ["i", "j", "S_a", "S_b", "d", "D_x", "D_y"]
+    assert points.to_arrow()["D_y"].to_pylist() == points.D[:, 1].tolist()
+    again = pickle.loads(pickle.dumps(points))
+    assert repr(again) == repr(points) == f"<{len(points.i):,} rows: i, j, S, d, D>"
+    with pytest.raises(AttributeError, match="This answer has no 'pairs'; it has i, j"):
+        assert points.pairs
     for library in ("pandas", "polars"):
         pytest.importorskip(library)
         frame = getattr(found, f"to_{library}")()
         assert frame["a"].to_list() == found.pairs[:, 0].tolist()
+
+
+@pytest.mark.parametrize("make", [arrow_table, pandas_frame, polars_frame, duckdb_relation, as_dict])
+def test_answers_become_tables_of_the_library_of_another(make: Any) -> None:
+    pytest.importorskip("pyarrow")
+    like = make()
+    found = choque.pairs(like, like=like)
+    library = type(like).__module__.partition(".")[0]
+    assert type(found).__module__.partition(".")[0] == (library if library in ("pandas", "polars") else "pyarrow")
+    assert [list(row) for row in zip(found["a"].__array__(), found["b"].__array__(), strict=True)] == WANTED
+    assert np.asarray(choque.join(like, like, like=like)["b"]).tolist() == choque.join(BOXES, BOXES)[:, 1].tolist()
+    assert len(choque.neighbors(BOXES[:, :2], 1.0, like=like)["i"]) == len(choque.neighbors(BOXES[:, :2], 1.0).i)
+    scores = np.arange(60.0)
+    assert np.asarray(suppress(like, scores, like=like)["row"]).tolist() == suppress(BOXES, scores).tolist()
 
 
 class Tensor:
@@ -194,7 +217,9 @@ def test_answers_become_tensors_of_the_library_of_another() -> None:
     assert choque.join(BOXES, BOXES, like=like).tolist() == choque.join(BOXES, BOXES).tolist()
     assert suppress(BOXES, np.ones(60), like=like).tolist() == suppress(BOXES, np.ones(60)).tolist()
     assert choque.neighbors(BOXES[:, :2], 1.0, like=like)[1].tolist() == choque.neighbors(BOXES[:, :2], 1.0)[1].tolist()
-    with pytest.raises(InvalidInput, match="like is of the type str; it must be a tensor, such as one of torch or JAX"):
+    with pytest.raises(
+        InvalidInput, match="like is of the type str; it must be a tensor, such as one of torch or JAX, or a table"
+    ):
         choque.join(BOXES, BOXES, like="torch")
 
 

@@ -66,7 +66,7 @@ def test_peers_take_part(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     [
         (["unifrom"], "Did you mean 'uniform'?"),
         (["--method", "brut"], "Did you mean 'brute'?"),
-        (["--n", "many"], "whole numbers"),
+        (["--n", "many"], "not a whole number"),
         (["--n", "1"], "at least 2"),
         (["--n", ","], "whole numbers"),
         (["--repetitions", "0"], "at least 1"),

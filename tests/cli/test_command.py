@@ -152,7 +152,7 @@ def test_in_a_separate_process(arguments: list[str], code: int, words: str) -> N
 
 def test_the_module_is_the_command() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "choque.cli", "--version"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "choque", "--version"], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == f"choque {choque.__version__}\n"
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
+import typer
 
-from choque.cli._options import listed, read_settings
+from choque.cli._options import listed, read_settings, whole_number
 from choque.errors import InvalidInput
 
 
@@ -22,3 +23,10 @@ def test_words_without_key_and_value_are_refused(word: str) -> None:
 def test_names_are_repeated_or_joined() -> None:
     assert listed(["a,b", "c", "a, ,"]) == ["a", "b", "c"]
     assert listed(None) == []
+
+
+def test_whole_numbers_as_people_write_them() -> None:
+    assert [whole_number(word) for word in ("1000", "1e3", "1_000", "0")] == [1000, 1000, 1000, 0]
+    for word in ("1.5", "many", "inf", "nan", ""):
+        with pytest.raises(typer.BadParameter, match="not a whole number, such as 1000 or 1e3"):
+            whole_number(word)

@@ -70,7 +70,7 @@ def test_no_file_is_executed_without_a_declaration_either(
 def test_no_verb_executes_it(words: list[str], trap: Path, tmp_path: Path) -> None:
     arguments = [str(trap) if word == "F" else word for word in words]
     done = subprocess.run(
-        [sys.executable, "-m", "choque.cli", "lab", *arguments], env=os.environ, capture_output=True, text=True
+        [sys.executable, "-m", "choque", "lab", *arguments], env=os.environ, capture_output=True, text=True
     )
     assert done.returncode == (2 if words[0] == "resume" else 1 if words[0] == "report" else 0), done.stderr
     assert not (tmp_path / "EXECUTED").exists()

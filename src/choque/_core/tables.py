@@ -2,13 +2,12 @@
 
 A *table* has columns by name: a frame of pandas, Polars, GeoPandas, a table of pyarrow, a relation of DuckDB, a dataset
 of xarray, a dict of arrays, or anything that exports Arrow's C stream, which `choque._core.arrow_stream` reads.
-Everything else is an array,
-which `choque._core.check` reads: NumPy, lists, tensors. `as_tensors` is the way back.
+Everything else is an array, which `choque._core.check` reads: NumPy, lists, tensors. `choque._core.answers` is the way
+back.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -150,21 +149,6 @@ def _columns(table: Any, wanted: list[str]) -> list[NDArray[Any]]:
 def _values(column: Any) -> NDArray[Any]:
     to_numpy = getattr(column, "to_numpy", None)
     return np.asarray(column if to_numpy is None else to_numpy())
-
-
-def as_tensors(like: Any, *arrays: NDArray[Any]) -> tuple[Any, ...]:
-    """Return arrays as tensors of the library of ``like``, through DLPack, on the same memory; as they are for None."""
-    if like is None:
-        return arrays
-    if hasattr(like, "__array_namespace__"):
-        library = like.__array_namespace__()
-    else:
-        library = importlib.import_module(type(like).__module__.partition(".")[0])
-    if not hasattr(like, "__dlpack__") or not hasattr(library, "from_dlpack"):
-        raise InvalidInput(
-            f"like is of the type {type(like).__name__}; it must be a tensor, such as one of torch or JAX."
-        )
-    return tuple(library.from_dlpack(array) for array in arrays)
 
 
 def _stacked(columns: list[NDArray[Any]]) -> Floats:

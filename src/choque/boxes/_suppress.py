@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque._core.answers import as_answer
 from choque._core.arrow_stream import opened
-from choque._core.tables import as_tensors, box_corners, column
+from choque._core.tables import box_corners, column
 from choque._core.threads import resolve_count
 from choque.bounds import Boxes
 from choque.boxes.likeness import check_finite, check_over, check_threshold
@@ -50,7 +51,8 @@ def suppress(
     threads
         The number of threads; None for all. The answer is the same for any number.
     like
-        A tensor: the answer becomes a tensor of its library, such as torch, in ordinary memory and without a copy.
+        A tensor: the answer becomes a tensor of its library, such as torch, in ordinary memory and without a copy. Or
+        a table: it becomes one with the column row.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def suppress(
     given, ranks = check_ranked(boxes, scores, groups)
     setting = make_setting(given, check_threshold(iou), check_over(over), is_merging=False)
     is_kept = select(given, ranks, setting, resolve_count(threads, len(given)))
-    return as_tensors(like, descending(np.flatnonzero(is_kept), ranks.score))[0]
+    return as_answer(like, row=descending(np.flatnonzero(is_kept), ranks.score))
 
 
 def _check_boxes(boxes: Any) -> Boxes:

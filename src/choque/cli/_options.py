@@ -44,6 +44,17 @@ Settings = Annotated[
 ]
 
 
+def whole_number(text: str | int) -> int:
+    """Return a number of things as people write it: 1000, 1e3, 1_000."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.5
+    if not number.is_integer():  # neither are infinity and NaN
+        raise typer.BadParameter(f"{text!r} is not a whole number, such as 1000 or 1e3.")
+    return int(number)
+
+
 def read_settings(given: Sequence[str] | None, reserved: Iterable[str] = ()) -> dict[str, Any]:
     """Parse ``key=value`` words: a value is JSON if possible (numbers, true, [0, 1]), otherwise text.
 

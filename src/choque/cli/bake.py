@@ -9,7 +9,7 @@ import typer
 
 from choque.cli._completion import complete_box_scenes
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import Settings, read_settings
+from choque.cli._options import Settings, read_settings, whole_number
 
 
 def bake(
@@ -28,7 +28,7 @@ def bake(
             show_default=False,
         ),
     ],
-    n: Annotated[int, typer.Option("--n", metavar="N", help="Number of boxes.")] = 10_000,
+    n: Annotated[int, typer.Option("--n", parser=whole_number, metavar="N", help="Number of boxes.")] = 10_000,
     frames: Annotated[int, typer.Option("--frames", metavar="K", help="Number of frames.")] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the scene.")] = 0,
     dimension: Annotated[int, typer.Option("--dimension", metavar="D", help="2 or 3.")] = 3,

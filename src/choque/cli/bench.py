@@ -9,7 +9,7 @@ import typer
 
 from choque.cli._completion import complete_box_scenes
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import Methods, Threads, listed
+from choque.cli._options import Methods, Threads, listed, whole_number
 
 
 def bench(
@@ -91,7 +91,7 @@ def bench(
 def _counts(text: str) -> list[int]:
     from choque.errors import InvalidInput
 
-    words = listed([text.replace("_", "")])
-    if not words or not all(word.isdecimal() for word in words):
-        raise InvalidInput(f"--n was given {text!r}; give whole numbers joined by commas, such as 1000,10000.")
-    return [int(word) for word in words]
+    words = listed([text])
+    if not words or any(word.startswith("-") for word in words):
+        raise InvalidInput(f"--n was given {text!r}; give whole numbers joined by commas, such as 1000,1e4.")
+    return [whole_number(word) for word in words]

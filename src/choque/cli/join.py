@@ -50,18 +50,24 @@ def join(
     """
     import choque
     from choque.cli._compiling import working_time
+    from choque.cli._terminal import progress
     from choque.cli.pairs import check_format
 
     if output is not None:
         check_format(output)
-    one, two = (choque.files.read_detections(file) for file in (a, b))
-    begin = working_time()
-    corners = (one.lower, one.upper, two.lower, two.upper) if all_together else _by_image(one, two)
-    found = choque.join(*corners, iou=iou, over=over, method=method, closed=not half_open, threads=threads)
-    seconds = working_time() - begin
-    pairs, values = (found, None) if iou is None else found
-    if output is not None:
-        choque.files.write_pairs(output, pairs)
+    with progress() as tell:
+        tell(0, 3, f"reading {a}")
+        one = choque.files.read_detections(a)
+        tell(1, 3, f"reading {b}")
+        two = choque.files.read_detections(b)
+        tell(2, 3, "searching")
+        begin = working_time()
+        corners = (one.lower, one.upper, two.lower, two.upper) if all_together else _by_image(one, two)
+        found = choque.join(*corners, iou=iou, over=over, method=method, closed=not half_open, threads=threads)
+        seconds = working_time() - begin
+        pairs, values = (found, None) if iou is None else found
+        if output is not None:
+            choque.files.write_pairs(output, pairs)
     if as_json:
         record: dict[str, Any] = {
             "a": {"file": str(a), "boxes": len(one)},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from choque.cli._json import AsJson, print_json
+from choque.cli._options import Threads
 from choque.cli.join import Over
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def suppress(
         ),
     ] = None,
     as_json: AsJson = False,
+    threads: Threads = None,
 ) -> None:
     """Keep the best of the boxes that overlap: non-maximum suppression.
 
@@ -52,23 +54,27 @@ def suppress(
     """
     import choque
     from choque.cli._compiling import working_time
+    from choque.cli._terminal import progress
     from choque.errors import InvalidInput
 
     if output is not None:
         _check_output(file, output)
-    found = choque.files.read_detections(file, score=score, group=group)
-    if found.scores is None:
-        raise InvalidInput(f"The file {file} has no scores; name their column with --score.")
-    begin = working_time()
-    boxes = choque.bounds.Boxes(found.lower, found.upper)
-    groups = None if all_together else found.groups
     lists: dict[int, list[int]] | None = None
-    if merge:
-        merged = choque.boxes.merge(boxes, found.scores, iou=iou, groups=groups, over=over)
-        kept, lists = merged.kept, merged.lists()
-    else:
-        kept = choque.boxes.suppress(boxes, found.scores, iou=iou, groups=groups, over=over)
-    seconds = working_time() - begin
+    with progress() as tell:
+        tell(0, 2, f"reading {file}")
+        found = choque.files.read_detections(file, score=score, group=group)
+        if found.scores is None:
+            raise InvalidInput(f"The file {file} has no scores; name their column with --score.")
+        tell(1, 2, "searching")
+        begin = working_time()
+        boxes = choque.bounds.Boxes(found.lower, found.upper)
+        groups = None if all_together else found.groups
+        if merge:
+            merged = choque.boxes.merge(boxes, found.scores, iou=iou, groups=groups, over=over)
+            kept, lists = merged.kept, merged.lists()
+        else:
+            kept = choque.boxes.suppress(boxes, found.scores, iou=iou, groups=groups, over=over, threads=threads)
+        seconds = working_time() - begin
     if output is not None:
         _write(file, output, kept)
     if as_json:

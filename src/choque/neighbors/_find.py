@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, threads
+from choque._core.answers import as_answer
 from choque._core.kernel import forceinline, kernel
-from choque._core.tables import as_tensors, is_table, point_coordinates
+from choque._core.tables import is_table, point_coordinates
 from choque._core.threads import resolve_count
 from choque._core.types import Integer
 from choque.errors import InvalidInput
@@ -88,12 +89,14 @@ def find(
     threads
         The number of threads; None for all. The answer is the same for any number.
     like
-        A tensor: arrays become tensors of its library, such as torch, in ordinary memory and without a copy.
+        A tensor: arrays become tensors of its library, such as torch, in ordinary memory and without a copy. Or a
+        table: the answer becomes one of its library, such as pandas, with the columns i, j, S_a, S_b, S_c, d, D_x, ….
 
     Returns
     -------
-    An array for each letter, in a tuple if there are several. Rows are sorted by i; the rows of one i have an order
-    that depends on the input alone.
+    An array for each letter, in a tuple if there are several, which also turns into a table: ``to_pandas()``,
+    ``to_polars()``, ``to_arrow()``. Rows are sorted by i; the rows of one i have an order that depends on the input
+    alone.
 
     Notes
     -----
@@ -212,13 +215,12 @@ def _size_classes(group: Group, largest: float) -> list[Group]:
 
 
 def answer(lists: Lists, letters: str, dimension: int, like: Any = None) -> Any:
-    """Return the arrays of these letters, alone or in a tuple, as tensors if ``like`` is one."""
+    """Return the arrays of these letters, as ``like`` asks for."""
     found: dict[str, NDArray[Any]] = {"i": lists.i, "j": lists.j, "d": lists.distance}
     found |= {"S": lists.shift[:, :dimension], "D": lists.vector[:, :dimension]}
     if "P" in letters:
         found["P"] = np.stack((lists.i, lists.j), axis=1)
-    arrays = as_tensors(like, *(found[letter] for letter in letters))
-    return arrays[0] if len(arrays) == 1 else arrays
+    return as_answer(like, **{letter: found[letter] for letter in letters})
 
 
 def check_quantities(quantities: Any, letters: str = LETTERS) -> str:

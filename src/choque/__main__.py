@@ -1,4 +1,4 @@
-"""``python -m choque.cli``, the same as ``choque``."""
+"""``python -m choque``, the same as ``choque``."""
 
 from __future__ import annotations
 
