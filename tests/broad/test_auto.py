@@ -191,14 +191,14 @@ def test_a_bad_table_is_named_in_a_sentence(tmp_path, monkeypatch, text: str, wo
     path.write_text(text)
     monkeypatch.setenv(table_of_auto.VARIABLE, str(path))
     with pytest.raises(UnreadableFile, match=words) as caught:
-        choque.explain(*mixed(700))
+        choque.explain(*mixed(900))
     assert str(path) in str(caught.value)
 
 
 def test_a_missing_table_is_named_in_a_sentence(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(table_of_auto.VARIABLE, str(tmp_path / "gone.json"))
     with pytest.raises(UnreadableFile, match="cannot be read"):
-        choque.explain(*mixed(700))
+        choque.explain(*mixed(900))
 
 
 def test_the_shortest_way_agrees_with_the_long_one() -> None:

@@ -184,17 +184,11 @@ def _round(first: int, last: int, lower: Any, upper: Any, rounding: Rounding, re
 def _pack(first: int, last: int, lower: Any, upper: Any, records: Any) -> None:
     if lower.shape[1] == 3:
         for i in range(first, last):
-            records[i, 0] = lower[i, 0]
-            records[i, 1] = lower[i, 1]
-            records[i, 2] = lower[i, 2]
-            records[i, 3] = upper[i, 0]
-            records[i, 4] = upper[i, 1]
-            records[i, 5] = upper[i, 2]
+            row = np.uint64(i)  # no look whether an index counts from the end: in two thirds of the time
+            records[row, 0], records[row, 1], records[row, 2] = lower[row, 0], lower[row, 1], lower[row, 2]
+            records[row, 3], records[row, 4], records[row, 5] = upper[row, 0], upper[row, 1], upper[row, 2]
     else:
         for i in range(first, last):
-            records[i, 0] = lower[i, 0]
-            records[i, 1] = lower[i, 1]
-            records[i, 2] = 0
-            records[i, 3] = upper[i, 0]
-            records[i, 4] = upper[i, 1]
-            records[i, 5] = FLAT
+            row = np.uint64(i)
+            records[row, 0], records[row, 1], records[row, 2] = lower[row, 0], lower[row, 1], 0
+            records[row, 3], records[row, 4], records[row, 5] = upper[row, 0], upper[row, 1], FLAT

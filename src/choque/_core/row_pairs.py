@@ -27,6 +27,9 @@ BOXES_PER_BODY = 4
 TESTS_AT_ONCE = 1 << 20
 """Tests after which `emit_levels` returns, so that its caller can look whether boxes crowd."""
 
+FEW = 16_000
+"""Up to this number of boxes, one call of the emission kernel usually suffices, and no sink is made."""
+
 MAX_TESTS = 150
 """Tests of a box, in the mean, above which another method may be faster than a grid."""
 
@@ -50,6 +53,11 @@ def list_alike(boxes: Corners, thread_count: int) -> Pairs | None:
         return None
     count = boxes.box_count
     rows, spare = lay_out(boxes, *choose_levels(boxes, found, shares), shares)
+    if count <= FEW and thread_count == 1:
+        chunk: Keys = spare.view(np.uint64)
+        following, found_count, _ = emit_levels(0, count, chunk, rows)
+        if following == count:  # nearly always: it stops before where tests or pairs are many
+            return sorted_pairs([chunk[:found_count]], count, 1)
     sink = Sink(count, thread_count, None, max_tests=MAX_TESTS, spare=spare)
     sink.run(emit_levels, count, rows, grain=SLICE)
     return None if sink.is_stopped else sorted_pairs(sink.chunks, count, thread_count)

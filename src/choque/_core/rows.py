@@ -90,14 +90,17 @@ def lay_out(
     cells, along_y, along_z, row, start = levels.shape[-1].tolist()
     row_count = row + along_y * along_z + 1
     counts, row_start = np.zeros((len(shares), row_count), np.uint32), np.empty(row_count + 1, np.uint32)
-    threads.run(lambda k: _count_rows(*shares[k], boxes, levels, classes, counts[k]), len(shares))
-    _to_places(counts, row_start)
     values = memory.aligned(8 * boxes.box_count, dtype)
-    records = _Records(values, values.view(word))
-    threads.run(lambda k: _scatter(*shares[k], boxes, levels, classes, counts[k], records), len(shares))
     columns = memory.aligned(64 * ((boxes.box_count + 7) // 8 + 2 * row_count), dtype)  # see `columns_of`
     starts = memory.empty(start + along_y * along_z * (cells + 1), np.uint32)
+    records = _Records(values, values.view(word))
     rows = Rows(columns, columns.view(word), row_start, starts, levels.frame, levels.shape)
+    if len(shares) == 1:
+        _lay_out_alone(boxes, levels, classes, counts, records, rows)
+        return rows, values
+    threads.run(lambda k: _count_rows(*shares[k], boxes, levels, classes, counts[k]), len(shares))
+    _to_places(counts, row_start)
+    threads.run(lambda k: _scatter(*shares[k], boxes, levels, classes, counts[k], records), len(shares))
     borders = threads.even_borders(row_start, len(shares))
     threads.run(lambda k: _fill_columns(borders[k], borders[k + 1], records, rows), len(shares))
     return rows, values
@@ -232,6 +235,18 @@ def _fill_columns(first: int, last: int, records: _Records, rows: Rows) -> None:
             rows.columns[np.uint64(base + k)] = np.nan
         if level < shape.shape[0]:
             _note_reach(rows, row, level, count)
+
+
+@kernel
+def _lay_out_alone(
+    boxes: Corners, levels: Levels, classes: Classes | None, counts: NDArray[np.uint32], records: _Records, rows: Rows
+) -> None:
+    """Count, scatter and fill on one thread: for few boxes, calling four kernels takes longer than their work."""
+    last = boxes.lower.size // boxes.step
+    _count_rows(0, last, boxes, levels, classes, counts[0])
+    _to_places(counts, rows.row_start)
+    _scatter(0, last, boxes, levels, classes, counts[0], records)
+    _fill_columns(0, counts.shape[1], records, rows)
 
 
 @forceinline

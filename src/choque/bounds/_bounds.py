@@ -368,9 +368,9 @@ def check_boxes(lower: Floats, upper: Floats) -> None:
 def _are_ordered(lower: Floats, upper: Floats) -> bool:
     """Tell whether ``lower <= upper`` throughout two flat arrays; counting vectorises, leaving early does not."""
     good = 0
-    for low, high in zip(lower, upper):  # noqa: B905
-        good += low <= high
-    return good == len(lower)
+    for k in range(lower.size):
+        good += lower[k] <= upper[k]
+    return good == lower.size
 
 
 def swept_slabs(lower: Floats, upper: Floats, way: NDArray[np.float64]) -> tuple[Floats, Floats]:
