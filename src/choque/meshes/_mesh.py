@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, threads
 from choque._core.predicates import LEAST
+from choque.bounds import Boxes
 from choque.errors import InvalidInput
 from choque.files.meshes import check_mesh, read_mesh, write_mesh
 from choque.meshes._inside import one_of_each_part, places_of
 from choque.meshes._report import Report, edge_counts, make_report, welded
-from choque.meshes._search import meeting_pairs, own_pairs, shared_segments
+from choque.meshes._search import faces_near, meeting_pairs, own_pairs, shared_segments
 from choque.meshes.poses import as_poses
 from choque.meshes.surface import Surface, make_surface
 from choque.meshes.triangles import KINDS, TOUCHING
@@ -163,6 +164,18 @@ class Mesh:
             raise InvalidInput("The mesh is open: it has no inside. See report() for where it is open.")
         count = _thread_count(threads, len(given))
         return places_of(given, self.surface, as_poses(None), 0, count) > 0
+
+    def faces_near(self, lower: ArrayLike, upper: ArrayLike, *, threads: int | None = None) -> NDArray[np.int32]:
+        """Return (m, 2) rows of boxes and the faces near them, sorted: those whose own boxes overlap or touch them.
+
+        ``lower`` and ``upper`` (k, 3) are the corners of the boxes. A few faces that are apart by less than the
+        rounding of 32-bit floats count too; none is missing.
+        """
+        boxes = Boxes(lower, upper)
+        if boxes.lower.shape[1] != 3:
+            raise InvalidInput(f"lower has the shape {boxes.lower.shape}; it must be (k, 3).")
+        corners = np.concatenate((boxes.lower, boxes.upper), axis=1).astype(np.float64)
+        return faces_near(self.surface, corners, _thread_count(threads, len(corners)))
 
     def report(self) -> Report:
         """Return what is wrong with the mesh: open edges, degenerate and repeated faces, self-intersections and more.

@@ -14,11 +14,12 @@ from choque._core import threads
 from choque._core.emission import Sink
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
+from choque._core.pair_keys import unpack_pairs
 from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer, Keys
 from choque.meshes.frames import placed_triangle
 from choque.meshes.poses import Poses
-from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
+from choque.meshes.surface import WIDTH, Surface, box_around, float_above, float_below, triangle_at
 from choque.meshes.triangles import (
     are_surely_apart_neighbors,
     intersection_of,
@@ -77,6 +78,16 @@ def shared_segments(
     return segments.reshape(-1, 2, 3)
 
 
+def faces_near(surface: Surface, boxes: NDArray[np.float64], thread_count: int) -> NDArray[np.int32]:
+    """Return (m, 2) rows of ``boxes`` (k, 6) and the faces whose boxes overlap them, sorted."""
+    sink = Sink(len(boxes), thread_count, None)
+    if len(surface.rows):
+        sink.run(_emit_near, len(boxes), surface, boxes)
+    keys = np.concatenate([*sink.chunks, np.empty(0, np.uint64)])
+    keys.sort()
+    return unpack_pairs(keys)
+
+
 def _unpacked(sink: Sink) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     keys = np.concatenate([*sink.chunks, np.empty(0, np.uint64)])
     keys.sort()
@@ -113,6 +124,39 @@ def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface
                 kind = triangles_kind(triangle_at(one, place), placed_triangle(two, poses, 0, other))
                 if kind > 0:
                     chunk[written] = _key(one.rows[place], two.rows[other], kind)
+                    written += 1
+    return last, written, tests
+
+
+@kernel
+def _emit_near(first: int, last: int, chunk: Keys, surface: Surface, boxes: NDArray[np.float64]) -> tuple[int, int, int]:
+    """Emission kernel; a unit is a box, which is searched for in the tree."""
+    lanes, level_first, middle = surface.lanes, surface.level_first, surface.middle
+    stack = np.empty(WIDTH * level_first.size, np.int64)
+    written: Integer = 0
+    tests = 0
+    for row in range(first, last):
+        begin = written
+        x0, y0 = float_below(boxes[row, 0] - middle[0]), float_below(boxes[row, 1] - middle[1])
+        z0, x1 = float_below(boxes[row, 2] - middle[2]), float_above(boxes[row, 3] - middle[0])
+        y1, z1 = float_above(boxes[row, 4] - middle[1]), float_above(boxes[row, 5] - middle[2])
+        stack[0] = entry_of(level_first.size - 2, 0)
+        depth: Integer = 1
+        while depth > 0:
+            depth -= 1
+            tests += WIDTH
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
+            if level == 0 and written + WIDTH > chunk.size:
+                return row, begin, tests
+            while hits != 0:
+                lane = block * WIDTH + lowest_bit(hits)
+                hits &= hits - 1
+                if level > 0:
+                    stack[depth] = entry_of(level - 1, lane)
+                    depth += 1
+                else:
+                    chunk[written] = (np.uint64(row) << np.uint64(32)) | np.uint64(surface.rows[lane])
                     written += 1
     return last, written, tests
 

@@ -18,7 +18,18 @@ from choque._core.threads import over_ranges
 from choque._core.types import Floats, Integer
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
-from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, PLANE, SPHERE, TILE, Shapes, Solids
+from choque.narrow.shapes import (
+    CAPSULE,
+    CONVEX,
+    KIND_COUNT,
+    KINDS_ALLOWED,
+    MESH,
+    PLANE,
+    SPHERE,
+    TILE,
+    Shapes,
+    Solids,
+)
 
 SLACK = 8
 """Units in the last place by which bounds are wider than computed: more than the rounding on the way."""
@@ -62,7 +73,7 @@ def bound_slabs(
             low = high = 0.0
             if kind[row] == PLANE:
                 low, high = _half_space(rotation, row, x, y, z)
-            elif kind[row] == CONVEX:
+            elif _has_points(kind[row]):
                 low, high = _hull_extent(rotation, size, row, hull[row], points, starts, (x, y, z))
                 far += high - low
             else:
@@ -136,7 +147,7 @@ def bound_oriented(
             half[row, 2] = 0.5 * size[row, 1] + size[row, 0]
         elif shape == TILE:
             half[row, 0], half[row, 1], half[row, 2] = 0.5 * size[row, 0], 0.0, 0.5 * size[row, 1]
-        elif shape == CONVEX:
+        elif _has_points(shape):
             for axis in range(3):
                 low, high = np.inf, -np.inf
                 for point in range(starts[hull[row]], starts[hull[row] + 1]):
@@ -170,7 +181,7 @@ def bound_spheres(first: int, last: int, solids: Solids, slack: float, center: F
             reach = size[row, 0] + 0.5 * size[row, 1]
         elif kind[row] == TILE:
             reach = 0.5 * np.sqrt(np.float64(size[row, 0]) ** 2 + np.float64(size[row, 1]) ** 2)
-        elif kind[row] == CONVEX:
+        elif _has_points(kind[row]):
             for point in range(starts[hull[row]], starts[hull[row] + 1]):
                 squared = 0.0
                 for axis in range(3):
@@ -187,11 +198,17 @@ def bound_spheres(first: int, last: int, solids: Solids, slack: float, center: F
 
 
 @helper
+def _has_points(kind: Any) -> Any:
+    """Return whether a shape is the points of a hull, or those of a mesh."""
+    return kind == CONVEX or kind == MESH
+
+
+@helper
 def _first_unsound(solids: Solids, first: Integer, last: Integer) -> int:
-    """Return the first body that lacks a finite pose, a known kind or, if it is convex, one of the hulls; or −1."""
+    """Return the first body that lacks a finite pose, a known kind or, if it has points, one of the hulls; or −1."""
     kind, position, rotation, _, hull, _, starts = solids
     for row in range(first, last):
-        if not 0 <= kind[row] < KIND_COUNT or (kind[row] == CONVEX and not 0 <= hull[row] < starts.size - 1):
+        if not 0 <= kind[row] < KIND_COUNT or (_has_points(kind[row]) and not 0 <= hull[row] < starts.size - 1):
             return row
         total = np.float64(position[row, 0]) + position[row, 1] + position[row, 2]
         for axis in range(3):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,9 @@ from choque.files.meshes import READERS, read_mesh
 from choque.files.source import lower_suffix, naming_damage, read_head
 from choque.narrow.solids import LARGEST, SMALLEST, Faces, as_cloud, hull_faces, mass_of, neighbours, solid
 
+if TYPE_CHECKING:
+    from choque.meshes import Mesh
+
 TRIMESH_SUFFIXES = (".glb", ".gltf")
 
 PRINCIPAL = 1e-9
@@ -28,19 +32,34 @@ PRINCIPAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """One convex solid around its centre of mass, along its principal axes."""
+    """One convex solid around its centre of mass, along its principal axes; or a mesh as it was given."""
 
     points: NDArray[np.float64]
     """(v, 3)."""
     triangles: NDArray[np.int64]
     """(t, 3) rows of ``points``, counter-clockwise from outside."""
     volume: float
+    """0 for a mesh."""
     spread: NDArray[np.float64]
     """(3,) the mean of x², y² and z² over the solid."""
     center: NDArray[np.float64]
     """(3,) the centre of mass in the coordinates of the given vertices."""
     frame: NDArray[np.float64]
     """(3, 3) a point p of the hull was given as ``frame @ p + center``."""
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The triangles with their tree, which is built at the first use."""
+        from choque.meshes import Mesh
+
+        return Mesh(self.points, self.triangles)
+
+    @cached_property
+    def rims(self) -> NDArray[np.float64]:
+        """(t, 3, 3) the normals of the neighbours of each triangle; see `choque.narrow.manifolds.triangles`."""
+        from choque.narrow.manifolds.triangles import rims_of
+
+        return rims_of(self.mesh)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +88,7 @@ class Posed:
 
 
 class Hulls:
-    """Convex hulls, each around its centre of mass and along its principal axes.
+    """Convex hulls, each around its centre of mass and along its principal axes; and meshes, which stay as they are.
 
     A solid whose axes are principal already, such as a box, is only translated; others are also rotated, by ``frame``.
     Hulls are immutable: joining libraries makes a new one.
@@ -85,7 +104,7 @@ class Hulls:
     graph
         The neighbours of each vertex, as `choque.narrow.convex.cores.Cores` holds them.
     volume
-        (h,).
+        (h,); 0 for meshes.
     spread
         (h, 3) the mean of x², y², z² over each solid.
     radius
@@ -143,6 +162,24 @@ class Hulls:
         return cls(_centred(hull_faces(_read_vertices(Path(path)), f"The mesh in {path}")) for path in paths)
 
     @classmethod
+    def meshes(cls, *meshes: Mesh) -> Self:
+        """Return meshes as they are, for shapes of the kind MESH: surfaces, open or closed, without a volume."""
+        from choque.meshes import Mesh
+
+        found = []
+        for mesh in meshes:
+            if not isinstance(mesh, Mesh):
+                raise InvalidInput(f"A mesh is a {type(mesh).__name__}; give a choque.Mesh.")
+            if not len(mesh):
+                raise InvalidInput("A mesh has no faces; there is nothing to touch.")
+            entry = Hull(
+                np.array(mesh.vertices), mesh.faces.astype(np.int64), 0.0, np.zeros(3), np.zeros(3), np.eye(3)
+            )
+            entry.__dict__["mesh"] = mesh  # with its tree
+            found.append(entry)
+        return cls(found)
+
+    @classmethod
     def solids(cls, *names: str) -> Self:
         """Return built-in solids inside the cube from −1 to 1, by name: `choque.narrow.solid_names` lists them."""
         return cls(_centred(solid(name)) for name in names)
@@ -168,6 +205,14 @@ class Hulls:
     def take(self, rows: ArrayLike) -> Self:
         """Return a library of the hulls in these rows."""
         return type(self)(self._hulls[row] for row in check.rows(rows, "rows", len(self)).tolist())
+
+    @cached_property
+    def half_extent(self) -> NDArray[np.float64]:
+        """(h, 3) half the extent of each hull along its own axes."""
+        if not len(self):
+            return np.empty((0, 3))
+        upper, lower = (of.reduceat(self.points, self.first[:-1]) for of in (np.maximum, np.minimum))
+        return np.asarray(0.5 * (upper - lower))
 
     def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> NDArray[np.float64]:
         """Return (n, 3) principal moments of inertia for the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
@@ -249,11 +294,12 @@ def _stacked(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]], tail: t
 
 
 def _pack_graph(hulls: tuple[Hull, ...]) -> Rows:
-    """Return the neighbours of every vertex of every hull in one array."""
+    """Return the neighbours of every vertex of every convex hull in one array."""
     total = sum(len(hull.points) for hull in hulls)
     starts, lists, at = [], [], total + 1
     for hull in hulls:
-        begin, links = neighbours(hull.triangles, len(hull.points))
+        corners = hull.triangles if hull.volume > 0 else hull.triangles[:0]  # nothing climbs along a mesh
+        begin, links = neighbours(corners, len(hull.points))
         starts.append(begin[:-1] + at)
         lists.append(links)
         at += len(links)

@@ -18,7 +18,7 @@ from choque._core.types import Pairs
 from choque.errors import InvalidInput
 from choque.narrow.pair import ContactArrays, Contacts, Loop, PoseArrays, pair_loop
 from choque.narrow.rules import EXACT, RULES
-from choque.narrow.shapes import CONVEX, KIND_COUNT, KIND_NAMES, KINDS_ALLOWED, Shapes
+from choque.narrow.shapes import CONVEX, KIND_COUNT, KIND_NAMES, KINDS_ALLOWED, MESH, Shapes
 
 KINDS = tuple(f"{first}-{second}" for first in KIND_NAMES for second in KIND_NAMES)
 """The names of the pairs of kinds by their code, first · KIND_COUNT + second."""
@@ -27,10 +27,12 @@ _BLOCK = 1_024  # pairs that a thread takes at a time: some tens of microseconds
 
 _CONVEX_CODES = frozenset(
     first * KIND_COUNT + second
-    for first in range(KIND_COUNT)
-    for second in range(first, KIND_COUNT)
+    for first in range(MESH)
+    for second in range(first, MESH)
     if CONVEX in (first, second)
 )
+
+_MESH_CODES = frozenset(first * KIND_COUNT + MESH for first in range(KIND_COUNT))
 
 
 def contacts(
@@ -118,7 +120,8 @@ class NarrowPhase:
     -----
     Guarantees: contacts are in the order of the pairs; touching without overlap is not a contact; moving the second
     body by depth·normal separates the two, and under ``"exact"`` no shorter move does. Tiles and planes pass through
-    each other. Exact contacts are computed in float64, also for shapes in float32. A pair costs O(1), a convex pair
+    each other. A mesh is a surface with two sides: its contact is that with the triangle in which the other body is
+    deepest, and the move separates the two there. Exact contacts are computed in float64, also for shapes in float32. A pair costs O(1), a convex pair
     depends on its hulls. Buffers of about 70 bytes for each pair are kept between calls; the result does not depend on
     earlier calls. An object must not be used by two threads at a time.
 
@@ -186,7 +189,7 @@ class NarrowPhase:
         if refused >= 0:
             raise _refusal(shapes, pairs, refused)
         groups = _groups(starts)
-        if any(group.code in _CONVEX_CODES for group in groups):
+        if any(group.code in _CONVEX_CODES | _MESH_CODES for group in groups):
             shapes.check_hulls()
         self._starts = starts
         self._seconds = [0.0] * len(KINDS)
@@ -217,8 +220,8 @@ class NarrowPhase:
 
             self._seconds = [sum(each) for each in zip(*run(share, thread_count), strict=True)]
         for code, first, last in groups:
-            if code in _CONVEX_CODES:
-                self._test_convex(shapes, code, first, last, thread_count)
+            if code in _CONVEX_CODES | _MESH_CODES:
+                self._test_others(shapes, code, first, last, thread_count)
 
     def _test_part(self, shapes: Shapes, groups: list[_Group], first: int, last: int, seconds: list[float]) -> None:
         found = self._buffers.found
@@ -235,12 +238,18 @@ class NarrowPhase:
             loop(poses, found, low, high)
             seconds[code] += perf_counter() - began
 
-    def _test_convex(self, shapes: Shapes, code: int, first: int, last: int, thread_count: int) -> None:
-        from choque.narrow.convex.contacts import convex_contacts
-
+    def _test_others(self, shapes: Shapes, code: int, first: int, last: int, thread_count: int) -> None:
+        """Test pairs with a hull or a mesh, whose modules are loaded only where they are needed."""
         began = perf_counter()
         found = self._buffers.found.take(slice(first, last))
-        convex_contacts(shapes, found, thread_count, self._memory.setdefault(code, {}))
+        if code in _MESH_CODES:
+            from choque.narrow.pieces import mesh_contacts
+
+            mesh_contacts(shapes, found, thread_count)
+        else:
+            from choque.narrow.convex.contacts import convex_contacts
+
+            convex_contacts(shapes, found, thread_count, self._memory.setdefault(code, {}))
         self._seconds[code] += perf_counter() - began
 
 

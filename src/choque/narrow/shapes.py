@@ -24,9 +24,10 @@ class Kind(IntEnum):
     TILE = 2
     CONVEX = 3
     PLANE = 4
+    MESH = 5
 
 
-SPHERE, CAPSULE, TILE, CONVEX, PLANE = (int(kind) for kind in Kind)
+SPHERE, CAPSULE, TILE, CONVEX, PLANE, MESH = (int(kind) for kind in Kind)
 """The same numbers as plain integers, for kernels."""
 
 KIND_NAMES = tuple(kind.name.lower() for kind in Kind)
@@ -69,11 +70,11 @@ class Shapes:
     size
         (n, 3): sphere (radius, 0, 0); capsule (radius, length of its cylinder along local z, 0); tile (length along
         local x, width along local z, 0), its normal local y; convex: the scale of its hull along each local axis;
-        plane: not used, it is the half-space below local y = 0.
+        plane: not used, it is the half-space below local y = 0; mesh: ones, a mesh is not scaled.
     hull
-        (n,) int32: the row of ``hulls`` of a convex body, -1 for all others.
+        (n,) int32: the row of ``hulls`` of a convex body or a mesh, -1 for all others.
     hulls
-        The convex hulls that bodies refer to; None where there are none.
+        The convex hulls and meshes that bodies refer to, `choque.narrow.Hulls`; None where there are none.
     """
 
     kind: NDArray[np.int8]
@@ -189,7 +190,7 @@ class Shapes:
         """Return the same shapes, lists included, laid out for kernels, or raise `InvalidInput` for the first bad row.
 
         Kinds must be known, positions and sizes finite, sizes not negative, rotations orthonormal, and every convex
-        shape must have a hull.
+        shape and mesh must have a hull.
         """
         from choque._core import check
 
@@ -209,12 +210,13 @@ class Shapes:
         return shapes
 
     def check_hulls(self) -> None:
-        """Raise `InvalidInput` unless every convex shape has a hull."""
-        convex = np.flatnonzero(self.kind == CONVEX)
+        """Raise `InvalidInput` unless every convex shape has a solid hull, and every mesh its triangles."""
+        convex = np.flatnonzero((self.kind == CONVEX) | (self.kind == MESH))
         if len(convex) == 0:
             return
         if self.hulls is None or self.hull is None:
-            raise InvalidInput(f"Shape {convex[0]} is convex, but there are no hulls; give the shapes hull and hulls.")
+            what = "convex" if self.kind[convex[0]] == CONVEX else "a mesh"
+            raise InvalidInput(f"Shape {convex[0]} is {what}, but there are no hulls; give the shapes hull and hulls.")
         rows = np.asarray(self.hull)
         if rows.shape != self.kind.shape or rows.dtype.kind not in "iu":
             raise InvalidInput(
@@ -225,4 +227,16 @@ class Shapes:
         if len(lost):
             raise InvalidInput(
                 f"Shape {lost[0]} has the hull {rows[lost[0]]}; hulls go from 0 to {count - 1}. Give the number of one."
+            )
+        flat = convex[(self.kind[convex] == CONVEX) & ~(self.hulls.volume[rows[convex]] > 0)]
+        if len(flat):
+            raise InvalidInput(
+                f"Shape {flat[0]} is convex and has the hull {rows[flat[0]]}, which is a mesh without a volume; give it "
+                "the kind MESH."
+            )
+        scaled = convex[(self.kind[convex] == MESH) & (np.asarray(self.size)[convex] != 1).any(axis=1)]
+        if len(scaled):
+            raise InvalidInput(
+                f"Shape {scaled[0]} is a mesh of the size {self.size[scaled[0]].tolist()}; a mesh has the size 1, 1, 1. "
+                "Scale its vertices."
             )

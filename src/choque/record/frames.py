@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from choque._core.columns import Column, ColumnTable
 from choque._core.registry import Registry
 from choque.errors import UnreadableFile
-from choque.narrow.shapes import CONVEX, KIND_NAMES
+from choque.narrow.shapes import CONVEX, KIND_NAMES, MESH
 from choque.record._blocks import MARK
 from choque.scene.body_scenes.scene import Camera
 from choque.world.bodies import Bodies
@@ -109,7 +109,7 @@ class BodyTable(ColumnTable):
             check_hull_meshes(*meshes)
             if len(self) and not -1 <= self.hull.min() <= self.hull.max() < len(self.hull_first) - 1:
                 raise ValueError
-            if not (self.hull[self.kind == CONVEX] >= 0).all():
+            if not (self.hull[(self.kind == CONVEX) | (self.kind == MESH)] >= 0).all():
                 raise ValueError
         except ValueError:
             raise UnreadableFile("the hulls of its bodies are damaged") from None

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.files.atomic import beside, replacing
-from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 from choque.studio.glow import Glow, glow_of
@@ -67,7 +67,7 @@ def axis_boxes(cast: BodyTable, poses: Poses) -> NDArray[np.float32]:
 
 
 def _boxed(cast: BodyTable) -> NDArray[np.intp]:
-    return np.flatnonzero(cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE, TILE, CONVEX)))
+    return np.flatnonzero(cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE, TILE, CONVEX, MESH)))
 
 
 def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -77,9 +77,10 @@ def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any],
     half[kind == CAPSULE, 2] += size[kind == CAPSULE, 1] / 2
     tile = kind == TILE
     half[tile] = np.column_stack((size[tile, 0] / 2, np.zeros(np.count_nonzero(tile)), size[tile, 1] / 2))
-    for hull in np.unique(cast.hull[rows][kind == CONVEX]).tolist():
+    has_points = (kind == CONVEX) | (kind == MESH)
+    for hull in np.unique(cast.hull[rows][has_points]).tolist():
         points, _ = cast.hull_mesh(hull)
-        these = (kind == CONVEX) & (cast.hull[rows] == hull)
+        these = has_points & (cast.hull[rows] == hull)
         lower, upper = points.min(axis=0), points.max(axis=0)
         middle[these], half[these] = size[these] * (lower + upper) / 2, size[these] * (upper - lower) / 2
     return middle, half

@@ -20,7 +20,7 @@ from choque.dynamics import Response
 from choque.dynamics.mechanics import capsule_inertia, sphere_inertia
 from choque.dynamics.response import limit_speeds
 from choque.errors import InvalidInput, UnknownName
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.world.bodies import Bodies
 from choque.world.settings import Settings
 
@@ -206,6 +206,45 @@ class Population:
 
         columns = _Columns(position, options)
         return self._add_convex(columns, as_hulls(hull), row, columns.sides(scale, "scale"))
+
+    def add_mesh(
+        self, mesh: Any, position: ArrayLike = (0.0, 0.0, 0.0), scale: ArrayLike = 1.0, **options: Unpack[BodyOptions]
+    ) -> Ids:
+        """Add a static mesh, such as a terrain: a surface with two sides, not a solid.
+
+        Parameters
+        ----------
+        mesh
+            A `choque.Mesh`, a mesh file, or what `choque.Mesh` takes: a mesh of another library, a volume.
+        position
+            (3,), or (n, 3) for several: where the origin of its vertices is.
+        scale
+            A factor of its vertices, or (3,) along its axes.
+        options
+            Those of `BodyOptions`; it is static whatever they say, and moves with its own velocity.
+
+        Notes
+        -----
+        Bodies touch its triangles one by one. Under ``soft-step`` edges inside a surface do not stop what slides across
+        them, as long as triangles share the places of their corners.
+        """
+        from choque.meshes import Mesh
+        from choque.narrow.hulls import Hulls
+        from choque.world.hull_library import joined
+
+        columns = _Columns(position, options)
+        if isinstance(mesh, str | os.PathLike):
+            mesh = Mesh.read(mesh)
+        given = mesh if isinstance(mesh, Mesh) else Mesh(mesh)
+        factor = check.finite(check.floats(scale, "scale"), "scale")
+        if factor.shape not in ((), (3,)) or not (factor > 0).all():
+            raise InvalidInput(f"scale is {factor.tolist()}; it must be a number above 0, or three of them.")
+        if (factor != 1).any():
+            given = Mesh(given.vertices * factor, given.faces)
+        hulls, places = joined(self._bodies.hulls, Hulls.meshes(given))
+        hull = np.repeat(places, columns.count)
+        size = np.ones((columns.count, 3))
+        return self._add(columns, MESH, size, _no_inertia, static=True, hull=hull, hulls=hulls)
 
     @one_thread
     def remove(self, ids: ArrayLike) -> None:

@@ -21,7 +21,8 @@ from choque._core.vector import orthonormalised
 from choque.bounds import Boxes
 from choque.broad.join import Task, join_boxes
 from choque.narrow.convex.impact import impacts_of_shapes
-from choque.narrow.shapes import CONVEX, PLANE, SPHERE, Shapes
+from choque.narrow.pieces import corners_of, local_boxes, pieces_near, taken
+from choque.narrow.shapes import CONVEX, MESH, PLANE, SPHERE, Shapes
 from choque.world.bodies import Bodies
 from choque.world.bounds import box_bounds
 
@@ -42,7 +43,8 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
     impacts are found for the whole motions, and each body stops at its first one.
     """
     is_fast, half = np.empty(len(bodies), np.bool_), np.empty(len(bodies))
-    sizes = bodies.kind, bodies.size, bodies.hull, _hull_halves(bodies.hulls)
+    halves = np.empty((0, 3)) if bodies.hulls is None else bodies.hulls.half_extent
+    sizes = bodies.kind, bodies.size, bodies.hull, halves
     if not _mark_fast(bodies.position, position, sizes, is_fast, half):
         return 0
     fast = np.flatnonzero(is_fast & ~bodies.static & ~bodies.sensor)
@@ -57,14 +59,17 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
         turn = rotation_vectors(bodies.rotation, rotation, np.unique(pairs))
         motion = np.stack((way[pairs[:, 0]], way[pairs[:, 1]], turn[pairs[:, 0]], turn[pairs[:, 1]]), axis=1)
         shapes = replace(bodies.shapes(), position=position, rotation=rotation)
-        time = _times(shapes, pairs, motion, threads)
+        tested, corners = pairs, None
+        if (bodies.kind[pairs[:, 1]] == MESH).any():
+            pairs, tested, motion, corners = _with_triangles(shapes, bodies.shapes(), pairs, motion)
+        time = _times(shapes, tested, motion, corners, threads)
         touched = np.flatnonzero(time == 0)
         if len(touched):
             is_core = is_fast[:, np.newaxis] & ~bodies.static[:, np.newaxis]
             core = np.stack((CORE * half, 0 * half, 0 * half), axis=1).astype(bodies.dtype)
             size = np.where(is_core, core, bodies.size)
             cores = replace(shapes, kind=np.where(is_core[:, 0], SPHERE, bodies.kind).astype(np.int8), size=size)
-            time[touched] = _times(cores, pairs[touched], motion[touched], threads)
+            time[touched] = _times(cores, tested[touched], motion[touched], corners, threads)
             time[time == 0] = 1.0
         for side in range(2):
             np.minimum.at(first, pairs[:, side], time)
@@ -75,17 +80,6 @@ def stop_at_impact(bodies: Bodies, position: Floats, rotation: Floats, threads: 
         turn = share[:, np.newaxis] * rotation_vectors(bodies.rotation, rotation, stopped)[stopped]
         bodies.rotation[stopped] = orthonormalised(matrices(turn) @ rotation[stopped].astype(np.float64))
     return len(stopped)
-
-
-def _hull_halves(hulls: Any) -> NDArray[np.float64]:
-    """Return half the extent of each hull of a library along its own axes (h, 3)."""
-    if hulls is None:
-        return np.empty((0, 3))
-    starts = hulls.first[:-1]
-    found: NDArray[np.float64] = 0.5 * (
-        np.maximum.reduceat(hulls.points, starts) - np.minimum.reduceat(hulls.points, starts)
-    )
-    return found
 
 
 @kernel
@@ -116,10 +110,42 @@ def _mark_fast(
     return count
 
 
-def _times(shapes: Shapes, pairs: Pairs, motion: NDArray[np.float64], threads: int | None) -> NDArray[np.float64]:
-    """Return when each pair first touches, 1 for pairs that do not."""
-    found = impacts_of_shapes(shapes, pairs, motion, tolerance=TOUCH, threads=threads)
+def _times(
+    shapes: Shapes,
+    pairs: Pairs,
+    motion: NDArray[np.float64],
+    corners: NDArray[np.float64] | None,
+    threads: int | None,
+) -> NDArray[np.float64]:
+    """Return when each pair first touches, 1 for pairs that do not; rows after the shapes are triangles."""
+    found = impacts_of_shapes(shapes, pairs, motion, triangles=corners, tolerance=TOUCH, threads=threads)
     return np.where(found.hit, found.time, 1.0)
+
+
+def _with_triangles(
+    before: Shapes, after: Shapes, pairs: Pairs, motion: NDArray[np.float64]
+) -> tuple[Pairs, Pairs, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the pairs with one row for each triangle of a mesh that a body may meet; the pairs to test; motion; corners.
+
+    The triangles are those near the body's boxes before and after the step, in the frame that the mesh has then, and
+    near all that is between them.
+    """
+    is_mesh = before.kind[pairs[:, 1]] == MESH
+    body, mesh = pairs[is_mesh, 0].astype(np.int64), pairs[is_mesh, 1].astype(np.int64)
+    found = []
+    for shapes in (before, after):
+        around = taken(shapes, body).boxes(threads=1)
+        found.append(local_boxes(shapes, mesh, around.lower, around.upper))
+    lower, upper = np.minimum(found[0], found[1])[:, :3], np.maximum(found[0], found[1])[:, 3:]
+    wider = 0.1 * (upper - lower).max(axis=1, keepdims=True, initial=0.0)  # what turns bulges
+    near = pieces_near(before, mesh, np.concatenate((lower - wider, upper + wider), axis=1), 1)
+    corners, then = (corners_of(shapes, mesh[near.pair], near.face) for shapes in (before, after))
+    extra, own = motion[is_mesh][near.pair], pairs[is_mesh][near.pair]
+    extra[:, 1] = (then - corners).mean(axis=1)
+    rows = own.copy()
+    rows[:, 1] = len(before) + np.arange(len(rows))
+    parts = ((pairs[~is_mesh], own), (pairs[~is_mesh], rows), (motion[~is_mesh], extra))
+    return *(np.concatenate(part) for part in parts), corners  # type: ignore[return-value]
 
 
 def _candidates(bodies: Bodies, boxes: Boxes, fast: NDArray[np.int64], way: NDArray[np.float64]) -> Pairs:

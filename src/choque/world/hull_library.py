@@ -16,7 +16,7 @@ from choque.narrow.hulls import Hull, Hulls
 
 _ARRAYS = ("points", "first", "triangles", "triangle_first", "volume", "spread", "center", "frame")
 MIN_POINTS = 4
-"""Corners, and faces, of the smallest solid: a tetrahedron."""
+"""Corners, and faces, of the smallest solid: a tetrahedron; meshes, whose volume is 0, may have fewer."""
 
 
 def as_hulls(given: Hulls | ArrayLike | str | os.PathLike[str]) -> Hulls:
@@ -35,11 +35,19 @@ def joined(present: Hulls | None, arriving: Hulls) -> tuple[Hulls, NDArray[np.in
     places = np.empty(len(arriving), np.int32)
     for row in range(len(arriving)):
         hull = arriving[row]
-        same = (place for place, other in enumerate(known) if np.array_equal(hull.points, other.points))
+        same = (place for place, other in enumerate(known) if _are_same(hull, other))
         places[row] = next(same, len(known))
         if places[row] == len(known):
             known.append(hull)
     return present if present is not None and len(known) == before else Hulls(known), places
+
+
+def _are_same(one: Hull, other: Hull) -> bool:
+    """Tell whether two hulls are the same solid, or the same mesh."""
+    is_mesh = one.volume == other.volume == 0
+    return np.array_equal(one.points, other.points) and (
+        np.array_equal(one.triangles, other.triangles) if is_mesh else one.volume > 0 < other.volume
+    )
 
 
 def chosen(given: ArrayLike, count: int, hulls: Hulls) -> Rows:
@@ -70,7 +78,10 @@ def unpack_hulls(arrays: Mapping[str, NDArray[Any]]) -> Hulls | None:
     shapes = [(count,), (count, 3), (count, 3), (count, 3, 3)]
     if count < 1 or [array.shape for array in per_hull] != shapes or not all(map(_are_finite, (points, *per_hull))):
         raise ValueError("the hulls of its bodies are damaged")
-    check_hull_meshes(points, first, triangles, triangle_first, smallest=MIN_POINTS)
+    check_hull_meshes(points, first, triangles, triangle_first, smallest=1)
+    is_solid = per_hull[0] > 0
+    if (np.diff(first)[is_solid] < MIN_POINTS).any() or (np.diff(triangle_first)[is_solid] < MIN_POINTS).any():
+        raise ValueError("the hulls of its bodies are damaged")
     hulls = []
     for row in range(count):
         solid = points[first[row] : first[row + 1]]

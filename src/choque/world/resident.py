@@ -16,7 +16,7 @@ from choque.bounds import Bounds, Boxes, directions
 from choque.broad.devices import HALF_SPACE, SOLID, BodySweep, Device, Solids, resolve
 from choque.broad.index import Index
 from choque.narrow.extents import slack_of
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.world.bodies import Bodies
 from choque.world.bounds import box_bounds, refuse_lost, slabs_of
 from choque.world.settings import Settings
@@ -181,8 +181,8 @@ def solids_of(bodies: Bodies) -> Solids:
     size[is_round, 0] = given[is_round, 0]
     size[kind == CAPSULE, 2] = 0.5 * given[kind == CAPSULE, 1]
     size[kind == TILE, 1:] = 0.5 * given[kind == TILE, :2]
-    size[kind == CONVEX] = given[kind == CONVEX]
-    form[kind == CONVEX] = bodies.hull[kind == CONVEX]
+    has_points = (kind == CONVEX) | (kind == MESH)
+    size[has_points], form[has_points] = given[has_points], bodies.hull[has_points]
     form[kind == PLANE] = HALF_SPACE
     return Solids(form, size)
 

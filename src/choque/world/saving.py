@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from choque._core.ids import Identities
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
-from choque.narrow.shapes import CONVEX, KIND_NAMES
+from choque.narrow.shapes import KIND_NAMES
 from choque.world._population import MAX_BODIES
 from choque.world.bodies import Bodies
 from choque.world.hull_library import pack_hulls, unpack_hulls
@@ -119,7 +119,9 @@ def _checked_bodies(
         raise UnreadableFile(f"In {path}, the ids of the bodies are not ascending, or not below {MAX_BODIES:,}.")
     if not ((columns["kind"] >= 0) & (columns["kind"] < len(KIND_NAMES))).all() or (columns["size"] < 0).any():
         raise UnreadableFile(f"In {path}, a body is of an unknown kind, or its size is negative.")
-    hull = columns["hull"][columns["kind"] == CONVEX]
-    if hull.size and (hulls is None or hull.min() < 0 or hull.max() >= len(hulls)):
-        raise UnreadableFile(f"In {path}, a body refers to a hull that is not there.")
-    return Bodies(**{name: columns[name] for name in Bodies.COLUMNS}, hulls=hulls)
+    bodies = Bodies(**{name: columns[name] for name in Bodies.COLUMNS}, hulls=hulls)
+    try:
+        bodies.shapes().check_hulls()
+    except InvalidInput as problem:
+        raise UnreadableFile(f"In {path}, a body refers to a hull that is not there: {problem}") from None
+    return bodies

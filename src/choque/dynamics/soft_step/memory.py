@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core import memory
 from choque._core.morton import morton_order
-from choque._core.pair_keys import pack_pairs, unpack_pairs
-from choque._core.types import Pairs, Rows
+from choque._core.types import Keys, Pairs, Rows
 from choque.dynamics.response import State
 from choque.dynamics.soft_step.islands import Rest, wake_islands
 from choque.dynamics.soft_step.kept import (
@@ -27,6 +26,7 @@ from choque.dynamics.soft_step.kept import (
     part_starts,
 )
 from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE
+from choque.dynamics.soft_step.pieces import Pieces
 from choque.dynamics.soft_step.substeps import part_cuts
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
@@ -59,6 +59,8 @@ class Memory:
         The first pair of each part, of spheres and of manifolds.
     former
         What was kept of the candidates before, if they changed in this step.
+    pieces
+        The triangles of meshes near bodies, rows of the solver after those of all bodies.
     """
 
     def __init__(self) -> None:
@@ -74,6 +76,7 @@ class Memory:
         self.cuts: Rows = np.zeros(2, np.int64)
         self.starts: tuple[Rows, Rows] = (np.zeros(3, np.int64), np.zeros(3, np.int64))
         self.former: tuple[Kept, Kept] | None = None
+        self.pieces = Pieces()
         self._pairs: Pairs | None = None
         self._turns: NDArray[np.bool_] | None = None  # which bodies are locked in turning
 
@@ -83,8 +86,9 @@ class Memory:
         return int(self.cuts[-1])
 
     def follow(self, bodies: State, pairs: Pairs, faces: HullFaces) -> None:
-        """Take up other bodies and other candidates: rows of ``bodies``, sorted."""
+        """Take up other bodies and other candidates: rows of ``bodies``, and after them of `pieces`, sorted."""
         self.former = None
+        extra = len(self.pieces)
         static = _static_kinds(bodies)
         same_bodies = np.array_equal(self.ids, bodies.ids) and np.array_equal(self.static, static)
         turns: NDArray[np.bool_] = bodies.locked[:, 3:].any(axis=1)
@@ -94,18 +98,20 @@ class Memory:
             return
         given = pairs
         if bodies.sensor.any():
-            pairs = pairs[~bodies.sensor[pairs].any(axis=1)]
+            pairs = pairs[~np.append(bodies.sensor, np.zeros(extra, np.bool_))[pairs].any(axis=1)]
+        ids = np.append(bodies.ids.view(np.uint32), self.pieces.number.astype(np.uint32))
         if not same_bodies:
             self._take_up(bodies, static)
-        elif self._pairs is None and self._knows(bodies, pairs):
+        elif self._pairs is None and self._knows(ids, pairs):
             self._pairs = given
             return
         if not same_bodies or self.steps >= self.sorted_at + SORTED_FOR:
             self.order, self.sorted_at = _sorted_bodies(bodies, static), self.steps
         self.former = self.spheres, self.manifolds
-        place = np.empty(len(self.order), np.int32)
-        place[self.order] = np.arange(len(place), dtype=np.int32)
+        place = np.arange(len(ids), dtype=np.int32)
+        place[self.order] = np.arange(len(self.order), dtype=np.int32)
         owner = self._cut()
+        roles = np.append(_roles(bodies, static, faces), np.full(extra, OTHER, np.uint8))
         starts, count = np.empty((2, len(self.cuts) + 1), np.int64), len(pairs)
         keys, by_key = memory.empty(count, np.uint64), memory.empty(count, np.int64)
         rows = memory.empty((count, 2), np.int32)
@@ -115,23 +121,25 @@ class Memory:
             np.zeros((2, len(self.cuts), COLORS), np.int64),
         )
         made = keys, by_key, rows
-        arrange(pairs, bodies.ids, _roles(bodies, static, faces), place, owner, starts, made, work)
+        arrange(pairs, ids, roles, place, owner, starts, made, work)
         self.starts, split = (starts[0], starts[1]), int(starts[0, -1])
         self.spheres = Kept.of(keys[:split], by_key[:split], rows[:split], True, self.spheres)
         self.manifolds = Kept.of(keys[split:], by_key[split:], rows[split:], False, self.manifolds)
         self._pairs = given
 
-    def _knows(self, bodies: State, pairs: Pairs) -> bool:
+    def _knows(self, ids: NDArray[np.uint32], pairs: Pairs) -> bool:
         """Tell whether these are the candidates that a saved world had."""
         known = np.concatenate([self.spheres.keys, self.manifolds.keys])
-        return len(known) == len(pairs) and np.array_equal(np.sort(known), pack_pairs(bodies.ids[pairs]))
+        given = ids[pairs].astype(np.uint64)
+        is_same = np.array_equal(np.sort(known), given[:, 0] << np.uint64(32) | given[:, 1])
+        return is_same and bool((self.manifolds.pairs < len(ids)).all())
 
     def _cut(self) -> NDArray[np.int32]:
         """Cut the bodies into parts, by their number alone; return the part of each, −1 for static ones."""
         moving = int((self.static == 0).sum())
         self.cuts = part_cuts(moving, PART_BODIES)
         parts = len(self.cuts) - 1
-        owner = np.full(len(self.order), -1, np.int32)
+        owner = np.full(len(self.order) + len(self.pieces), -1, np.int32)
         owner[:moving] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.cuts))
         return owner
 
@@ -150,7 +158,7 @@ class Memory:
             gone = np.setdiff1d(before, bodies.ids[stays][same])
             lost = np.zeros(count, np.bool_)
             for kept in (self.spheres, self.manifolds):
-                first, second = unpack_pairs(kept.keys).T
+                first, second = self.ids_of(kept.keys)
                 for one, other in ((first, second), (second, first)):
                     lost |= np.isin(bodies.ids, other[np.isin(one, gone)])
             _, after.island[sleeps] = np.unique(after.island[sleeps], return_inverse=True)
@@ -162,6 +170,11 @@ class Memory:
         after.island[static > 0] = -1
         self.rest, self.ids, self.static = after, bodies.ids, static
         self.counts = (0, 0, count)
+
+    def ids_of(self, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ids of both bodies of pairs; for a triangle that of its mesh."""
+        numbers = self.pieces.numbers
+        return numbers.ids_of(keys >> np.uint64(32)), numbers.ids_of(keys & np.uint64(0xFFFFFFFF))
 
     # Saved worlds
 
@@ -177,7 +190,7 @@ class Memory:
         }
         for name, kept in (("sphere", self.spheres), ("manifold", self.manifolds)):
             found |= {f"{name}.{part}": array for part, array in kept._asdict().items()}
-        return found | {f"rest.{part}": array for part, array in self.rest._asdict().items()}
+        return found | {f"rest.{part}": array for part, array in self.rest._asdict().items()} | self.pieces.state()
 
     @classmethod
     def restored(cls, state: Mapping[str, NDArray[Any]]) -> Memory:
@@ -185,7 +198,8 @@ class Memory:
         made = cls()
         if not state:
             return made
-        _check_state(state)
+        made.pieces = Pieces.restored(state)
+        _check_state(state, len(made.pieces))
         made.ids, made.static, made.order = state["ids"], state["static"], state["order"]
         made.steps, made.sorted_at, *counts = (int(number) for number in state["steps"])
         made.counts = (counts[0], counts[1], counts[2])
@@ -198,8 +212,11 @@ class Memory:
         return made
 
 
-def _check_state(state: Mapping[str, NDArray[Any]]) -> None:
-    """Raise `InvalidInput` unless kernels may be given these arrays: types, shapes, and rows that are there."""
+def _check_state(state: Mapping[str, NDArray[Any]], extra: int) -> None:
+    """Raise `InvalidInput` unless kernels may be given these arrays: types, shapes, and rows that are there.
+
+    Pairs may also be with ``extra`` triangles.
+    """
     count = len(state["ids"]) if "ids" in state else 0
     wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
         "ids": (np.int32, (count,)),
@@ -234,7 +251,7 @@ def _check_state(state: Mapping[str, NDArray[Any]]) -> None:
     within = within and bool((np.diff((state["static"][state["order"]] > 0).astype(np.int8)) >= 0).all())
     for name in ("sphere", "manifold"):
         pairs, by_key = state[f"{name}.pairs"], state[f"{name}.by_key"]
-        within = within and bool(((pairs >= 0) & (pairs < count)).all())
+        within = within and bool(((pairs >= 0) & (pairs < count + extra)).all())
         within = within and np.array_equal(np.sort(by_key), np.arange(len(by_key)))
         within = within and bool((state[f"{name}.slot"] < len(state[f"{name}.held"])).all())
         within = within and bool((state[f"{name}.marks"][:, COUNT] <= MAX_POINTS).all())

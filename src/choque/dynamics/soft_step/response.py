@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from choque._core import check, memory
 from choque._core.pair_keys import unpack_pairs
 from choque._core.threads import over_ranges, ranges, resolve_count, run
-from choque._core.types import Floats, Pairs, Rows
+from choque._core.types import Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
@@ -23,12 +23,13 @@ from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept,
 from choque.dynamics.soft_step.locks import hold, lock_bodies, move_locked
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
+from choque.dynamics.soft_step.pieces import Numbers
 from choque.dynamics.soft_step.rates import THRESHOLD, Rates
 from choque.dynamics.soft_step.spheres import LIVE, SphereRows, prepare_spheres, store_spheres, touch_spheres
 from choque.dynamics.soft_step.substeps import Problem, solve
 from choque.errors import InvalidInput
 from choque.narrow.manifolds import ManifoldFinder
-from choque.narrow.manifolds.solids import HullFaces
+from choque.narrow.manifolds.solids import TRIANGLE, HullFaces
 from choque.narrow.pair import MAX_POINTS, ContactArrays, Contacts
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
@@ -157,7 +158,8 @@ class SoftStep(Response):
         places = slice(manifold_rows.IMPULSE, manifold_rows.IMPULSE + MAX_POINTS)
         found[len(spheres) :] = flat_rows.row[:, places]
         keys = np.concatenate([self._memory.spheres.keys[spheres], self._memory.manifolds.keys[manifolds]])
-        forces: NDArray[np.float64] = found[np.argsort(keys)] * self._rate
+        ids = np.sort(np.stack(self._memory.ids_of(keys), axis=1), axis=1)
+        forces: NDArray[np.float64] = found[np.lexsort((keys, ids[:, 1], ids[:, 0]))] * self._rate
         return forces
 
     def islands(self, bodies: State) -> NDArray[np.int32]:
@@ -189,24 +191,29 @@ class SoftStep(Response):
 
     def respond(self, bodies: State, contacts: Any, dt: float) -> int:
         """Solve the step; `integrate` writes the result to the bodies. Return the number of manifolds solved."""
-        pairs: Pairs = contacts
         kept, columns = self._memory, _columns(bodies)
         self._know_hulls(bodies)
         _damp(bodies, dt)
-        kept.follow(bodies, pairs, self._faces)
+        pairs: Pairs = kept.pieces.follow(bodies, contacts, self.skin)
+        faces = kept.pieces.faces(bodies, self._faces)
+        kept.follow(bodies, pairs, faces)
         self._changed(bodies)
-        order, moving = kept.order, kept.moving
+        moving, body_count = kept.moving, len(kept.order)
+        # A triangle is read from its mesh.
+        order = self._order = np.append(kept.order, kept.pieces.row) if len(kept.pieces) else kept.order
         count = len(order)
         thread_count = resolve_count(self.threads, count)
         rows = self._rows = SolverBodies.empty(count)
-        over_ranges(load_bodies, count, thread_count, order, moving, columns, self._faces, NEAR * self.unit, rows)
+        over_ranges(load_bodies, count, thread_count, order, moving, columns, faces, NEAR * self.unit, rows)
+        rows.kind[body_count:] = TRIANGLE
+        rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
         awake = kept.rest.awake[order]
         locks = self._locks = _Locks(np.flatnonzero(bodies.locked.any(axis=1)[order[:moving]]), order, bodies.locked)
         locks.begin(columns, rows)
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
         touched = np.zeros(count, np.uint8)
         live_s, begins_s, round_rows, held_s = self._prepare_spheres(rows, awake, touched, thread_count)
-        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, awake, touched, thread_count)
+        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, faces, awake, touched, thread_count)
         rebounds = bool(bodies.restitution.any())
         problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m, rebounds)
         solve(problem, rates, self.substeps, thread_count, lambda: locks.hold(rows))
@@ -228,7 +235,7 @@ class SoftStep(Response):
     ) -> None:
         """Move the bodies as `respond` found, and let islands sleep."""
         kept, columns, rows = self._memory, _columns(bodies), self._rows
-        order, moving, count = kept.order, kept.moving, len(kept.order)
+        order, moving, count = self._order, kept.moving, len(kept.order)
         most = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
         limits = (float(dt), most[0], most[1])
         awake, touched = self._locks.move(columns, rows, self._awake, self._touched, limits)
@@ -238,7 +245,7 @@ class SoftStep(Response):
         rest, awake_count = kept.rest, moving
         if self.sleep:
             rest = rest.copy()
-            work = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+            work = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
             slow = (dt, STILL * self.unit, work)
             awake_count = settle(order, moving, self._solved, rows, kept.rest, rest, columns, slow)
         before = kept.spheres, kept.manifolds
@@ -249,7 +256,8 @@ class SoftStep(Response):
         kept.counts = (self._solved[1], self._solved[3], awake_count)
         after = kept.spheres, kept.manifolds
         slept, self._slept = self._slept, kept.ids[rest.island >= 0]
-        self._events = partial(_events, kept.former, before, after, (slept, self._slept), self.unit)
+        kinds = (kept.former, before, after)
+        self._events = partial(_events, kept.pieces.numbers, kinds, (slept, self._slept), self.unit)
 
     # Internals
 
@@ -296,7 +304,12 @@ class SoftStep(Response):
         return live, begins, made, held
 
     def _prepare_manifolds(
-        self, rows: SolverBodies, awake: NDArray[np.uint8], touched: NDArray[np.uint8], thread_count: int
+        self,
+        rows: SolverBodies,
+        faces: HullFaces,
+        awake: NDArray[np.uint8],
+        touched: NDArray[np.uint8],
+        thread_count: int,
     ) -> tuple[Rows, Rows, ManifoldRows, _Held]:
         kept, moving = self._memory.manifolds, self._memory.moving
         total = len(kept.keys)
@@ -305,7 +318,7 @@ class SoftStep(Response):
         stale = np.flatnonzero(is_stale)
         self._recycled = int(np.count_nonzero(is_live == LIVE))
         if len(stale):
-            found = self._finder.find(rows.solids(), kept.pairs[stale], self._faces, thread_count)
+            found = self._finder.find(rows.solids(), kept.pairs[stale], faces, thread_count)
             adopt(stale, found, kept, rows, RECYCLED * self.unit, is_live)
         self._found_count = len(stale)
         live, begins, held = _laid_out(kept, self._memory.starts[1], is_live, touched)
@@ -326,12 +339,13 @@ class SoftStep(Response):
         found.points[...], found.separations[...], found.features[...] = 0.0, 0.0, 0
         round_rows, _, flat_rows, _ = self._solved
         kept = self._memory.manifolds
-        list_contacts(self._memory.order, rows, round_rows, flat_rows, manifolds, kept.arms, found)
+        list_contacts(self._order, rows, round_rows, flat_rows, manifolds, kept.arms, found)
         found.features[len(spheres) :] = kept.marks[manifolds, FEATURES : FEATURES + MAX_POINTS]
         swaps = found.pairs[:, 0] > found.pairs[:, 1]
         found.pairs[swaps] = found.pairs[swaps, ::-1]
         found.normal[swaps] *= -1
-        order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
+        keys = np.concatenate([self._memory.spheres.keys[spheres], kept.keys[manifolds]])
+        order = np.lexsort((keys, found.pairs[:, 1], found.pairs[:, 0]))
         return Contacts(*found.take(order))
 
 
@@ -408,33 +422,49 @@ def _columns(bodies: State) -> Columns:
 
 
 def _events(
-    former: tuple[Kept, Kept] | None,
-    before: tuple[Kept, Kept],
-    after: tuple[Kept, Kept],
+    numbers: Numbers,
+    kinds: tuple[tuple[Kept, Kept] | None, tuple[Kept, Kept], tuple[Kept, Kept]],
     asleep: tuple[NDArray[np.int32], NDArray[np.int32]],
     unit: float,
 ) -> Events:
     """Return what changed in a step.
 
-    ``former`` is what was kept of the candidates before, if there are others now: some that touched may be gone.
-    ``asleep`` are the ids of sleepers after the step before, and after this one.
+    ``kinds`` is what was kept of the candidates before, if there are others now: some that touched may be gone; then
+    what is kept of the candidates of this step, before it and after it. ``asleep`` are the ids of sleepers after the
+    step before, and after this one. Triangles count as their meshes.
     """
+    former, before, after = kinds
     keys = np.concatenate([before[0].keys, before[1].keys])
     then, now = (np.concatenate([_of_pairs(kept, TOUCHED) for kept in kinds]) > 0 for kinds in (before, after))
     speed = np.concatenate([_of_pairs(kept, SPEED) for kept in after])
     lost = np.concatenate([kept.keys[_of_pairs(kept, TOUCHED) > 0] for kept in former or ()] or [keys[:0]])
     lost = lost[~np.isin(lost, keys)]
     fresh = np.flatnonzero(now & ~then)
+    ended = np.concatenate([keys[then & ~now], lost])
+    if len(numbers.ids):
+        touched_then, touched_now = (_of_bodies(each, numbers) for each in (np.append(keys[then], lost), keys[now]))
+        keys, ended = _of_bodies(keys, numbers), _of_bodies(ended, numbers)
+        ended = np.unique(ended[~np.isin(ended, touched_now)])
+        fresh = fresh[~np.isin(keys[fresh], touched_then)]
+        fresh = fresh[np.argsort(-speed[fresh], kind="stable")]  # of the triangles of a mesh the hardest hit counts
+        fresh = fresh[np.unique(keys[fresh], return_index=True)[1]]
     fresh = fresh[np.argsort(keys[fresh])]
     hard = fresh[speed[fresh] >= THRESHOLD * unit]
     return Events(
         began=unpack_pairs(keys[fresh]),
-        ended=unpack_pairs(np.sort(np.concatenate([keys[then & ~now], lost]))),
+        ended=unpack_pairs(np.sort(ended)),
         hits=unpack_pairs(keys[hard]),
         speed=speed[hard],
         fell_asleep=np.setdiff1d(asleep[1], asleep[0]),
         woke=np.setdiff1d(asleep[0], asleep[1]),
     )
+
+
+def _of_bodies(keys: Keys, numbers: Numbers) -> Keys:
+    """Return the keys of the bodies, smaller id first, for keys of pairs with triangles."""
+    ids = np.stack((numbers.ids_of(keys >> np.uint64(32)), numbers.ids_of(keys & np.uint64(0xFFFFFFFF))), axis=1)
+    ids.sort(axis=1)
+    return ids[:, 0].astype(np.uint64) << np.uint64(32) | ids[:, 1].astype(np.uint64)
 
 
 def _of_pairs(kept: Kept, column: int) -> NDArray[np.float64]:

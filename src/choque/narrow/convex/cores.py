@@ -40,17 +40,24 @@ class Cores(NamedTuple):
     for the end of the last; then the neighbours of all, numbered within their hull."""
 
 
-POINT_COUNTS = np.array([1, 2, 4, 0, 0], np.int64)
-"""Number of points in the core of each kind; 0 for hulls, which have their vertices, and for planes."""
+POINT_COUNTS = np.array([1, 2, 4, 0, 0, 0], np.int64)
+"""Number of points in the core of each kind; 0 for hulls, which have their vertices, for planes and for meshes."""
 
 
-def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Cores, Pairs]:
-    """Return the cores of the shapes that occur in ``pairs`` (k, 2), and the pairs as rows of these cores."""
-    is_used = np.zeros(len(shapes), np.bool_)
+def cores_of_shapes(
+    shapes: Shapes, pairs: Pairs, thread_count: int, triangles: NDArray[np.float64] | None = None
+) -> tuple[Cores, Pairs]:
+    """Return the cores of the shapes that occur in ``pairs`` (k, 2), and the pairs as rows of these cores.
+
+    Rows after those of the shapes are ``triangles`` (t, 3, 3), given by their corners in the world.
+    """
+    triangle_count = 0 if triangles is None else len(triangles)
+    is_used = np.zeros(len(shapes) + triangle_count, np.bool_)
     is_used[pairs.reshape(-1)] = True
-    bodies = np.flatnonzero(is_used)
-    place_of = np.empty(len(shapes), np.int32)
+    bodies = np.flatnonzero(is_used[: len(shapes)])
+    place_of = np.empty(len(is_used), np.int32)
     place_of[bodies] = np.arange(len(bodies), dtype=np.int32)
+    place_of[len(shapes) :] = len(bodies) + np.arange(triangle_count)
     hulls = _library(shapes, bodies)
     hull = np.full(len(shapes), -1, np.int32) if shapes.hull is None else shapes.hull
     kind = shapes.kind[bodies]
@@ -60,7 +67,19 @@ def cores_of_shapes(shapes: Shapes, pairs: Pairs, thread_count: int) -> tuple[Co
     cores = _empty_cores(counts, hulls)
     solids = Solids(shapes.kind, shapes.position, shapes.rotation, shapes.size, hull, hulls.points, hulls.first)
     over_ranges(_fill_shapes, len(bodies), thread_count, bodies, solids, cores)
+    if triangles is not None:
+        cores = joined(cores, _triangle_cores(triangles, cores.graph))
     return cores, place_of[pairs]
+
+
+def _triangle_cores(corners: NDArray[np.float64], graph: Rows) -> Cores:
+    """Return triangles (t, 3, 3) as cores around their centres."""
+    middle = corners.mean(axis=1)
+    spans = np.full((len(corners), 3), -1, np.int64)
+    spans[:, 0] = 3 * np.arange(len(corners))
+    spans[:, 1] = spans[:, 0] + 3
+    place = np.concatenate((middle, np.zeros((len(corners), 1))), axis=1)
+    return Cores((corners - middle[:, np.newaxis]).reshape(-1, 3), spans, place, graph)
 
 
 def cores_of_hulls(posed: Posed, thread_count: int = 1, pairs: Pairs | None = None) -> Cores:

@@ -99,14 +99,21 @@ def time_of_impact(
 
 
 def impacts_of_shapes(
-    shapes: Shapes, pairs: Pairs, motion: NDArray[np.float64], *, tolerance: float = 1e-6, threads: int | None = None
+    shapes: Shapes,
+    pairs: Pairs,
+    motion: NDArray[np.float64],
+    *,
+    triangles: NDArray[np.float64] | None = None,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
 ) -> Impact:
-    """Return when pairs (k, 2) of shapes, planes excepted, first touch, as `time_of_impact` does.
+    """Return when pairs (k, 2) of shapes, planes and meshes excepted, first touch, as `time_of_impact` does.
 
     ``motion`` (k, 4, 3) holds the translation of both until the end, then their rotation vectors about their positions.
+    Rows after those of the shapes are ``triangles`` (t, 3, 3), corners in the world, whose positions are their centres.
     """
     thread_count = resolve_count(threads, len(pairs))
-    cores, rows = cores_of_shapes(shapes, pairs, thread_count)
+    cores, rows = cores_of_shapes(shapes, pairs, thread_count, triangles)
     return _impacts(cores, rows, motion, tolerance, thread_count)
 
 

@@ -11,24 +11,26 @@ from choque._core.threads import ranges, run
 from choque._core.types import Pairs, Rows
 from choque.narrow.manifolds.boxes import box_manifolds
 from choque.narrow.manifolds.rounds import round_manifolds
-from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids, Scratch
+from choque.narrow.manifolds.solids import BOX, TRIANGLE, HullFaces, PosedSolids, Scratch
 from choque.narrow.pair import MAX_POINTS, ContactArrays
-from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, MESH, PLANE, SPHERE, TILE
 
-_NONE, _BOXES, _ROUND, _PLANE, _CONVEX = range(5)
+_NONE, _BOXES, _ROUND, _PLANE, _BALL, _CONVEX = range(6)
 
 _PARALLEL_FROM = 512  # pairs: fewer are found by the calling thread
 
 
 def _ways() -> NDArray[np.int8]:
     """Return (kinds, kinds): which kernel finds the manifold of two kinds."""
-    way = np.full((BOX + 1, BOX + 1), _CONVEX, np.int8)
+    way = np.full((TRIANGLE + 1, TRIANGLE + 1), _CONVEX, np.int8)
     way[BOX, BOX] = _BOXES
     for other in (SPHERE, CAPSULE, TILE, BOX):
         way[SPHERE, other] = way[other, SPHERE] = _ROUND
     way[CAPSULE, CAPSULE] = _ROUND
+    way[SPHERE, TRIANGLE] = way[TRIANGLE, SPHERE] = _BALL
     way[PLANE, :] = way[:, PLANE] = _PLANE
-    way[np.ix_((PLANE, TILE), (PLANE, TILE))] = _NONE
+    way[np.ix_((PLANE, TILE, TRIANGLE), (PLANE, TILE, TRIANGLE))] = _NONE
+    way[MESH, :] = way[:, MESH] = _NONE  # its triangles are there instead
     return way
 
 
@@ -74,8 +76,11 @@ class ManifoldFinder:
                 found.separations[rows, 0] = 0.0
             else:  # imported here: GJK and EPA are loaded only where they are needed
                 from choque.narrow.manifolds.hulls import convex_manifolds, plane_manifolds
+                from choque.narrow.manifolds.triangles import sphere_triangles
 
-                if way == _PLANE:
+                if way == _BALL:
+                    self._share(sphere_triangles, rows, thread_count, solids, found, faces)
+                elif way == _PLANE:
                     self._share(plane_manifolds, rows, thread_count, solids, found, faces)
                 else:
                     convex_manifolds(solids, rows, found, faces, self._scratch[0])

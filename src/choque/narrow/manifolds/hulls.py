@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
-from choque._core.vector import Vector, along, cross, dot, scaled, subtract, unit
+from choque._core.vector import Vector, along, cross, dot, point_of, scaled, subtract, unit
 from choque.narrow.convex.cores import Cores
 from choque.narrow.convex.probe import CONTACT, probe_pairs
 from choque.narrow.manifolds.boxes import box_corner
@@ -22,6 +22,7 @@ from choque.narrow.manifolds.clipping import clip, keep_near, start_corner, writ
 from choque.narrow.manifolds.solids import (
     BOX,
     MAX_CORNERS,
+    TRIANGLE,
     HullFaces,
     PosedSolids,
     Scratch,
@@ -31,6 +32,7 @@ from choque.narrow.manifolds.solids import (
     toward,
     within,
 )
+from choque.narrow.manifolds.triangles import may_push, side_of
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
@@ -114,6 +116,12 @@ def convex_manifolds(solids: PosedSolids, rows: Rows, found: ContactArrays, face
     _write_probed(rows, solids, faces, (probe.overlaps, probe.depth, probe.normal, probe.first), found, scratch)
 
 
+@helper
+def _is_hull(kind: Any) -> Any:
+    """Return whether a solid has the vertices and faces of a hull; a triangle of a mesh is one with two faces."""
+    return kind == CONVEX or kind == TRIANGLE
+
+
 @kernel
 def _count_points(bodies: Any, kind: NDArray[np.int8], hull: Any, first: Rows, counts: Rows) -> None:
     for row in range(bodies.size):
@@ -125,7 +133,7 @@ def _count_points(bodies: Any, kind: NDArray[np.int8], hull: Any, first: Rows, c
             counts[row] = 4
         elif kind[body] == BOX:
             counts[row] = 8
-        elif kind[body] == CONVEX:
+        elif _is_hull(kind[body]):
             counts[row] = first[hull[body] + 1] - first[hull[body]]
 
 
@@ -146,7 +154,7 @@ def _fill_cores(bodies: Any, solids: PosedSolids, faces: HullFaces, cores: Cores
                 at = _tile_corner(pose, size, body, corner)
             elif kind[body] == BOX:
                 at = box_corner(pose, size, body, corner)
-            elif kind[body] == CONVEX:
+            elif _is_hull(kind[body]):
                 at = _hull_corner(solids, faces, body, faces.first[hull[body]] + corner)
             target = spans[row, 0] + corner
             points[target, 0], points[target, 1], points[target, 2] = at
@@ -189,7 +197,7 @@ def _best_face(solids: PosedSolids, faces: HullFaces, body: Integer, direction: 
                 sign = 1.0 if local[axis] > 0 else -1.0
                 best, cosine = 2 * axis + (local[axis] > 0), abs(local[axis])
                 normal = (sign if axis == 0 else 0.0, sign if axis == 1 else 0.0, sign if axis == 2 else 0.0)
-    elif kind[body] == CONVEX:
+    elif _is_hull(kind[body]):
         for face in range(faces.face_first[hull[body]], faces.face_first[hull[body] + 1]):
             # Normals of a scaled body are scaled the other way.
             scaled_normal = unit(
@@ -206,13 +214,19 @@ def _best_face(solids: PosedSolids, faces: HullFaces, body: Integer, direction: 
 
 
 @helper
+def _number(solids: PosedSolids, faces: HullFaces, body: Integer, face: Integer) -> Any:
+    """Return the number of a face within its body, which stays when triangles of meshes come and go."""
+    return face - faces.face_first[solids.hull[body]] if _is_hull(solids.kind[body]) else face
+
+
+@helper
 def _corner_count(kind: Any, faces: HullFaces, body: Integer, face: Integer) -> Any:
     """Return how many corners take part: of the face, or of a body without faces."""
     if kind[body] == SPHERE:
         return 1
     if kind[body] == CAPSULE:
         return 2
-    if kind[body] == CONVEX:
+    if _is_hull(kind[body]):
         return min(faces.corner_first[face + 1] - faces.corner_first[face], MAX_CORNERS)
     return 4
 
@@ -225,7 +239,7 @@ def _corner(solids: PosedSolids, faces: HullFaces, body: Integer, face: Integer,
         return 0.0, 0.0, 0.0
     if kind[body] == CAPSULE:
         return scaled(axis_of(pose, body, 2), (corner - 0.5) * size[body, 1])
-    if kind[body] == CONVEX:
+    if _is_hull(kind[body]):
         return _hull_corner(solids, faces, body, faces.corner[faces.corner_first[face] + corner])
     if kind[body] == TILE:
         return _tile_corner(pose, size, body, corner if face == 1 else 3 - corner)
@@ -260,6 +274,12 @@ def _write_probed(
             continue
         margin = near[a] + near[b]
         away = (normals[place, 0], normals[place, 1], normals[place, 2])
+        given = away
+        if solids.kind[a] == TRIANGLE:
+            away = _allowed(solids, faces, a, b, away)
+        elif solids.kind[b] == TRIANGLE:
+            away = scaled(_allowed(solids, faces, b, a, scaled(away, -1.0)), -1.0)
+        is_turned = dot(away, given) < 1.0 - 1e-9
         face_a, cosine_a, normal_a = _best_face(solids, faces, a, away)
         face_b, cosine_b, normal_b = _best_face(solids, faces, b, (-away[0], -away[1], -away[2]))
         count = 0
@@ -267,12 +287,29 @@ def _write_probed(
             count = _write_clipped(a, b, (face_a, face_b), normal_a, pair, solids, faces, found, scratch)
         elif cosine_b >= FACING:
             count = _write_clipped(b, a, (face_b, face_a), normal_b, pair, solids, faces, found, scratch)
-        if count == 0:
+        if is_turned:
+            # What is deep only along the normal of the triangle is not held by this triangle, but by others.
+            if count > 0 and separations[pair, 0] < -depth[place]:
+                point_count[pair] = 0
+            if point_count[pair] == 0:
+                separations[pair, 0] = 0.0
+        elif count == 0:
             for axis in range(3):
                 normal[pair, axis] = away[axis]
             point = (deepest[place, 0], deepest[place, 1], deepest[place, 2])
             point_count[pair] = 1
             put_point(found, pair, 0, along(point, away, -near[a]), margin - depth[place], 0)
+
+
+@helper
+def _allowed(solids: PosedSolids, faces: HullFaces, triangle: Integer, body: Integer, away: Vector) -> Vector:
+    """Return the direction in which a triangle of a mesh pushes a body: ``away``, or its normal on the body's side."""
+    pose, own = solids.pose, solids.hull[triangle]
+    local = within(pose, triangle, subtract(center(pose, body), center(pose, triangle)))
+    side = side_of(faces, own, local)
+    if may_push(faces, own, within(pose, triangle, away), side):
+        return away
+    return scaled(toward(pose, triangle, point_of(faces.normal, faces.face_first[own])), side)
 
 
 @helper
@@ -314,7 +351,8 @@ def _write_clipped(
     kept = keep_near(scratch, now, count, near[own] + near[other])
     if kept > 0:
         flipped = own == found.pairs[pair, 1]
-        base = 1 + (face * 977 + other_face + 1) * 2 + flipped
+        own_number, other_number = _number(solids, faces, own, face), _number(solids, faces, other, other_face)
+        base = 1 + (own_number * 977 + other_number + 1) * 2 + flipped
         frame = (along(center(pose, own), origin, 1.0), right, up, normal)
         write_flat(found, pair, scratch, (now, kept), frame, flipped, base & 0x3FFFF)
     return kept

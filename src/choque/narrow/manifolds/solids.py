@@ -14,8 +14,11 @@ from choque.narrow.hulls import Hulls
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CONVEX, KIND_COUNT
 
-BOX = KIND_COUNT
-"""The kind of convex shapes whose hull is a box, for which there is a shorter way; other kinds are those of `Kind`."""
+BOX, TRIANGLE = KIND_COUNT, KIND_COUNT + 1
+"""The kind of convex shapes whose hull is a box, for which there is a shorter way, and that of a triangle of a mesh.
+
+Other kinds are those of `Kind`.
+"""
 
 MAX_CORNERS = 60
 """Corners of a face that take part in clipping, at most."""
@@ -40,6 +43,8 @@ class HullFaces(NamedTuple):
     """(h, 3) the greatest coordinate of a vertex along each local axis, without its sign."""
     is_box: NDArray[np.bool_]
     """(h,) whether a hull is a box around its centre, along its axes."""
+    rim: NDArray[np.float64]
+    """(t, 3, 3) the normals of the neighbours of the last t hulls, which are triangles; see `with_triangles`."""
 
     @classmethod
     def of(cls, hulls: Hulls | None) -> Self:
@@ -53,6 +58,9 @@ class HullFaces(NamedTuple):
         for row in range(len(library)):
             hull = library[row]
             extent[row] = np.abs(hull.points).max(axis=0)
+            if not hull.volume > 0:  # a mesh, whose triangles are added where they are needed
+                face_first.append(len(normals))
+                continue
             is_box[row] = len(hull.points) == 8 and np.allclose(np.abs(hull.points), extent[row], rtol=1e-12, atol=0)
             for normal, polygon in _polygons(hull.points, hull.triangles):
                 normals.append(normal)
@@ -68,6 +76,30 @@ class HullFaces(NamedTuple):
             np.concatenate(corners).astype(np.int64) if corners else np.empty(0, np.int64),
             extent,
             is_box,
+            np.empty((0, 3, 3)),
+        )
+
+    def with_triangles(self, corners: NDArray[np.float64], rim: NDArray[np.float64]) -> Self:
+        """Return these hulls and triangles after them, each a hull with a front and a back.
+
+        ``corners`` (t, 3, 3) in the frames of their bodies; no triangle is degenerate. ``rim`` (t, 3, 3) are the unit
+        normals of their neighbours, NaN where there is none.
+        """
+        count = len(corners)
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+        point = len(self.points) + 3 * np.arange(count, dtype=np.int64)
+        around = (point[:, np.newaxis] + [0, 1, 2, 0, 2, 1]).reshape(-1)
+        return type(self)(
+            np.concatenate((self.points, corners.reshape(-1, 3))),
+            np.concatenate((self.first, point + 3)),
+            np.concatenate((self.normal, np.stack((normal, -normal), axis=1).reshape(-1, 3))),
+            np.concatenate((self.face_first, self.face_first[-1] + 2 * np.arange(1, count + 1))),
+            np.concatenate((self.corner_first, self.corner_first[-1] + 3 * np.arange(1, 2 * count + 1))),
+            np.concatenate((self.corner, around)),
+            np.concatenate((self.extent, np.abs(corners).max(axis=1, initial=0.0))),
+            np.concatenate((self.is_box, np.zeros(count, np.bool_))),
+            rim,
         )
 
 

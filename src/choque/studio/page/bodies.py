@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.studio import meshes
 from choque.studio.meshes import TILE_THICKNESS, Mesh
@@ -227,8 +227,9 @@ def parts_of(cast: BodyTable, definition: int, around: Surroundings | None = Non
         yield from _round_parts(cast, drawn, definition)
         for side, turned in (("double", 0), ("front", 1), ("back", -1)):
             yield from _flat_parts(cast, drawn & (facing == turned), side)
-        for hull in np.unique(cast.hull[drawn & (cast.kind == CONVEX)]).tolist():
-            rows = np.flatnonzero(drawn & (cast.kind == CONVEX) & (cast.hull == hull))
+        has_points = drawn & ((cast.kind == CONVEX) | (cast.kind == MESH))
+        for hull in np.unique(cast.hull[has_points]).tolist():
+            rows = np.flatnonzero(has_points & (cast.hull == hull))
             points, triangles = cast.hull_mesh(hull)
             yield Part(rows, Mesh(points, triangles.astype(np.uint32)), cast.size[rows])
 

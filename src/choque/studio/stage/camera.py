@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow.shapes import CONVEX, PLANE, TILE
+from choque.narrow.shapes import CONVEX, MESH, PLANE, TILE
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
 
@@ -147,7 +147,7 @@ def outline(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], NDArray
     tiles, others = np.flatnonzero(drawn & (cast.kind == TILE)), np.flatnonzero(drawn & (cast.kind != TILE))
     own = cast.size.astype(np.float64)
     reach = own[others, 0] + own[others, 1] / 2
-    convex = cast.kind[others] == CONVEX
+    convex = np.isin(cast.kind[others], (CONVEX, MESH))
     hull_reach = [np.linalg.norm(cast.hull_mesh(hull)[0], axis=1).max() for hull in range(len(cast.hull_first) - 1)]
     if convex.any():
         reach[convex] = np.array(hull_reach)[cast.hull[others[convex]]] * own[others[convex]].max(axis=1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio import meshes
@@ -356,7 +356,8 @@ def instances(cast: BodyTable, definition: int) -> Any:
     rows = of(PLANE)
     if len(rows):
         yield rows, meshes.square(), np.full((len(rows), 3), GROUND_SIDE), cast.color[rows], None, False
-    for hull in np.unique(cast.hull[of(CONVEX)]).tolist():
+    with_points = np.concatenate((of(CONVEX), of(MESH)))
+    for hull in np.unique(cast.hull[with_points]).tolist():
         points, triangles = cast.hull_mesh(hull)
-        rows = of(CONVEX, lambda rows, hull=hull: cast.hull[rows] == hull)  # type: ignore[misc]
+        rows = with_points[cast.hull[with_points] == hull]
         yield rows, Mesh(points, triangles.astype(np.uint32)), size[rows], cast.color[rows], None, False
