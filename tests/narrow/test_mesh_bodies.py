@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from convex_oracle import axes_of, random_rotations, widest_gap
+from numpy.typing import NDArray
+
 from choque import Mesh
 from choque.errors import InvalidInput
 from choque.narrow import Contacts, Hulls, Kind, NarrowPhase, Shapes, contacts
-from convex_oracle import axes_of, random_rotations, widest_gap
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
@@ -156,7 +157,9 @@ def test_exact_turns_permutations_and_subdivision_keep_contacts() -> None:
     shapes = scene(Kind.SPHERE, 60, 5, Hulls.meshes(mesh), (0.4, 0, 0))
     found = with_mesh(shapes)
     turn = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
-    turned = Shapes(shapes.kind, shapes.position @ turn.T, turn @ shapes.rotation, shapes.size, shapes.hull, shapes.hulls)
+    turned = Shapes(
+        shapes.kind, shapes.position @ turn.T, turn @ shapes.rotation, shapes.size, shapes.hull, shapes.hulls
+    )
     other = with_mesh(turned)
     assert other.pairs.tolist() == found.pairs.tolist()
     np.testing.assert_allclose(other.depth, found.depth, atol=1e-12)
@@ -164,7 +167,9 @@ def test_exact_turns_permutations_and_subdivision_keep_contacts() -> None:
     middles = len(mesh.vertices) + np.arange(len(mesh))
     parts = np.concatenate([np.stack(each, 1) for each in ((a, b, middles), (b, c, middles), (c, a, middles))])
     finer = Mesh(np.concatenate((mesh.vertices, mesh.vertices[mesh.faces].mean(axis=1))), parts[::-1])
-    split = with_mesh(Shapes(shapes.kind, shapes.position, shapes.rotation, shapes.size, shapes.hull, Hulls.meshes(finer)))
+    split = with_mesh(
+        Shapes(shapes.kind, shapes.position, shapes.rotation, shapes.size, shapes.hull, Hulls.meshes(finer))
+    )
     assert split.pairs.tolist() == found.pairs.tolist()
     np.testing.assert_allclose(split.depth, found.depth, atol=1e-9)
 
@@ -172,7 +177,10 @@ def test_exact_turns_permutations_and_subdivision_keep_contacts() -> None:
 def test_float32_shapes_and_any_number_of_threads_give_the_same() -> None:
     shapes = scene(Kind.SPHERE, 60, 6, Hulls.meshes(landscape()), (0.4, 0, 0))
     single = Shapes(
-        shapes.kind, *(np.float32(part) for part in (shapes.position, shapes.rotation, shapes.size)), shapes.hull, shapes.hulls
+        shapes.kind,
+        *(np.float32(part) for part in (shapes.position, shapes.rotation, shapes.size)),
+        shapes.hull,
+        shapes.hulls,
     )
     pairs = with_mesh(shapes).pairs
     one, two = (NarrowPhase(threads=count).find(single, pairs) for count in (1, 2))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from choque import scene
+from choque.narrow import Kind
 from choque.world import World
 
 
@@ -56,6 +57,16 @@ def test_rubble_stays_in_its_box() -> None:
     inside = np.abs(world.bodies.position[~world.bodies.static])
     assert (inside < walls).all()
     assert world.asleep[~world.bodies.static].all()
+
+
+def test_nothing_sinks_into_the_terrain() -> None:
+    world, _ = run("terrain", 24, 300)
+    moving = ~world.bodies.static
+    assert world.bodies.kind[-1] == Kind.MESH
+    assert (world.bodies.position[moving, 1] > -2.0).all()
+    assert np.linalg.norm(world.bodies.velocity[moving], axis=1).max() < 1.0
+    assert len(world.contacts()) == 0 or world.contacts().depth.max() < 0.02
+    assert world.asleep[moving].sum() >= 12
 
 
 def test_a_belt_carries_boxes() -> None:

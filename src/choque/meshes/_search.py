@@ -129,7 +129,9 @@ def _emit_meeting(first: int, last: int, chunk: Keys, one: Surface, two: Surface
 
 
 @kernel
-def _emit_near(first: int, last: int, chunk: Keys, surface: Surface, boxes: NDArray[np.float64]) -> tuple[int, int, int]:
+def _emit_near(
+    first: int, last: int, chunk: Keys, surface: Surface, boxes: NDArray[np.float64]
+) -> tuple[int, int, int]:
     """Emission kernel; a unit is a box, which is searched for in the tree."""
     lanes, level_first, middle = surface.lanes, surface.level_first, surface.middle
     stack = np.empty(WIDTH * level_first.size, np.int64)

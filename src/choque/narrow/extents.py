@@ -18,18 +18,7 @@ from choque._core.threads import over_ranges
 from choque._core.types import Floats, Integer
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
-from choque.narrow.shapes import (
-    CAPSULE,
-    CONVEX,
-    KIND_COUNT,
-    KINDS_ALLOWED,
-    MESH,
-    PLANE,
-    SPHERE,
-    TILE,
-    Shapes,
-    Solids,
-)
+from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, MESH, PLANE, SPHERE, TILE, Shapes, Solids
 
 SLACK = 8
 """Units in the last place by which bounds are wider than computed: more than the rounding on the way."""
@@ -200,7 +189,7 @@ def bound_spheres(first: int, last: int, solids: Solids, slack: float, center: F
 @helper
 def _has_points(kind: Any) -> Any:
     """Return whether a shape is the points of a hull, or those of a mesh."""
-    return kind == CONVEX or kind == MESH
+    return kind in (CONVEX, MESH)
 
 
 @helper

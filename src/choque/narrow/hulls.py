@@ -172,9 +172,7 @@ class Hulls:
                 raise InvalidInput(f"A mesh is a {type(mesh).__name__}; give a choque.Mesh.")
             if not len(mesh):
                 raise InvalidInput("A mesh has no faces; there is nothing to touch.")
-            entry = Hull(
-                np.array(mesh.vertices), mesh.faces.astype(np.int64), 0.0, np.zeros(3), np.zeros(3), np.eye(3)
-            )
+            entry = Hull(np.array(mesh.vertices), mesh.faces.astype(np.int64), 0.0, np.zeros(3), np.zeros(3), np.eye(3))
             entry.__dict__["mesh"] = mesh  # with its tree
             found.append(entry)
         return cls(found)

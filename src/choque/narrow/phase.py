@@ -26,10 +26,7 @@ KINDS = tuple(f"{first}-{second}" for first in KIND_NAMES for second in KIND_NAM
 _BLOCK = 1_024  # pairs that a thread takes at a time: some tens of microseconds of work
 
 _CONVEX_CODES = frozenset(
-    first * KIND_COUNT + second
-    for first in range(MESH)
-    for second in range(first, MESH)
-    if CONVEX in (first, second)
+    first * KIND_COUNT + second for first in range(MESH) for second in range(first, MESH) if CONVEX in (first, second)
 )
 
 _MESH_CODES = frozenset(first * KIND_COUNT + MESH for first in range(KIND_COUNT))
@@ -121,9 +118,9 @@ class NarrowPhase:
     Guarantees: contacts are in the order of the pairs; touching without overlap is not a contact; moving the second
     body by depth·normal separates the two, and under ``"exact"`` no shorter move does. Tiles and planes pass through
     each other. A mesh is a surface with two sides: its contact is that with the triangle in which the other body is
-    deepest, and the move separates the two there. Exact contacts are computed in float64, also for shapes in float32. A pair costs O(1), a convex pair
-    depends on its hulls. Buffers of about 70 bytes for each pair are kept between calls; the result does not depend on
-    earlier calls. An object must not be used by two threads at a time.
+    deepest, and the move separates the two there. Exact contacts are computed in float64, also for shapes in float32.
+    A pair costs O(1), a convex pair depends on its hulls. Buffers of about 70 bytes for each pair are kept between
+    calls; the result does not depend on earlier calls. An object must not be used by two threads at a time.
 
     Examples
     --------

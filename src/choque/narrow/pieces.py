@@ -49,15 +49,15 @@ def local_boxes(shapes: Shapes, meshes: Rows, lower: Floats, upper: Floats) -> N
 
 
 def pieces_near(shapes: Shapes, meshes: Rows, boxes: NDArray[np.float64], thread_count: int) -> Pieces:
-    """Return the triangles of the shape ``meshes[k]`` near the box ``boxes[k]`` (6,), which is in its frame, for all k."""
+    """Return the triangles of the shape ``meshes[k]`` near the box ``boxes[k]`` (6,), in its frame, for all k."""
     parts = []
     for mesh in np.unique(meshes).tolist():
         rows = np.flatnonzero(meshes == mesh)
         found = mesh_of(shapes, mesh).faces_near(boxes[rows, :3], boxes[rows, 3:], threads=thread_count)
         parts.append(np.stack((rows[found[:, 0]], found[:, 1]), axis=1))
-    found = np.concatenate([*parts, np.empty((0, 2), np.int64)])
-    found = found[np.lexsort((found[:, 1], found[:, 0]))]
-    return Pieces(found[:, 0], found[:, 1])
+    both = np.concatenate([*parts, np.empty((0, 2), np.int64)])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    return Pieces(both[:, 0], both[:, 1])
 
 
 def corners_of(shapes: Shapes, meshes: Rows, faces: Rows) -> NDArray[np.float64]:
@@ -96,10 +96,8 @@ def mesh_contacts(shapes: Shapes, found: ContactArrays, thread_count: int) -> No
 def taken(shapes: Shapes, rows: Rows) -> Shapes:
     """Return the shapes in these rows."""
     hull = None if shapes.hull is None else shapes.hull[rows]
-    kind, position, rotation, size = (
-        array[rows] for array in (shapes.kind, shapes.position, shapes.rotation, shapes.size)
-    )
-    return replace(shapes, kind=kind, position=position, rotation=rotation, size=size, hull=hull)
+    position, rotation, size = (array[rows] for array in (shapes.position, shapes.rotation, shapes.size))
+    return replace(shapes, kind=shapes.kind[rows], position=position, rotation=rotation, size=size, hull=hull)
 
 
 def _deepest(
@@ -142,8 +140,11 @@ def _mesh_mesh(shapes: Shapes, found: ContactArrays, row: int, thread_count: int
     turn, place = (array[[one, two]].astype(np.float64) for array in (shapes.rotation, shapes.position))
     pose = turn[0].T @ turn[1], turn[0].T @ (place[1] - place[0])
     faces = intersections(mesh_of(shapes, one), mesh_of(shapes, two), pose=pose, threads=thread_count).pairs
-    corners = [corners_of(shapes, np.full(len(faces), body), faces[:, side]) for side, body in enumerate((one, two))]
-    _deepest(shapes, found, np.full(len(faces), row), None, *corners, thread_count)
+    first, second = (
+        corners_of(shapes, np.full(len(faces), body), faces[:, side].astype(np.int64))
+        for side, body in enumerate((one, two))
+    )
+    _deepest(shapes, found, np.full(len(faces), row), None, first, second, thread_count)
 
 
 def _plane_contacts(shapes: Shapes, found: ContactArrays, rows: Rows) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.threads import ranges, resolve_count, run
 from choque._core.types import Floats, Integer, Pairs
-from choque._core.vector import Vector, cross, dot, point_of, subtract, unit
+from choque._core.vector import Vector, cross, dot, point_of, scaled, subtract, unit
 from choque.narrow.hulls import Hulls
-from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE, Shapes
+from choque.narrow.shapes import CAPSULE, MESH, PLANE, SPHERE, TILE, Shapes
 
 
 class Entries(NamedTuple):
@@ -45,8 +45,8 @@ def enter_solids(
     """Return where the rays of ``pairs`` (m, 2), rows of (ray, shape), enter the shapes.
 
     Exact up to rounding: quadratics for spheres and capsules; rays are clipped by all faces of a hull, in its own frame
-    (Cyrus, Beck, 1978). ``origin`` and ``direction`` are (k, 3) float64. O(m), times the faces of
-    hulls; the result does not depend on the number of threads.
+    (Cyrus, Beck, 1978), and meet all triangles of a mesh. ``origin`` and ``direction`` are (k, 3) float64. O(m), times
+    the faces of hulls and meshes; the result does not depend on the number of threads.
     """
     count, rows = len(pairs), pairs[:, 1]
     library = Hulls() if shapes.hulls is None else shapes.hulls
@@ -91,12 +91,32 @@ def _enter(first: Integer, last: Integer, rays: NDArray[np.float64], solids: _Po
         else:
             scale = (size[pair, 0], size[pair, 1], size[pair, 2])
             mesh = (points, starts[hull[pair]], triangles, triangle_starts[hull[pair]], triangle_starts[hull[pair] + 1])
-            enter, local = _into_hull(start, way, scale, mesh)
+            enter, local = _on_mesh(start, way, mesh) if kind[pair] == MESH else _into_hull(start, way, scale, mesh)
         distance[pair] = enter
         if enter < math.inf:
             for axis in range(3):
                 x, y, z = rotation[pair, axis, 0], rotation[pair, axis, 1], rotation[pair, axis, 2]
                 normal[pair, axis] = x * local[0] + y * local[1] + z * local[2]
+
+
+@helper
+def _on_mesh(start: Vector, way: Vector, mesh: tuple[Any, Any, Any, Any, Any]) -> tuple[float, Vector]:
+    """Return where a ray first meets a triangle, from either side; O(t). After Möller and Trumbore, 1997."""
+    points, first, triangles, begin, end = mesh
+    enter, normal = math.inf, (0.0, 0.0, 0.0)
+    for row in range(begin, end):
+        corner = point_of(points, first + triangles[row, 0])
+        one = subtract(point_of(points, first + triangles[row, 1]), corner)
+        two = subtract(point_of(points, first + triangles[row, 2]), corner)
+        across = cross(way, two)
+        volume, away = dot(one, across), subtract(start, corner)
+        if volume == 0.0:
+            continue
+        u, beside = dot(away, across) / volume, cross(away, one)
+        v, far = dot(way, beside) / volume, dot(two, beside) / volume
+        if u >= 0.0 and v >= 0.0 and u + v <= 1.0 and 0.0 <= far < enter:
+            enter, normal = far, scaled(unit(cross(one, two)), 1.0 if volume > 0.0 else -1.0)
+    return enter, normal
 
 
 @helper

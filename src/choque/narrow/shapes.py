@@ -231,12 +231,12 @@ class Shapes:
         flat = convex[(self.kind[convex] == CONVEX) & ~(self.hulls.volume[rows[convex]] > 0)]
         if len(flat):
             raise InvalidInput(
-                f"Shape {flat[0]} is convex and has the hull {rows[flat[0]]}, which is a mesh without a volume; give it "
-                "the kind MESH."
+                f"Shape {flat[0]} is convex and has the hull {rows[flat[0]]}, which is a mesh without a volume; "
+                "give it the kind MESH."
             )
         scaled = convex[(self.kind[convex] == MESH) & (np.asarray(self.size)[convex] != 1).any(axis=1)]
         if len(scaled):
             raise InvalidInput(
-                f"Shape {scaled[0]} is a mesh of the size {self.size[scaled[0]].tolist()}; a mesh has the size 1, 1, 1. "
-                "Scale its vertices."
+                f"Shape {scaled[0]} is a mesh of the size {self.size[scaled[0]].tolist()}; a mesh has the size "
+                "1, 1, 1. Scale its vertices."
             )

@@ -19,7 +19,7 @@ from choque._core.threads import Gate, one_thread
 from choque._core.types import Pairs, Rows
 from choque.bounds import Boxes, Spheres
 from choque.errors import InvalidInput
-from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, Shapes
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, Shapes
 from choque.world.bodies import Bodies
 from choque.world.detection import Detection
 from choque.world.settings import Settings
@@ -179,10 +179,15 @@ class Queries:
         is_plane = self._bodies.kind[pairs[:, 1]] == PLANE
         planes, pairs = pairs[is_plane], pairs[~is_plane]
         both, rows = self._beside(moving, pairs)
+        pairs, rows, corners = self._with_triangles(pairs, rows, len(both), swept)
         still = np.zeros((len(pairs), 3))
         motions = np.stack((ways[pairs[:, 0]], still, still, still), axis=1)
-        impact = impacts_of_shapes(both, rows, motions, tolerance=TOUCH, threads=self.settings.threads)
+        impact = impacts_of_shapes(
+            both, rows, motions, triangles=corners, tolerance=TOUCH, threads=self.settings.threads
+        )
         met = np.flatnonzero(impact.hit)
+        met = met[np.argsort(impact.time[met], kind="stable")]
+        met = met[np.unique(pairs[met], axis=0, return_index=True)[1]]  # of a mesh the first triangle
         asked, ids = pairs[met, 0].astype(np.int64), self._bodies.ids[pairs[met, 1]]
         found = Hits(asked, ids, impact.time[met], -impact.normal[met], impact.point[met])
         return _joined(found, self._meet_planes(moving, ways, planes))._sorted(count, every=every)
@@ -269,6 +274,39 @@ class Queries:
         )
         return both, np.stack((pairs[:, 0], count + places.reshape(-1)), axis=1).astype(np.int32)
 
+    def _with_triangles(
+        self, pairs: Pairs, rows: Pairs, count: int, swept: Boxes
+    ) -> tuple[Pairs, Pairs, NDArray[np.float64] | None]:
+        """Return the pairs with one row for each triangle of a mesh near a box; ``rows`` after ``count`` are these."""
+        is_mesh = self._bodies.kind[pairs[:, 1]] == MESH
+        if not is_mesh.any():
+            return pairs, rows, None
+        from choque.narrow.pieces import corners_of, local_boxes, pieces_near
+
+        shapes, asked = self._bodies.shapes(), pairs[is_mesh]
+        mesh = asked[:, 1].astype(np.int64)
+        boxes = local_boxes(shapes, mesh, swept.lower[asked[:, 0]], swept.upper[asked[:, 0]])
+        near = pieces_near(shapes, mesh, boxes, 1)
+        extra = np.stack((asked[near.pair, 0], count + np.arange(len(near.pair))), axis=1).astype(np.int32)
+        corners = corners_of(shapes, mesh[near.pair], near.face)
+        both = ((pairs, asked[near.pair]), (rows, extra))
+        return *(np.concatenate((one[~is_mesh], other)) for one, other in both), corners  # type: ignore[return-value]
+
+    def _measure_meshes(self, points: NDArray[np.float64], pairs: Pairs, places: Rows, found: Hits) -> None:
+        """Write the distance of the pairs in ``places``, of a point and a mesh, to ``found``."""
+        from choque.meshes import Mesh, distance
+        from choque.narrow.pieces import mesh_of
+
+        bodies, one = self._bodies, Mesh(np.zeros((3, 3)), [[0, 1, 2]])
+        for row in np.unique(pairs[places, 1]).tolist():
+            these = places[pairs[places, 1] == row]
+            turn, origin = bodies.rotation[row].astype(np.float64), bodies.position[row].astype(np.float64)
+            asked = points[pairs[these, 0]]
+            near = distance(mesh_of(bodies.shapes(), row), one, (np.eye(3), (asked - origin) @ turn))
+            found.distance[these], found.point[these] = near.distance, near.point_a @ turn.T + origin
+            away = asked - found.point[these]
+            found.normal[these] = away / np.where(near.distance > 0, near.distance, 1.0)[:, np.newaxis]
+
     def _measured(self, points: NDArray[np.float64], pairs: Pairs) -> Hits:
         """Return the distance of each of ``pairs`` (point, row of bodies)."""
         from choque.narrow.convex.cores import cores_of_shapes
@@ -278,7 +316,9 @@ class Queries:
         found = Hits._none(len(pairs))
         found.question[:], found.ids[:] = asked, bodies.ids[pairs[:, 1]]
         is_plane = bodies.kind[pairs[:, 1]] == PLANE
-        level, others = np.flatnonzero(is_plane), np.flatnonzero(~is_plane)
+        is_mesh = bodies.kind[pairs[:, 1]] == MESH
+        level, others = np.flatnonzero(is_plane), np.flatnonzero(~is_plane & ~is_mesh)
+        self._measure_meshes(points, pairs, np.flatnonzero(is_mesh), found)
         up = bodies.rotation[pairs[level, 1], :, 1].astype(np.float64)
         height = np.einsum("ni,ni->n", points[asked[level]] - bodies.position[pairs[level, 1]], up)
         height = np.maximum(height, 0.0)[:, np.newaxis]

@@ -111,11 +111,7 @@ def _mark_fast(
 
 
 def _times(
-    shapes: Shapes,
-    pairs: Pairs,
-    motion: NDArray[np.float64],
-    corners: NDArray[np.float64] | None,
-    threads: int | None,
+    shapes: Shapes, pairs: Pairs, motion: NDArray[np.float64], corners: NDArray[np.float64] | None, threads: int | None
 ) -> NDArray[np.float64]:
     """Return when each pair first touches, 1 for pairs that do not; rows after the shapes are triangles."""
     found = impacts_of_shapes(shapes, pairs, motion, triangles=corners, tolerance=TOUCH, threads=threads)
@@ -125,7 +121,7 @@ def _times(
 def _with_triangles(
     before: Shapes, after: Shapes, pairs: Pairs, motion: NDArray[np.float64]
 ) -> tuple[Pairs, Pairs, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the pairs with one row for each triangle of a mesh that a body may meet; the pairs to test; motion; corners.
+    """Return the pairs, one for each triangle of a mesh that a body may meet; those to test; their motion; corners.
 
     The triangles are those near the body's boxes before and after the step, in the frame that the mesh has then, and
     near all that is between them.

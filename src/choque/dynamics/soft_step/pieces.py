@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.types import Floats, Pairs, Rows
+from choque._core.types import Floats, Pairs
 from choque.dynamics.response import State
 from choque.errors import InvalidInput
 from choque.narrow.manifolds.solids import HullFaces
@@ -86,7 +86,9 @@ class Pieces:
         boxes = local_boxes(shapes, mesh, around.lower, around.upper)
         is_saved = self._given is None and np.array_equal(meshed, self._meshed)
         within = is_same or is_saved
-        within = within and bool((boxes[:, :3] >= self._boxes[:, :3]).all() and (boxes[:, 3:] <= self._boxes[:, 3:]).all())
+        within = within and bool(
+            (boxes[:, :3] >= self._boxes[:, :3]).all() and (boxes[:, 3:] <= self._boxes[:, 3:]).all()
+        )
         if not within:
             fat = skin(bodies)[1][body, np.newaxis].astype(np.float64)
             self._boxes = np.concatenate((boxes[:, :3] - fat, boxes[:, 3:] + fat), axis=1)

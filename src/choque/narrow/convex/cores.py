@@ -14,7 +14,7 @@ from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.hulls import Hulls, Posed
 from choque.narrow.pair import PoseArrays
-from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE, TILE, Shapes, Solids
+from choque.narrow.shapes import CAPSULE, CONVEX, MESH, SPHERE, TILE, Shapes, Solids
 
 SCAN_LIMIT = 40
 """Up to this many points a scan of all is faster than a climb along edges (benchmarks/narrow.py)."""
@@ -58,6 +58,9 @@ def cores_of_shapes(
     place_of = np.empty(len(is_used), np.int32)
     place_of[bodies] = np.arange(len(bodies), dtype=np.int32)
     place_of[len(shapes) :] = len(bodies) + np.arange(triangle_count)
+    meshes = bodies[shapes.kind[bodies] == MESH]
+    if len(meshes):
+        raise InvalidInput(f"Shape {meshes[0]} is a mesh, which is not convex; give its triangles.")
     hulls = _library(shapes, bodies)
     hull = np.full(len(shapes), -1, np.int32) if shapes.hull is None else shapes.hull
     kind = shapes.kind[bodies]

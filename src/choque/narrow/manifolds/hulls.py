@@ -119,7 +119,7 @@ def convex_manifolds(solids: PosedSolids, rows: Rows, found: ContactArrays, face
 @helper
 def _is_hull(kind: Any) -> Any:
     """Return whether a solid has the vertices and faces of a hull; a triangle of a mesh is one with two faces."""
-    return kind == CONVEX or kind == TRIANGLE
+    return kind in (CONVEX, TRIANGLE)
 
 
 @kernel

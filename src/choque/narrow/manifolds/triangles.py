@@ -79,7 +79,9 @@ def may_push(faces: HullFaces, hull: Integer, away: Vector, side: float) -> bool
 @helper
 def side_of(faces: HullFaces, hull: Integer, local: Vector) -> float:
     """Return 1 for a point in front of triangle ``hull``, or in its plane, −1 for one behind it."""
-    above = dot(subtract(local, point_of(faces.points, faces.first[hull])), point_of(faces.normal, faces.face_first[hull]))
+    above = dot(
+        subtract(local, point_of(faces.points, faces.first[hull])), point_of(faces.normal, faces.face_first[hull])
+    )
     return 1.0 if above >= 0.0 else -1.0
 
 
@@ -129,7 +131,7 @@ def sphere_triangles(
 
 @helper
 def nearest_point(faces: HullFaces, hull: Integer, point: Vector) -> Vector:
-    """Return the point of triangle ``hull`` nearest to ``point``, both in the frame of the mesh: its foot, or an edge."""
+    """Return the point of triangle ``hull`` nearest to ``point``, in the frame of the mesh: its foot, or an edge."""
     points, first = faces.points, faces.first[hull]
     normal = point_of(faces.normal, faces.face_first[hull])
     is_inside = True

@@ -93,6 +93,8 @@ class BodyColumns(ColumnTable):
         differently.
     color
         (n, 3) uint8: red, green, blue.
+    terrain
+        A static mesh under the bodies, which `choque.World.add_mesh` takes; None for none. Files do not hold it.
     """
 
     kind: NDArray[np.int8]
@@ -119,6 +121,7 @@ class BodyColumns(ColumnTable):
     drawn: Flags
     rocket: Flags
     color: NDArray[np.uint8]
+    terrain: Any = None
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         "kind": (np.int8, ()),

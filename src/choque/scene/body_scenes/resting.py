@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
+from choque.meshes import Mesh
 from choque.scene.body_scenes.columns import (
     BOX,
     CAPSULE,
@@ -176,6 +178,34 @@ def _ring(radius: float) -> NDArray[np.float64]:
     is_free = (np.abs(grid[:, :2]).min(axis=1) > 1.2) & (np.linalg.norm(grid[:, :2], axis=1) < radius - 1.2)
     places: NDArray[np.float64] = grid[is_free]
     return places
+
+
+def terrain(request: BodyRequest, *, height: float = 2.0, friction: float = 0.6) -> BodyColumns:
+    """Bodies of all kinds fall on a landscape of hills, which is a mesh, and come to rest in its hollows."""
+    height, friction = check.number(height, "height", 0.0, 20.0), check.number(friction, "friction", 0.0)
+    count = request.body_count
+    along, upward, across = block_counts(count, flatness=0.5)
+    position = block(count, (1.6, 1.6, 1.6), flatness=0.5) + [0.0, height + 0.8 * upward + 1.0, 0.0]
+    falling = _mixed(request, position, friction)
+    width = 1.6 * max(along, across) + 6.0
+    return replace(falling, terrain=_landscape(width, height, request.random()))
+
+
+def _landscape(width: float, height: float, random: np.random.Generator) -> Mesh:
+    """Return hills up to about ``height`` over a square, in cells of about one unit, with a rim that holds bodies."""
+    cells = max(8, ceil(width))
+    place = np.linspace(-width / 2, width / 2, cells + 1)
+    x, z = np.meshgrid(place, place, indexing="ij")
+    y = np.zeros_like(x)
+    for _ in range(6):
+        turn, long, phase = random.uniform(0, 2 * np.pi), random.uniform(6.0, 14.0), random.uniform(0, 2 * np.pi)
+        y += np.sin(2 * np.pi * (np.cos(turn) * x + np.sin(turn) * z) / long + phase) / 6
+    rim = np.maximum(np.maximum(np.abs(x), np.abs(z)) - 0.5 * width + 2.0, 0.0)
+    y = height * y + 1.5 * rim**2
+    row = np.arange(x.size).reshape(x.shape)
+    a, b, c, d = row[:-1, :-1].ravel(), row[:-1, 1:].ravel(), row[1:, 1:].ravel(), row[1:, :-1].ravel()
+    faces = np.concatenate((np.stack((a, b, c), axis=1), np.stack((a, c, d), axis=1)))
+    return Mesh(np.stack((x, y, z), axis=-1).reshape(-1, 3), faces)
 
 
 def conveyor(request: BodyRequest, *, speed: float = 2.0) -> BodyColumns:

@@ -52,6 +52,7 @@ GENERATORS: Generators[BodyGenerator] = Generators(
         "pyramids": "choque.scene.body_scenes.resting:pyramids",
         "rubble": "choque.scene.body_scenes.resting:rubble",
         "stack": "choque.scene.body_scenes.resting:stack",
+        "terrain": "choque.scene.body_scenes.resting:terrain",
         "gas": "choque.scene.body_scenes.balls:gas",
         "mixed-box": "choque.scene.body_scenes.mixed_box:mixed_box",
         "pile": "choque.scene.body_scenes.pile:pile",
@@ -68,6 +69,8 @@ SHARED = (
     *("static", "bullet", "sensor", "locked", "group", "mask", "color", "drawn"),
 )
 """Columns that mean the same in a scene and in a world."""
+
+TERRAIN_COLOR = (120, 140, 105)
 
 ASIDE = 28.0
 """Yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen."""
@@ -101,8 +104,8 @@ class Camera:
 class BodyScene:
     """The initial state of bodies, and the settings to simulate them with.
 
-    Row k of ``bodies`` becomes body k of the world. Bodies may overlap at the start: `overlapping` lists the pairs.
-    Values that a world cannot hold are refused here, with the row and the rule.
+    Row k of ``bodies`` becomes body k of the world, and their terrain the last one. Bodies may overlap at the start:
+    `overlapping` lists the pairs. Values that a world cannot hold are refused here, with the row and the rule.
 
     Attributes
     ----------
@@ -175,6 +178,8 @@ class BodyScene:
             for name, column in world.bodies.columns().items():
                 if name != "ids":
                     column[place] = column.copy()
+        if self.bodies.terrain is not None:
+            world.add_mesh(self.bodies.terrain, restitution=0.0, color=TERRAIN_COLOR)
         return world
 
     def overlapping(self) -> Pairs:
@@ -277,5 +282,5 @@ def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodySce
 def _settings_for(made: BodyColumns) -> dict[str, Any]:
     """Return the settings of a generated scene: bodies that fall on others need a response that lets them rest."""
     moving = ~made.static & (made.kind != TILE)
-    falls = bool((made.acceleration[moving] != 0.0).any()) and not bool(moving.all())
+    falls = bool((made.acceleration[moving] != 0.0).any()) and not (bool(moving.all()) and made.terrain is None)
     return {"response": "soft-step"} if falls else {}

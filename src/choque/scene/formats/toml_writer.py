@@ -23,6 +23,8 @@ MAX_RUNS = 32
 
 def write_toml(path: str | os.PathLike[str], scene: BodyScene) -> None:
     """Write ``scene``, so that reading returns the same scene, bit for bit; generated bodies are written one by one."""
+    if scene.bodies.terrain is not None:
+        raise InvalidInput(f"The scene {scene.name!r} has a mesh as its terrain, which a scene file cannot hold.")
     with replacing(path) as handle:
         for line in _document(scene):
             handle.write(f"{line}\n".encode())
