@@ -12,7 +12,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -93,11 +92,14 @@ def assert_same() -> Callable[[BodyScene, BodyScene], None]:
     """A comparison of two scenes: all columns and the camera, to the last bit."""
 
     def compare(first: BodyScene, second: BodyScene) -> None:
-        for each in fields(first.bodies):
-            one, other = getattr(first.bodies, each.name), getattr(second.bodies, each.name)
+        for name, one in first.bodies.columns().items():
+            other = second.bodies.columns()[name]
             assert one.dtype == other.dtype
-            np.testing.assert_array_equal(one, other, err_msg=each.name)
+            np.testing.assert_array_equal(one, other, err_msg=name)
         assert first.camera == second.camera
+        assert (first.bodies.terrain is None) == (second.bodies.terrain is None)
+        if first.bodies.terrain is not None:
+            np.testing.assert_array_equal(first.bodies.terrain.vertices, second.bodies.terrain.vertices)
 
     return compare
 

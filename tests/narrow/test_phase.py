@@ -165,7 +165,7 @@ def test_shapes_that_are_refused() -> None:
     strange = shapes.kind.copy()
     strange[3] = 7
     for kind in (strange, strange.astype(np.int64), shapes.kind.astype(float)):
-        with pytest.raises(InvalidInput, match="kinds are whole numbers from 0 to 4: sphere"):
+        with pytest.raises(InvalidInput, match="kinds are whole numbers from 0 to 5: sphere"):
             phase.find(replace(shapes, kind=kind), pairs)
     with pytest.raises(InvalidInput, match=r"sizes \(4, 3\)"):
         phase.find(replace(shapes, size=shapes.size[:4]), pairs)
