@@ -1,4 +1,4 @@
-"""Compare joins and suppression with shapely, geoindex-rs, torchvision and lsnms, those that are installed.
+"""Compare joins and suppression with shapely, geoindex-rs, torchvision, lsnms and SAHI, those that are installed.
 
     python benchmarks/joins.py                                   # joins of 100k and 1M boxes, 20k and 100k detections
     python benchmarks/joins.py --boxes 10000 --detections 5000   # small, to see that it runs
@@ -16,6 +16,7 @@ import importlib
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,9 @@ def resting_candidates() -> dict[str, Candidate]:
 
 def suppress_candidates() -> dict[str, Candidate]:
     found: dict[str, Candidate] = {"choque": lambda given: choque.boxes.suppress(*given, iou=0.5)}
-    return found | _installed({"torchvision": _torchvision, "lsnms": _lsnms})
+    makers = {"torchvision": _torchvision, "lsnms": _lsnms}
+    makers |= {f"sahi {backend}": partial(_sahi, backend) for backend in ("numpy", "numba")}
+    return found | _installed(makers)
 
 
 def _installed(makers: dict[str, Callable[[], Candidate]]) -> dict[str, Candidate]:
@@ -134,6 +137,17 @@ def _torchvision() -> Candidate:
 def _lsnms() -> Candidate:
     library = importlib.import_module("lsnms")
     return lambda given: library.nms(given[0].astype(np.float64), given[1].astype(np.float64), iou_threshold=0.5)
+
+
+def _sahi(backend: str) -> Candidate:
+    combine = importlib.import_module("sahi.postprocess.combine")
+    choose = importlib.import_module("sahi.postprocess.backends").set_postprocess_backend
+
+    def search(given: Any) -> Any:
+        choose(backend)
+        return combine.nms(np.column_stack((*given, np.zeros(len(given[1]), np.float32))), "IOU", 0.5)
+
+    return search
 
 
 def _clocks() -> Any:

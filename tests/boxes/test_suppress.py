@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,34 @@ def test_torchvision_has_the_same_list() -> None:
         distinct = rng.permutation(1500).astype(np.float32)  # batched_nms leaves the order of equal scores open
         batched = ops.batched_nms(tensors[0], torch.from_numpy(distinct), torch.from_numpy(groups), iou)
         assert suppress(boxes, distinct, iou=iou, groups=groups).tolist() == batched.tolist()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba", "torchvision"])
+def test_sahi_has_the_same_lists(backend: str) -> None:
+    combine = pytest.importorskip("sahi.postprocess.combine")
+    pytest.importorskip("sahi.postprocess.backends").set_postprocess_backend(backend)
+    pytest.importorskip(backend)
+    rng = np.random.default_rng(6)
+    for iou in (0.1, 0.5, 0.9):
+        for metric, over in (("IOU", "union"), ("IOS", "smaller")):
+            boxes, scores = random_boxes(rng, 700, 2, np.float32), rng.permutation(700).astype(np.float32)
+            rows = np.column_stack((boxes, scores, np.zeros(700, np.float32)))
+            merged = merge(boxes, scores, iou=iou, over=over)
+            assert merged.lists() == combine.greedy_nmm(rows, metric, iou)
+            if backend != "torchvision":  # whose nms drops boxes above the threshold only
+                assert merged.kept.tolist() == combine.nms(rows, metric, iou)
+
+
+@pytest.mark.parametrize(("count", "places"), [(33_337, 40), (70_000, 7_000), (30_000, 30_000)])
+def test_sahi_1417_sahi_1248_and_torchvision_8713_take_memory_for_boxes_not_for_pairs(count: int, places: int) -> None:
+    rng = np.random.default_rng(count)
+    lower = rng.uniform(0, 20 * places**0.5, (places, 2))[np.arange(count) % places] + rng.normal(0, 1, (count, 2))
+    boxes = np.concatenate((lower, lower + rng.uniform(20, 30, (count, 2))), axis=1).astype(np.float32)
+    scores = rng.uniform(0, 1, count).astype(np.float32)
+    suppress(boxes[:10], scores[:10])
+    tracemalloc.start()
+    kept = suppress(boxes, scores)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300 * count
+    assert 0 < len(kept) < count

@@ -345,6 +345,35 @@ def test_mdanalysis_2345_a_tiny_box_with_angles_of_60_degrees(search: Search) ->
     assert check(search, positions, 1.5e-3, cell=cell) > 500
 
 
+def test_mdanalysis_4906_a_grid_misses_a_bond_that_brute_force_finds(search: Search) -> None:
+    """Atoms of a tilted box, many of them outside it, in single precision; the box is two and a bit cut-offs wide."""
+    cell = np.array([[7.1, 0, 0], [-3.4, 7.4, 0], [2.9, -3.1, 7.2]])
+    positions = (np.random.default_rng(14).uniform(-0.6, 1.4, (160, 3)) @ cell).astype(np.float32)
+    assert check(search, positions, 3.4, cell=cell) > 1_000
+
+
+def test_mdanalysis_3181_a_slab_of_silver_in_a_tilted_box(search: Search) -> None:
+    """Layers of a close packing, atoms on the faces of the box in single precision: 12 neighbours, 9 on the surface."""
+    edge, rows_of = 2.892, np.stack(np.meshgrid(*[np.arange(5)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
+    a, b = np.array([edge, 0, 0]), np.array([edge / 2, edge * np.sqrt(3) / 2, 0])
+    up = (a + b) / 3 + [0, 0, edge * np.sqrt(2 / 3)]
+    layers = [rows_of @ np.stack((a, b)) + layer * up for layer in range(4)]
+    positions, cell = np.concatenate(layers).astype(np.float32), np.stack((5 * a, 5 * b, [0.0, 0.0, 30.0]))
+    counts = np.bincount(search(positions, 2.9, cell=cell, quantities="i"), minlength=100)
+    assert counts.tolist() == [9] * 25 + [12] * 50 + [9] * 25
+
+
+def test_mdtraj_1019_the_nearest_image_in_a_flat_triclinic_cell(search: Search) -> None:
+    alpha, beta, gamma = np.radians([46.8, 34.4, 78.7])
+    c = np.array([np.cos(beta), (np.cos(alpha) - np.cos(beta) * np.cos(gamma)) / np.sin(gamma), 0])
+    c[2] = np.sqrt(1 - c @ c)
+    cell = 2 * np.stack(([1, 0, 0], [np.cos(gamma), np.sin(gamma), 0], c))
+    positions = np.array([[0.5338, 1.5336, 0.9745], [1.4097, 1.9486, 1.1537]])
+    i, j, d = search(positions, 0.9, cell=cell, quantities="ijd")
+    assert d[i != j].min() == pytest.approx(0.6186748, abs=1e-5)
+    assert check(search, positions, 3.0, cell=cell) > 10
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_openmm_5382_few_particles_in_a_triclinic_box(search: Search, seed: int) -> None:
     """Reduced triclinic vectors at their limits, low density, a cut-off of nearly half the smallest height."""
