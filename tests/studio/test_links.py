@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
 import viser
-from view_browser import Watched, pixels, until
+from view_browser import Watched, in_own_loop, pixels, until
 from websockets.asyncio.client import connect
 
 from choque.errors import UnknownName
@@ -24,9 +24,12 @@ from choque.studio.page import links as links_module
 from choque.studio.page.boxes import BoxesView
 from choque.studio.page.entries import ENTRIES
 from choque.studio.page.links import LINK_PATH, MAX_FILE_BYTES
+from choque.studio.page.overlays import Drawing, Options, faded
+from choque.studio.page.server import REMOTE
 from choque.studio.page.studio import Studio
 from choque.studio.page.thumbnails import PICTURED, gallery, thumbnail
 from choque.studio.page.world import WorldView
+from choque.studio.palette import HORIZON
 from choque.world import World
 
 
@@ -55,7 +58,7 @@ def say(studio: Studio, *messages: Any, patience: float = 10.0) -> str:
                     answer = str(words)
         return answer
 
-    found = asyncio.run(talk())
+    found = in_own_loop(talk())
     studio.ask(lambda: None)
     return found
 
@@ -68,8 +71,8 @@ def array_file(count: int = 5) -> bytes:
 
 
 def test_a_moment_of_an_address_is_gone_to(studio: Studio) -> None:
-    world = World("brute", gravity=(0, -9.81, 0))
-    world.add_spheres([[0, 5, 0]])
+    world = World("brute")
+    world.add_spheres([[0, 5, 0]], velocity=[[1, 0, 0]])
     view = WorldView(world)
     studio.open(view)
     studio.ask(lambda: None)
@@ -184,3 +187,23 @@ def test_a_picture_of_the_chooser_and_a_dropped_file_open_their_views(watched: W
     assert len(found.cast()) == 4
     watched.page.evaluate("location.hash = ''")
     time.sleep(0.1)
+
+
+def test_a_notebook_elsewhere_shows_a_copy_that_needs_no_connection(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in REMOTE:
+        monkeypatch.delenv(name, raising=False)
+    assert f'src="{studio.url}"' in studio._repr_html_()
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ana/")
+    shown = studio._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!')
+    assert studio.url not in shown
+
+
+def test_overlays_fade_with_distance() -> None:
+    lines = np.array([[[0, 0, 0], [0, 0, 0]], [[0, 0, -20], [0, 0, -20]]], np.float32)
+    options = Options(eye=np.array([0.0, 0.0, 10.0]))
+    near, far = faded(Drawing(lines), (220, 0, 220), options).colors[:, 0].tolist()  # type: ignore[index]
+    assert near == [220, 0, 220]
+    assert np.abs(np.subtract(far, HORIZON)).max() < 40

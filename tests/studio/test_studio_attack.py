@@ -8,6 +8,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
 import viser
+from view_browser import in_own_loop
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -65,7 +67,7 @@ def websocket_status(studio: Studio, origin: str | None, **headers: str) -> int:
         except InvalidStatus as problem:
             return problem.response.status_code
 
-    return asyncio.run(knock())
+    return in_own_loop(knock())
 
 
 @pytest.mark.parametrize(
@@ -239,6 +241,60 @@ def test_a_flood_of_values_waits_as_one_action(studio: Studio, tab: Tab) -> None
     assert world.frame <= studio_server.MAX_WAITING + 1
 
 
+def test_tabs_that_stall_or_flood_do_not_stop_others(studio: Studio) -> None:
+    """One tab never reads, one sends nonsense as fast as it can, 20 others get every picture of a run that plays."""
+    world = World("brute")
+    world.add_spheres(position=[[3.0 * k, 0, 0] for k in range(300)], velocity=(0, 1, 0))
+    view = WorldView(world)
+    studio.open(view)
+    studio.ask(lambda: None)
+    protocol: Any = f"viser-v{viser.__version__}"
+    address = f"ws://127.0.0.1:{studio.port}"
+
+    async def watch(counts: list[int], number: int) -> None:
+        async with connect(address, subprotocols=[protocol], max_size=None) as tab:
+            while True:
+                await tab.recv()
+                counts[number] += 1
+
+    async def stall() -> None:
+        made = await connect(address, subprotocols=[protocol], max_size=None, max_queue=1)
+        made.transport.pause_reading()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            made.transport.abort()
+            await asyncio.sleep(0.1)  # until the socket is closed
+
+    async def flood() -> None:
+        while True:
+            with suppress(Exception):
+                async with connect(address, subprotocols=[protocol], max_size=None) as tab:
+                    while True:
+                        await tab.send(b"nonsense")
+            await asyncio.sleep(0.05)
+
+    async def all_at_once() -> list[int]:
+        counts = [0] * 20
+        tasks = [asyncio.create_task(work) for work in (stall(), flood(), *(watch(counts, k) for k in range(20)))]
+        await asyncio.sleep(1.0)
+        studio.do(view.play)
+        deadline = time.monotonic() + 60
+        before = list(counts)
+        while min(now - then for now, then in zip(counts, before, strict=True)) < 10 and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return [now - then for now, then in zip(counts, before, strict=True)]
+
+    received = in_own_loop(all_at_once())
+    studio.ask(view.pause)
+    assert min(received) >= 10
+    assert world.frame >= 10
+    studio.open(None)
+
+
 def test_a_dropped_connection_is_no_traceback(studio: Studio, capfd: pytest.CaptureFixture[str]) -> None:
     for words in (b"", b"GET / HT", b"\x16\x03\x01nonsense\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n"):
         for _ in range(5):
@@ -255,7 +311,7 @@ def test_a_dropped_connection_is_no_traceback(studio: Studio, capfd: pytest.Capt
         made.transport.abort()
 
     for message in (b"\x00", b"not a message", "text", b"\x81\xa4type\xa7Nothing", b"x" * (2 << 20)):
-        asyncio.run(leave_early(message))
+        in_own_loop(leave_early(message))
     time.sleep(0.5)
     assert status(studio) == 200
     said = capfd.readouterr()

@@ -6,11 +6,13 @@ pictures.
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,6 +38,12 @@ left is removed first, and then missed, on the console. Nothing is wrong with ei
 
 PASSIVE = "Unable to preventDefault inside passive event listener"
 """What viser says on the console when a body is dragged; the drag works."""
+
+
+def in_own_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a thread: the browser of other tests leaves a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def until(condition: Callable[[], object], what: str) -> Any:

@@ -243,8 +243,8 @@ def _distributions(names: Sequence[str]) -> list[str]:
 
 
 def _folder_name(study: Study, quick: bool) -> Path:
-    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    return Path("output") / f"{study.name}{'-quick' if quick else ''}-{moment}"
+    moment = datetime.now(UTC).strftime("%Y-%m-%d--%H-%M-%S")
+    return Path("output") / f"{study.name}{'-quick' if quick else ''}--{moment}"
 
 
 COUNTERS = (

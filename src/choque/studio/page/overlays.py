@@ -14,6 +14,7 @@ from choque.bounds import Boxes, directions
 from choque.interest import Areas
 from choque.studio.page.findings import Findings
 from choque.studio.page.wires import NO_SEGMENTS, Segments, box_wires, oriented_wires, slab_wires, sphere_wires
+from choque.studio.palette import HORIZON
 
 LEVEL_COLORS = np.array(
     [(255, 176, 59), (120, 220, 130), (90, 180, 255), (220, 130, 255), (255, 110, 110), (240, 240, 120)], np.uint8
@@ -119,6 +120,9 @@ LINE_WIDTH, INSIDE_WIDTH = 1.4, 2.4
 MAX_BOXES, MAX_SPHERES, MAX_AREAS, MAX_SLABS, MAX_LINES = 5_000, 1_000, 60, 400, 30_000
 """Maximum numbers that are drawn, those nearest to the target of the camera first."""
 
+FADES_FROM, FADES_TO, FADED = 1.0, 1.9, 0.85
+"""Lines fade from the distance of the target of the camera on, until this multiple of it, by this share."""
+
 SLAB_NAMES = ("14-dop", "18-dop", "26-dop")
 NORMAL_LENGTH = 1.5
 """Length of the normal of a contact, in radii of the smaller body."""
@@ -135,6 +139,8 @@ class Options:
     """The target of the camera."""
     picked: int | None = None
     """The row of the selected body."""
+    eye: NDArray[np.float64] | None = None
+    """The position of the camera, from which lines fade with distance; None for lines that do not."""
 
 
 class Drawing(NamedTuple):
@@ -264,8 +270,12 @@ class OverlaysLayer:
         return any(OVERLAYS[name].is_inside for name in self.on)
 
     def drawings(self, findings: Findings) -> list[tuple[str, Drawing]]:
-        """Draw the active overlays, by name."""
-        return [(name, overlay.draw(findings, self.options)) for name, overlay in OVERLAYS.items() if name in self.on]
+        """Draw the active overlays, by name, with a colour for each end of a line."""
+        return [
+            (name, faded(overlay.draw(findings, self.options), overlay.color, self.options))
+            for name, overlay in OVERLAYS.items()
+            if name in self.on
+        ]
 
     def show(self, findings: Findings) -> None:
         """Update the active overlays, and remove the others."""
@@ -279,12 +289,9 @@ class OverlaysLayer:
                 self._handles.pop(name).remove()
 
     def _draw(self, name: str, overlay: Overlay, findings: Findings) -> None:
-        drawing = overlay.draw(findings, self.options)
+        drawing = faded(overlay.draw(findings, self.options), overlay.color, self.options)
         self.notes[name], self.line_counts[name] = drawing.note, len(drawing.lines)
         handle = self._handles.get(name)
-        if handle is not None and drawing.colors is None and len(drawing.lines):
-            handle.points = drawing.lines
-            return
         if handle is not None:
             self._handles.pop(name).remove()
         if len(drawing.lines):
@@ -295,6 +302,18 @@ class OverlaysLayer:
                 thickness=INSIDE_WIDTH if overlay.is_inside else LINE_WIDTH,
                 thickness_units="screen",
             )
+
+
+def faded(drawing: Drawing, color: tuple[int, int, int], options: Options) -> Drawing:
+    """Return lines whose colours fade into the horizon beyond what the camera looks at."""
+    lines = drawing.lines
+    own = np.broadcast_to(np.array(color, np.uint8), lines.shape) if drawing.colors is None else drawing.colors
+    if options.eye is None or not len(lines):
+        return drawing._replace(colors=np.ascontiguousarray(own))
+    reach = max(float(np.linalg.norm(options.eye - options.target)), 1e-9)
+    away = np.linalg.norm(lines - options.eye.astype(np.float32), axis=2) / reach
+    share = np.clip(FADED * (away - FADES_FROM) / (FADES_TO - FADES_FROM), 0.0, FADED)[..., np.newaxis]
+    return drawing._replace(colors=((1.0 - share) * own + share * np.array(HORIZON)).astype(np.uint8))
 
 
 def area_radius(findings: Findings, options: Options) -> NDArray[np.float64]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import queue
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from html import escape
 from types import ModuleType
 from typing import Any, Self
 
@@ -27,6 +29,9 @@ MAX_WAITING = 1000
 
 MAX_VALUE_LENGTH = 1000
 """Maximum length of the value of a control, as text."""
+
+REMOTE = ("JUPYTERHUB_SERVICE_PREFIX", "COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE", "SSH_CONNECTION")
+"""Variables of the environment that are set where the browser of a notebook is on another machine."""
 
 Action = Callable[[], object]
 
@@ -221,7 +226,24 @@ class Studio:
         return f"<Studio at {self.url}>"
 
     def _repr_html_(self) -> str:
+        """Return the page in a frame; where the notebook runs on another machine, a copy of what it shows now.
+
+        A browser elsewhere cannot reach this machine's loopback address; the copy is part of the notebook, can be
+        turned and zoomed, and needs no connection.
+        """
+        if any(os.environ.get(name) for name in REMOTE):
+            return f'<iframe srcdoc="{escape(self.snapshot())}" width="100%" height="640" style="border: 0"></iframe>'
         return f'<iframe src="{self.url}" width="100%" height="640" style="border: 0"></iframe>'
+
+    def snapshot(self) -> str:
+        """Return one self-contained page, as HTML, of what is shown now; not from the thread of the studio."""
+
+        def draw() -> str:
+            text: str = self.server.get_scene_serializer().as_html(dark_mode=True)
+            return text
+
+        found: str = self.ask(draw)
+        return found
 
     def _greet(self, client: Any) -> None:
         client.camera.on_update(lambda _: self._camera_moved(client))

@@ -269,7 +269,8 @@ class BodiesView(View):
         self.is_stale = False
         findings, cast = self.look(), self.cast()
         row = self._picked_row(findings)
-        self.overlays.options.picked, self.overlays.options.target = row, self.cameras.looked_at()
+        options = self.overlays.options
+        options.picked, options.target, options.eye = row, self.cameras.looked_at(), self.cameras.eye()
         poses = self.poses()
         self._light_up(cast, poses)
         color = self._colors(findings)
