@@ -120,8 +120,8 @@ def test_what_is_hit_wakes() -> None:
     assert all(state[2] for state in seen)
 
 
-def test_a_sleeper_that_is_given_a_speed_or_another_place_wakes() -> None:
-    for change in ("velocity", "position"):
+def test_a_sleeper_that_is_given_a_speed_a_place_or_an_acceleration_wakes() -> None:
+    for change in ("velocity", "position", "acceleration"):
         world = soft_world()
         world.add_boxes([[0, 0.5, 0], [0, 1.5, 0]])
         for _ in range(120):

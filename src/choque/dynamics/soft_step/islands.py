@@ -31,20 +31,25 @@ class Rest(NamedTuple):
     """(n,): the number of the island of a sleeper, −1 for all others."""
     position: Floats
     """(n, 3): where sleepers are; one that was moved wakes."""
+    acceleration: Floats
+    """(n, 3): the accelerations of sleepers; one that was given another wakes."""
 
     def copy(self) -> Rest:
         """Return copies of all columns."""
-        return Rest(self.awake.copy(), self.still.copy(), self.island.copy(), self.position.copy())
+        vectors = self.position.copy(), self.acceleration.copy()
+        return Rest(self.awake.copy(), self.still.copy(), self.island.copy(), *vectors)
 
 
 @kernel
 def find_changed(rest: Rest, columns: Columns, static: NDArray[np.bool_], is_waking: NDArray[np.uint8]) -> Any:
-    """Mark the islands of sleepers that were given a velocity or another position; return how many bodies are awake.
+    """Mark the islands of sleepers that were given a velocity, or another position or acceleration.
+
+    Return how many bodies are awake.
 
     A static body is awake while it has a velocity of its own.
     """
-    awake, _, island, rest_position = rest
-    position, velocity, spin = columns.position, columns.velocity, columns.angular_velocity
+    awake, _, island, rest_position, rest_acceleration = rest
+    position, velocity, spin, acceleration = columns[2], columns[4], columns[5], columns[6]
     count = 0
     for body in range(awake.size):
         if awake[body] and not static[body]:
@@ -53,7 +58,9 @@ def find_changed(rest: Rest, columns: Columns, static: NDArray[np.bool_], is_wak
         moves = False
         for axis in range(3):
             moves |= velocity[body, axis] != 0 or spin[body, axis] != 0
-            moves |= island[body] >= 0 and position[body, axis] != rest_position[body, axis]
+            if island[body] >= 0:
+                moves |= position[body, axis] != rest_position[body, axis]
+                moves |= acceleration[body, axis] != rest_acceleration[body, axis]
         if moves and island[body] >= 0:
             is_waking[island[body]] = 1
         count += moves
@@ -61,9 +68,22 @@ def find_changed(rest: Rest, columns: Columns, static: NDArray[np.bool_], is_wak
 
 
 @kernel
+def is_unchanged(velocity: Floats, spin: Floats, was: Floats, is_now: Floats, pull: Floats, pulls: Floats) -> bool:
+    """Tell whether no body has a velocity and all are where they were, with the accelerations that they had.
+
+    All arrays are flat (3n,), so that the loop runs on vectors.
+    """
+    changes = np.int64(0)
+    for at in range(velocity.size):
+        changes |= np.int64(velocity[at] != 0) | np.int64(spin[at] != 0)
+        changes |= np.int64(was[at] != is_now[at]) | np.int64(pull[at] != pulls[at])
+    return bool(changes == 0)
+
+
+@kernel
 def wake_islands(rest: Rest, is_waking: NDArray[np.uint8]) -> None:
     """Wake all bodies of the islands that are marked."""
-    awake, still, island, _ = rest
+    awake, still, island = rest[:3]
     for body in range(awake.size):
         if island[body] >= 0 and is_waking[island[body]]:
             awake[body], still[body], island[body] = 1, 0.0, -1
@@ -175,4 +195,5 @@ def settle(
             for axis in range(3):
                 columns.velocity[body, axis] = columns.angular_velocity[body, axis] = 0
                 after.position[body, axis] = columns.position[body, axis]
+                after.acceleration[body, axis] = columns.acceleration[body, axis]
     return count

@@ -69,7 +69,7 @@ class Memory:
         self.order: Rows = np.empty(0, np.int64)
         nothing = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.int32)
         self.spheres, self.manifolds = Kept.of(*nothing, True, None), Kept.of(*nothing, False, None)
-        self.rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)))
+        self.rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3)))
         self.steps = self.sorted_at = 0
         self.counts = (0, 0, 0)
         """Contacts of spheres, manifolds, and bodies that are awake, after the latest step."""
@@ -149,7 +149,9 @@ class Memory:
         count = len(bodies.ids)
         place = np.minimum(np.searchsorted(before, bodies.ids), max(len(before) - 1, 0))
         stays = before[place] == bodies.ids if len(before) else np.zeros(count, np.bool_)
-        after = Rest(np.ones(count, np.uint8), np.zeros(count), np.full(count, -1, np.int32), np.array(bodies.position))
+        island = np.full(count, -1, np.int32)
+        now = np.array(bodies.position), np.array(bodies.acceleration)
+        after = Rest(np.ones(count, np.uint8), np.zeros(count), island, *now)
         for name in Rest._fields:
             getattr(after, name)[stays] = getattr(rest, name)[place[stays]]
         sleeps = after.island >= 0
@@ -244,8 +246,8 @@ def _check_state(state: Mapping[str, NDArray[Any]], extra: int) -> None:
         array = state.get(name)
         if array is None or array.dtype != kind or array.shape != shape or not array.flags.carray:
             raise InvalidInput(f"The memory of the response 'soft-step' is damaged: {name!r} does not fit.")
-    position = state.get("rest.position")
-    within = position is not None and position.shape == (count, 3) and position.dtype.kind == "f"
+    vectors = [state.get(f"rest.{name}") for name in ("position", "acceleration")]
+    within = all(each is not None and each.shape == (count, 3) and each.dtype.kind == "f" for each in vectors)
     within = within and np.array_equal(np.sort(state["order"]), np.arange(count))
     within = within and bool(((state["rest.island"] >= -1) & (state["rest.island"] < max(count, 1))).all())
     within = within and bool((np.diff((state["static"][state["order"]] > 0).astype(np.int8)) >= 0).all())

@@ -18,7 +18,7 @@ from choque.dynamics.response import Events, Response, Solved, State
 from choque.dynamics.soft_step import rows as manifold_rows
 from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
-from choque.dynamics.soft_step.islands import STILL, find_changed, join_touching, settle, wake_islands
+from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept, adopt, lay_out, list_contacts, recycle
 from choque.dynamics.soft_step.locks import hold, lock_bodies, move_locked
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
@@ -135,7 +135,9 @@ class SoftStep(Response):
         kept = self._memory
         if not self.sleep or kept.ids is not bodies.ids or kept.counts[2] or not len(kept.rest.awake):
             return False
-        return not self._changed(bodies)
+        rest, now = kept.rest, (bodies.velocity, bodies.angular_velocity, bodies.position)
+        columns = (*now, rest.position, bodies.acceleration, rest.acceleration)
+        return is_unchanged(*(column.ravel() for column in columns)) or not self._changed(bodies)
 
     def asleep(self, bodies: State) -> NDArray[np.bool_]:
         """Return which of the bodies sleep (n,)."""
@@ -278,7 +280,7 @@ class SoftStep(Response):
             self._hulls, self._faces = bodies.hulls, HullFaces.of(bodies.hulls)
 
     def _changed(self, bodies: State) -> int:
-        """Wake islands of which a body was given a velocity or moved; return how many bodies are awake."""
+        """Wake islands of which a body was given a velocity or an acceleration, or moved; return how many are awake."""
         rest = self._memory.rest
         is_waking = np.zeros(len(rest.awake), np.uint8)
         count = int(find_changed(rest, _columns(bodies), bodies.static, is_waking))
