@@ -108,6 +108,19 @@ def test_a_stack_of_ten_stands_and_falls_asleep() -> None:
     assert world.asleep[1:].all()
 
 
+@pytest.mark.parametrize("order", ["light and heavy in turns", "heaviest at the top"])
+def test_a_stack_of_mass_ratio_100_stands_with_more_sub_steps(order: str) -> None:
+    count = 20
+    mass = np.geomspace(1, 100, count) if order == "heaviest at the top" else np.where(np.arange(count) % 2, 100, 1)
+    world = soft_world(response_options={"substeps": 16, "sleep": False})
+    world.add_boxes([[0, 0.5 + k, 0] for k in range(count)], mass=mass, friction=0.6)
+    for _ in range(1_000):
+        world.step(1 / 60)
+    position = world.bodies.position[1:]
+    assert np.abs(position[:, [0, 2]]).max() < 0.1
+    assert np.abs(position[:, 1] - 0.5 - np.arange(count)).max() < 0.2
+
+
 def test_what_is_hit_wakes() -> None:
     world = soft_world()
     world.add_boxes([[0, 0.5, 0], [0, 1.5, 0], [5, 0.5, 0]])
