@@ -29,7 +29,7 @@ CHANGES: dict[str, Callable[[Areas, np.ndarray], object]] = {
 }
 
 
-def told(areas: Areas) -> tuple[Any, ...]:
+def observed(areas: Areas) -> tuple[Any, ...]:
     state = areas.ids.tolist(), areas.position.tolist(), np.nan_to_num(areas.radius, nan=-1.0).tolist()
     return *state, areas.entered.tolist(), areas.left.tolist(), areas.pairs().tolist()
 
@@ -45,21 +45,21 @@ def test_an_exception_at_any_line_leaves_the_areas_before_the_change_or_after_it
     base = Areas(where, radius=1.0, body_radius=0.1, threads=1)
     base.move([11], where[11:12] + 0.2)  # opens a patch where there are many
     moved = base.position + random.normal(0, 0.05, where.shape)
-    before = told(base.copy())
+    before = observed(base.copy())
     whole = base.copy()
     CHANGES[change](whole, moved)
-    after = told(whole)
+    after = observed(whole)
     line, step = 0, 1 if thorough or size == "few" else 4
     while True:
         areas = base.copy()
         _, was_interrupted = interrupt(lambda areas=areas: CHANGES[change](areas, moved), line)
         if not was_interrupted:
             break
-        found = told(areas.copy())
+        found = observed(areas.copy())
         assert found in (before, after), f"line {line}"
         if found != after:
             CHANGES[change](areas, moved)
-            assert told(areas) == after, f"line {line}"
+            assert observed(areas) == after, f"line {line}"
         line += step
     assert line > 8
 

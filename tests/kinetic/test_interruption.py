@@ -74,13 +74,13 @@ def test_an_exception_at_any_line_leaves_the_sweep_before_the_change_or_after_it
 ) -> None:
     base = moving("walls")
 
-    def told(sweep: Sweep) -> tuple[Any, ...]:
+    def observed(sweep: Sweep) -> tuple[Any, ...]:
         later = sweep.copy()
         return sweep.ids.tolist(), sweep.pairs().tolist(), sweep.audit().stale, rows(later.advance(3.0))
 
-    before, whole = told(base), base.copy()
+    before, whole = observed(base), base.copy()
     CHANGES[change](whole)
-    after = told(whole)
+    after = observed(whole)
     assert before[2] == after[2] == 0
     line = 0
     while True:
@@ -88,11 +88,11 @@ def test_an_exception_at_any_line_leaves_the_sweep_before_the_change_or_after_it
         _, was_interrupted = interrupt(lambda sweep=sweep: CHANGES[change](sweep), line)
         if not was_interrupted:
             break
-        found = told(sweep)
+        found = observed(sweep)
         assert found in (before, after), f"line {line}"
         if found == before != after:
             CHANGES[change](sweep)
-            assert sorted(told(sweep)[3]) == sorted(after[3]) or change == "add"
+            assert sorted(observed(sweep)[3]) == sorted(after[3]) or change == "add"
         line += 1
     assert line > 10
 

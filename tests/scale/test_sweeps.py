@@ -16,9 +16,9 @@ ROWS = [{"seed": seed, "broad": broad} for seed in (1, 2) for broad in ("grid", 
 
 
 def test_worlds_in_processes_are_those_of_this_process() -> None:
-    told: list[tuple[int, int, str]] = []
+    calls: list[tuple[int, int, str]] = []
     here = choque.scale.map_worlds(
-        "balls-in-box:30", ROWS, steps=4, workers=1, progress=lambda *words: told.append(words)
+        "balls-in-box:30", ROWS, steps=4, workers=1, progress=lambda *words: calls.append(words)
     )
     there = choque.scale.map_worlds("balls-in-box:30", ROWS, steps=4, workers=2)
     assert list(here) == ["seed", "broad", "bodies", "pairs", "impulses", "energy", "hash"]
@@ -29,7 +29,7 @@ def test_worlds_in_processes_are_those_of_this_process() -> None:
         world.step()
     assert here["hash"][3] == here["hash"][2] == world.hash()
     assert here["hash"][0] != here["hash"][3]
-    assert told[-1] == (4, 4, "worlds")
+    assert calls[-1] == (4, 4, "worlds")
 
 
 def test_a_function_of_this_session_measures_in_other_processes() -> None:

@@ -84,6 +84,6 @@ def test_two_volumes_are_shown_and_other_things_are_refused() -> None:
 def test_generated_boxes_are_drawn_at_any_frame(frame: int, words: str, tmp_path: Path) -> None:
     """F-004-36: the arena of the thesis on areas of interest can be seen."""
     pytest.importorskip("matplotlib")
-    told = draw_picture(tmp_path / "a.png", ["arena:10"], request=PictureRequest(frame=frame))
-    assert told.startswith(words)
+    report = draw_picture(tmp_path / "a.png", ["arena:10"], request=PictureRequest(frame=frame))
+    assert report.startswith(words)
     assert (tmp_path / "a.png").stat().st_size > 2_000

@@ -139,8 +139,8 @@ def test_meshes_of_files_and_scenes_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["crowd:60", "diamond:64"])
 def test_pictures_of_points_need_no_page(word: str, tmp_path: Path) -> None:
-    told = draw_picture(tmp_path / "p.png", [word], request=PictureRequest(frame=3))
-    assert "after 3 frames" in told
+    report = draw_picture(tmp_path / "p.png", [word], request=PictureRequest(frame=3))
+    assert "after 3 frames" in report
     from view_browser import pixels
 
     image = pixels((tmp_path / "p.png").read_bytes())

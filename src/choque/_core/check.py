@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,6 +78,11 @@ def number(
         kind = "a finite number" if math.isinf(given) and not infinite else "a number"
         raise _refused(value, name, kind + _range(minimum, maximum, above, below), otherwise)
     return given
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value of a document, such as JSON or TOML, is a number; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def positive(value: Any, name: str, *, otherwise: str = "") -> float:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
 from choque._core.tables import SCHEMES
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
@@ -119,7 +120,7 @@ def _read_coco(file: Path) -> Detections:
     boxes = np.empty((len(entries), 4))
     for row, entry in enumerate(entries):
         box = entry.get("bbox") if isinstance(entry, dict) else None
-        if not isinstance(box, list) or len(box) != 4 or not all(_is_number(part) for part in box):
+        if not isinstance(box, list) or len(box) != 4 or not all(check.is_number(part) for part in box):
             raise UnreadableFile(
                 f"Entry {row} of {file} has no bbox of four numbers, which are x, y, width and height."
             )
@@ -146,10 +147,6 @@ def _category_names(document: Any) -> dict[Any, str]:
         for each in entries
         if isinstance(each, dict) and isinstance(each.get("id"), int) and "name" in each
     }
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _assembled(file: Path, boxes: tuple[Any, Any], scores: Any, classes: Any, images: Any) -> Detections:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from choque._core import check
 from choque.errors import InvalidInput, UnknownName
 
 Level: TypeAlias = str | int | float | bool | None
@@ -69,7 +70,7 @@ class Factor:
 
     def _require_number(self, level: Level, known: Sequence[float]) -> None:
         """Raise if a number is not of the kind of the ``known`` ones."""
-        if isinstance(level, bool) or not isinstance(level, int | float) or not math.isfinite(level):
+        if not check.is_number(level) or not math.isfinite(level):
             raise InvalidInput(f"The factor {self.name!r} was given {level!r}; it takes finite numbers.")
         smallest = min(known, default=-math.inf)
         if level <= 0 < smallest or level < 0 <= smallest:

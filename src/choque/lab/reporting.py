@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from choque._core import check
 from choque.errors import ChoqueError, InvalidInput, UnreadableFile, require
 from choque.lab.claims import judged
 from choque.lab.design import words_of
@@ -322,7 +323,7 @@ def render(page: Page) -> str:
 def _number(value: Any) -> str:
     if value is None or value == "":
         return ""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not check.is_number(value):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 

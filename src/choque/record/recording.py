@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import check
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.box_arrays import check_frame
 from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile, unpack_table
@@ -222,7 +223,7 @@ def _camera(header: Mapping[str, Any]) -> Camera:
 
 def _step(header: Mapping[str, Any]) -> float:
     given = header.get("dt")
-    if not isinstance(given, int | float) or isinstance(given, bool) or not 0 < given < float("inf"):
+    if not check.is_number(given) or not 0 < given < float("inf"):
         raise UnreadableFile(f"its step is {given!r}, which is not a number above 0")
     return float(given)
 

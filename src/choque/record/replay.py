@@ -59,7 +59,7 @@ class Replay:
 
     @speed.setter
     def speed(self, value: float) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value == 0:
+        if not check.is_number(value) or not math.isfinite(value) or value == 0:
             raise InvalidInput(f"The speed of a replay is {value!r}; it must be a number other than 0.")
         self._speed = float(value)
 

@@ -1,4 +1,4 @@
-"""What the partition trees ask about one body: where its middle is."""
+"""The centre of a body on one axis, by which partition trees cut."""
 
 from __future__ import annotations
 

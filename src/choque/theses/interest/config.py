@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from choque._core import check
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.source import read_text
@@ -157,7 +158,7 @@ def _check(name: str, value: Any) -> None:
     else:
         least, greatest = LIMITS[name]
         kind = "a whole number" if _READERS[name] is int else "a number"
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= greatest:
+        if not check.is_number(value) or not least <= value <= greatest:
             raise InvalidInput(f"{name} is {value}; it must be {kind} from {least:,g} to {greatest:,g}.")
         if _READERS[name] is int and not isinstance(value, int):
             raise InvalidInput(f"{name} is {value}; it must be a whole number.")
