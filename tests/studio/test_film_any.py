@@ -44,14 +44,15 @@ def test_a_scene_is_simulated_while_it_is_filmed(tmp_path: Path) -> None:
     assert frame_count(tmp_path / "a.mp4") == 7
 
 
-def test_simulated_frames_equal_those_of_the_world_and_come_in_order() -> None:
+def test_simulated_frames_equal_those_of_the_world_in_any_order() -> None:
     made, world = Simulated(scene.bodies("gas", 20, seed=3), 6), scene.bodies("gas", 20, seed=3).world()
     assert film_frames(made, 30) == [0, 2, 4, 6]
     for _ in range(4):
         world.step(1 / 60)
-    np.testing.assert_array_equal(made.frame(4).position, world.bodies.position.astype(np.float32))
-    with pytest.raises(InvalidInput, match="draw frames in order"):
-        made.frame(3)
+    for _ in range(2):
+        np.testing.assert_array_equal(made.frame(4).position, world.bodies.position.astype(np.float32))
+        made.frame(6)
+        made.frame(1)
 
 
 def test_polygons_move_through_their_interval(tmp_path: Path) -> None:

@@ -36,10 +36,11 @@ from choque.studio.viewpoint import Viewpoint
 
 
 class Simulated:
-    """Frames 0 to ``steps`` of a scene, as `choque.record.Frames`, simulated on demand and in order."""
+    """Frames 0 to ``steps`` of a scene, as `choque.record.Frames`, simulated on demand; to go back, again."""
 
     def __init__(self, scene: BodyScene, steps: int) -> None:
-        self._dt, self._world = scene.dt, scene.world()
+        self._dt, self._start = scene.dt, scene.world()
+        self._world = self._start.copy()
         self._cast = BodyTable.of(self._world.bodies)
         self.name, self.camera = scene.name, scene.camera
         self.frames_per_second = float(scene.steps_per_second)
@@ -50,10 +51,10 @@ class Simulated:
         return self._cast
 
     def frame(self, index: int) -> Poses:
-        """Return the poses in frame ``index``, which must not be before the current one."""
+        """Return the poses in frame ``index``."""
+        if index < self._world.frame:
+            self._world = self._start.copy()
         world = self._world
-        if index < world.frame:
-            raise InvalidInput(f"Frame {index} is before the current frame, {world.frame}; draw frames in order.")
         while world.frame < index:
             world.step(self._dt)
         return Poses(world.bodies.position.astype(np.float32), world.bodies.rotation.astype(np.float32))

@@ -27,7 +27,7 @@ from choque.studio.page.findings import Findings, bodies_of
 from choque.studio.page.overlays import OVERLAYS, Options
 from choque.studio.palette import quiet
 from choque.studio.png import png_bytes
-from choque.studio.stage.camera import Follower, around_moving
+from choque.studio.stage.camera import Follower, around_course
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR
@@ -248,7 +248,7 @@ def rate_of(own: float, rate: int | None, target: Path) -> int:
 def _stage(frames: Frames, look: Look) -> RasterStage:
     camera, target = look.camera or frames.camera, (0.0, 0.0, 0.0)
     if look.camera is None and (look.fit or look.follow):
-        camera, target = around_moving(frames.bodies(0), frames.frame(0), camera, look.size)
+        camera, target = around_course(frames, camera, look.size)
     return RasterStage(
         camera,
         size=look.size,

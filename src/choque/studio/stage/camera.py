@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque.narrow.shapes import CONVEX, MESH, PLANE, TILE
-from choque.record import BodyTable, Poses
+from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 
 VIEW_ANGLE = 45.0
@@ -20,8 +20,11 @@ UPRIGHT = 0.999
 FARTHER = 4.0
 """To show floors and walls too, a camera may be this many times as far away as for the moving bodies alone."""
 
-NEARER = 1.5
+NEARER = 2.5
 """If not, it is this many times as far away as for the moving bodies alone, so that something around them is seen."""
+
+WIDER, SHARES = 2.5, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+"""How much farther away a camera may be to show the course of bodies; the parts of the course that are looked at."""
 
 SLOWNESS = 0.7
 """Time constant of a camera that follows [s]."""
@@ -85,6 +88,32 @@ def around_moving(
         if found.radius > FARTHER * near.radius:
             return Camera(NEARER * near.radius, near.pitch, near.yaw), middle
     return found, target
+
+
+def around_course(frames: Frames, camera: Camera, size: tuple[int, int]) -> tuple[Camera, tuple[float, float, float]]:
+    """Return a camera that shows the bodies at the start and where they go, and its target.
+
+    It shows as much of their course as it can without being much farther away than for the start (`WIDER`).
+    """
+    parts = [round(share * (frames.frame_count - 1)) for share in (0.0, *SHARES)]
+    casts, courses = [frames.bodies(index) for index in parts], [frames.frame(index) for index in parts]
+    cast, poses = casts[0], courses[0]
+    if len(courses[-1]) == len(poses):  # static bodies that move are shown as others are
+        moves = (courses[-1].position != poses.position).any(axis=1)
+        casts = [replace(each, static=each.static & ~moves) if len(each) == len(moves) else each for each in casts]
+        cast = casts[0]
+    found = first = around_moving(cast, poses, camera, size)
+    for later, moved in zip(casts[1:], courses[1:], strict=True):
+        if len(later.hull_first) != len(cast.hull_first):
+            break
+        cast = cast.joined(later)
+        position, rotation = np.concatenate((poses.position, moved.position)), (poses.rotation, moved.rotation)
+        poses = Poses(position, np.concatenate(rotation))
+        wider = around_moving(cast, poses, camera, size)
+        if wider[0].radius > WIDER * first[0].radius:
+            break
+        found = wider
+    return found
 
 
 class Follower:
