@@ -44,7 +44,7 @@ WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving":
 """How much a decade of each tells methods apart; what moves is not compared with what rests."""
 
 
-MAX_BRUTE, MAX_BRUTE_MOVING = 800, 150
+MAX_BRUTE, MAX_BRUTE_MOVING = 720, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
 
 MAX_MOVED_SHARE = 0.05
@@ -236,7 +236,7 @@ def _changed_rows(before: Any, after: Any, maximum: Integer) -> tuple[int, Any]:
     return count, rows
 
 
-MIN_SAMPLE, MAX_SAMPLE = 128, 2048
+MIN_SAMPLE, MAX_SAMPLE = 64, 2048
 """Boxes in a sample: about twice the root of their number, so that comparing all of them costs a few percent."""
 
 PER_NEAR = 1.0
