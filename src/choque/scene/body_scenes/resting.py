@@ -187,7 +187,7 @@ def terrain(request: BodyRequest, *, height: float = 2.0, friction: float = 0.6)
     along, upward, across = block_counts(count, flatness=0.5)
     position = block(count, (1.6, 1.6, 1.6), flatness=0.5) + [0.0, height + 0.8 * upward + 1.0, 0.0]
     falling = _mixed(request, position, friction)
-    width = 1.6 * max(along, across) + 6.0
+    width = 2.0 * max(along, across) + 10.0
     return replace(falling, terrain=_landscape(width, height, request.random()))
 
 
@@ -200,8 +200,8 @@ def _landscape(width: float, height: float, random: np.random.Generator) -> Mesh
     for _ in range(6):
         turn, long, phase = random.uniform(0, 2 * np.pi), random.uniform(6.0, 14.0), random.uniform(0, 2 * np.pi)
         y += np.sin(2 * np.pi * (np.cos(turn) * x + np.sin(turn) * z) / long + phase) / 6
-    rim = np.maximum(np.maximum(np.abs(x), np.abs(z)) - 0.5 * width + 2.0, 0.0)
-    y = height * y + 1.5 * rim**2
+    rim = np.maximum(np.maximum(np.abs(x), np.abs(z)) - 0.5 * width + 3.0, 0.0)
+    y = height * y + 0.2 * rim**2
     row = np.arange(x.size).reshape(x.shape)
     a, b, c, d = row[:-1, :-1].ravel(), row[:-1, 1:].ravel(), row[1:, 1:].ravel(), row[1:, :-1].ravel()
     faces = np.concatenate((np.stack((a, b, c), axis=1), np.stack((a, c, d), axis=1)))
