@@ -13,6 +13,13 @@ from choque.cli import _compiling as compiling
 from choque.cli._compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
 
 
+@pytest.mark.parametrize(("limit", "runs"), [(float("inf"), 2), (-float("inf"), 1)])
+def test_only_quick_work_is_done_twice_for_its_time(monkeypatch: pytest.MonkeyPatch, limit: float, runs: int) -> None:
+    monkeypatch.setattr(compiling, "TIMED_AGAIN", limit)
+    made: list[int] = []
+    assert compiling.timed(lambda: made.append(1) or len(made))[0] == runs
+
+
 def test_every_call_is_reported_and_a_failure_does_not_stop_the_others() -> None:
     made: list[str] = []
     steps: list[tuple[int, int, str]] = []

@@ -15,12 +15,17 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from choque._core.kernel import announcement
 from choque._core.kernel_cache import KernelCache, sources_of
 from choque._core.shipped_kernels import present_family
 from choque._core.types import Progress
+
+Result = TypeVar("Result")
+
+TIMED_AGAIN = 5.0
+"""Work that takes at most this long beside compiling is done twice for the times shown [s]."""
 
 SECONDS_EACH = 0.5
 """Typical time to compile one kernel, until this process has compiled some itself."""
@@ -32,6 +37,20 @@ KERNEL_BYTES = 200_000
 def working_time() -> float:
     """Return a clock that stands while kernels are compiled [s], for times that are shown to users."""
     return perf_counter() - announcement.seconds
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Return what ``work`` returns, and its time beside compiling [s].
+
+    Quick work is done twice, and the time is that of the second run: the first one also loads libraries and kernels.
+    """
+    for _ in range(2):
+        begin = working_time()
+        found = work()
+        seconds = working_time() - begin
+        if seconds > TIMED_AGAIN:
+            break
+    return found, seconds
 
 
 class Outlook(NamedTuple):

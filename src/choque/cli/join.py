@@ -49,7 +49,7 @@ def join(
       choque join buildings.parquet parcels.parquet --output pairs.parquet
     """
     import choque
-    from choque.cli._compiling import working_time
+    from choque.cli._compiling import timed
     from choque.cli._terminal import progress
     from choque.cli.pairs import check_format
 
@@ -61,10 +61,15 @@ def join(
         tell(1, 3, f"reading {b}")
         two = choque.files.read_detections(b)
         tell(2, 3, "searching")
-        begin = working_time()
         corners = (one.lower, one.upper, two.lower, two.upper) if all_together else _by_image(one, two)
-        found = choque.join(*corners, iou=iou, over=over, method=method, closed=not half_open, threads=threads)
-        seconds = working_time() - begin
+        options: dict[str, Any] = {
+            "iou": iou,
+            "over": over,
+            "method": method,
+            "closed": not half_open,
+            "threads": threads,
+        }
+        found, seconds = timed(lambda: choque.join(*corners, **options))
         pairs, values = (found, None) if iou is None else found
         if output is not None:
             choque.files.write_pairs(output, pairs)

@@ -32,24 +32,24 @@ def neighbors(
       choque neighbors trajectory.xyz --frame 3 --cutoff 1.2 --half --json
     """
     import choque
-    from choque.cli._compiling import working_time
+    from choque.cli._compiling import timed
     from choque.cli._terminal import progress
 
     with progress() as tell:
         tell(0, 2, f"reading {file}")
         atoms = choque.files.read_atoms(file, frame=frame)
         tell(1, 2, "searching")
-        begin = working_time()
-        i, j, shift, distance = choque.neighbors(  # type: ignore[operator]
-            atoms.positions,
-            cutoff,
-            cell=atoms.cell,
-            periodic=atoms.periodic if atoms.cell is not None else None,
-            quantities="ijSd",
-            full=not half,
-            threads=threads,
+        (i, j, shift, distance), seconds = timed(
+            lambda: choque.neighbors(  # type: ignore[operator]
+                atoms.positions,
+                cutoff,
+                cell=atoms.cell,
+                periodic=atoms.periodic if atoms.cell is not None else None,
+                quantities="ijSd",
+                full=not half,
+                threads=threads,
+            )
         )
-        seconds = working_time() - begin
     if as_json:
         record = {
             "file": str(file),

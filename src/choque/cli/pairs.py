@@ -19,10 +19,6 @@ SHOWN = 5
 """Number of pairs in the summary."""
 
 
-TIMED_AGAIN = 5.0
-"""Searches that take at most this long beside compiling are made twice: the first one also loads kernels [s]."""
-
-
 @dataclass(frozen=True)
 class Answer:
     """The pairs, the broad phase that found them, and the times."""
@@ -170,6 +166,7 @@ def check_format(output: Path) -> None:
 def _search(lower: Any, upper: Any, method: str, **options: Any) -> Answer:
     """Find the pairs; if that was quick but for compiling, do it again for the times, without kernels to load."""
     import choque
+    from choque.cli._compiling import TIMED_AGAIN
 
     boxes = choque.bounds.Boxes(lower, upper)
     first = _timed(boxes, method, options)

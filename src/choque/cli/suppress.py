@@ -53,7 +53,7 @@ def suppress(
       choque suppress detections.csv --score confidence --group label --json
     """
     import choque
-    from choque.cli._compiling import working_time
+    from choque.cli._compiling import timed
     from choque.cli._terminal import progress
     from choque.errors import InvalidInput
 
@@ -63,18 +63,17 @@ def suppress(
     with progress() as tell:
         tell(0, 2, f"reading {file}")
         found = choque.files.read_detections(file, score=score, group=group)
-        if found.scores is None:
+        scores = found.scores
+        if scores is None:
             raise InvalidInput(f"The file {file} has no scores; name their column with --score.")
         tell(1, 2, "searching")
-        begin = working_time()
         boxes = choque.bounds.Boxes(found.lower, found.upper)
-        groups = None if all_together else found.groups
+        options: dict[str, Any] = {"iou": iou, "groups": None if all_together else found.groups, "over": over}
         if merge:
-            merged = choque.boxes.merge(boxes, found.scores, iou=iou, groups=groups, over=over)
+            merged, seconds = timed(lambda: choque.boxes.merge(boxes, scores, **options))
             kept, lists = merged.kept, merged.lists()
         else:
-            kept = choque.boxes.suppress(boxes, found.scores, iou=iou, groups=groups, over=over, threads=threads)
-        seconds = working_time() - begin
+            kept, seconds = timed(lambda: choque.boxes.suppress(boxes, scores, threads=threads, **options))
     if output is not None:
         _write(file, output, kept)
     if as_json:
