@@ -141,19 +141,28 @@ def test_the_forces_in_a_pile_are_those_of_a_dense_solver() -> None:
     np.testing.assert_allclose(ours, found, rtol=0.01)
 
 
-def test_moving_and_turning_a_scene_moves_and_turns_what_happens() -> None:
-    """The same pile elsewhere, and turned by a quarter about the vertical, ends in the same place in it."""
+def test_moving_turning_mirroring_and_renumbering_a_scene_does_so_to_what_happens() -> None:
+    """The same pile elsewhere, turned by a quarter about the vertical, mirrored, or its bodies in another order."""
     results = []
-    for shift, quarter in ((0.0, False), (64.0, False), (0.0, True)):
+    for shift, change in ((0.0, ""), (64.0, ""), (0.0, "turn"), (0.0, "mirror"), (0.0, "order")):
         world = choque.World(response="soft-step", gravity=(0, -9.81, 0))
         world.add_ground()
         place = np.array([[0.0, 0.5, 0.0], [0.2, 1.6, 0.1], [-0.1, 2.8, 0.0]])
-        if quarter:
+        if change == "turn":
             place = place[:, [2, 1, 0]] * [1, 1, -1]
+        if change == "mirror":
+            place = place * [-1, 1, 1]
+        if change == "order":
+            place = place[::-1]
         world.add_boxes(place + [shift, 0, shift])
         for _ in range(90):
             world.step(1 / 60)
         after = world.bodies.position[1:] - [shift, 0, shift]
-        results.append(after if not quarter else after[:, [2, 1, 0]] * [-1, 1, 1])
+        if change == "turn":
+            after = after[:, [2, 1, 0]] * [-1, 1, 1]
+        if change == "mirror":
+            after = after * [-1, 1, 1]
+        results.append(after[::-1] if change == "order" else after)
     np.testing.assert_allclose(results[1], results[0], atol=2e-3)  # rounding decides between equal features
-    np.testing.assert_allclose(results[2], results[0], atol=0.02)
+    for other in results[2:]:
+        np.testing.assert_allclose(other, results[0], atol=0.02)
