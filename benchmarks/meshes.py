@@ -104,7 +104,8 @@ def self_intersections(face_count: int) -> None:
     }
     igl = loaded("igl")
     if hasattr(igl, "fast_find_self_intersections"):  # not in every wheel
-        contenders["libigl"] = lambda: int(np.sum(igl.fast_find_self_intersections(vertices, faces)[0]))
+        search = igl.remesh_self_intersections
+        contenders["libigl"] = lambda: len(search(vertices, faces.astype(np.int64), detect_only=True)[2])
     open3d = loaded("open3d")
     if open3d is not None:
         points = open3d.utility.Vector3dVector(vertices)
