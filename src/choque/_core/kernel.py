@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -18,6 +19,7 @@ from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 from choque._core.kernel_cache import keep_on_disk, troubles
+from choque._core.kernel_compiler import KernelCompiler, PartCompiler
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -25,11 +27,8 @@ Result = TypeVar("Result")
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled."""
 
-HELPER_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False}
-"""How helpers are compiled: the same, without counting references."""
-
-PART_OPTIONS: dict[str, Any] = {**HELPER_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
-"""How functions are compiled that are merged with their callers."""
+PART_OPTIONS: dict[str, Any] = {**OPTIONS, "_nrt": False, "no_cpython_wrapper": True}
+"""How parts of kernels are compiled: without counting references, and without what Python needs to call them."""
 
 
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -50,36 +49,44 @@ def inline(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
 
 def helper(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile ``function`` for use inside kernels: it borrows the arrays it is given and allocates none.
+    """Compile ``function`` as a part of the kernels that call it: it borrows the arrays it is given, allocates none.
 
     A kernel counts references to every array that it passes on, with atomic instructions: half the time of a query
-    that takes a few hundred nanoseconds. The caller of a helper holds the arrays anyway.
+    that takes a few hundred nanoseconds. The caller of a helper holds the arrays anyway. Helpers are not kept on disk:
+    the kernels are, with their helpers inside.
     """
-    return _compiled(function, HELPER_OPTIONS)
+    return _part(function, PART_OPTIONS)
 
 
 def forceinline(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a `helper` that LLVM always merges with its caller; it cannot be called from Python.
+    """Compile a `helper` that LLVM always merges with its caller.
 
     LLVM does not inline large helpers, and a call passes nine numbers for each array: a fifth of the time in the loops
-    of EPA. What Python would need to call it, and a copy on disk, would take a third of the time to compile it; parts
-    with one caller compile fastest in this way, and each further use costs compile time.
+    of EPA. Parts with one caller compile fastest in this way, and each further use costs compile time.
     """
-    compiled = numba.njit(**PART_OPTIONS)(function)
+    return _part(function, {**PART_OPTIONS, "forceinline": True})
+
+
+class _Part(CPUDispatcher):
+    """A function whose code is linked into kernels; a call from Python compiles it a second time, as a kernel."""
+
+    @cached_property
+    def alone(self) -> Callable[..., Any]:
+        return _compiled(self.py_func, {**OPTIONS, "_nrt": False})
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.alone(*arguments)
+
+
+def _part(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
+    compiled = numba.njit(pipeline_class=PartCompiler, **options)(function)
     if isinstance(compiled, CPUDispatcher):  # not if functions stay plain Python
-        compiled.__class__ = _Merged
+        compiled.__class__ = _Part
     return cast("Callable[Parameters, Result]", compiled)
 
 
-class _Merged(CPUDispatcher):
-    """A function without the code that Python would call."""
-
-    def __call__(self, *_: object) -> None:
-        raise TypeError(f"{self.py_func.__name__} is a part of kernels; only kernels can call it.")
-
-
 def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
-    compiled = numba.njit(**options)(function)
+    compiled = numba.njit(pipeline_class=KernelCompiler, **options)(function)
     keep_on_disk(compiled)
     return cast("Callable[Parameters, Result]", compiled)
 

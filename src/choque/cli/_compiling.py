@@ -92,7 +92,7 @@ def kernels_of(package: str) -> list[Any]:
 
 def is_part(kernel: Any) -> bool:
     """Return whether a function is merged with its callers, and never compiled for itself."""
-    return kernel.targetoptions.get("inline") == "always" or bool(kernel.targetoptions.get("forceinline"))
+    return kernel.targetoptions.get("inline") == "always" or bool(kernel.targetoptions.get("no_cpython_wrapper"))
 
 
 def is_on_disk(kernel: Any) -> bool:
