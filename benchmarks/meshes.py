@@ -102,8 +102,8 @@ def self_intersections(face_count: int) -> None:
         "choque": lambda: len(choque.Mesh(vertices, faces).self_intersections(threads=1)),
         "choque, threads": lambda: len(choque.Mesh(vertices, faces).self_intersections()),
     }
-    igl = loaded("igl")
-    if hasattr(igl, "fast_find_self_intersections"):  # not in every wheel
+    igl = loaded("igl.copyleft.cgal")
+    if igl is not None:
         search = igl.remesh_self_intersections
         contenders["libigl"] = lambda: len(search(vertices, faces.astype(np.int64), detect_only=True)[2])
     open3d = loaded("open3d")
