@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import choque
 from choque.errors import InvalidInput
+from choque.record import Recorder, Recording, verify
 
 
 def turned(seed: int) -> np.ndarray:
@@ -152,3 +154,23 @@ def test_bad_locks_and_groups_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
         world.add_spheres([[0, 0, 0]], **bad)  # type: ignore[arg-type]
     assert len(world) == 0
+
+
+def test_copies_pickles_and_recordings_hold_all_columns(tmp_path: Path) -> None:
+    world = choque.World(gravity=(0, -9.81, 0))
+    world.add_ground()
+    world.add_boxes([[0, 0.5, 0], [0.2, 1.6, 0]], locked=(0, 0, 1, 1, 1, 0), group=2)
+    world.add_boxes([[0, 1, 0]], 3, static=True, sensor=True)
+    world.add_spheres([[0, 4, 0], [0.2, 5, 0]], 0.4, mask=[2, 1], linear_damping=0.1, rolling=0.02)
+    for _ in range(10):
+        world.step(1 / 60)
+    twins = [world.copy(), pickle.loads(pickle.dumps(world))]
+    with Recorder(tmp_path / "all.choque", world, scene="all") as recorder:
+        for _ in range(40):
+            recorder(world, world.step(1 / 60))
+            for twin in twins:
+                twin.step(1 / 60)
+    assert [twin.hash() for twin in twins] == [world.hash()] * 2
+    recording = Recording(tmp_path / "all.choque")
+    assert "equal to the last bit" in str(verify(recording, threads=1))
+    recording.close()
