@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "choque"
 
-GUESTS = ("lab", "theses", "studio", "cli")
-"""The packages above the library."""
+GUESTS = ("lab", "theses", "studio", "cli", "__main__.py")
+"""The packages above the library, and the command itself."""
 
 PLUG_INS = (
     "cli/[!_]*.py",  # verbs

@@ -16,8 +16,7 @@ from choque._core.pair_keys import key_first, key_second
 from choque._core.tables import box_corners
 from choque._core.types import Keys
 from choque.bounds import Boxes
-from choque.boxes.alike import AlikeSearch
-from choque.boxes.likeness import check_over
+from choque.boxes.likeness import AlikeSearch, check_over
 from choque.broad.join import Task, join_boxes
 from choque.errors import InvalidInput
 

@@ -129,7 +129,7 @@ def pairs(
     for name, given in (("displacement", displacement), ("device", device)):
         if given is not None:
             raise InvalidInput(f"iou and {name} were given; overlaps are those of boxes at rest, found on the CPU.")
-    from choque.boxes.alike import pairs_alike
+    from choque.boxes.likeness import pairs_alike
 
     alike, values = pairs_alike(Boxes(lower, upper), iou, over, method, closed, threads, options)
     return _as_answer(like, pairs=alike, values=values)
