@@ -1,7 +1,7 @@
 """Measure the figures that the studio promises, with a real page in a headless Chromium on the same machine.
 
     python benchmarks/studio.py                       # 10,000 bodies for 15 seconds
-    python benchmarks/studio.py --bodies 2000 --seconds 4
+    python benchmarks/studio.py --bodies 1000 --seconds 4 --tabs 20
 
 The page is drawn without a graphics card here, which takes Chromium all the cores that it can get: it is given a lower
 priority than the studio, which is what is measured. The times of a step (simulation) and of a picture (sending) are
@@ -22,7 +22,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,10 +114,15 @@ def watched(studio: Studio) -> Iterator[Sent]:
         browser = session.chromium.launch(
             executable_path=str(polite), args=["--no-sandbox", "--enable-unsafe-swiftshader"]
         )
-        browser.new_page(viewport=SIZE).goto(studio.url)
+        page = browser.new_page(viewport=SIZE)
         connections = studio.server._websock_server._live_connections
-        _wait(lambda: connections, "the page to connect")
-        (connection,) = connections.values()
+        others = set(connections)
+        began = time.perf_counter()
+        page.goto(studio.url)
+        page.get_by_role("button", name="Play").wait_for(timeout=1e3 * PATIENCE)
+        print(f"{'Play is on the page after it is opened':44s} {time.perf_counter() - began:8.2f} s{'':27s} under 2 s")
+        _wait(lambda: set(connections) - others, "the page to connect")
+        (connection,) = (connections[number] for number in set(connections) - others)
         send = connection.send
 
         async def counted(message: bytes) -> None:
@@ -131,13 +136,63 @@ def watched(studio: Studio) -> Iterator[Sent]:
         browser.close()
 
 
+@contextmanager
+def clients(studio: Studio, count: int) -> Iterator[list[int]]:
+    """Further tabs without a browser, which read all that is sent; the number of messages that each has got."""
+    import asyncio
+
+    import viser
+    from websockets.asyncio.client import connect
+
+    received, stop = [0] * count, threading.Event()
+
+    async def watch(number: int) -> None:
+        protocol: Any = f"viser-v{viser.__version__}"
+        async with connect(f"ws://{HOST}:{studio.port}", subprotocols=[protocol], max_size=None) as tab:
+            while not stop.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(tab.recv(), 0.5)
+                    received[number] += 1
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(watch(number) for number in range(count)))
+
+    watching = threading.Thread(target=lambda: asyncio.run(all_of_them()), daemon=True)
+    watching.start()
+    _wait(lambda: all(received), "all tabs to connect")
+    yield received
+    stop.set()
+    watching.join(5.0)
+
+
 def processor_clock(thread: threading.Thread) -> Callable[[], float]:
     """Return a clock of the processor time of a thread [s]."""
     clock = time.pthread_getcpuclockid(thread.ident)  # type: ignore[arg-type]
     return lambda: time.clock_gettime(clock)
 
 
-def measure(bodies: int, seconds: float) -> None:
+def first_picture(studio: Studio, view: WorldView) -> float:
+    """Seconds from pressing Play until the first picture of the run has been handed over, warm."""
+    drawn = threading.Event()
+    present = view.present
+
+    def noticed() -> None:
+        present()
+        if view.run.frame:
+            drawn.set()
+
+    studio.ask(view.reset)
+    view.present = noticed  # type: ignore[method-assign]
+    began = time.perf_counter()
+    studio.request(view.toggle)
+    drawn.wait(PATIENCE)
+    found = time.perf_counter() - began
+    studio.ask(view.pause)
+    view.present = present  # type: ignore[method-assign]
+    return found
+
+
+def measure(bodies: int, seconds: float, tabs: int) -> None:
     """Play, then pause, and print what both took."""
     print(f"{'page up after the command':44s} {page_up(bodies):8.2f} s                           under 3 s")
     view = WorldView(choque.scene.bodies("mixed-box", bodies))
@@ -145,8 +200,9 @@ def measure(bodies: int, seconds: float) -> None:
         studio.ask(lambda: None)
         for _ in range(30):  # kernels are loaded, bodies have begun to collide
             studio.ask(view.step)
+        print(f"{'first picture after Play':44s} {first_picture(studio, view):8.3f} s{'':27s} under 0.2 s")
         steps, pictures = Work(), Work()
-        with watched(studio) as sent:
+        with clients(studio, tabs) as received, watched(studio) as sent:
             loop = processor_clock(studio.server._websock_server._server_thread)
             view.run._step = steps.timing(view.run._step)  # type: ignore[method-assign]
             view.present = pictures.timing(view.present)  # type: ignore[method-assign]
@@ -154,9 +210,11 @@ def measure(bodies: int, seconds: float) -> None:
             time.sleep(1.0)
             for work in (steps, pictures):
                 studio.ask(work.__init__)  # type: ignore[misc]
+            got = list(received)
             before = (time.perf_counter(), time.process_time(), loop(), sent.count, sent.size)
             time.sleep(seconds)
             after = (time.perf_counter(), time.process_time(), loop(), sent.count, sent.size)
+            got = [now - then for now, then in zip(received, got, strict=True)]
             studio.ask(view.pause)
             wall, whole, writing, count, size = (new - old for new, old in zip(after, before, strict=True))
             frames = sum(1 for ended in pictures.ended if ended <= after[0])
@@ -165,6 +223,8 @@ def measure(bodies: int, seconds: float) -> None:
             time.sleep(5.0)
             share = (time.process_time() - idle) / (time.perf_counter() - idle_wall)
     print(f"{'frames a second':44s} {frames / wall:8.1f}                             at least 20")
+    if got:
+        print(f"{f'messages a second to the slowest of {tabs} more tabs':44s} {min(got) / wall:8.1f}")
     print(f"{'simulation, a step':44s} {steps}")
     print(f"{'simulation, steps in a frame':44s} {len(steps.wall) / max(frames, 1):8.2f}")
     print(f"{'sending, a frame: handed over':44s} {pictures}")
@@ -187,5 +247,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bodies", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=15.0, help="how long it plays")
+    parser.add_argument("--tabs", type=int, default=0, help="how many more tabs look on, without a browser")
     chosen = parser.parse_args()
-    measure(chosen.bodies, chosen.seconds)
+    measure(chosen.bodies, chosen.seconds, chosen.tabs)

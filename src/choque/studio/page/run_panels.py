@@ -17,7 +17,7 @@ from choque.studio.page.page import Page
 from choque.studio.page.server import load_viser
 from choque.studio.palette import GLOW
 from choque.theses.fingsics.totals import Cost, cost_of
-from choque.world import Comparison, StepReport, World
+from choque.world import Bodies, Comparison, StepReport, World
 from choque.world.report import STAGES
 
 Measure: TypeAlias = Callable[[World, int | None], float]
@@ -75,9 +75,20 @@ def _of_one(column: str, axis: int | None = None) -> Measure:
         if picked is None or row >= len(world) or world.bodies.ids[row] != picked:
             return 0.0
         values = getattr(world.bodies, column)[row]
-        return float(np.linalg.norm(values) if axis is None else values[axis])
+        return float(values if np.ndim(values) == 0 else np.linalg.norm(values) if axis is None else values[axis])
 
     return measure
+
+
+def _columns() -> dict[str, Measure]:
+    """Return a measure of the selected body for each column of numbers, and for each component of a vector."""
+    found: dict[str, Measure] = {}
+    for column, (kind, shape) in Bodies.COLUMNS.items():
+        if kind is None and shape == (3,):
+            found |= {f"selected: {column} {'xyz'[axis]}": _of_one(column, axis) for axis in range(3)}
+        elif kind is None and shape == ():
+            found[f"selected: {column}"] = _of_one(column)
+    return {name.replace("_", " "): measure for name, measure in found.items()}
 
 
 MEASURES: dict[str, Measure] = {
@@ -86,13 +97,11 @@ MEASURES: dict[str, Measure] = {
     "angular momentum": lambda world, _: float(np.linalg.norm(world.angular_momentum())),
     "greatest speed": lambda world, _: float(np.linalg.norm(world.bodies.velocity, axis=1).max(initial=0.0)),
     "bodies asleep": lambda world, _: float(np.count_nonzero(world.asleep)),
-    "selected: x": _of_one("position", 0),
-    "selected: y": _of_one("position", 1),
-    "selected: z": _of_one("position", 2),
     "selected: speed": _of_one("velocity"),
     "selected: spin": _of_one("angular_velocity"),
+    **_columns(),
 }
-"""What can be plotted over the frames of a run."""
+"""What can be plotted over the frames of a run; of the selected body, every column of numbers."""
 
 
 class RunPlots:
