@@ -53,6 +53,7 @@ def spheres() -> WorldView:
 def test_choosing_a_scene_opens_it_paused(watched: Watched) -> None:
     """F-001-32: the chooser, its description, and the page of a world."""
     watched.show(None)
+    watched.tab("Open")
     watched.choose("Which", "cradle")
     chooser = watched.studio.view
     assert isinstance(chooser, Chooser)
