@@ -18,6 +18,7 @@ from choque.files.scans import Scan
 from choque.studio.motion.view import MotionView
 from choque.studio.page import entries as studio_entries
 from choque.studio.page.studio import Studio
+from choque.studio.page.surfaces import MeshesView
 from choque.studio.volumes.entry import EXAMPLES, VOLUMES, is_volume, open_volumes
 from choque.studio.volumes.look import OPTIONS
 from choque.studio.volumes.pair import VolumePair
@@ -155,8 +156,9 @@ def test_the_command_line_finds_volumes_and_motion(tmp_path: Path) -> None:
     model = tmp_path / "model.txt"
     scenes.make("three-objects").write(model)
     assert isinstance(studio_entries.find_view([str(model)]), MotionView)
+    assert isinstance(studio_entries.find_view([str(mesh)]), MeshesView)
     with pytest.raises(InvalidInput, match="two"):
-        studio_entries.find_view([str(mesh)])
+        studio_entries.find_view([str(scan)])
 
 
 def test_a_folder_of_dicom_slices_is_a_volume_and_others_are_not(tmp_path: Path) -> None:
