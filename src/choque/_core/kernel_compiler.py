@@ -1,4 +1,4 @@
-"""Numba's compiler without what kernels do not need: the same kernels in about half the time.
+"""Numba's compiler without what kernels do not need: the same kernels in about two thirds of the time.
 
 Numba compiles every function as if Python called it: with a wrapper that unpacks Python objects, optimised on its own,
 down to machine code. Nothing of that is used of a part of a kernel, whose code is linked into the kernel and optimised

@@ -61,7 +61,7 @@ class SoftStep(Response):
     Parameters
     ----------
     substeps
-        Sub-steps of a step. More make stacks stiffer: 20 boxes of mass ratio 1:100 in any order stand with 16.
+        Sub-steps of a step. More make stacks stiffer: 20 boxes of mass ratio 1:100 stand with 16.
     unit
         The length of a metre in the world. Speeds and distances that mean "hardly any" are scaled by it.
     hertz, damping
