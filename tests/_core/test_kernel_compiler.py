@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import operator
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,3 +62,18 @@ def test_operators_remember_the_signatures_that_numba_gives() -> None:
             expected = own.resolve_function_type(name, args, {})
             for _ in range(2):
                 assert Types.of(own).resolve_function_type(name, args, {}) == expected
+
+
+def test_a_numba_that_was_never_tried_compiles_by_its_own_pipeline(tmp_path: Path) -> None:
+    script = """
+import numba
+numba.version_info = numba.version_info._replace(short=(9, 9))
+import choque
+from choque._core import kernel
+from numba.core.compiler import Compiler
+assert kernel.KERNEL_PIPELINE is kernel.PART_PIPELINE is Compiler
+print(choque.pairs([[0, 0], [0.5, 0.5], [3, 3]], [[1, 1], [2, 2], [4, 4]]).tolist())
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "[[0, 1]]\n", done.stderr

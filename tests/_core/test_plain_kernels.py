@@ -89,3 +89,13 @@ def f(a, b):
 """
     (kernel,) = kernels(source)
     assert len(list(array_expressions(kernel))) == 5
+
+
+def test_parts_hold_nothing_that_their_compiler_leaves_out() -> None:
+    unknown = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.With, ast.Raise, ast.Try)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for part in kernels(path.read_text(encoding="utf-8")):
+            if {one.id for one in part.decorator_list if isinstance(one, ast.Name)} & {"helper", "forceinline"}:
+                inside = [node for node in ast.walk(part) if node is not part]
+                found = [node.lineno for node in inside if isinstance(node, (*unknown, ast.FunctionDef))]
+                assert not found, f"{path.name}, {part.name}: no closures, comprehensions, with or raise in parts"

@@ -16,13 +16,28 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from choque._core.kernel_cache import keep_on_disk, troubles
-from choque._core.kernel_compiler import KernelCompiler, PartCompiler
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+NEWEST_TRIED = (0, 68)
+"""The newest Numba whose inner names `choque._core.kernel_compiler` was tried with."""
+
+
+def _pipelines() -> tuple[Any, Any]:
+    """Return how kernels and their parts are compiled: by Numba's own pipeline if it is newer than those tried."""
+    if numba.version_info.short > NEWEST_TRIED:
+        return Compiler, Compiler
+    from choque._core.kernel_compiler import KernelCompiler, PartCompiler
+
+    return KernelCompiler, PartCompiler
+
+
+KERNEL_PIPELINE, PART_PIPELINE = _pipelines()
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled."""
@@ -79,14 +94,14 @@ class _Part(CPUDispatcher):
 
 
 def _part(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
-    compiled = numba.njit(pipeline_class=PartCompiler, **options)(function)
+    compiled = numba.njit(pipeline_class=PART_PIPELINE, **options)(function)
     if isinstance(compiled, CPUDispatcher):  # not if functions stay plain Python
         compiled.__class__ = _Part
     return cast("Callable[Parameters, Result]", compiled)
 
 
 def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
-    compiled = numba.njit(pipeline_class=KernelCompiler, **options)(function)
+    compiled = numba.njit(pipeline_class=KERNEL_PIPELINE, **options)(function)
     keep_on_disk(compiled)
     return cast("Callable[Parameters, Result]", compiled)
 
