@@ -2,7 +2,7 @@
 
 ``about`` is a JSON text with the version of the format, the settings, the frame and the time; ``body.*`` are the
 columns of the bodies, ``hull.*`` their hulls; ``broad.*`` and ``response.*`` the memory of the broad phase and of the
-response.
+response. Files of version 1, which have fewer columns, are read with the defaults of those that they lack.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from choque._core.ids import Identities
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
 from choque.narrow.shapes import KIND_NAMES
-from choque.world._population import MAX_BODIES
+from choque.world._population import DEFAULTS, MAX_BODIES
 from choque.world.bodies import Bodies
 from choque.world.hull_library import pack_hulls, unpack_hulls
 from choque.world.settings import Settings
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 FORMAT = "choque-world"
 VERSION = 2
+READABLE = (1, VERSION)
 
 
 def write_world(handle: IO[bytes], world: World) -> None:
@@ -70,6 +71,8 @@ def read_world(kind: type[AnyWorld], handle: IO[bytes], path: Path, threads: int
         about = json.loads(str(archive["about"]))
         _check_version(path, about)
         arrays = {name: archive[name] for name in archive.files}
+        if about["version"] == 1:
+            _complete(arrays)
         settings = Settings.from_file(about["settings"])
         options = {**settings.arguments(), **({} if threads is None else {"threads": threads})}
         world = kind(**options)
@@ -90,10 +93,22 @@ def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[
 def _check_version(path: Path, about: Any) -> None:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise UnreadableFile(f"The file {path} is not a saved world.")
-    if about.get("version") != VERSION:
+    if about.get("version") not in READABLE:
         raise UnreadableFile(
-            f"The file {path} is a saved world of version {about.get('version')}; this release reads version {VERSION}."
+            f"The file {path} is a saved world of version {about.get('version')}; this release reads versions 1 and 2."
         )
+
+
+def _complete(arrays: dict[str, NDArray[Any]]) -> None:
+    """Add to the arrays of version 1 what they lack."""
+    if "body.elasticity" in arrays:
+        arrays["body.restitution"] = arrays.pop("body.elasticity")
+    arrays.setdefault("sensed", np.empty((0, 2), np.int32))
+    count, floats = arrays["body.ids"].size, arrays["body.position"].dtype
+    for name, (kind, shape) in Bodies.COLUMNS.items():
+        default = DEFAULTS.get(name)
+        if default is not None and f"body.{name}" not in arrays:
+            arrays[f"body.{name}"] = np.full((count, *shape), default, kind or floats)
 
 
 def _checked_sensed(path: Path, pairs: NDArray[Any]) -> NDArray[np.int32]:
