@@ -42,6 +42,17 @@ ball = choque.volumes.phantoms.make("ball", 16)
 assert ball.collides(ball)
 areas = choque.interest.Areas(lower, radius=1.0)
 areas.update(lower)
+assert len(choque.join(lower, upper, lower, upper)) == 2 * len(expected) + len(lower)
+assert len(choque.neighbors(lower, 0.5, cell=10.0)[0])
+assert choque.boxes.suppress([[0, 0, 2, 2], [0, 0, 2, 1.9]], [0.9, 0.8], iou=0.5).tolist() == [0]
+surface = choque.Mesh(ball)
+assert choque.meshes.collide(surface, surface, numpy.eye(4)[None]).all()
+world = choque.World(gravity=(0, -9.81, 0))
+world.add_boxes(position=[[0, 0.5 + k, 0] for k in range(3)], size=1.0)
+world.add_ground()
+for _ in range(100):
+    world.step(1 / 60)
+assert abs(world.bodies.position[:3, 1] - [0.5, 1.5, 2.5]).max() < 0.01
 print(len(expected), "pairs by every method, numpy", numpy.__version__)
 """
 

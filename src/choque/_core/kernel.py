@@ -24,13 +24,13 @@ from choque._core.kernel_cache import keep_on_disk, troubles
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-NEWEST_TRIED = (0, 68)
-"""The newest Numba whose inner names `choque._core.kernel_compiler` was tried with."""
+TRIED = (0, 63), (0, 68)
+"""The oldest and the newest Numba whose inner names `choque._core.kernel_compiler` was tried with."""
 
 
 def _pipelines() -> tuple[Any, Any]:
-    """Return how kernels and their parts are compiled: by Numba's own pipeline if it is newer than those tried."""
-    if numba.version_info.short > NEWEST_TRIED:
+    """Return how kernels and their parts are compiled: by Numba's own pipeline if ours was not tried with it."""
+    if not TRIED[0] <= numba.version_info.short <= TRIED[1]:
         return Compiler, Compiler
     from choque._core.kernel_compiler import KernelCompiler, PartCompiler
 

@@ -47,6 +47,7 @@ def column_type(path: Path, source: Any, name: str) -> np.dtype[Any]:
         kind = kind.field(inner).type
     if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
         raise UnreadableFile(f"In {path}, the column {name!r} is of type {kind}; numbers are needed.")
-    kept = float_type(np.dtype(kind.to_pandas_dtype()))
+    letter = "f" if arrow.types.is_floating(kind) else "u" if arrow.types.is_unsigned_integer(kind) else "i"
+    kept = float_type(np.dtype(f"{letter}{kind.bit_width // 8}"))  # to_pandas_dtype() of older releases needs pandas
     assert kept is not None
     return kept
