@@ -59,6 +59,7 @@ def draw(path: Path) -> None:
     axis.set_yticks(range(len(NAMES)), list(NAMES.values()))
     axis.invert_yaxis()
     axis.set_xlabel(f"times as fast as {FIRST}")
+    axis.margins(x=0.08)
     axis.grid(False, axis="y")
     axis.legend(loc="lower right", frameon=False)
     figure.savefig(path)
