@@ -8,7 +8,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
+import numba
 import pytest
 
 from choque._core import kernel_cache
@@ -181,12 +183,21 @@ def test_data_of_older_sources_are_removed_after_a_while(
 def test_long_compiling_is_announced_again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from choque._core import kernel as kernels
 
-    listener = kernels._Announcement()
+    listener, own = kernels._Announcement(), SimpleNamespace()
+    monkeypatch.setattr(kernels, "_ours", [own])
     clock = iter(range(0, 60, 6))
     monkeypatch.setattr(kernels, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(kernels.troubles, "unkept", "")  # a full disk, as other tests plant it, silences the line
     for _ in range(3):  # kernels of six seconds each
-        listener.on_start(None)
-        listener.on_end(None)
+        for dispatcher in (own, "of a user"):
+            listener.on_start(SimpleNamespace(data={"dispatcher": dispatcher}))
+            listener.on_end(SimpleNamespace(data={"dispatcher": dispatcher}))
     assert capsys.readouterr().err.splitlines()[1:] == ["choque: 2 kernels compiled so far, in 12 s."]
     assert (listener.count, listener.seconds) == (3, 18.0)
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
+def test_functions_of_users_are_not_announced() -> None:
+    before = announcement.count
+    assert numba.njit(lambda x: x + 1)(2) == 3
+    assert announcement.count == before

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar, cast
+from weakref import WeakSet
 
 import numba
 from numba.core import event
@@ -97,14 +98,19 @@ def _part(function: Callable[Parameters, Result], options: dict[str, Any]) -> Ca
     compiled = numba.njit(pipeline_class=PART_PIPELINE, **options)(function)
     if isinstance(compiled, CPUDispatcher):  # not if functions stay plain Python
         compiled.__class__ = _Part
+    _ours.add(compiled)
     return cast("Callable[Parameters, Result]", compiled)
 
 
 def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -> Callable[Parameters, Result]:
     compiled = numba.njit(pipeline_class=KERNEL_PIPELINE, **options)(function)
     keep_on_disk(compiled)
+    _ours.add(compiled)
     return cast("Callable[Parameters, Result]", compiled)
 
+
+_ours: WeakSet[Any] = WeakSet()
+"""Kernels and parts; functions of users that Numba compiles in this process are not announced."""
 
 SILENCE = 10.0
 """Seconds of compiling after which the number of kernels is printed again."""
@@ -120,7 +126,9 @@ class _Announcement(event.Listener):
         """Time spent compiling them."""
         self._depth, self._begin, self._said = 0, 0.0, 0.0
 
-    def on_start(self, event: Any) -> None:  # noqa: ARG002
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"] not in _ours:
+            return
         self.count += 1
         self._depth += 1
         if self._depth == 1:
@@ -128,7 +136,9 @@ class _Announcement(event.Listener):
         if self.count == 1 and not troubles.unkept:
             print("choque: compiling kernels for this machine, once; later runs load them.", file=sys.stderr)  # noqa: T201
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002
+    def on_end(self, event: Any) -> None:
+        if event.data["dispatcher"] not in _ours:
+            return
         self._depth -= 1
         if self._depth == 0:  # a kernel compiles what it calls while it is compiled
             self.seconds += perf_counter() - self._begin
