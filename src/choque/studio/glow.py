@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.pair_keys import pack_pairs
+from choque._core.types import Keys
 from choque.narrow import Contacts
 from choque.record import BodyTable, Poses
 from choque.studio.palette import GLOW, SPARK, Colors, blended
@@ -35,6 +37,18 @@ MAX_SPARKS = 400
 """Rays of a spark, and the maximum number of sparks, the latest ones."""
 
 Floats = NDArray[np.float64]
+
+
+class Hits(NamedTuple):
+    """Contacts that sparks fly from: when they began [s], how strong they are (k,), points and normals (k, 3)."""
+
+    time: Floats
+    strength: Floats
+    point: Floats
+    normal: Floats
+
+
+NO_HITS = Hits(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty((0, 3)))
 
 
 class Sparks(NamedTuple):
@@ -68,8 +82,8 @@ class Glow:
         self._position: Floats | None = None
         self._velocity: Floats | None = None
         self._fastest = 0.0
-        self._known: set[tuple[int, int]] = set()
-        self._sparks: list[tuple[float, float, Floats, Floats]] = []  # time, strength, point, normal
+        self._known: Keys = np.empty(0, np.uint64)
+        self._hits = NO_HITS
 
     def advance(self, time: float, position: NDArray[np.floating]) -> None:
         """Take the positions (n, 3) at a later time [s]; an earlier time, or one long after, starts again."""
@@ -94,23 +108,24 @@ class Glow:
         fresh = np.clip((jump / full - QUIETEST) / (1.0 - QUIETEST), 0.0, 1.0)
         faded = self.light[self._moving] * np.exp(-elapsed / FADE)
         # The greatest jumps first, until the share of light is used up: where all collide, all would glow.
-        order = np.argsort(-fresh, kind="stable")
+        brighter = np.flatnonzero(fresh > faded)
+        order = brighter[np.argsort(-fresh[brighter], kind="stable")]
         most = max(MAX_LIGHT * len(fresh), FEW) - float(faded.sum())
-        fresh[order[np.cumsum(np.maximum(fresh - faded, 0.0)[order]) > most]] = 0.0
+        fresh[order[np.cumsum((fresh - faded)[order]) > most]] = 0.0
         self.light[self._moving] = np.maximum(faded, fresh)
 
     def touch(self, time: float, contacts: Contacts) -> None:
         """Start a spark at each contact that was not there at the call before, by the light of its bodies."""
-        pairs = contacts.pairs
-        now = set(map(tuple, pairs.tolist()))
-        strength = self.light[pairs].max(axis=1) if len(pairs) else np.empty(0)
-        for row in np.flatnonzero(strength > QUIETEST).tolist():
-            if (int(pairs[row, 0]), int(pairs[row, 1])) not in self._known:
-                self._sparks.append(
-                    (time, float(strength[row]), contacts.point[row].copy(), contacts.normal[row].copy())
-                )
-        self._known = now
-        self._sparks = [spark for spark in self._sparks if 0.0 <= time - spark[0] < SPARK_SECONDS][-MAX_SPARKS:]
+        keys, before = pack_pairs(contacts.pairs), self._known
+        self._known = keys
+        strength = self.light[contacts.pairs].max(axis=1, initial=0.0)
+        rows = np.flatnonzero(strength > QUIETEST)
+        rows = rows[~np.isin(keys[rows], before)]
+        kept = np.flatnonzero((self._hits.time <= time) & (time - self._hits.time < SPARK_SECONDS))
+        point, normal = (column[rows].astype(np.float64) for column in (contacts.point, contacts.normal))
+        fresh = Hits(np.full(len(rows), time), strength[rows], point, normal)
+        joined = (np.concatenate((old[kept], new))[-MAX_SPARKS:] for old, new in zip(self._hits, fresh, strict=True))
+        self._hits = Hits(*joined)
 
     def colors(self, base: Colors) -> Colors:
         """Return the colours (n, 3) of bodies with their light, in few steps: unchanged colours are not sent again."""
@@ -119,11 +134,10 @@ class Glow:
 
     def sparks(self) -> Sparks:
         """Return the present sparks: rays across the normal of a contact that fly outward and fade."""
-        if not self._sparks:
+        began, strength, point, normal = self._hits
+        if not len(began):
             return Sparks(np.empty((0, 2, 3), np.float32), np.empty((0, 2, 3), np.uint8))
-        age = np.array([self._time - spark[0] for spark in self._sparks]) / SPARK_SECONDS
-        strength = np.array([spark[1] for spark in self._sparks])
-        point, normal = (np.array([spark[column] for spark in self._sparks]) for column in (2, 3))
+        age = (self._time - began) / SPARK_SECONDS
         across = np.cross(normal, np.where(np.abs(normal[:, :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
         across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12)
         turn = 2.0 * np.pi * (np.arange(RAYS) / RAYS + 0.37 * np.arange(len(age))[:, np.newaxis])
@@ -139,7 +153,7 @@ class Glow:
     def _forget(self) -> None:
         self.light[:] = 0.0
         self._velocity = None
-        self._known, self._sparks = set(), []
+        self._known, self._hits = self._known[:0], NO_HITS
 
 
 def glow_of(cast: BodyTable, poses: Poses) -> Glow:

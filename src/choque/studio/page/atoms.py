@@ -17,7 +17,7 @@ from choque.neighbors import Neighbors
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.points import Motion, PointsView, chosen, in_space
-from choque.studio.page.stage import Lines
+from choque.studio.page.still import Lines
 from choque.studio.page.wires import EDGES, NO_SEGMENTS, Segments
 from choque.studio.palette import FREE, GLOW, GRID, PICKED, Colors, Rgb, blended
 

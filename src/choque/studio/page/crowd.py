@@ -14,7 +14,7 @@ from choque.interest import Areas
 from choque.studio.page.entries import Entry
 from choque.studio.page.findings import Findings
 from choque.studio.page.points import Motion, PointsView, chosen, in_space
-from choque.studio.page.stage import Lines
+from choque.studio.page.still import Lines
 from choque.studio.page.wires import CIRCLE, NO_SEGMENTS, Segments, box_wires, sphere_wires
 from choque.studio.palette import FREE, GLOW, PICKED, Colors, Rgb, blended
 

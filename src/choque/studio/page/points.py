@@ -15,7 +15,8 @@ from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.page.findings import Findings
 from choque.studio.page.page import Page
-from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView, bodies_image
+from choque.studio.page.stage import FRAMES_A_SECOND, BodiesView
+from choque.studio.page.still import bodies_image
 from choque.studio.png import png_bytes
 from choque.studio.viewpoint import Viewpoint
 from choque.world import World

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque.errors import InvalidInput
 from choque.narrow import Contacts
-from choque.narrow.shapes import CAPSULE, CONVEX, KIND_NAMES, SPHERE, TILE
+from choque.narrow.rays import enter_solids
+from choque.narrow.shapes import CAPSULE, KIND_NAMES, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.scene import Camera
 from choque.studio.glow import Glow, glow_of
 from choque.studio.page.backdrop import MAX_SHADOWED, Backdrop
-from choque.studio.page.bodies import COLORINGS, SEE_THROUGH, BodiesLayer
+from choque.studio.page.bodies import COLORINGS, BodiesLayer
 from choque.studio.page.cameras import Cameras
 from choque.studio.page.findings import Findings
 from choque.studio.page.overlays import LINE_WIDTH, OVERLAYS, SLAB_NAMES, Options, OverlaysLayer, area_members
 from choque.studio.page.page import Page, one_of
+from choque.studio.page.still import Lines, bodies_image
 from choque.studio.page.view import View
-from choque.studio.page.wires import Segments
-from choque.studio.palette import PICKED
+from choque.studio.palette import PICKED, quiet
 from choque.studio.png import png_bytes
-from choque.studio.stage.camera import around_moving, camera_at
-from choque.studio.stage.raster import RasterStage
-from choque.studio.stage.stage import WorldStage
 from choque.studio.viewpoint import Viewpoint
 from choque.world import Bodies
 
@@ -41,15 +38,13 @@ Vector = NDArray[np.float64]
 
 def body_on_ray(bodies: Bodies, origin: Vector, direction: Vector) -> int | None:
     """Return the row of the first drawn body that a ray hits, or None; ground planes cannot be selected."""
-    along = np.asarray(direction, np.float64) / np.linalg.norm(direction)
-    start = np.asarray(origin, np.float64)
-    distance = np.full(len(bodies), np.inf)
-    for kind, meet in ((SPHERE, _spheres), (CAPSULE, _capsules), (TILE, _tiles), (CONVEX, _hulls)):
-        rows = np.flatnonzero(bodies.drawn & (bodies.kind == kind))
-        if len(rows):
-            distance[rows] = meet(bodies, rows, start, along)
-    first = int(distance.argmin()) if len(distance) else -1
-    return first if first >= 0 and np.isfinite(distance[first]) else None
+    rows = np.flatnonzero(bodies.drawn & (bodies.kind != PLANE))
+    one_ray = np.column_stack((np.zeros_like(rows), rows)).astype(np.int32)
+    start, way = (np.asarray(vector, np.float64)[np.newaxis] for vector in (origin, direction))
+    distance = enter_solids(bodies.shapes(), one_ray, start, way, threads=1).distance
+    distance[distance <= 0.0] = np.inf  # the camera is inside it
+    first = int(distance.argmin()) if len(rows) else -1
+    return int(rows[first]) if first >= 0 and np.isfinite(distance[first]) else None
 
 
 def about_body(findings: Findings, options: Options, row: int) -> str:
@@ -95,112 +90,6 @@ def _names(bodies: Bodies, rows: NDArray[np.integer[Any]]) -> str:
     named = ", ".join(str(identity) for identity in bodies.ids[rows[:MAX_LISTED]].tolist())
     more = f" and {len(rows) - MAX_LISTED:,} more" if len(rows) > MAX_LISTED else ""
     return f"{len(rows):,}: {named}{more}"
-
-
-def _spheres(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector) -> Vector:
-    return _round(bodies.position[rows].astype(np.float64), bodies.size[rows, 0].astype(np.float64), start, along)
-
-
-def _round(center: Vector, radius: Vector, start: Vector, along: Vector) -> Vector:
-    """Return the distances at which the ray enters spheres; infinity for a miss."""
-    away = center - start
-    middle = away @ along
-    inside = radius**2 - ((away - middle[:, None] * along) ** 2).sum(axis=1)
-    enters = middle - np.sqrt(np.maximum(inside, 0.0))
-    return np.where((inside >= 0) & (enters > 0), enters, np.inf)
-
-
-def _capsules(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector) -> Vector:
-    """Intersect both end spheres and the cylinder between them."""
-    center, radius = bodies.position[rows].astype(np.float64), bodies.size[rows, 0].astype(np.float64)
-    axis, half = bodies.rotation[rows, :, 2].astype(np.float64), bodies.size[rows, 1].astype(np.float64) / 2
-    ends = [_round(center + sign * half[:, None] * axis, radius, start, along) for sign in (-1, 1)]
-    away = start - center
-    slope, rise = axis @ along, np.einsum("ni,ni->n", away, axis)
-    across = along - slope[:, None] * axis
-    beside = away - rise[:, None] * axis
-    a = (across**2).sum(axis=1)
-    b, c = (across * beside).sum(axis=1), (beside**2).sum(axis=1) - radius**2
-    inside = b * b - a * c
-    with np.errstate(divide="ignore", invalid="ignore"):
-        enters = (-b - np.sqrt(np.maximum(inside, 0.0))) / a
-    on_mantle = (inside >= 0) & (a > 1e-12) & (enters > 0) & (np.abs(rise + enters * slope) <= half)
-    return np.minimum(np.where(on_mantle, enters, np.inf), np.minimum(*ends))
-
-
-def _tiles(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector) -> Vector:
-    turn = bodies.rotation[rows].astype(np.float64)
-    local = np.einsum("nji,nj->ni", turn, start - bodies.position[rows].astype(np.float64))
-    way = np.einsum("nji,j->ni", turn, along)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        meets = -local[:, 1] / way[:, 1]
-        place = local + meets[:, None] * way
-        hit = (meets > 0) & (np.abs(place[:, [0, 2]]) <= bodies.size[rows, :2] / 2).all(axis=1)
-    return np.where(hit, meets, np.inf)
-
-
-def _hulls(bodies: Bodies, rows: NDArray[np.intp], start: Vector, along: Vector) -> Vector:
-    """Clip the ray by the face planes of each hull, in its own frame."""
-    found = np.full(len(rows), np.inf)
-    for place, row in enumerate(rows.tolist()):
-        hull = bodies.hulls[int(bodies.hull[row])]
-        turn = bodies.rotation[row].astype(np.float64)
-        local = turn.T @ (start - bodies.position[row])
-        way = turn.T @ along
-        corners = (hull.points * bodies.size[row])[hull.triangles]
-        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        over, rate = np.einsum("ti,ti->t", normal, corners[:, 0] - local), normal @ way
-        with np.errstate(divide="ignore", invalid="ignore"):
-            meets = over / rate
-        enters = float(np.max(meets[rate < 0], initial=0.0))
-        leaves = float(np.min(meets[rate > 0], initial=np.inf))
-        if enters <= leaves and not (over[rate == 0] < 0).any() and enters > 0:
-            found[place] = enters
-    return found
-
-
-class Lines(NamedTuple):
-    """Lines (m, 2, 3) with one colour, or a colour for each end (m, 2, 3)."""
-
-    ends: Segments
-    color: tuple[int, int, int] | NDArray[np.uint8]
-
-
-def bodies_image(
-    cast: BodyTable,
-    poses: Poses,
-    color: NDArray[np.uint8],
-    lines: Iterable[Lines],
-    *,
-    viewpoint: Viewpoint | Camera,
-    size: tuple[int, int],
-    is_see_through: bool = False,
-) -> NDArray[np.uint8]:
-    """Draw bodies in these colours (n, 3), and lines over them: (height, width, 3), top row first.
-
-    A `Camera` as the viewpoint gives the direction only: the distance is chosen so that all moving bodies are visible.
-    """
-    if isinstance(viewpoint, Viewpoint):
-        target = np.asarray(viewpoint.target, np.float64)
-        camera = camera_at(target + viewpoint.away, target)
-        place = (float(target[0]), float(target[1]), float(target[2]))
-    else:
-        camera, place = around_moving(cast, poses, viewpoint, size)
-    with (
-        _transparent_stage(camera, size, place)
-        if is_see_through
-        else RasterStage(camera, size=size, target=place) as stage
-    ):
-        stage.show(replace(cast, color=color), poses)
-        for each in lines:
-            stage.add_segments(each.ends, each.color)
-        return stage.picture()
-
-
-def _transparent_stage(camera: Camera, size: tuple[int, int], target: tuple[float, float, float]) -> WorldStage:
-    stage = WorldStage(camera, size=size, target=target)
-    stage.set_opacity(SEE_THROUGH)
-    return stage
 
 
 SEE_ALL = "show all"
@@ -298,7 +187,7 @@ class BodiesView(View):
     def _light_up(self, cast: BodyTable, poses: Poses) -> None:
         """Let bodies glow that collided since the last picture."""
         if self.glow is None or cast is not self._glowing:
-            self.glow, self._glowing = glow_of(cast, poses), cast
+            self.glow, self._glowing, self._quiet = glow_of(cast, poses), cast, quiet(cast.color, cast.static)
         self.glow.advance(self.time(), poses.position)
         for contacts in self.touched():
             self.glow.touch(self.time(), contacts)
@@ -444,10 +333,11 @@ class BodiesView(View):
 
     def _colors(self, findings: Findings) -> NDArray[np.uint8]:
         """Return the colours (n, 3) of the bodies, with the selected one highlighted."""
-        color, row = COLORINGS[self.coloring][0](findings), self._picked_row(findings)
-        if self.coloring == GLOWING and self.glow is not None and len(self.glow.light) == len(color):
-            color = self.glow.colors(color)
-        if row is not None:
+        if self.coloring == GLOWING and self.glow is not None and self._glowing is self.cast():
+            color = self.glow.colors(self._quiet)
+        else:
+            color = COLORINGS[self.coloring][0](findings)
+        if (row := self._picked_row(findings)) is not None:
             color = color.copy()
             color[row] = PICKED
         return color

@@ -91,7 +91,7 @@ def _boxes(name: str) -> bytes:
 
 
 def _picture(bodies: Bodies, color: NDArray[np.uint8], camera: Camera) -> bytes:
-    from choque.studio.page.stage import bodies_image
+    from choque.studio.page.still import bodies_image
 
     poses = Poses(bodies.position.astype(np.float32), bodies.rotation.astype(np.float32))
     try:
