@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, scaled
 from choque.dynamics.response import free_turn, turn_by
@@ -22,10 +22,10 @@ from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
-INVERSE_MASS, ARM = 9, 10
-"""Places in a row of `SolverBodies.frame`, after the matrix that scales turning."""
+RADIUS, REACH, LIGHTNESS, ARM, FRICTION = 3, 4, 5, 6, 7
+"""Places in a row of `SolverBodies.ball`, after the position."""
 
-FRICTION, RESTITUTION, ROLLING, SURFACE = 0, 1, 2, 3
+RESTITUTION, ROLLING, SURFACE = 0, 1, 2
 """Places in a row of `SolverBodies.material`; the velocity of the surface takes three."""
 
 
@@ -60,17 +60,18 @@ class SolverBodies(NamedTuple):
     near: NDArray[np.float64]
     """(n,): half the distance at which contacts are made."""
     ball: NDArray[np.float64]
-    """(n, 4): position and radius of a sphere; the radius of another body is −1."""
+    """(n, 8): what contacts read first, in one cache line: position, radius of a sphere (of others −1), ``near``, 1/√m
+    (of static bodies 0), radius/√I of a sphere that moves (of others 0), and friction."""
     speed: NDArray[np.float64]
     """(n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`."""
     given: NDArray[np.float64]
     """(n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied."""
     frame: NDArray[np.float64]
-    """(n, 11): the matrix √I⁻¹·Rᵀ, 1/m, and for a sphere radius/√I."""
+    """(n, 9): the matrix √I⁻¹·Rᵀ."""
     pull: NDArray[np.float64]
     """(n, 3): acceleration·√m; of a static body 0."""
     material: NDArray[np.float64]
-    """(n, 6): see `FRICTION`."""
+    """(n, 5): see `RESTITUTION`."""
 
     @classmethod
     def empty(cls, count: int) -> Self:
@@ -81,12 +82,12 @@ class SolverBodies(NamedTuple):
             memory.empty((count, 12), np.float64),
             memory.empty((count, 3), np.float64),
             memory.empty(count, np.float64),
-            memory.empty((count, 4), np.float64),
+            memory.empty((count, 8), np.float64),
             memory.empty((count, 16), np.float64),
             memory.empty((count, 16), np.float64),
-            memory.empty((count, 11), np.float64),
+            memory.empty((count, 9), np.float64),
             memory.empty((count, 3), np.float64),
-            memory.empty((count, 6), np.float64),
+            memory.empty((count, 5), np.float64),
         )
 
     def solids(self) -> PosedSolids:
@@ -108,7 +109,7 @@ def load_bodies(
     """Read the bodies ``order[first:last]`` of a world into the rows ``first … last − 1``; ``moving`` come first."""
     given_kind, given_hull, position, rotation, velocity, spin, acceleration = columns[:7]
     mass, inertia, given_size, restitution, friction, rolling, surface_velocity = columns[7:]
-    kind, hull, pose, size, near, ball, speed, given, frame, pull, material = rows
+    kind, hull, pose, size, near, ball, speed, _, frame, pull, material = rows
     for row in range(first, last):
         body = order[row]
         shape = given_kind[body]
@@ -117,8 +118,9 @@ def load_bodies(
         for axis in range(3):
             size[row, axis] = given_size[body, axis]
             pose[row, axis] = ball[row, axis] = position[body, axis]
-            for other in range(3):
-                pose[row, 3 + 3 * axis + other] = rotation[body, axis, other]
+            for other in range(3):  # how a sphere is turned does not matter
+                is_one = axis == other
+                pose[row, 3 + 3 * axis + other] = is_one if shape == SPHERE else rotation[body, axis, other]
         if shape == CONVEX:
             for axis in range(3):
                 half = faces.extent[given_hull[body], axis] * size[row, axis]
@@ -130,14 +132,13 @@ def load_bodies(
         elif shape in (SPHERE, CAPSULE):
             thin = size[row, 0]
         kind[row] = shape
-        ball[row, 3] = size[row, 0] if shape == SPHERE else -1.0
-        near[row] = min(nearness, 0.125 * thin)
-        material[row, FRICTION], material[row, RESTITUTION] = friction[body], restitution[body]
-        material[row, ROLLING] = rolling[body]
+        near[row] = ball[row, REACH] = min(nearness, 0.125 * thin)
+        material[row, RESTITUTION], material[row, ROLLING] = restitution[body], rolling[body]
         moves = row < moving
         root = math.sqrt(np.float64(mass[body])) if moves else 1.0
-        frame[row, INVERSE_MASS] = 1.0 / (root * root) if moves else 0.0
-        frame[row, ARM] = 0.0
+        speed[row, SCALE] = 1.0 / root
+        ball[row, RADIUS], ball[row, ARM] = size[row, 0] if shape == SPHERE else -1.0, 0.0
+        ball[row, LIGHTNESS], ball[row, FRICTION] = speed[row, SCALE] if moves else 0.0, friction[body]
         for axis in range(3):
             material[row, SURFACE + axis] = surface_velocity[body, axis]
             speed[row, V + axis] = velocity[body, axis] * root
@@ -147,7 +148,7 @@ def load_bodies(
             # The frame of a sphere may be any: that of the world makes spins comparable between spheres.
             weight = math.sqrt(np.float64(inertia[body, 0]))
             inverse = 1.0 / weight
-            frame[row, ARM] = size[row, 0] * inverse
+            ball[row, ARM] = size[row, 0] * inverse
             for axis in range(3):
                 for other in range(3):
                     frame[row, 3 * axis + other] = inverse if axis == other else 0.0
@@ -164,9 +165,6 @@ def load_bodies(
                 speed[row, W + axis] = own * weight
         for part in range(3, 12, 4):
             speed[row, part] = 0.0
-        speed[row, SCALE] = 1.0 / root
-        for part in range(8):
-            given[row, part], given[row, 8 + part] = 0.0, speed[row, part]
 
 
 @kernel
@@ -220,7 +218,7 @@ def move_bodies(
         limit(angular_velocity, body, max_spin)
 
 
-@helper
+@forceinline
 def _take_motion(row: Integer, body: Integer, columns: Columns, rows: SolverBodies) -> None:
     """Move a body by what the sub-steps found."""
     position, rotation, velocity, angular_velocity = columns[2:6]

@@ -50,7 +50,7 @@ class Kept(NamedTuple):
     """(m, 2): the rows of both bodies in the order of the solver."""
     slot: NDArray[np.int32]
     """(m,): the row of ``held``, −1 for pairs that had no contact in the latest step."""
-    held: NDArray[np.float64]
+    held: NDArray[np.float32]
     """(k, 10): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
     whether the bodies touched in the latest step, and how fast they met in it."""
     marks: NDArray[np.uint32]
@@ -70,7 +70,7 @@ class Kept(NamedTuple):
             by_key,
             pairs,
             memory.empty(count, np.int32),
-            np.empty((0, HELD)) if before is None else before.held,
+            np.empty((0, HELD), np.float32) if before is None else before.held,
             memory.empty((wide, 5), np.uint32),
             memory.empty((wide, POSE), np.float64),
             memory.empty((wide, NORMAL_ARMS), np.float64),

@@ -18,7 +18,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
 from choque._core.vector import Vector
 from choque.dynamics.response import turn_by
-from choque.dynamics.soft_step.bodies import INVERSE_MASS, Columns, SolverBodies, limit, scaled_sum, through
+from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, limit, scaled_sum, through
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
 STIFF = 1e-4
@@ -56,13 +56,13 @@ def _free_axes(locked: Any, body: Integer) -> tuple[int, int, int]:
 def lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodies: SolverBodies) -> None:
     """Make the solver's ``rows`` of bodies stiff along what is locked, and take their motion along it away."""
     rotation, spin = columns.rotation, columns.angular_velocity
-    speed, given, frame, pull = bodies.speed, bodies.given, bodies.frame, bodies.pull
+    speed, frame, pull = bodies.speed, bodies.frame, bodies.pull
     for at in range(rows.size):
         row = rows[at]
         body = order[row]
         if locked[body, 0] and locked[body, 1] and locked[body, 2]:
             speed[row, SCALE] *= STIFF
-            frame[row, INVERSE_MASS] *= STIFF * STIFF
+            bodies.ball[row, LIGHTNESS] *= STIFF
         for axis in range(3):
             if locked[body, axis]:
                 speed[row, V + axis] = pull[row, axis] = 0.0
@@ -83,8 +83,6 @@ def lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodies
             speed[row, W] = one
             speed[row, W + 1] = (spin[body, j] - frame[row, j] * one) * math.sqrt(jj) if j_free else 0.0
             speed[row, W + 2] = 0.0
-        for part in range(8):
-            given[row, 8 + part] = speed[row, part]
 
 
 @kernel

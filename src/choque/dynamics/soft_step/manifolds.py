@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
 from choque._core.vector import Vector, cross, dot, scaled, unit
-from choque.dynamics.soft_step.bodies import FRICTION, INVERSE_MASS, RESTITUTION, SURFACE, SolverBodies
+from choque.dynamics.soft_step.bodies import FRICTION, LIGHTNESS, REACH, RESTITUTION, SURFACE, SolverBodies
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W, are_apart
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import (
@@ -115,14 +115,7 @@ def prepare_manifolds(
     stay as they were found; only the gaps follow the bodies: if normals turned along with a body, tall stacks would
     buckle.
     """
-    pose, frame, speed, pull, material, near = (
-        bodies.pose,
-        bodies.frame,
-        bodies.speed,
-        bodies.pull,
-        bodies.material,
-        bodies.near,
-    )
+    _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
     pairs, slot, held, marks, found_pose, arms = kept
     a_row, b_row, count_row, row = rows
     for t in range(first, last):
@@ -137,13 +130,13 @@ def prepare_manifolds(
         offset = (pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2])
         apart = dot(normal, offset)
         scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
-        mass = frame[a, INVERSE_MASS] + frame[b, INVERSE_MASS]
+        mass = ball[a, LIGHTNESS] ** 2 + ball[b, LIGHTNESS] ** 2
         weight_a, weight_b = (1.0 if a < moving else 0.0), (1.0 if b < moving else 0.0)
         approach = pulled = 0.0
         for axis in range(3):
             approach += normal[axis] * (scale_b * speed[b, V + axis] - scale_a * speed[a, V + axis])
             pulled += normal[axis] * (scale_b * pull[b, axis] - scale_a * pull[a, axis])
-        margin = near[a] + near[b]
+        margin = ball[a, REACH] + ball[b, REACH]
         total = 0.0
         ax = ay = az = bx = by = bz = 0.0
         for point in range(count):
@@ -208,7 +201,7 @@ def prepare_manifolds(
         row[t, INVERSE], row[t, INVERSE + 1], row[t, INVERSE + 2] = k22 * inverse, -k12 * inverse, k11 * inverse
         row[t, TWIST_MASS] = 1.0 / (weight_a * dot(ta, ta) + weight_b * dot(tb, tb))
         row[t, PULL] = pulled
-        row[t, MU] = math.sqrt(material[a, FRICTION] * material[b, FRICTION])
+        row[t, MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         row[t, DRIVE1], row[t, DRIVE2] = drive1, drive2
 

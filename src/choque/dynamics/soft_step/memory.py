@@ -237,7 +237,7 @@ def _check_state(state: Mapping[str, NDArray[Any]], extra: int) -> None:
             f"{name}.by_key": (np.int64, (total,)),
             f"{name}.pairs": (np.int32, (total, 2)),
             f"{name}.slot": (np.int32, (total,)),
-            f"{name}.held": (np.float64, (len(state.get(f"{name}.held", ())), HELD)),
+            f"{name}.held": (np.float32, (len(state.get(f"{name}.held", ())), HELD)),
             f"{name}.marks": (np.uint32, (wide, 5)),
             f"{name}.pose": (np.float64, (wide, POSE)),
             f"{name}.arms": (np.float64, (wide, NORMAL_ARMS)),

@@ -51,7 +51,7 @@ SHARED_PAIRS = 4_000
 
 _NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
 
-_Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
+_Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
 """Slots and impulses after a step; see `Kept`."""
 
 
@@ -221,9 +221,10 @@ class SoftStep(Response):
         locks.begin(columns, rows)
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
         touched = np.zeros(count, np.uint8)
-        live_s, begins_s, round_rows, held_s = self._prepare_spheres(rows, awake, touched, thread_count)
-        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, faces, awake, touched, thread_count)
         rebounds = bool(bodies.restitution.any())
+        has_extras = rebounds or bool(bodies.rolling.any() or bodies.surface_velocity.any())
+        live_s, begins_s, round_rows, held_s = self._prepare_spheres(rows, awake, touched, has_extras, thread_count)
+        live_m, begins_m, flat_rows, held_m = self._prepare_manifolds(rows, faces, awake, touched, thread_count)
         problem = Problem(rows, awake, kept.cuts, round_rows, begins_s, flat_rows, begins_m, rebounds)
         solve(problem, rates, self.substeps, thread_count, lambda: locks.hold(rows))
         _share(store_spheres, len(live_s), thread_count, round_rows, rates.threshold, held_s[1])
@@ -297,11 +298,16 @@ class SoftStep(Response):
         return count
 
     def _prepare_spheres(
-        self, rows: SolverBodies, awake: NDArray[np.uint8], touched: NDArray[np.uint8], thread_count: int
+        self,
+        rows: SolverBodies,
+        awake: NDArray[np.uint8],
+        touched: NDArray[np.uint8],
+        has_extras: bool,
+        thread_count: int,
     ) -> tuple[Rows, Rows, SphereRows, _Held]:
         kept = self._memory.spheres
         total = len(kept.keys)
-        touch, is_live = memory.empty((total, 4), np.float64), np.empty(total, np.uint8)
+        touch, is_live = memory.empty((total, 4), np.float32), np.empty(total, np.uint8)
         _share(touch_spheres, total, thread_count, kept.pairs, rows, awake, touch, is_live)
         live, begins, held = _laid_out(kept, self._memory.starts[0], is_live, touched)
         made = SphereRows(
@@ -309,7 +315,7 @@ class SoftStep(Response):
             np.empty(len(live), np.int32),
             memory.aligned(len(live) * sphere_rows.WIDTH, np.float32).reshape(-1, sphere_rows.WIDTH),
         )
-        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, made)
+        _share(prepare_spheres, len(live), thread_count, live, kept[2:5], touch, rows, has_extras, made)
         return live, begins, made, held
 
     def _prepare_manifolds(
@@ -399,7 +405,7 @@ def _laid_out(
     """Return the live pairs, where each part of them begins, and what is held after the step, live rows still empty."""
     total = len(kept.keys)
     live, begins = memory.empty(total, np.int64), np.zeros(len(starts), np.int64)
-    slot, held = memory.empty(total, np.int32), memory.empty((total, HELD), np.float64)
+    slot, held = memory.empty(total, np.int32), memory.empty((total, HELD), np.float32)
     count = lay_out(kept, starts, is_live, live, begins, touched, slot, held) if total else 0
     return live[: begins[-1]], begins, (slot, held[:count])
 

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.types import Floats, Integer, Rows
 from choque._core.vector import Vector, cross, dot
-from choque.dynamics.soft_step.bodies import ARM, FRICTION, INVERSE_MASS, RESTITUTION, ROLLING, SURFACE, SolverBodies
+from choque.dynamics.soft_step.bodies import (
+    ARM,
+    FRICTION,
+    LIGHTNESS,
+    RADIUS,
+    REACH,
+    RESTITUTION,
+    ROLLING,
+    SURFACE,
+    SolverBodies,
+)
 from choque.dynamics.soft_step.four import MOVED, SCALE, V, W, are_apart
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.sphere_rows import (
@@ -74,23 +84,22 @@ def touch_spheres(
 
     The sphere of a pair, or its first one, is the first body of its row; the normal goes from it to the other.
     """
-    kind, _, pose, size, near, ball = bodies[:6]
+    kind, _, pose, size, _, ball = bodies[:6]
     for pair in range(first, last):
         a, b = pairs[pair, 0], pairs[pair, 1]
-        is_live[pair] = 0
+        if ball[b, RADIUS] > 0:
+            # Without a branch on what is close: half of the candidates are, and no processor can guess which.
+            x, y, z = ball[b, 0] - ball[a, 0], ball[b, 1] - ball[a, 1], ball[b, 2] - ball[a, 2]
+            distance = math.sqrt(x * x + y * y + z * z)
+            inverse = 1.0 / distance if distance > 0 else 0.0
+            x, y, z = x * inverse, y * inverse if distance > 0 else 1.0, z * inverse
+            gap = distance - ball[a, RADIUS] - ball[b, RADIUS]
+        else:
+            (x, y, z), gap = _gap(kind, pose, size, a, b)
+        touch[pair, 0], touch[pair, 1], touch[pair, 2], touch[pair, 3] = x, y, z, gap
+        is_live[pair] = LIVE if gap < ball[a, REACH] + ball[b, REACH] else 0
         if not (awake[a] or awake[b]):
             is_live[pair] = SLEEPING
-            continue
-        if ball[b, 3] > 0:
-            x, y, z = ball[b, 0] - ball[a, 0], ball[b, 1] - ball[a, 1], ball[b, 2] - ball[a, 2]
-            reach = ball[a, 3] + ball[b, 3] + near[a] + near[b]
-            if x * x + y * y + z * z > reach * reach:
-                continue
-        away, gap = _gap(kind, pose, size, a, b)
-        if gap < near[a] + near[b]:
-            touch[pair, 0], touch[pair, 1], touch[pair, 2] = away
-            touch[pair, 3] = gap
-            is_live[pair] = LIVE
 
 
 @helper
@@ -113,48 +122,56 @@ def prepare_spheres(
     kept: tuple[Any, Any, Any],
     touch: Any,
     bodies: SolverBodies,
+    has_extras: bool,
     rows: SphereRows,
 ) -> None:
     """Make the rows ``first … last − 1`` from the pairs ``live``, with the impulses that were held.
 
-    ``kept`` are the pairs, the slots, and the impulses held.
+    ``kept`` are the pairs, the slots, and the impulses held; ``has_extras`` is False if no body rebounds, resists
+    rolling, or has a moving surface.
     """
     pairs, slot, held = kept
-    frame, pull, material, speed, size = bodies.frame, bodies.pull, bodies.material, bodies.speed, bodies.size
+    ball, speed, _, _, pull, material = bodies[5:]
     a_row, b_row, row = rows
     for t in range(first, last):
         pair = live[t]
-        a, b = pairs[pair, 0], pairs[pair, 1]
+        a, b, at = pairs[pair, 0], pairs[pair, 1], slot[pair]
         a_row[t], b_row[t] = a, b
-        x, y, z = touch[pair, 0], touch[pair, 1], touch[pair, 2]
-        row[t, NORMAL], row[t, NORMAL + 1], row[t, NORMAL + 2], row[t, GAP] = x, y, z, touch[pair, 3]
-        scale_a, scale_b, arm_a, arm_b = speed[a, SCALE], speed[b, SCALE], frame[a, ARM], frame[b, ARM]
-        mass = frame[a, INVERSE_MASS] + frame[b, INVERSE_MASS]
+        light_a, light_b, arm_a, arm_b = ball[a, LIGHTNESS], ball[b, LIGHTNESS], ball[a, ARM], ball[b, ARM]
+        mass = light_a * light_a + light_b * light_b
         row[t, MASS] = 1.0 / mass
         row[t, SLIDE_MASS] = 1.0 / (mass + arm_a * arm_a + arm_b * arm_b)
-        at = slot[pair]
-        row[t, IMPULSE] = held[at, 0] if at >= 0 else 0.0
-        across = held[at, 1] * x + held[at, 2] * y + held[at, 3] * z if at >= 0 else 0.0
         row[t, ARM_A], row[t, ARM_B] = arm_a, arm_b
-        approach = pulled = drive = 0.0
+        row[t, MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
+        row[t, IMPULSE] = held[at, 0] if at >= 0 else 0.0
+        row[t, GAP], row[t, GREATEST] = touch[pair, 3], 0.0
+        approach = across = pulled = drive = extra = 0.0
         for axis in range(3):
-            approach += row[t, NORMAL + axis] * (scale_b * speed[b, V + axis] - scale_a * speed[a, V + axis])
-            pulled += row[t, NORMAL + axis] * (scale_b * pull[b, axis] - scale_a * pull[a, axis])
-            row[t, SLIDE + axis] = held[at, 1 + axis] - across * row[t, NORMAL + axis] if at >= 0 else 0.0
+            along = np.float64(touch[pair, axis])
+            row[t, NORMAL + axis] = along
+            row[t, SLIDE + axis] = held[at, 1 + axis] if at >= 0 else 0.0
             row[t, ROLL + axis] = held[at, 4 + axis] if at >= 0 else 0.0
+            across += row[t, SLIDE + axis] * along
+            approach += along * (light_b * speed[b, V + axis] - light_a * speed[a, V + axis])
+            pulled += along * (light_b * pull[b, axis] - light_a * pull[a, axis])
+        for axis in range(3):
+            row[t, SLIDE + axis] -= across * row[t, NORMAL + axis]
+        row[t, APPROACH], row[t, PULL] = approach, pulled
+        row[t, EXTRA] = row[t, ROLL_LIMIT] = row[t, BOUNCE] = 0.0
+        if not has_extras:
+            continue
+        for axis in range(3):
             drive += row[t, NORMAL + axis] * (material[b, SURFACE + axis] - material[a, SURFACE + axis])
-        extra = 0.0
         for axis in range(3):
             along = material[b, SURFACE + axis] - material[a, SURFACE + axis] - drive * row[t, NORMAL + axis]
             row[t, DRIVE + axis] = along
             extra += abs(along)
-        row[t, APPROACH], row[t, PULL], row[t, GREATEST] = approach, pulled, 0.0
-        row[t, MU] = math.sqrt(material[a, FRICTION] * material[b, FRICTION])
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
-        radius = size[a, 0] if arm_b == 0 else size[a, 0] * size[b, 0] / (size[a, 0] + size[b, 0])
+        radius_a, radius_b = ball[a, RADIUS], ball[b, RADIUS]
+        radius = radius_a if arm_b == 0 else radius_a * radius_b / (radius_a + radius_b)
         row[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) * radius
         row[t, EXTRA] = 1.0 if extra + row[t, ROLL_LIMIT] > 0 else 0.0
-        spin_a, spin_b = arm_a / size[a, 0], arm_b / size[b, 0] if arm_b > 0 else 0.0
+        spin_a, spin_b = arm_a / radius_a, arm_b / radius_b if arm_b > 0 else 0.0
         row[t, SPIN_A], row[t, SPIN_B] = spin_a, spin_b
         row[t, ROLL_MASS] = 1.0 / (spin_a * spin_a + spin_b * spin_b)
 

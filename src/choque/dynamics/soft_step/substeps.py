@@ -63,7 +63,7 @@ def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int, hold
     work = int(problem.sphere_starts[-1]) + 3 * int(problem.manifold_starts[-1])
     threads = min(thread_count, parts) if work >= SHARED_FROM else 1
     for substep in range(substeps):
-        _begin(0, int(problem.cuts[-1]), problem.bodies, problem.awake, rates.h)
+        _begin(int(problem.cuts[-1]), problem.bodies, problem.awake, rates.h, substep == 0)
         if substep == 0:
             _share(WARM, parts, threads, problem, rates)
             _run(WARM, parts, parts + 1, problem, rates)
@@ -154,13 +154,14 @@ def _run_manifolds(
 
 
 @kernel
-def _begin(first: Integer, last: Integer, bodies: SolverBodies, awake: NDArray[np.uint8], h: float) -> None:
+def _begin(moving: Integer, bodies: SolverBodies, awake: NDArray[np.uint8], h: float, is_first: bool) -> None:
     """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before."""
     speed, given, pull = bodies.speed, bodies.given, bodies.pull
-    for row in range(first, last):
+    for row in range(moving):
         for part in range(8):
-            given[row, part] += speed[row, part] - given[row, 8 + part]
-            speed[row, part] += given[row, part]
+            so_far = 0.0 if is_first else given[row, part] + speed[row, part] - given[row, 8 + part]
+            given[row, part] = so_far
+            speed[row, part] += so_far
         if awake[row]:
             for axis in range(3):
                 speed[row, V + axis] += h * pull[row, axis]
