@@ -200,13 +200,7 @@ def test_in_a_browser_the_second_volume_is_dragged_and_turned(watched: Watched) 
         start, reach = np.array(view._handles.position), view._handles.scale
         grip = watched.pixel_of(start + [0.5 * reach, 0.0, 0.0], up=(0.0, 0.0, 1.0))
         goal = watched.pixel_of(start + [0.5 * reach - 2.0, 0.0, 0.0], up=(0.0, 0.0, 1.0))
-        page.mouse.move(*grip)
-        page.wait_for_timeout(500)  # the page must see the pointer over the handle before it is pressed
-        page.mouse.down()
-        for share in np.linspace(0.1, 1.0, 8):
-            page.mouse.move(*(grip + share * (goal - grip)))
-            page.wait_for_timeout(60)
-        page.mouse.up()
+        watched.drag(grip, goal)
 
     until_seen(drag, lambda: view.pair.shift[0] < 2.0, "the drag")
     assert view.pair.shift[1:].tolist() == [0.0, 0.0]

@@ -135,6 +135,23 @@ class Watched:
         self.page.get_by_label(label, exact=True).first.click()
         self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
 
+    def write(self, label: str, number: float) -> None:
+        """Write a number into the field of a slider, or of a field of its own."""
+        name = self.page.locator("label:visible").filter(has_text=re.compile(f"^{re.escape(label)}$")).first
+        field = name.locator("xpath=ancestor::div[2]").locator("input:visible").last
+        field.fill(f"{number:g}")
+        field.press("Enter")
+
+    def drag(self, grip: np.ndarray, goal: np.ndarray) -> None:
+        """Drag with the left button from one pixel of the page to another."""
+        self.page.mouse.move(*grip)
+        self.page.wait_for_timeout(500)  # the page must see the pointer over a handle before it is pressed
+        self.page.mouse.down()
+        for share in np.linspace(0.1, 1.0, 8):
+            self.page.mouse.move(*(grip + share * (goal - grip)))
+            self.page.wait_for_timeout(60)
+        self.page.mouse.up()
+
     def tick_box(self, label: str) -> None:
         """Click on the checkbox that is seen with this label."""
         self.page.get_by_label(label, exact=True).locator("visible=true").first.dispatch_event("click")

@@ -180,9 +180,9 @@ class Page:
         hint: str | None = None,
         **look: Any,
     ) -> Any:
-        """Add a slider for a number in a range; others are refused before the action is called."""
+        """Add a slider for a number in a range, which may change; others are refused before the action is called."""
         made = self.gui.add_slider(label, lowest, highest, step, value, hint=hint, **look)
-        return self._input(made, lambda number: action(within(label, number, lowest, highest)))
+        return self._input(made, lambda number: action(within(label, number, made.min, made.max)))
 
     def number(
         self,

@@ -1,0 +1,116 @@
+"""Controls of the page in a real browser, by what they do to the run, the recording or the object that is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
+
+from view_browser import Watched, until, until_seen
+
+import choque
+from choque.record import Recorder, Recording
+from choque.studio.page.crowd import CrowdView
+from choque.studio.page.recording import RecordingView
+from choque.studio.page.surfaces import MeshesView
+from choque.studio.page.world import WorldView
+from choque.world import World
+
+
+def rolling_and_falling() -> World:
+    """A ball that slides on the ground, and one that falls on it."""
+    world = World("brute", gravity=(0, -9.81, 0))
+    world.add_spheres([[-3, 0.5, 0], [0, 0.6, 0]], 0.5, velocity=[[1, 0, 0], [0, 0, 0]], friction=0.6, restitution=0.0)
+    world.add_ground()
+    return world
+
+
+def test_sliders_change_the_motion_of_the_bodies(watched: Watched) -> None:
+    view = WorldView(rolling_and_falling())
+    view.title = "Sliders"
+    watched.show(view)
+    watched.tab("Hands")
+    bodies = view.run.world.bodies
+
+    until_seen(lambda: watched.write("Gravity", 20), lambda: bodies.acceleration[1, 1] == -20.0, "gravity")
+    until_seen(lambda: watched.write("Steps a second", 240), lambda: view.run.dt == pytest.approx(1 / 240), "the step")
+    until_seen(lambda: watched.write("Restitution", 0.9), lambda: (bodies.restitution == 0.9).all(), "restitution")
+    until_seen(lambda: watched.write("Friction", 0), lambda: (bodies.friction == 0.0).all(), "friction")
+    watched.press("f")
+    until(lambda: view.run.world.frame == 1, "a step")
+    assert view.run.world.time == pytest.approx(1 / 240)
+    assert bodies.velocity[1, 1] == pytest.approx(-20 / 240)
+
+    def steps(count: int) -> float:
+        """Return how fast the second ball flew up at most."""
+        up = 0.0
+        for _ in range(count):
+            view.history.step()
+            up = max(up, float(view.run.world.bodies.velocity[1, 1]))
+        return up
+
+    assert watched.studio.ask(lambda: steps(60)) > 1.0  # it came down with 2 units a second
+    assert view.run.world.bodies.angular_velocity[0, 2] == pytest.approx(0.0, abs=1e-9)  # it slides
+    until_seen(
+        lambda: watched.write("Friction", 1), lambda: (view.run.world.bodies.friction == 1.0).all(), "more friction"
+    )
+    watched.studio.ask(lambda: steps(30))
+    assert view.run.world.bodies.angular_velocity[0, 2] < -0.5  # it rolls
+
+
+def test_a_frame_that_is_typed_into_the_timeline_is_shown(watched: Watched, tmp_path: Path) -> None:
+    """Of a recording, and of a live run far from its beginning."""
+    path = tmp_path / "run.choque"
+    world = rolling_and_falling()
+    with Recorder(path, world) as recorder:
+        for _ in range(60):
+            world.step()
+            recorder.record()
+    with Recording(path) as recording:
+        view = watched.show(RecordingView(recording))
+        until_seen(lambda: watched.write("Frame", 47), lambda: view.replay.frame == 47, "frame 47")
+        assert view.timeline.frame == 47
+        assert "#t=0.783" in view.timeline._marks.content
+        live = WorldView(rolling_and_falling())
+        live.title = "Live"
+        watched.show(live)
+        watched.studio.ask(lambda: [live.history.step() for _ in range(40)])
+        watched.press("f")
+        until(lambda: live.timeline.frame == 41, "the end")
+        until_seen(lambda: watched.write("Frame", 33), lambda: live.run.world.frame == 33, "frame 33")
+        shown = live.run.world.bodies.position
+        np.testing.assert_allclose(shown, recording.frame(33).position, atol=1e-6)
+
+
+def test_a_part_is_dragged_by_its_handles_until_it_meets_nothing(watched: Watched) -> None:
+    flat = choque.Mesh([[-2, -2, 0], [2, -2, 0], [0, 3, 0]], [[0, 1, 2]])
+    upright = choque.Mesh([[-0.5, 0, -1], [0.5, 0, -1], [0, 0, 1]], [[0, 1, 2]])
+    view = watched.show(MeshesView([flat, upright], title="Two triangles"))
+    until(lambda: len(view.hit_faces(0)) == 1, "what meets")
+    watched.still()
+
+    def drag() -> None:
+        start, reach = np.array(view._handles.position), view._handles.scale
+        grip, goal = (
+            watched.pixel_of(start + [0.0, 0.0, 0.5 * reach + more], up=(0.0, 0.0, 1.0)) for more in (0.0, 2.0)
+        )
+        watched.drag(grip, goal)
+
+    until_seen(drag, lambda: not len(view.hit_faces(0)), "the part to leave the other")
+    assert view.poses[1][2, 3] > 1.0
+    watched.press("Home")
+    until(lambda: len(view.hit_faces(0)) == 1, "the start")
+
+
+def test_areas_of_a_crowd_are_resized_given_and_taken(watched: Watched) -> None:
+    areas = choque.interest.Areas([[0, 0], [1, 0], [4, 0]], radius=[2.0, None, None])
+    view = watched.show(CrowdView(areas, title="Three bodies"))
+    until_seen(lambda: watched.write("Radius", 5), lambda: areas.members(0).tolist() == [1, 2], "both members")
+    watched.studio.ask(lambda: view.pick(2))
+    watched.page.get_by_role("button", name="Area of the selected body").click()
+    until(lambda: areas.owners.tolist() == [0, 2], "another area")
+    watched.page.get_by_role("button", name="Area of the selected body").click()
+    until(lambda: areas.owners.tolist() == [0], "one area again")
