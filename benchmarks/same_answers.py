@@ -337,7 +337,7 @@ def _billiards() -> Answers:
 
 @case("kinetic labels")
 def _labels() -> Answers:
-    import choque.kinetic.labels as labels
+    import choque.theses.kinetic.labels as labels
 
     stack = np.random.default_rng(9).integers(0, 5, (6, 8, 8)).repeat(8, axis=1).repeat(8, axis=2)
     for number, row in enumerate(labels.label_contacts(stack)):

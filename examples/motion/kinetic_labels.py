@@ -9,8 +9,8 @@ to when, along which length of their borders?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from choque.kinetic import labels
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kinetic import labels
 
 # %%
 # Twenty frames of thirty drifting cells. With a file it would be

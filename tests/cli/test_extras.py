@@ -30,8 +30,8 @@ WORK = (
     "choque.scene.generate",
     "choque.scene.find_bodies",
     "choque.Volume.read",
-    "choque.kinetic.labels.label_contacts",
-    "choque.kinetic.labels.synthetic_stack",
+    "choque.theses.kinetic.labels.label_contacts",
+    "choque.theses.kinetic.labels.synthetic_stack",
     "choque.theses.kinetic.create_simulation",
     "choque.studio.motion.entry.find_model",
 )

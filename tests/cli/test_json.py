@@ -64,8 +64,8 @@ CALLS = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the calls read."""
-    from choque.kinetic import labels
     from choque.theses.interest.config import InterestConfig, write_config
+    from choque.theses.kinetic import labels
 
     folder = tmp_path_factory.mktemp("json")
     np.save(folder / "boxes.npy", np.array([[0, 0, 1, 1], [1, 0, 2, 1]], np.float32))

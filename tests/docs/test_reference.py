@@ -15,9 +15,6 @@ import choque
 
 REFERENCE = DOCS / "reference"
 PACKAGES = [name for name in choque.__all__ if isinstance(getattr(choque, name), ModuleType)]
-BY_PATH = {"choque.kinetic.labels"}
-"""Modules that users import by their own path, because few need them; documented beside the façades."""
-
 ENTRY = re.compile(
     r"^\.\. (?:auto(?:class|exception|function|data)|py:(?:class|data)):: (?P<names>[\w.]+(?:\n +[A-Z]\w*)*)", re.M
 )
@@ -29,7 +26,7 @@ def documented(page: Path) -> list[str]:
     text = page.read_text()
     names = [name for found in ENTRY.finditer(text) for name in found["names"].split() if "." not in name]
     inside = [found["name"] for found in MODULE.finditer(text) if found["name"].count(".") == 2]
-    return names + [name.rpartition(".")[2] for name in inside if name not in BY_PATH]
+    return names + [name.rpartition(".")[2] for name in inside]
 
 
 def public(package: ModuleType) -> list[str]:
@@ -56,13 +53,6 @@ def test_every_page_is_listed_and_none_is_about_a_package_that_does_not_exist() 
     assert pages == {*PACKAGES, "choque", "commands"}
     listed = re.findall(r"^(\w+)$", (REFERENCE / "index.md").read_text(), re.M)
     assert pages <= set(listed)
-
-
-@pytest.mark.parametrize("name", sorted(BY_PATH))
-def test_what_is_imported_by_its_path_is_there(name: str) -> None:
-    package = name.split(".")[1]
-    assert (importlib.import_module(name).__doc__ or "").strip()
-    assert f".. automodule:: {name}\n" in (REFERENCE / f"{package}.md").read_text()
 
 
 def test_what_is_internal_is_not_documented() -> None:

@@ -12,7 +12,7 @@ from choque.bounds import Boxes
 from choque.broad import create
 from choque.theses.kinetic import scenes
 from choque.kinetic import Billiards, SortedList, Sweep, contacts
-from choque.kinetic.broad_phase import SapKinetic
+from choque.lab.methods.sap_kinetic import SapKinetic
 
 assert numba.config.DISABLE_JIT
 sweep = scenes.make("three-objects").sweep()

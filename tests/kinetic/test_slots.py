@@ -113,7 +113,6 @@ def test_meetings_and_certificates_are_counted_among_the_living() -> None:
     assert (event.time, event.pair) == (3.0, (10, 11))
     (meeting,) = sweep.meetings
     assert (meeting.first, meeting.last, meeting.after) == (19, 20, (20, 19))
-    assert sweep.coinciding(meeting) == (19, 20)
     assert [each.slot for each in sweep.certificates()] == [18, 20]
 
 

@@ -362,15 +362,15 @@ def _gathering(count: int, seed: int, kind: str, closed: bool) -> Sweep:
 @pytest.mark.parametrize("kind", ["meeting", "burst"])
 def test_meetings_of_many_are_sorted_to_the_same_result(kind: str, closed: bool, monkeypatch: Any) -> None:
     for seed in range(8):
-        monkeypatch.setattr("choque.kinetic._run._MAX_ROWS", 64)
+        monkeypatch.setattr("choque.kinetic.run._MAX_ROWS", 64)
         by_sorting = _gathering(40, seed, kind, closed)
-        monkeypatch.setattr("choque.kinetic._run._MAX_ROWS", 1 << 40)
+        monkeypatch.setattr("choque.kinetic.run._MAX_ROWS", 1 << 40)
         by_exchanges = _gathering(40, seed, kind, closed)
         assert by_sorting.ids.tolist() == by_exchanges.ids.tolist()
         while by_exchanges.next_time <= 2:
-            monkeypatch.setattr("choque.kinetic._run._MAX_ROWS", 64)
+            monkeypatch.setattr("choque.kinetic.run._MAX_ROWS", 64)
             found = list(by_sorting.advance(2, stop="instant"))
-            monkeypatch.setattr("choque.kinetic._run._MAX_ROWS", 1 << 40)
+            monkeypatch.setattr("choque.kinetic.run._MAX_ROWS", 1 << 40)
             assert found == list(by_exchanges.advance(2, stop="instant"))
             assert by_sorting.order.tolist() == by_exchanges.order.tolist()
             mine, other = by_sorting.meetings, by_exchanges.meetings
@@ -390,7 +390,7 @@ def test_meetings_that_rounding_splits_are_sorted_to_the_same_pairs(monkeypatch:
         upper = 1 / 3 - velocity + random.integers(0, 2, (40, 2))
         found = []
         for limit in (64, 1 << 40):
-            monkeypatch.setattr("choque.kinetic._run._MAX_ROWS", limit)
+            monkeypatch.setattr("choque.kinetic.run._MAX_ROWS", limit)
             sweep = Sweep(1 / 3 - velocity, upper, velocity)
             changes = [(e.time, e.pair, e.kind) for e in sweep.advance(2)]
             spans = sorted((pair, round(time, 9), kind) for time, pair, kind in changes)

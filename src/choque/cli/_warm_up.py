@@ -157,8 +157,7 @@ def use_recordings() -> None:
 def use_kinetic() -> None:
     """Advance sweeps, sorted lists and billiards in 2D and 3D, moving polygons and every simulation; compare labels."""
     from choque import kinetic
-    from choque.kinetic import labels
-    from choque.theses.kinetic import create_simulation, scenes
+    from choque.theses.kinetic import create_simulation, labels, scenes
 
     random = np.random.default_rng(0)
     for dimension in (2, 3):

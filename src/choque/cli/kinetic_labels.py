@@ -10,7 +10,7 @@ import typer
 from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
-    from choque.kinetic.labels import LabelContact
+    from choque.theses.kinetic.labels import LabelContact
 
 Stack = Annotated[Path, typer.Argument(metavar="STACK", help="A TIFF stack of labelled 2D frames.", show_default=False)]
 
@@ -58,8 +58,7 @@ def from_labels(
     from choque.cli._terminal import waiting
     from choque.errors import check_installed
     from choque.files.atomic import check_output
-    from choque.kinetic import labels
-    from choque.theses.kinetic import Model
+    from choque.theses.kinetic import Model, labels
 
     size = _pixel_size(pixel_size)
     for path in (output, outlines, model):
@@ -104,7 +103,7 @@ def synthetic_stack(
     """
     from choque.errors import check_installed
     from choque.files.atomic import writable_target
-    from choque.kinetic import labels
+    from choque.theses.kinetic import labels
 
     writable_target(output)
     check_installed("tifffile", extra="images", purpose="to write image stacks")

@@ -1,7 +1,4 @@
-"""Motion as a function of time: the kinetic sorted list, the kinetic sweep, contacts of polygons, and billiards.
-
-`choque.kinetic.labels` makes contact tables of labelled images.
-"""
+"""Motion as a function of time: the kinetic sorted list, the kinetic sweep, contacts of polygons, and billiards."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.kinetic._audit import Audit
     from choque.kinetic._billiards import Billiards
     from choque.kinetic._contacts import ContactSpan, contacts
     from choque.kinetic._results import Collisions, Event, Events, Meeting, Meetings
-    from choque.kinetic._sorted_list import Certificate, SortedList, Trajectory
+    from choque.kinetic._sorted_list import SortedList
+    from choque.kinetic._structure import Audit, Certificate
     from choque.kinetic._sweep import Sweep
 
 __all__ = [
@@ -29,7 +26,6 @@ __all__ = [
     "Meetings",
     "SortedList",
     "Sweep",
-    "Trajectory",
     "contacts",
 ]
 
@@ -37,11 +33,11 @@ __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {
-        "._audit": "Audit",
+        "._structure": "Audit Certificate",
         "._billiards": "Billiards",
         "._contacts": "ContactSpan contacts",
         "._results": "Collisions Event Events Meeting Meetings",
-        "._sorted_list": "Certificate SortedList Trajectory",
+        "._sorted_list": "SortedList",
         "._sweep": "Sweep",
     },
 )

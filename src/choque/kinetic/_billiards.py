@@ -24,11 +24,11 @@ from choque.kinetic import _events
 from choque.kinetic._certificates import Motion, Paths, certify_ends, release
 from choque.kinetic._events import EventBuffer, Journal, advance
 from choque.kinetic._heap import Numbers, Times
-from choque.kinetic._lists import Lists
 from choque.kinetic._paths import as_time
 from choque.kinetic._results import Collisions
-from choque.kinetic._run import event_buffer
 from choque.kinetic._sweep import Sweep
+from choque.kinetic.lists import Lists
+from choque.kinetic.run import event_buffer
 
 _MAX_OVERLAP = 1e-9
 """How deep balls may overlap at the start [radii]: rounding, not a mistake."""

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
-from choque._core.counters import Counters
 from choque._core.ids import Identities, no_body
-from choque._core.threads import Gate, one_thread
+from choque._core.threads import one_thread
 from choque._core.types import Pairs, Rows
 from choque.bounds import Boxes
 from choque.broad import find
 from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
 from choque.kinetic import _events
-from choque.kinetic._audit import Audit, audit
-from choque.kinetic._lists import Lists
 from choque.kinetic._paths import as_time, paths_of, positions_at, velocities_at
-from choque.kinetic._results import Events, Meeting, Meetings
-from choque.kinetic._run import run
+from choque.kinetic._results import Events, Meetings
 from choque.kinetic._slots import ENDS, ROWS
-from choque.kinetic._sorted_list import Certificate, failing_certificates
+from choque.kinetic._structure import KineticStructure
+from choque.kinetic.lists import Lists
+from choque.kinetic.run import run
 
 _FINDER = "sap-direct"
 """The broad phase that finds the pairs in the ranks of the end points."""
@@ -37,7 +34,7 @@ _NO_ROWS: Rows = np.empty(0, np.int64)
 _STOPS = {"event": _events.EACH_EVENT, "instant": _events.EACH_INSTANT, "multiple": _events.EACH_MULTIPLE}
 
 
-class Sweep:
+class Sweep(KineticStructure):
     """The overlapping pairs of moving boxes, followed from event to event.
 
     Parameters
@@ -93,8 +90,7 @@ class Sweep:
         boxes = Boxes(lower, upper)
         paths = paths_of(boxes, velocity, acceleration, now)
         topology, joining = check.boolean(closed, "closed"), check.number(tolerance, "tolerance", 0)
-        self._lists = Lists(paths, closed=topology, paired=True, now=now, tolerance=joining)
-        self._gate = Gate()
+        super().__init__(Lists(paths, closed=topology, paired=True, now=now, tolerance=joining))
         self._found: tuple[int, Pairs] | None = None  # the pairs, and the number of exchanges before them
 
     def __len__(self) -> int:
@@ -126,16 +122,6 @@ class Sweep:
         return Identities(self._lists.ids[:rows], int(self._lists.ids[rows]))
 
     @property
-    def time(self) -> float:
-        """The present time."""
-        return self._lists.now
-
-    @property
-    def next_time(self) -> float:
-        """When the order changes next, or a body meets a wall; infinity if never."""
-        return self._lists.next_time
-
-    @property
     def byte_count(self) -> int:
         """The size of the structure [bytes]."""
         return self._lists.byte_count + self._lists.ids.nbytes
@@ -144,15 +130,6 @@ class Sweep:
     def byte_counts(self) -> dict[str, int]:
         """The size of each structure [bytes]: paths, order, ranks, queue, walls, instant (the latest one), ids."""
         return {**self._lists.byte_counts, "ids": self._lists.ids.nbytes}
-
-    @property
-    def counters(self) -> Counters:
-        """Totals so far; a copy.
-
-        ``exchanges`` counts pairs of end points that changed their order, ``events`` the instants on each axis at which
-        that happened: a meeting of many end points is one. `audit` splits them further.
-        """
-        return self._lists.counters
 
     @property
     def velocity(self) -> NDArray[np.float64]:
@@ -224,14 +201,6 @@ class Sweep:
         names = self._identities
         return run(self._lists, end, mode, None if names.are_rows else names.name)[0]
 
-    def coinciding(self, meeting: Meeting, *, tolerance: float = 0.0) -> tuple[int, int]:
-        """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
-
-        A second test for multiple meetings, by coordinates instead of certificates. Both agree but for neighbours that
-        touch without passing, and for rounding, which ``tolerance`` covers.
-        """
-        return self._lists.coordinate_run(meeting, check.number(tolerance, "tolerance", 0))
-
     @one_thread
     def set_velocity(self, ids: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike | None = None) -> None:
         """Change the velocity of the bodies ``ids`` from now on, and the acceleration if it is given. O(log n) each."""
@@ -297,11 +266,6 @@ class Sweep:
         self._lists = self._lists.enclosed(walls)
 
     @one_thread
-    def certificates(self) -> list[Certificate]:
-        """Return all certificates that ever fail, by axis and slot."""
-        return failing_certificates(self._dense_lists())
-
-    @one_thread
     def heap(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return the queue in heap order: the failure time of every certificate, and its number.
 
@@ -309,23 +273,8 @@ class Sweep:
         number of a certificate is axis × 2 n + slot; those of walls, if there are any, follow as axis × n + row. A time
         of infinity means never.
         """
-        queue = self._dense_lists().queue
+        queue = self._lists.dense().queue
         return queue.due.copy(), queue.heap.copy()
-
-    @one_thread
-    def audit(self) -> Audit:
-        """Return the four criteria of kinetic data structures as numbers, and whether the sweep is sound. O(n)."""
-        return audit(self._lists)
-
-    @one_thread
-    def copy(self) -> Self:
-        """Return an independent copy."""
-        return copy.deepcopy(self)
-
-    def _dense_lists(self) -> Lists:
-        """Return the lists without empty slots and rows."""
-        lists = self._lists
-        return lists if lists.is_dense else lists.rebuilt(lists.paths[:, :0], _NO_ROWS, room=False)
 
     def _rows_of(self, ids: ArrayLike) -> Rows:
         """Return the rows of living bodies."""

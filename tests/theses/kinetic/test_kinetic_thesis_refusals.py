@@ -1,4 +1,4 @@
-"""Invalid arguments of scenes, models, shapes and simulations: one sentence each, and none of NumPy's."""
+"""Invalid arguments of scenes, models, shapes, simulations and labels: one sentence each, and none of NumPy's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from choque.cli import main
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.theses.kinetic import Model, create_simulation, recommend, scenes, shapes
+from choque.theses.kinetic import Model, create_simulation, labels, recommend, scenes, shapes
 from choque.theses.kinetic.base import Simulation
 
 HEADER = "marco: ((-10.0, 10.0), (-10.0, 10.0))\ntimeInterval: 0.0-10.0\nframesPerSecond: 100\n"
@@ -23,6 +23,14 @@ NOTHING = np.empty((0, 2))
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: labels.label_contacts(None), "frames is None"),  # type: ignore[arg-type]
+        (lambda: labels.label_contacts("stack.tif"), r"frames is 'stack.tif'.*read_frames"),
+        (lambda: labels.label_contacts([[[1, 2], [1]]]), "rows of different lengths"),
+        (lambda: labels.outlines([[1]], pixel_size=(1, 2, 3)), "pixel_size"),  # type: ignore[arg-type]
+        (lambda: labels.motion([[[1]]], frame_interval=0.0), "frame_interval is 0.0"),
+        (lambda: labels.synthetic_stack(frames=1.5), "frames is 1.5"),  # type: ignore[arg-type]
+        (lambda: labels.synthetic_stack(seed=-1), "seed is -1"),
+        (lambda: labels.write_stack("stack.png", np.zeros((1, 2, 2), np.uint16)), "must end in .tif"),
         (lambda: Model((), NOTHING, interval=3), "interval is 3; it must have two parts"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, frame=(1, 2)), "a side of frame is 1"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, frame=(("a", "b"), (1, 2))), "a side of frame has the element type"),  # type: ignore[arg-type]
@@ -113,3 +121,17 @@ def test_the_time_of_a_run_is_not_that_of_getting_ready(
     assert main(["kinetic", "run", "three-objects", "--json"]) == 0
     assert ran == ["concentric", "three-objects"]
     assert json.loads(capsys.readouterr().out)["counts"]["events"] == 17
+
+
+def test_one_number_is_the_size_of_a_square_pixel() -> None:
+    stack = [[[1, 1, 2, 2], [1, 1, 2, 2]]]
+    (alone,) = labels.label_contacts(stack, pixel_size=0.5)
+    assert (alone,) == tuple(labels.label_contacts(stack, pixel_size=(0.5, 0.5)))
+    assert alone.greatest_length == 1.0
+
+
+def test_a_stack_without_contacts_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tifffile")
+    labels.write_stack(tmp_path / "apart.tif", np.array([[[1, 0, 2]]], np.uint16))
+    assert main(["kinetic", "from-labels", str(tmp_path / "apart.tif")]) == 0
+    assert capsys.readouterr().out == "No two objects touch in any frame.\n"

@@ -3,7 +3,7 @@
 The master's thesis compares three ways to track which of many polygons in the plane overlap while they move at constant
 velocity: sorted again at every frame, sorted incrementally, or from event to event. `create_simulation` runs each of
 them on a `Model`, such as the thesis's `scenes`; `choque lab run kinetic` repeats its measurements. The kinetic sweep
-itself is `choque.kinetic.Sweep`.
+itself is `choque.kinetic.Sweep`. `labels` makes contact tables of labelled images, the thesis's application to cells.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.theses.kinetic import scenes, shapes
+    from choque.theses.kinetic import labels, scenes, shapes
     from choque.theses.kinetic.model import Model
     from choque.theses.kinetic.selector import recommend
     from choque.theses.kinetic.simulation import create_simulation
 
-__all__ = ["Model", "create_simulation", "recommend", "scenes", "shapes"]
+__all__ = ["Model", "create_simulation", "labels", "recommend", "scenes", "shapes"]
 
 __getattr__, __dir__ = exporting(
     __name__, __all__, {".model": "Model", ".selector": "recommend", ".simulation": "create_simulation"}

@@ -30,8 +30,9 @@ from choque._core import check
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.source import read_text
-from choque.kinetic import Sweep, labels
+from choque.kinetic import Sweep
 from choque.narrow.polygons import as_polygon
+from choque.theses.kinetic import labels
 from choque.theses.kinetic.shapes import Polygon, area
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -145,7 +146,7 @@ class Model:
     ) -> Self:
         """Make a model of the objects in the first of labelled ``frames``, for the time of one frame.
 
-        Outlines and velocities are those of `choque.kinetic.labels.motion`; the frame is that of the image.
+        Outlines and velocities are those of `choque.theses.kinetic.labels.motion`; the frame is that of the image.
         """
         known = [np.asarray(frame) for frame in islice(frames, 2)]
         traced, velocity = labels.motion(known, pixel_size=pixel_size, frame_interval=frame_interval)

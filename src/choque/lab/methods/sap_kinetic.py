@@ -16,9 +16,8 @@ from choque.broad.exchanges import Logs
 from choque.broad.index import Index
 from choque.broad.sap_incremental import SapIncremental
 from choque.broad.structure import Structure
-from choque.kinetic import _events
-from choque.kinetic._lists import Lists
-from choque.kinetic._run import run
+from choque.kinetic.lists import Lists
+from choque.kinetic.run import run
 
 _ARRIVAL = float(np.nextafter(1.0, 0.0))
 """The motion is followed up to here; what touches on arrival is judged by the new boxes."""
@@ -80,11 +79,10 @@ class SapKinetic(Index):
         events, _ = run(lists, _ARRIVAL)
         ends[:] = (lists.order >> 1) + (lists.order & 1) * count
         self.note_bytes(lists.byte_count)
-        self.counters.events += int(lists.totals[_events.INSTANTS])
-        log = (
-            self._net_changes(np.unique(pack_pairs(events.pairs)), previous) if len(events) else np.empty(0, np.uint64)
-        )
-        return [log], int(lists.totals[_events.EXCHANGES]), 2 * len(log)
+        self.counters.events += lists.counters.events
+        met = np.unique(pack_pairs(events.pairs))
+        log = self._net_changes(met, previous) if len(met) else met
+        return [log], lists.counters.exchanges, 2 * len(log)
 
     def _net_changes(self, keys: Keys, previous: Floats) -> Keys:
         first, second = unpack_pairs(keys).T

@@ -7,7 +7,7 @@ import pytest
 
 from choque.bounds import Boxes
 from choque.broad import create
-from choque.kinetic.broad_phase import SapKinetic
+from choque.lab.methods.sap_kinetic import SapKinetic
 from choque.testing import broad_phase_checks
 
 CHECKS = dict(broad_phase_checks())

@@ -1,15 +1,19 @@
-"""Cost and soundness of kinetic structures."""
+"""What kinetic structures share: the time, totals, certificates, and the audit of cost and soundness."""
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from choque._core.counters import Counters
+from choque._core.threads import Gate, one_thread
 from choque.kinetic import _events
 from choque.kinetic._certificates import EMPTY, certify_all
 from choque.kinetic._heap import Queue
-from choque.kinetic._lists import Lists
+from choque.kinetic.lists import Lists
 
 
 @dataclass(frozen=True)
@@ -68,3 +72,70 @@ def audit(lists: Lists) -> Audit:
         external=int(totals[_events.MIXED]),
         bounces=int(totals[_events.BOUNCES]),
     )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The statement that two neighbours are in order, and the time at which it ceases to be true."""
+
+    axis: int
+    slot: int
+    left: int
+    """The end point, or point, in ``slot``."""
+    right: int
+    """The end point, or point, in ``slot + 1``."""
+    time: float
+
+
+def failing_certificates(lists: Lists) -> list[Certificate]:
+    """Return all certificates that ever fail, by axis and slot."""
+    axes, count = lists.order.shape
+    failures = lists.failures[: axes * count]
+    found = []
+    for number in np.flatnonzero(np.isfinite(failures)).tolist():
+        axis, slot = divmod(number, count)
+        left, right = lists.order[axis, slot : slot + 2].tolist()
+        found.append(Certificate(axis, slot, left, right, float(failures[number])))
+    return found
+
+
+class KineticStructure:
+    """Sorted lists of moving end points behind a gate for one thread at a time."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+        self._gate = Gate()
+
+    @property
+    def time(self) -> float:
+        """The present time."""
+        return self._lists.now
+
+    @property
+    def next_time(self) -> float:
+        """When the order changes next, or a body meets a wall; infinity if never."""
+        return self._lists.next_time
+
+    @property
+    def counters(self) -> Counters:
+        """Totals so far; a copy.
+
+        ``exchanges`` counts pairs of end points that changed their order, ``events`` the instants on each axis at which
+        that happened: a meeting of many end points is one. `audit` splits them further.
+        """
+        return self._lists.counters
+
+    @one_thread
+    def certificates(self) -> list[Certificate]:
+        """Return all certificates that ever fail, by axis and slot."""
+        return failing_certificates(self._lists.dense())
+
+    @one_thread
+    def audit(self) -> Audit:
+        """Return the four criteria of kinetic data structures as numbers, and whether the structure is sound. O(n)."""
+        return audit(self._lists)
+
+    @one_thread
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return copy.deepcopy(self)

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput, UnreadableFile
-from choque.kinetic.labels import (
+from choque.theses.kinetic import Model, shapes
+from choque.theses.kinetic.labels import (
     frame_contacts,
     label_contacts,
     motion,
@@ -22,7 +23,6 @@ from choque.kinetic.labels import (
     write_stack,
     write_table,
 )
-from choque.theses.kinetic import Model, shapes
 
 
 def _by_pixel(frame: Any, height: float, width: float) -> dict[tuple[int, int], float]:

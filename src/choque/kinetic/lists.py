@@ -1,6 +1,6 @@
 """Sorted lists of moving end points, one for each axis, with one queue: the state of every kinetic structure.
 
-`choque.kinetic._run` advances it in time.
+`choque.kinetic.run` advances it in time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, cert
 from choque.kinetic._crowds import Crowd, list_exchanges
 from choque.kinetic._heap import Queue, build
 from choque.kinetic._paths import initial_order, insertion_turns, merged_order, positions_at
-from choque.kinetic._results import Events, Meeting, Meetings, join_exchanges
+from choque.kinetic._results import Events, Meetings, join_exchanges
 from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodies
 
 _FIRST_ROWS = 1 << 6
@@ -156,6 +156,10 @@ class Lists:
         changed.ids = np.concatenate((self.ids[:-1][alive], coming))
         changed._replace(paths, order, spare)
         return changed
+
+    def dense(self) -> Self:
+        """Return the lists without empty slots and rows."""
+        return self if self.is_dense else self.rebuilt(self.paths[:, :0], np.empty(0, np.int64), room=False)
 
     def _forget_instant(self) -> None:
         """Forget the latest instant, which was about other end points."""
@@ -299,22 +303,6 @@ class Lists:
         if not self.is_dense:
             rows = np.column_stack((self._dense_certificates(rows[:, 0]), self.numbers[rows[:, 1:]]))
         return join_exchanges(np.full(len(rows), self.clock[1]), rows, int(self.size[ENDS]))
-
-    def coordinate_run(self, meeting: Meeting, tolerance: float = 0.0) -> tuple[int, int]:
-        """Return the slots (first, last) whose end points are at the coordinate of a meeting of the latest instant.
-
-        A second test for multiple meetings, independent of the exchanges. Both agree except for neighbours that touch
-        without passing, and for rounding, which ``tolerance`` covers.
-        """
-        line = self.dense_order[meeting.axis]
-        places = self.positions(meeting.time)[meeting.axis]
-        here = places[meeting.after[0]]
-        first, last = meeting.first, meeting.last
-        while first > 0 and abs(places[line[first - 1]] - here) <= tolerance:
-            first -= 1
-        while last + 1 < len(line) and abs(places[line[last + 1]] - here) <= tolerance:
-            last += 1
-        return first, last
 
     def grow_instant(self) -> None:
         """Double the buffer of the exchanges of one instant."""

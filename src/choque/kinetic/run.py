@@ -17,8 +17,8 @@ from choque._core.pair_keys import pack_pairs
 from choque._core.types import Pairs
 from choque.kinetic import _events
 from choque.kinetic._crowds import Crowd, count_crowd, order_before, report_crowd, sort_due
-from choque.kinetic._lists import Lists, laid_out
 from choque.kinetic._results import NO_EVENTS, Events, Meetings, join_exchanges
+from choque.kinetic.lists import Lists, laid_out
 
 _FIRST_EVENTS = 1 << 8
 """Size of the first buffer of events, and of the first log of exchanges."""
