@@ -11,9 +11,9 @@ import pytest
 
 from choque import scene
 from choque.errors import InvalidInput, UnknownName
+from choque.lab.scenes.mixed_box import mixed_grid
 from choque.scene import BodyScene
 from choque.scene.body_scenes.columns import CAPSULE, SPHERE, TILE, spheres
-from choque.scene.body_scenes.mixed_box import mixed_grid
 from choque.scene.body_scenes.scene import GENERATORS
 
 NAMES = scene.names("bodies")

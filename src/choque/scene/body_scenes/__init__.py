@@ -1,1 +1,1 @@
-"""Scenes of bodies: their columns, the scene, and its generators, one family in each module."""
+"""Scenes of bodies: their columns, and the scene."""

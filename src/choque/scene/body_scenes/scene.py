@@ -41,28 +41,8 @@ WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "dtype", "max_speed",
 BodyGenerator: TypeAlias = Callable[..., BodyColumns]
 Registered = TypeVar("Registered", bound=BodyGenerator)
 
-GENERATORS: Generators[BodyGenerator] = Generators(
-    "generator of bodies",
-    {
-        "balls-in-box": "choque.scene.body_scenes.balls:balls_in_box",
-        "conveyor": "choque.scene.body_scenes.resting:conveyor",
-        "dominoes": "choque.scene.body_scenes.resting:dominoes",
-        "hopper": "choque.scene.body_scenes.resting:hopper",
-        "pyramid": "choque.scene.body_scenes.resting:pyramid",
-        "pyramids": "choque.scene.body_scenes.resting:pyramids",
-        "rubble": "choque.scene.body_scenes.resting:rubble",
-        "stack": "choque.scene.body_scenes.resting:stack",
-        "terrain": "choque.scene.body_scenes.resting:terrain",
-        "gas": "choque.scene.body_scenes.balls:gas",
-        "mixed-box": "choque.scene.body_scenes.mixed_box:mixed_box",
-        "pile": "choque.scene.body_scenes.pile:pile",
-        "pins": "choque.scene.body_scenes.pins:pins",
-        "ramp": "choque.scene.body_scenes.ramp:ramp",
-        "washer": "choque.scene.body_scenes.resting:washer",
-    },
-    group="choque.body_scenes",
-)
-
+GENERATORS: Generators[BodyGenerator] = Generators("generator of bodies", {}, group="choque.body_scenes")
+"""The generators by name: functions that packages name in entry points, or `body_generator` registers."""
 
 SHARED = (
     *("friction", "rolling", "surface_velocity", "linear_damping", "angular_damping"),
@@ -248,12 +228,7 @@ def body_generator(name: str) -> Callable[[Registered], Registered]:
     >>> @body_generator("row")
     ... def row(request: BodyRequest, *, gap: float = 3.0) -> BodyColumns: ...
     """
-
-    def register(function: Registered) -> Registered:
-        GENERATORS.register(name, function)
-        return function
-
-    return register
+    return GENERATORS.register(name)
 
 
 def bodies(name: str, n: int, *, seed: int = 0, **parameters: object) -> BodyScene:

@@ -89,12 +89,7 @@ def generator(name: str) -> Callable[[Registered], Registered]:
     >>> @generator("line")
     ... def line(request: Request, *, gap: float = 1.0) -> Motion: ...
     """
-
-    def register(function: Registered) -> Registered:
-        GENERATORS.register(name, function)
-        return function
-
-    return register
+    return GENERATORS.register(name)
 
 
 def generate(

@@ -7,8 +7,8 @@ from math import ceil
 import numpy as np
 
 from choque._core import check
+from choque.lab.scenes.lattice import GRAVITY, UPRIGHT
 from choque.scene.body_scenes.columns import BodyColumns, capsules, join
-from choque.scene.body_scenes.lattice import GRAVITY, UPRIGHT
 from choque.scene.generators import BodyRequest
 
 RADIUS, LENGTH = 0.45, 10.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from choque._core import check
+from choque.lab.scenes.lattice import UPRIGHT, block
 from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres
-from choque.scene.body_scenes.lattice import UPRIGHT, block
 from choque.scene.generators import BodyRequest
 
 BALL_RADIUS = 4.0

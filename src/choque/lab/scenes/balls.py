@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from choque._core import check
+from choque.lab.scenes.lattice import block, block_counts, bright_colors, sixths, walls
 from choque.scene.body_scenes.columns import BodyColumns, join, spheres
-from choque.scene.body_scenes.lattice import block, block_counts, bright_colors, sixths, walls
 from choque.scene.generators import BodyRequest
 
 

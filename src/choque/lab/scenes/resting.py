@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
+from choque.lab.scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.meshes import Mesh
 from choque.scene.body_scenes.columns import (
     BOX,
@@ -22,7 +23,6 @@ from choque.scene.body_scenes.columns import (
     spheres,
     tiles,
 )
-from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.scene.generators import BodyRequest
 
 FLOOR = (110, 110, 110)

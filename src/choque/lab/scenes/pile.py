@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from choque._core import check
+from choque.lab.scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join
-from choque.scene.body_scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.scene.generators import BodyRequest
 
 RADIUS, LENGTH, PITCH = 0.4, 0.8, 1.7
