@@ -15,7 +15,7 @@ from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 from choque.meshes import Mesh, clearance, collide, distance, intersections, penetration
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query
-from choque.meshes.lanes import QUERY, turned_gaps, turned_hits
+from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps, turned_gaps, turned_hits
 from choque.meshes.poses import as_poses
 from choque.volumes import phantoms
 
@@ -124,6 +124,27 @@ def test_the_clearance_of_vertices_is_that_of_every_triangle() -> None:
     assert np.array_equal(clearance(shape, cloud, threads=3), clearance(shape, cloud, threads=1))
 
 
+def test_vertices_near_each_other_lie_on_the_sides_that_counting_finds() -> None:
+    voxels = Mesh(phantoms.make("gyroid", 16))
+    twice = Mesh(*sphere(6, 4.0))  # two shells that overlap: a point in both is outside
+    shells = Mesh(
+        np.vstack((twice.vertices + 5, twice.vertices + [7, 5, 5])),
+        np.vstack((twice.faces, twice.faces + len(twice.vertices))),
+    )
+    part = Mesh(*sphere(24, 4.5)).moved((rotation(4), [6.0, 6.1, 6.2]))
+    shuffled = np.random.default_rng(0).permutation(len(part.vertices))
+    for solid in (voxels, shells):
+        found = clearance(solid, part)
+        inside = solid.contains(part.vertices)
+        assert np.array_equal(found < 0, inside)
+        assert 0.1 < inside.mean() < 0.9
+        other = Mesh(part.vertices[shuffled], np.argsort(shuffled)[part.faces])
+        assert np.array_equal(clearance(solid, other), found[shuffled])
+        assert np.array_equal(clearance(solid, part, threads=3), found)
+        near = clearance(solid, part, bound=0.5)
+        assert np.array_equal(near, np.where(np.abs(found) <= 0.5, found, np.copysign(np.inf, found)))
+
+
 def test_a_deformed_mesh_answers_as_a_new_one() -> None:
     flat = Mesh(*torus(9))
     other = Mesh(*sphere(6, 0.5))
@@ -168,21 +189,34 @@ def search(surface: Any, where: Any, blocks: Any, limit: float, compiled: Any, q
     compiled[1] = turned_gaps(surface.lanes, surface.slabs, blocks[2], query, gaps, limit)
 
 
+@kernel
+def search_point(surface: Any, block: int, limit: float, query: Any, gaps: Any) -> int:
+    return point_gaps(surface.lanes, surface.slabs, block, query, gaps, limit)
+
+
 def test_lanes_do_what_their_plain_forms_do() -> None:
     surface = Mesh(*torus(9)).surface
     limit = np.float32(0.2)
     found, query, gaps, plain_gaps = np.zeros(2, np.int64), *(np.zeros(n, np.float32) for n in (QUERY, 16, 16))
-    hits, near = (getattr(each, "plain", each) for each in (turned_hits, turned_gaps))
-    total = np.zeros(2, np.int64)
+    hits, near, near_point = (getattr(each, "plain", each) for each in (turned_hits, turned_gaps, point_gaps))
+    total = np.zeros(3, np.int64)
     for seed in range(12):
         for blocks in ((1, 0, 2), (0, 3, 5), (0, 20, 1)):
             search(surface, as_poses((rotation(seed), [0.1 * seed, 0, 0.2])), blocks, limit, found, query, gaps)
-            tree = surface.lanes, surface.slabs, blocks[2], query
-            assert found.tolist() == [hits(*tree), near(*tree, plain_gaps, limit)]
+            point = np.zeros(QUERY, np.float32)
+            point[:3] = point[3:6] = point[MIDDLE : MIDDLE + 3] = query[MIDDLE : MIDDLE + 3]
+            point[LOOSE] = 1e-5
+            tree = surface.lanes, surface.slabs, blocks[2]
+            assert found.tolist() == [hits(*tree, query), near(*tree, query, plain_gaps, limit)]
             close = plain_gaps < limit  # the others end with the first bound that is not
             np.testing.assert_allclose(gaps[close], plain_gaps[close], rtol=1e-3, atol=1e-6)
-            total += [bin(mask).count("1") for mask in found.tolist()]
+            seen = search_point(surface, blocks[2], limit, point, gaps)
+            assert seen == near_point(*tree, point, plain_gaps, limit)
+            close = plain_gaps < limit
+            np.testing.assert_allclose(gaps[close], plain_gaps[close], rtol=1e-3, atol=1e-6)
+            total += [bin(mask).count("1") for mask in (*found.tolist(), seen)]
     assert 0 < total[0] < total[1] < 36 * 16
+    assert 0 < total[2] < total[1]
 
 
 @pytest.mark.parametrize("gap", [1e-9, 0.25, 3.0, 1e6])

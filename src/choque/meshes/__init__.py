@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
+    from choque.meshes._clearance import clearance
     from choque.meshes._mesh import Intersections, Mesh, intersections
-    from choque.meshes._queries import Distances, Penetrations, clearance, collide, distance, penetration
+    from choque.meshes._queries import Distances, Penetrations, collide, distance, penetration
     from choque.meshes._relation import relation
     from choque.meshes._report import Report
     from choque.meshes._scene import Clashes, Scene
@@ -39,8 +40,9 @@ __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {
+        "._clearance": "clearance",
         "._mesh": "Intersections Mesh intersections",
-        "._queries": "Distances Penetrations clearance collide distance penetration",
+        "._queries": "Distances Penetrations collide distance penetration",
         "._relation": "relation",
         "._report": "Report",
         "._scene": "Clashes Scene",

@@ -42,15 +42,15 @@ def meeting_places(one: Surface, two: Surface, poses: Poses, thread_count: int) 
     return places
 
 
-def over_batches(count: int, thread_count: int, task: Callable[[int, int], None]) -> None:
-    """Call ``task(first, last)`` for batches of poses, on several threads."""
-    draw = threads.block_supply(count, BATCH)
+def over_batches(count: int, thread_count: int, task: Callable[[int, int], None], size: int = BATCH) -> None:
+    """Call ``task(first, last)`` for batches of poses or points, on several threads."""
+    draw = threads.block_supply(count, size)
 
     def work(_: int) -> None:
         while (span := draw()) is not None:
             task(*span)
 
-    threads.run(work, max(1, min(thread_count, -(-count // BATCH))))
+    threads.run(work, max(1, min(thread_count, -(-count // size))))
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""How far apart two meshes are, for many poses, and points from a mesh: branch and bound, nearest first."""
+"""How far apart two meshes are, for many poses: branch and bound, nearest first."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import threads
 from choque._core.kernel import forceinline, helper, kernel
 from choque._core.lanes import lowest_bit
 from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer
-from choque._core.vector import Vector, along, cross, dot, point_of, scaled, store, subtract
+from choque._core.vector import Vector, along, cross, dot, scaled, store, subtract
 from choque.meshes._collide import meeting_places, over_batches
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query, placed_triangle
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, SIDES, SLAB, box_gaps, turned_gaps
 from choque.meshes.poses import RIGID_TOLERANCE, Poses
-from choque.meshes.surface import WIDTH, Surface, box_around, float_above, float_below, triangle_at
+from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
 from choque.meshes.triangles import Triangle, intersection_of
 
 _LOWERED = 1.0 - 3.0 * RIGID_TOLERANCE
@@ -296,97 +295,6 @@ def _farthest(triangle: Triangle, way: NDArray[np.float64], sign: float) -> floa
     return far
 
 
-# Points
-
-
-class PointScratch(NamedTuple):
-    """Working memory of a search for the triangle nearest to a point."""
-
-    stack: NDArray[np.int64]
-    costs: NDArray[np.float32]
-    query: NDArray[np.float32]
-    gaps: NDArray[np.float32]
-
-
-def point_distances(
-    surface: Surface, points: NDArray[np.float64], bound: float, thread_count: int
-) -> NDArray[np.float64]:
-    """Return how far each of ``points`` (n, 3) is from a mesh; infinite if it is more than ``bound``."""
-    distances = np.full(len(points), np.inf)
-    if len(surface.rows):
-        limit = float(np.nextafter(bound, np.inf)) ** 2
-        shares = threads.ranges(len(points), thread_count)
-        threads.run(lambda part: _measure_points(*shares[part], points, surface, limit, distances), len(shares))
-    return distances
-
-
-@kernel
-def _measure_points(
-    first: int, last: int, points: NDArray[np.float64], surface: Surface, limit: float, distances: NDArray[np.float64]
-) -> None:
-    size = WIDTH * surface.level_first.size
-    scratch = PointScratch(
-        np.empty(size, np.int64), np.empty(size, np.float32), np.empty(6, np.float32), np.empty(WIDTH, np.float32)
-    )
-    place: Integer = -1
-    for row in range(first, last):
-        squared, place = _nearest_triangle(point_of(points, row), surface, limit, place, scratch)
-        if squared < limit:
-            distances[row] = np.sqrt(squared)
-
-
-@helper
-def _nearest_triangle(
-    point: Vector, surface: Surface, limit: float, place: Integer, scratch: PointScratch
-) -> tuple[float, Integer]:
-    """Return the least squared distance, or ``limit``, and its place; the place of the last point is tried first."""
-    stack, costs, query, gaps, lanes = scratch.stack, scratch.costs, scratch.query, scratch.gaps, surface.lanes
-    best = limit
-    if place >= 0:
-        best = min(best, _point_distance(point, triangle_at(surface, place)))
-    for axis in range(3):
-        value = point[axis] - surface.middle[axis]
-        query[axis], query[axis + 3] = float_below(value), float_above(value)
-    stack[0], costs[0] = entry_of(surface.level_first.size - 2, 0), np.float32(0.0)
-    depth: Integer = 1
-    while depth > 0:
-        depth -= 1
-        if costs[depth] * _LOWERED >= best:
-            continue
-        level, block = level_of(stack[depth]), block_of(stack[depth])
-        near = box_gaps(lanes, surface.level_first[level] + block, query, gaps, best * _RAISED)
-        floor = depth
-        while near != 0:
-            lane = lowest_bit(near)
-            near &= near - 1
-            if level == 0:
-                if gaps[lane] * _LOWERED < best:
-                    squared = _point_distance(point, triangle_at(surface, block * WIDTH + lane))
-                    if squared < best:
-                        best, place = squared, block * WIDTH + lane
-                continue
-            at = depth  # the nearest goes on top
-            while at > floor and costs[at - 1] < gaps[lane]:
-                costs[at], stack[at] = costs[at - 1], stack[at - 1]
-                at -= 1
-            costs[at], stack[at] = gaps[lane], entry_of(level - 1, block * WIDTH + lane)
-            depth += 1
-    return best, place
-
-
-@helper
-def _point_distance(point: Vector, triangle: Triangle) -> float:
-    """Return the squared distance of a point from a triangle; rounded."""
-    best, _ = _height(point, triangle)
-    for k in range(3):
-        squared, _, _ = segment_distance(point, point, triangle[k], triangle[(k + 1) % 3])
-        best = min(best, squared)
-    return best
-
-
-# Triangles
-
-
 @helper
 def triangle_distance(one: Triangle, two: Triangle) -> tuple[float, Vector, Vector]:
     """Return the squared distance of two triangles that share no point, and the nearest points; rounded.
@@ -400,17 +308,17 @@ def triangle_distance(one: Triangle, two: Triangle) -> tuple[float, Vector, Vect
             if squared < best:
                 best, p, q = squared, first, second
     for k in range(3):
-        squared, first = _height(two[k], one)
+        squared, first = height(two[k], one)
         if squared < best:
             best, p, q = squared, first, two[k]
-        squared, first = _height(one[k], two)
+        squared, first = height(one[k], two)
         if squared < best:
             best, p, q = squared, one[k], first
     return best, p, q
 
 
 @helper
-def _height(point: Vector, triangle: Triangle) -> tuple[float, Vector]:
+def height(point: Vector, triangle: Triangle) -> tuple[float, Vector]:
     """Return the squared distance of a point from its foot in the triangle; infinite if the foot is outside."""
     a, b, c = triangle
     normal = cross(subtract(b, a), subtract(c, a))

@@ -14,7 +14,7 @@ from choque._core.kernel import kernel
 from choque._core.vector import point_of
 from choque.errors import InvalidInput
 from choque.meshes._collide import meeting_places, over_batches
-from choque.meshes._distance import least_distances, point_distances
+from choque.meshes._distance import least_distances
 from choque.meshes._inside import INSIDE, place_point
 from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.poses import Poses, as_poses, placed
@@ -117,41 +117,6 @@ def distance(a: Mesh, b: Mesh, poses: Any = None, *, bound: float = np.inf, thre
     count = _thread_count(threads, len(where))
     found = least_distances(one, two, where, limit, count)
     return Distances(found.distance, found.one, found.two)
-
-
-def clearance(
-    a: Mesh, b: Mesh, *, pose: Any = None, bound: float = np.inf, threads: int | None = None
-) -> NDArray[np.float64]:
-    """Return how far each vertex of ``b`` is from the surface of ``a``: (n,), negative inside ``a`` if that is closed.
-
-    Parameters
-    ----------
-    a, b, threads
-        As for `collide`. Of a scan, ``choque.Mesh(volume)`` is the surface of its voxels.
-    pose
-        Where ``b`` is, in the frame of ``a``: a rigid matrix (4, 4), or a rotation (3, 3) and a translation (3,).
-    bound
-        Distances greater than this are not searched for, and are infinite in the answer [units].
-
-    Notes
-    -----
-    Guarantee: signs are exact, distances are rounded. The least clearance is not less than `distance`, which compares
-    all points of both surfaces.
-
-    Examples
-    --------
-    >>> from choque.meshes import Mesh
-    >>> corner = Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-    >>> needle = Mesh([[1, 1, 0.5], [1, 1, -3], [1, 2, -3]], [[0, 1, 2]])
-    >>> clearance(corner, needle).tolist()
-    [-0.5, 3.0, 3.0]
-    """
-    one, _ = surfaces_of(a, b)
-    limit = check.number(bound, "bound", 0, infinite=True)
-    points = b.moved(pose).vertices if pose is not None else b.vertices
-    count = _pool.resolve_count(threads, len(points))
-    found = point_distances(one, np.array(points), limit, count)
-    return np.where(a.contains(points, threads=threads), -found, found) if a.is_closed else found
 
 
 def penetration(

@@ -10,6 +10,7 @@ of its own slab, n · x = (n · m) (m · x) + (n − (n · m) m) · x, and the s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,10 +73,10 @@ class _Lanes:
         end = builder.fadd(builder.fadd(builder.select(is_up, *reversed(ends)), middle), half)
         return columns[3], columns[4], begin, end
 
-    def toward(self) -> Any:
+    def toward(self, *, is_point: bool) -> list[Any]:
         """Return lower bounds of squared distances along the lines from the middles of the lanes to that of the box.
 
-        Along a line the box and its slab reach as far as their shares say, as in `extents`.
+        Along a line the box and its slab reach as far as their shares say, as in `extents`; a point reaches nowhere.
         """
         builder = self.code.builder
 
@@ -100,15 +101,17 @@ class _Lanes:
         level = self._dot(columns[:3], middle)
         own = [[sides[k] if k == i else zero for i in range(3)] for k in range(3)]
         near = reach(line, columns[:3], [builder.fsub(end, level) for end in columns[3:]], own)
-        normal = [self.splat(SLAB + k) for k in range(3)]
-        level = self._dot(normal, target)
-        ends = [builder.fsub(level, self.splat(SLAB + k)) for k in (3, 4)]
-        far = reach(line, normal, ends, [[self.splat(SIDES + 3 * k + i) for i in range(3)] for k in range(3)])
         length = self._dot(line, line)
         loose = builder.fmul(self.splat(LOOSE), builder.fadd(builder.fadd(*map(size, line[:2])), size(line[2])))
-        gap = builder.fsub(builder.fsub(builder.fsub(length, near), far), loose)
+        gap = builder.fsub(builder.fsub(length, near), loose)
+        if not is_point:
+            normal = [self.splat(SLAB + k) for k in range(3)]
+            level = self._dot(normal, target)
+            ends = [builder.fsub(level, self.splat(SLAB + k)) for k in (3, 4)]
+            far = reach(line, normal, ends, [[self.splat(SIDES + 3 * k + i) for i in range(3)] for k in range(3)])
+            gap = builder.fsub(gap, far)
         bound = builder.fdiv(builder.fmul(gap, gap), length)
-        return builder.select(builder.fcmp_ordered(">", gap, zero), bound, zero)
+        return [builder.select(builder.fcmp_ordered(">", gap, zero), bound, zero)]
 
     def _dot(self, one: list[Any], two: list[Any]) -> Any:
         builder = self.code.builder
@@ -197,7 +200,7 @@ def _gap(code: Code, low: Any, high: Any, least: Any, most: Any) -> Any:
     return builder.fmul(gap, gap)
 
 
-def _write_gaps(code: Code, lanes: Any, slabs: Any, block: Any, query: Any, gaps: Any, limit: Any) -> Any:
+def _write_gaps(code: Code, kind: str, lanes: Any, slabs: Any, block: Any, query: Any, gaps: Any, limit: Any) -> Any:
     builder, limit, found = code.builder, code.splat(limit), None
     for half in range(2):
         here = _Lanes(code, lanes, slabs, block, query, half)
@@ -205,27 +208,34 @@ def _write_gaps(code: Code, lanes: Any, slabs: Any, block: Any, query: Any, gaps
         for axis in range(3):
             gap = _gap(code, here.bound(axis), here.bound(axis + 3), here.splat(axis), here.splat(axis + 3))
             total = gap if total is None else builder.fadd(total, gap)
-        if slabs is not None:
-            total = _greatest(code, total, here.toward())
-            before, start = builder.block, total
-            with builder.if_then(_is_any(code, builder.fcmp_ordered("<", total, limit))):
-                rows = [
-                    _gap(code, *here.projected(row), here.splat(9 + 5 * row), here.splat(10 + 5 * row))
-                    for row in range(4)
-                ]
-                sides = builder.fadd(builder.fadd(rows[0], rows[1]), rows[2])
-                inner, inside = _greatest(code, total, sides, rows[3], _gap(code, *here.extents())), builder.block
-            total = builder.phi(start.type)
-            total.add_incoming(start, before)
-            total.add_incoming(inner, inside)
+        if kind == "point":
+            total = _raised(code, total, limit, partial(here.toward, is_point=True))
+        elif kind == "turned":
+            total = _greatest(code, total, *here.toward(is_point=False))
+            total = _raised(code, total, limit, partial(_side_gaps, code, here))
         code.store(total, gaps, 8 * half)
         bits = code.bits(builder.fcmp_ordered("<", total, limit))
         found = bits if found is None else builder.or_(found, builder.shl(bits, I64(8)))
     return found
 
 
-def _is_any(code: Code, lanes: Any) -> Any:
-    return code.builder.icmp_unsigned("!=", code.bits(lanes), I64(0))
+def _raised(code: Code, total: Any, limit: Any, further: Callable[[], list[Any]]) -> Any:
+    """Return the greatest of ``total`` and the bounds of ``further``, whose code is skipped if no lane needs it."""
+    builder, before = code.builder, code.builder.block
+    is_any = builder.icmp_unsigned("!=", code.bits(builder.fcmp_ordered("<", total, limit)), I64(0))
+    with builder.if_then(is_any):
+        inner, inside = _greatest(code, total, *further()), builder.block
+    answer = builder.phi(total.type)
+    answer.add_incoming(total, before)
+    answer.add_incoming(inner, inside)
+    return answer
+
+
+def _side_gaps(code: Code, here: _Lanes) -> list[Any]:
+    """Return squared gaps along the sides of the turned box, the normal of its slab, and the normals of the lanes."""
+    rows = [_gap(code, *here.projected(row), here.splat(9 + 5 * row), here.splat(10 + 5 * row)) for row in range(4)]
+    sides = code.builder.fadd(code.builder.fadd(rows[0], rows[1]), rows[2])
+    return [sides, rows[3], _gap(code, *here.extents())]
 
 
 def _greatest(code: Code, value: Any, *others: Any) -> Any:
@@ -235,7 +245,7 @@ def _greatest(code: Code, value: Any, *others: Any) -> Any:
     return value
 
 
-@operation(_write_gaps)
+@operation(lambda code, *rest: _write_gaps(code, "turned", *rest))
 def turned_gaps(lanes: Array, slabs: Array, block: Int, query: Array, gaps: Array, limit: Real) -> int:
     """Write to ``gaps`` (16,) lower bounds of the squared distances of the boxes of a block from that of a query.
 
@@ -258,7 +268,23 @@ def turned_gaps(lanes: Array, slabs: Array, block: Int, query: Array, gaps: Arra
     return mask
 
 
-@operation(lambda code, lanes, block, *rest: _write_gaps(code, lanes, None, block, *rest))
+@operation(lambda code, *rest: _write_gaps(code, "point", *rest))
+def point_gaps(lanes: Array, slabs: Array, block: Int, query: Array, gaps: Array, limit: Real) -> int:
+    """Write to ``gaps`` (16,) lower bounds of the squared distances of the boxes of a block from a point.
+
+    A query has the point rounded down, rounded up, and rounded (`MIDDLE`), what rounding may lose (`LOOSE`), and zeros.
+    Bounds and answer are as for `turned_gaps`.
+    """
+    mask = 0
+    for lane in range(16):
+        gaps[lane] = _squared(*_corners(lanes, block, lane), query[:3], query[3:6])
+        bound = _plain_toward(lanes, slabs, block, lane, query)
+        gaps[lane] = bound if bound > gaps[lane] else gaps[lane]
+        mask |= bool(gaps[lane] < limit) << lane
+    return mask
+
+
+@operation(lambda code, lanes, block, *rest: _write_gaps(code, "box", lanes, None, block, *rest))
 def box_gaps(lanes: Array, block: Int, query: Array, gaps: Array, limit: Real) -> int:
     """Write to ``gaps`` (16,) the squared distances of the boxes of a block from the bounds of a query.
 
