@@ -83,8 +83,8 @@ def described(record: dict[str, Any], cells: int) -> str:
     options = (" --quick" if record["quick"] else "") + (" --clock processor" if clock == "processor time" else "")
     command = f"choque lab run {record['study']['name']}{options}{asked_for(record)}"
     threads = f"{record['threads']} thread{'s' if record['threads'] > 1 else ''}"
-    most = f"up to {plan['most']} repetitions" if plan["most"] > 1 else "one repetition"
-    repetitions = f"{most} of a cell within {plan['budget']:g} s"
+    times = f"up to {plan['maximum']} repetitions" if plan["maximum"] > 1 else "one repetition"
+    repetitions = f"{times} of a cell within {plan['budget']:g} s"
     computer = f"{machine['processor']}, {machine['cores']} cores, {machine['memory [GiB]']} GiB, {machine['system']}"
     return (
         f"`{command}`: {design}, {cells:,} cells in an order drawn with seed {record['seed']}, {threads}, {clock}, "
