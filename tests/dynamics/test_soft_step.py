@@ -56,13 +56,19 @@ def test_a_ball_that_slides_begins_to_roll_at_five_sevenths_of_its_speed() -> No
     assert world.bodies.angular_velocity[1, 2] == pytest.approx(-50 / 7, rel=1e-3)
 
 
-def test_rolling_resistance_stops_a_ball_where_its_coefficient_says() -> None:
-    """The torque c·r·N of a rolling ball slows it by c·g/(1 + 2/5) a second."""
+@pytest.mark.parametrize("shape", ["sphere", "capsule"])
+def test_rolling_resistance_stops_a_body_where_its_coefficient_says(shape: str) -> None:
+    """The torque c·r·N slows a body that rolls by c·g/(1 + I/(m·r²)) a second."""
     world = soft_world()
-    world.add_spheres([[0, 0.5, 0]], 0.5, velocity=[2, 0, 0], angular_velocity=[0, 0, -4], rolling=0.1)
+    rolls = {"velocity": [2, 0, 0], "angular_velocity": [0, 0, -4], "rolling": 0.1}
+    if shape == "sphere":
+        world.add_spheres([[0, 0.5, 0]], 0.5, **rolls)
+    else:
+        world.add_capsules([[0, 0.5, 0]], 0.5, 2.0, **rolls)
+    moment = world.bodies.inertia[1, 2] / 0.5**2
     for _ in range(300):
         world.step(1 / 60)
-    assert world.bodies.position[1, 0] == pytest.approx(4 / (2 * 0.1 * 9.81 / 1.4), rel=0.02)
+    assert world.bodies.position[1, 0] == pytest.approx(4 * (1 + moment) / (2 * 0.1 * 9.81), rel=0.02)
     assert world.asleep[1]
 
 

@@ -55,7 +55,7 @@ class BodyOptions(TypedDict, total=False):
     friction: ArrayLike
     """Coefficient of friction, 0.6 by default; a contact has the geometric mean of both bodies. By ``soft-step``."""
     rolling: ArrayLike
-    """Coefficient of resistance to rolling of spheres, 0 by default; a contact has the larger one. By ``soft-step``."""
+    """Coefficient of resistance to rolling, 0 by default; a contact has the larger one. By ``soft-step``."""
     surface_velocity: ArrayLike
     """(3,) or (n, 3) [unit/s]: how fast the surface runs along the body, as a conveyor; 0 by default."""
     linear_damping: ArrayLike

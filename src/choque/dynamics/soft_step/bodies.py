@@ -60,8 +60,8 @@ class SolverBodies(NamedTuple):
     near: NDArray[np.float64]
     """(n,): half the distance at which contacts are made."""
     ball: NDArray[np.float64]
-    """(n, 8): what contacts read first, in one cache line: position, radius of a sphere (of others −1), ``near``, 1/√m
-    (of static bodies 0), radius/√I of a sphere that moves (of others 0), and friction."""
+    """(n, 8): what contacts read first, in one cache line: position; the radius of a sphere, of others half the least
+    extent, negative; ``near``; 1/√m, 0 if static; radius/√I of a sphere that moves, else 0; friction."""
     speed: NDArray[np.float64]
     """(n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`."""
     given: NDArray[np.float64]
@@ -137,7 +137,7 @@ def load_bodies(
         moves = row < moving
         root = math.sqrt(np.float64(mass[body])) if moves else 1.0
         speed[row, SCALE] = 1.0 / root
-        ball[row, RADIUS], ball[row, ARM] = size[row, 0] if shape == SPHERE else -1.0, 0.0
+        ball[row, RADIUS], ball[row, ARM] = thin if shape == SPHERE else -thin, 0.0
         ball[row, LIGHTNESS], ball[row, FRICTION] = speed[row, SCALE] if moves else 0.0, friction[body]
         for axis in range(3):
             material[row, SURFACE + axis] = surface_velocity[body, axis]

@@ -26,7 +26,7 @@ from choque.narrow.pair import ContactArrays
 FEATURES, COUNT = 0, 4
 """Places in a row of `Kept.marks`: four features, and the number of points."""
 
-TOUCHED, SPEED, HELD = 8, 9, 10
+TOUCHED, SPEED, HELD = 8, 9, 13
 """Places in a row of `Kept.held`, and the width of it."""
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
@@ -51,8 +51,8 @@ class Kept(NamedTuple):
     slot: NDArray[np.int32]
     """(m,): the row of ``held``, −1 for pairs that had no contact in the latest step."""
     held: NDArray[np.float32]
-    """(k, 10): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
-    whether the bodies touched in the latest step, and how fast they met in it."""
+    """(k, 13): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
+    whether the bodies touched in the latest step, how fast they met in it, and rolling; of spheres nothing."""
     marks: NDArray[np.uint32]
     """(m, 5): see `FEATURES`."""
     pose: NDArray[np.float64]

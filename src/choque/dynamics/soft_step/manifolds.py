@@ -6,7 +6,7 @@ Friction acts in the middle of the points, along two tangents solved together, a
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
 from choque._core.vector import Vector, cross, dot, scaled, unit
-from choque.dynamics.soft_step.bodies import FRICTION, LIGHTNESS, REACH, RESTITUTION, SURFACE, SolverBodies
+from choque.dynamics.soft_step.bodies import (
+    FRICTION,
+    LIGHTNESS,
+    RADIUS,
+    REACH,
+    RESTITUTION,
+    ROLLING,
+    SURFACE,
+    SolverBodies,
+    scaled_sum,
+)
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W, are_apart
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import (
@@ -38,6 +48,8 @@ from choque.dynamics.soft_step.rows import (
     MU,
     NORMAL,
     PULL,
+    ROLL,
+    ROLL_LIMIT,
     SLIDE1,
     SLIDE2,
     T1,
@@ -62,6 +74,13 @@ POSE = 22
 
 BLOWS = 8
 """Rounds of rebound of a manifold: after one, the first points have taken more than the others, and the body spins."""
+
+
+ROLLED = 10
+"""Place of the torque against rolling in what is held of a manifold."""
+
+_Spins: TypeAlias = tuple[Any, Any]
+"""The columns ``speed`` and ``frame`` of `SolverBodies`."""
 
 
 class ManifoldRows(NamedTuple):
@@ -204,26 +223,35 @@ def prepare_manifolds(
         row[t, MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
         row[t, DRIVE1], row[t, DRIVE2] = drive1, drive2
+        curved = weight_a / abs(ball[a, RADIUS]) + weight_b / abs(ball[b, RADIUS])
+        row[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) / curved
+        for axis in range(3):
+            row[t, ROLL + axis] = held[at_held, ROLLED + axis] if at_held >= 0 else 0.0
 
 
 @helper
-def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, speed: Any, moving: Integer) -> None:
+def warm_manifolds(first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer) -> None:
     """Apply the impulses so far."""
     a_row, b_row, _, row = rows
     for t in range(first, last):
-        warm_row(speed, row, t, a_row[t], b_row[t], moving)
+        warm_row(bodies[0], row, t, a_row[t], b_row[t], moving)
+        if row[t, ROLL_LIMIT] > 0:
+            by = (np.float64(row[t, ROLL]), np.float64(row[t, ROLL + 1]), np.float64(row[t, ROLL + 2]))
+            _twist(bodies, a_row[t], b_row[t], moving, by)
 
 
 @helper
 def solve_manifolds(
-    first: Integer, last: Integer, rows: ManifoldRows, speed: Any, moving: Integer, rates: Rates, has_bias: bool
+    first: Integer, last: Integer, rows: ManifoldRows, bodies: _Spins, moving: Integer, rates: Rates, has_bias: bool
 ) -> None:
     """Normal impulses of all points, then twist and friction.
 
     With the soft bias that corrects overlap, or without it, so that what it added leaves the velocities again. Friction
-    acts in both: bodies would move sideways by what the bias gives them, and tall stacks would sway.
+    acts in both: bodies would move sideways by what the bias gives them, and tall stacks would sway. Rolling is
+    resisted without the bias only.
     """
     a_row, b_row, _, row = rows
+    speed = bodies[0]
     inverse_h, push = rates.inverse_h, rates.push
     t = first
     while t < last:
@@ -236,10 +264,51 @@ def solve_manifolds(
         if t + 1 < last and are_apart(a, b, a_row[t + 1], b_row[t + 1], moving):
             c, d = a_row[t + 1], b_row[t + 1]
             solve_two_rows(speed, row, t, a, b, c, d, moving, inverse_h, push, rate, scale, keep)
-            t += 2
+            if row[t + 1, ROLL_LIMIT] > 0 and not has_bias:
+                _roll(row, t + 1, c, d, bodies, moving)
+            step = 2
         else:
             solve_row(speed, row, t, a, b, moving, inverse_h, push, rate, scale, keep)
-            t += 1
+            step = 1
+        if row[t, ROLL_LIMIT] > 0 and not has_bias:
+            _roll(row, t, a, b, bodies, moving)
+        t += step
+
+
+@helper
+def _roll(row: Any, t: Integer, a: Integer, b: Integer, bodies: _Spins, moving: Integer) -> None:
+    """Resist turning against each other by a torque of at most the limit times the normal impulse."""
+    speed, frame = bodies
+    (ax, ay, az), (bx, by, bz) = scaled_sum(frame, speed, a, W), scaled_sum(frame, speed, b, W)
+    ease = (_ease(frame, a) if a < moving else 0.0) + (_ease(frame, b) if b < moving else 0.0)
+    x, y, z = row[t, ROLL] - (bx - ax) / ease, row[t, ROLL + 1] - (by - ay) / ease, row[t, ROLL + 2] - (bz - az) / ease
+    pressed = row[t, IMPULSE] + row[t, IMPULSE + 1] + row[t, IMPULSE + 2] + row[t, IMPULSE + 3]
+    most, square = np.float64(row[t, ROLL_LIMIT]) * pressed, x * x + y * y + z * z
+    share = most / math.sqrt(square) if square > most * most else 1.0
+    old = (np.float64(row[t, ROLL]), np.float64(row[t, ROLL + 1]), np.float64(row[t, ROLL + 2]))
+    row[t, ROLL], row[t, ROLL + 1], row[t, ROLL + 2] = share * x, share * y, share * z
+    _twist(bodies, a, b, moving, (row[t, ROLL] - old[0], row[t, ROLL + 1] - old[1], row[t, ROLL + 2] - old[2]))
+
+
+@helper
+def _ease(frame: Any, body: Integer) -> float:
+    """Return how fast a unit of torque turns a body at most: the inverse of its least moment of inertia."""
+    most = 0.0
+    for axis in range(3):
+        most = max(most, frame[body, 3 * axis] ** 2 + frame[body, 3 * axis + 1] ** 2 + frame[body, 3 * axis + 2] ** 2)
+    return most
+
+
+@helper
+def _twist(bodies: _Spins, a: Integer, b: Integer, moving: Integer, by: Vector) -> None:
+    """Turn ``b`` by an angular impulse, and ``a`` by the opposite."""
+    speed, frame = bodies
+    one, other = _turn_scaled(frame, a, by), _turn_scaled(frame, b, by)
+    for axis in range(3):
+        if a < moving:
+            speed[a, W + axis] -= one[axis]
+        if b < moving:
+            speed[b, W + axis] += other[axis]
 
 
 @helper
@@ -289,6 +358,7 @@ def store_manifolds(first: Integer, last: Integer, rows: ManifoldRows, threshold
             held[t, point] = 0.0 if bounced else row[t, IMPULSE + point]
         for axis in range(3):
             held[t, 4 + axis] = row[t, SLIDE1] * row[t, T1 + axis] + row[t, SLIDE2] * row[t, T2 + axis]
+            held[t, ROLLED + axis] = row[t, ROLL + axis]
         held[t, 7] = row[t, TWIST]
         touched, fastest = False, -np.inf
         for point in range(rows.point_count[t]):

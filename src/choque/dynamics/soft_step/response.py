@@ -77,7 +77,7 @@ class SoftStep(Response):
     overlap, motion, and impulses without the bias, with friction. At the end bodies rebound by their restitution.
 
     Friction is Coulomb's, with the geometric mean of both coefficients, in the middle of a manifold and as a twist
-    about its normal. Restitution, the larger of both, acts on contacts faster than 1 m/s. Spheres resist rolling by the
+    about its normal. Restitution, the larger of both, acts on contacts faster than 1 m/s. Bodies resist rolling by the
     larger of both coefficients. Overlapping bodies are pushed apart at 3 m/s at most. The velocity of a static body
     counts. No body passes through a static one within a step, and no bullet through any: it stops where it touches.
 

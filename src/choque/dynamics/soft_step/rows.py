@@ -22,9 +22,9 @@ from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, Contact, Four, 
 JA, JB, GAP, MASS, IMPULSE, GREATEST, APPROACH, LEVER, CROSS = 0, 12, 24, 28, 32, 36, 40, 44, 48
 # Vectors of three, with a 0 behind: the normal, two tangents, and what friction along them and twist do to the spins.
 NORMAL, T1, T2, FA1, FB1, FA2, FB2, TA, TB = 60, 64, 68, 72, 76, 80, 84, 88, 92
-# Numbers: the inverse of the matrix of friction (3), friction so far, and the rest.
+# Numbers: the inverse of the matrix of friction (3), friction so far, and the rest; the torque against rolling (3).
 INVERSE, SLIDE1, SLIDE2, TWIST, TWIST_MASS = 96, 99, 100, 101, 102
-MU, BOUNCE, PULL, DRIVE1, DRIVE2 = 103, 104, 105, 106, 107
+MU, BOUNCE, PULL, DRIVE1, DRIVE2, ROLL, ROLL_LIMIT = 103, 104, 105, 106, 107, 108, 111
 WIDTH = 112
 """A row of 448 bytes is seven cache lines."""
 

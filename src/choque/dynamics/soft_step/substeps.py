@@ -104,7 +104,7 @@ def _run(phase: int, first: int, last: int, problem: Problem, rates: Rates) -> N
     if sphere_starts[-1]:
         _run_spheres(phase, first, last, spheres, sphere_starts, speed, moving, rates)
     if manifold_starts[-1]:
-        _run_manifolds(phase, first, last, manifolds, manifold_starts, speed, moving, rates)
+        _run_manifolds(phase, first, last, manifolds, manifold_starts, (speed, bodies.frame), moving, rates)
     if phase == SOLVE and first < len(cuts) - 1:
         _move(int(cuts[first]), int(cuts[last]), speed, rates.h)
 
@@ -139,18 +139,18 @@ def _run_manifolds(
     last: Integer,
     rows: ManifoldRows,
     starts: Rows,
-    speed: Floats,
+    bodies: tuple[Floats, Floats],
     moving: Integer,
     rates: Rates,
 ) -> None:
     """Run one phase of the manifolds in the parts ``first … last − 1``."""
     begin, end = starts[first], starts[last]
     if phase == WARM:
-        warm_manifolds(begin, end, rows, speed, moving)
+        warm_manifolds(begin, end, rows, bodies, moving)
     elif phase != BOUNCE:
-        solve_manifolds(begin, end, rows, speed, moving, rates, phase == SOLVE)
+        solve_manifolds(begin, end, rows, bodies, moving, rates, phase == SOLVE)
     else:
-        bounce_manifolds(starts[starts.size - 1], rows, speed, moving, rates.threshold)
+        bounce_manifolds(starts[starts.size - 1], rows, bodies[0], moving, rates.threshold)
 
 
 @kernel
