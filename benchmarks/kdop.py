@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import choque
-from choque.bounds import BodyPoints
 from choque.narrow import Hulls as HullLibrary
 from choque.narrow import NarrowPhase, Shapes, collide
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.probe import CONTACT, DEPTH, VERDICT, probe_pairs
 from choque.narrow.shapes import CONVEX
+from choque.theses.kdop.body_points import BodyPoints
 
 TURNS = 5
 OVERLAPS = 3.0

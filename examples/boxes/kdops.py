@@ -13,12 +13,13 @@ import numpy as np
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kdop.body_points import BodyPoints
 
 # %%
 # Three thousand long solids in all directions. Their points are stored once for all bodies.
 random = np.random.default_rng(0)
 hulls = choque.narrow.Hulls.solids("rhombicuboctahedron")
-points = choque.bounds.BodyPoints(hulls.points, hulls.first)
+points = BodyPoints(hulls.points, hulls.first)
 position = random.random((3_000, 3)) * 60
 rotation = np.linalg.qr(random.normal(size=(3_000, 3, 3)))[0]
 rotation *= np.linalg.det(rotation)[:, None, None]

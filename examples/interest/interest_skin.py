@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.interest.broad_phase import skin
 
 # %%
 # The arena of the thesis on areas of interest: spheres in a cube, released from its middle.
@@ -24,7 +25,7 @@ displacement = 0.002 * 3**0.5  # the farthest that a body moves in a frame
 frames = (1, 2, 4, 6, 8, 10, 15, 20)
 candidates = []
 for count in frames:
-    k = choque.interest.skin(radius=0.04, displacement=displacement, frames=count)
+    k = skin(radius=0.04, displacement=displacement, frames=count)
     candidates.append(len(choque.broad.create("interest", boxes[0], k=k).pairs()))
     print(f"{count:>2} frames: k = {k:.2f}, {candidates[-1]:>6} pairs to keep an eye on")
 

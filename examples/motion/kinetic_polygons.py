@@ -9,9 +9,9 @@ Times are quotients of areas, not samples.
 import matplotlib.pyplot as plt
 import numpy as np
 
-import choque
 from choque.lab.style import COLOURS, SETTINGS
 from choque.theses.kinetic import Model, create_simulation, shapes
+from choque.theses.kinetic import contacts as find_contacts
 
 # %%
 # Shapes by name, scaled to an area, turned, put in place.
@@ -29,7 +29,7 @@ for time, kind, pair in create_simulation(model, "kinetic").run().events:
         if kind == "began"
         else f"boxes {pair} {kind} at {time:.6g}"
     )
-contacts = choque.kinetic.contacts(polygons, velocity, until=20.0)
+contacts = find_contacts(polygons, velocity, until=20.0)
 for contact in contacts:
     print(f"polygons {contact.pair} touch from {contact.began:.6g} to {contact.ended:.6g}")
 

@@ -12,8 +12,9 @@ import choque
 from choque.bounds import Boxes, Spheres
 from choque.broad import create
 from choque.errors import InvalidInput
-from choque.interest import Skinned, skin
+from choque.interest import Skinned
 from choque.testing import oracle
+from choque.theses.interest.broad_phase import skin
 
 
 def boxes_of(motion: Any, frame: int) -> Boxes:

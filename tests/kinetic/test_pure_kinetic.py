@@ -11,7 +11,8 @@ import numba, numpy as np
 from choque.bounds import Boxes
 from choque.broad import create
 from choque.theses.kinetic import scenes
-from choque.kinetic import Billiards, SortedList, Sweep, contacts
+from choque.kinetic import Billiards, SortedList, Sweep
+from choque.theses.kinetic import contacts
 from choque.lab.methods.sap_kinetic import SapKinetic
 
 assert numba.config.DISABLE_JIT

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
-from choque.narrow.polygons import EdgeTree, as_polygon, close_edges, contact, contains, turns
+from choque.narrow.polygons import as_polygon, close_edges, contact, contains, turns
 
 SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4]]
 points = st.tuples(st.integers(-5, 5), st.integers(-5, 5))
@@ -54,7 +54,7 @@ def test_tree_finds_all_close_edges_of_long_outlines() -> None:
     angle = np.sort(random.random(700)) * 2 * np.pi
     first = np.stack((np.cos(angle), np.sin(angle)), 1) * (1 + 0.3 * random.random((700, 1)))
     second = first[::3] * 1.1 + 0.2
-    found = close_edges(EdgeTree(first), EdgeTree(second))
+    found = close_edges(first, second)
     low_a, high_a = _boxes(first)
     low_b, high_b = _boxes(second)
     wanted = np.argwhere(((low_a[:, None] <= high_b) & (low_b <= high_a[:, None])).all(axis=2))

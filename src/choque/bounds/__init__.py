@@ -7,22 +7,15 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.bounds._body_points import BodyPoints
     from choque.bounds._bounds import Bounds, Boxes
     from choque.bounds._kdops import KDops, directions
     from choque.bounds._oriented import OrientedBoxes
     from choque.bounds._spheres import Spheres
 
-__all__ = ["BodyPoints", "Bounds", "Boxes", "KDops", "OrientedBoxes", "Spheres", "directions"]
+__all__ = ["Bounds", "Boxes", "KDops", "OrientedBoxes", "Spheres", "directions"]
 
 __getattr__, __dir__ = exporting(
     __name__,
     __all__,
-    {
-        "._body_points": "BodyPoints",
-        "._bounds": "Bounds Boxes",
-        "._kdops": "KDops directions",
-        "._oriented": "OrientedBoxes",
-        "._spheres": "Spheres",
-    },
+    {"._bounds": "Bounds Boxes", "._kdops": "KDops directions", "._oriented": "OrientedBoxes", "._spheres": "Spheres"},
 )

@@ -157,7 +157,7 @@ def use_recordings() -> None:
 def use_kinetic() -> None:
     """Advance sweeps, sorted lists and billiards in 2D and 3D, moving polygons and every simulation; compare labels."""
     from choque import kinetic
-    from choque.theses.kinetic import create_simulation, labels, scenes
+    from choque.theses.kinetic import contacts, create_simulation, labels, scenes
 
     random = np.random.default_rng(0)
     for dimension in (2, 3):
@@ -181,7 +181,7 @@ def use_kinetic() -> None:
     model = scenes.make("three-objects")
     for method in ("kinetic", "direct", "incremental", "incremental-recompute", "direct-thesis"):
         create_simulation(model, method).run()
-    kinetic.contacts(model.polygons, model.velocity, model.interval[1])
+    contacts(model.polygons, model.velocity, model.interval[1])
     labels.label_contacts(labels.synthetic_stack(frames=2, size=64, objects=6))
 
 

@@ -15,8 +15,7 @@ from choque.cli._json import AsJson, print_json
 from choque.cli._options import Settings, read_settings
 
 if TYPE_CHECKING:
-    from choque.kinetic import ContactSpan
-    from choque.theses.kinetic import Model
+    from choque.theses.kinetic import ContactSpan, Model
     from choque.theses.kinetic.base import Statistics
 
 SceneName = Annotated[
@@ -183,7 +182,7 @@ def _warm_up(method: str) -> None:
 
 
 def _contacts(model: Model) -> list[ContactSpan]:
-    from choque.kinetic import contacts
+    from choque.theses.kinetic import contacts
 
     return contacts(model.polygons, model.velocity, model.interval[1], start=model.interval[0])
 

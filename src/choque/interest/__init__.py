@@ -8,8 +8,8 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.interest._areas import Areas
-    from choque.interest._skin import Skinned, skin
+    from choque.interest._skin import Skinned
 
-__all__ = ["Areas", "Skinned", "skin"]
+__all__ = ["Areas", "Skinned"]
 
-__getattr__, __dir__ = exporting(__name__, __all__, {"._areas": "Areas", "._skin": "Skinned skin"})
+__getattr__, __dir__ = exporting(__name__, __all__, {"._areas": "Areas", "._skin": "Skinned"})

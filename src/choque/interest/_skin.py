@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import math
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from choque._core import check
 from choque._core.rounding import narrow_down, narrow_up
@@ -17,52 +15,6 @@ from choque.bounds import Bounds, Boxes
 from choque.broad import create
 from choque.broad.broad_phase import check_bounds
 from choque.errors import InvalidInput
-
-
-def skin(radius: ArrayLike, displacement: float, frames: int) -> float:
-    """Return the factor k with which areas of k times the radius serve several frames with no pair missed.
-
-    In ``frames - 1`` steps two bodies come closer by twice that many displacements; the area of the larger of the two
-    must grow by as much, so the smallest bodies decide. Neighbour lists call that distance the skin (Verlet, 1967).
-
-    Parameters
-    ----------
-    radius
-        The radius of every body, (n,) or one number: half the shortest edge, for boxes.
-    displacement
-        The largest distance that any body moves in one frame.
-    frames
-        The number of frames that one search must serve, its own included.
-
-    Returns
-    -------
-    float
-        The smallest k such that two bodies which touch in any of these frames are a pair of ``interest`` with this k
-        in the first frame.
-
-    Examples
-    --------
-    >>> round(choque.interest.skin(radius=0.5, displacement=0.01, frames=6), 6)
-    1.2
-    """
-    sizes = np.atleast_1d(check.floats(radius, "radius")).astype(np.float64)
-    if sizes.ndim != 1 or not sizes.size:
-        raise InvalidInput(f"radius has the shape {sizes.shape}; it must be one number or (n,) of at least one.")
-    check.not_negative(sizes, "radius")
-    travel = 2.0 * _travel(displacement, frames)
-    if travel == 0:
-        return 1.0
-    if not sizes.min() > 0:
-        row = int(np.argmin(sizes))
-        raise InvalidInput(f"Row {row} of radius is 0; no factor makes it larger. Use choque.interest.Skinned.")
-    # A little more than the quotient, so that k times a radius is never rounded below it.
-    factor = 1.0 + travel / float(sizes.min()) * (1 + 2.0**-40) + 2.0**-48
-    if not math.isfinite(factor):
-        raise InvalidInput(
-            f"radius goes down to {sizes.min():g}, too small for a displacement of {displacement:g}. "
-            "Use choque.interest.Skinned."
-        )
-    return factor
 
 
 class Skinned:
@@ -111,7 +63,7 @@ class Skinned:
     ) -> None:
         check_bounds(bounds)
         self._gate = Gate()
-        self._margin = _travel(displacement, frames)
+        self._margin = check.number(displacement, "displacement", 0) * (check.whole_number(frames, "frames", 1) - 1)
         self._closed = check.boolean(closed, "closed")
         self._bounds = bounds
         self._fat = self._fattened(bounds)
@@ -171,9 +123,3 @@ class Skinned:
         with np.errstate(over="ignore"):
             lower, upper = np.nextafter(lower - self._margin, -np.inf), np.nextafter(upper + self._margin, np.inf)
         return Boxes(narrow_down(lower, boxes.dtype), narrow_up(upper, boxes.dtype))
-
-
-def _travel(displacement: float, frames: int) -> float:
-    """Return how far a body moves until the last of ``frames``."""
-    steps = check.whole_number(frames, "frames", 1) - 1
-    return check.number(displacement, "displacement", 0) * steps

@@ -1,4 +1,4 @@
-"""Motion as a function of time: the kinetic sorted list, the kinetic sweep, contacts of polygons, and billiards."""
+"""Motion as a function of time: the kinetic sorted list, the kinetic sweep, and billiards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.kinetic._billiards import Billiards
-    from choque.kinetic._contacts import ContactSpan, contacts
     from choque.kinetic._results import Collisions, Event, Events, Meeting, Meetings
     from choque.kinetic._sorted_list import SortedList
     from choque.kinetic._structure import Audit, Certificate
@@ -19,14 +18,12 @@ __all__ = [
     "Billiards",
     "Certificate",
     "Collisions",
-    "ContactSpan",
     "Event",
     "Events",
     "Meeting",
     "Meetings",
     "SortedList",
     "Sweep",
-    "contacts",
 ]
 
 __getattr__, __dir__ = exporting(
@@ -35,7 +32,6 @@ __getattr__, __dir__ = exporting(
     {
         "._structure": "Audit Certificate",
         "._billiards": "Billiards",
-        "._contacts": "ContactSpan contacts",
         "._results": "Collisions Event Events Meeting Meetings",
         "._sorted_list": "SortedList",
         "._sweep": "Sweep",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
+from choque._core.parts import parts_of
 from choque._core.predicates import line_side, plane_side
 from choque._core.tree import block_of, entry_of, level_of
 from choque._core.types import Integer
@@ -159,31 +158,7 @@ def _is_between(point: Vector, a: Vector, b: Vector) -> bool:
 
 def one_of_each_part(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return one vertex (n, 3) of each connected part of a mesh."""
-    labels = np.arange(len(vertices), dtype=np.int64)
-    _join(np.ascontiguousarray(faces), labels)
+    labels = parts_of(np.ascontiguousarray(faces), len(vertices))
     used = np.unique(faces)
     _, first = np.unique(labels[used], return_index=True)
     return np.ascontiguousarray(vertices[used[first]])
-
-
-@kernel
-def _join(faces: Any, labels: NDArray[np.int64]) -> None:
-    """Union-find over the corners of faces; each label ends as the root of its part."""
-    for face in range(faces.shape[0]):
-        for k in range(2):
-            a, b = np.int64(faces[face, 0]), np.int64(faces[face, k + 1])
-            while labels[a] != a:
-                labels[a] = labels[labels[a]]
-                a = labels[a]
-            while labels[b] != b:
-                labels[b] = labels[labels[b]]
-                b = labels[b]
-            if a < b:
-                labels[b] = a
-            else:
-                labels[a] = b
-    for row in range(labels.size):
-        root = row
-        while labels[root] != root:
-            root = labels[root]
-        labels[row] = root

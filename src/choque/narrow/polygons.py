@@ -1,33 +1,31 @@
-"""Polygons against polygons: which edges touch, and which polygon lies inside the other. Exact.
+"""Polygons against polygons: which edges touch, and which polygon lies inside the other.
 
-Signs of areas are computed in float64 with a bound on the error; the few that the bound cannot decide are computed in
-rationals. So an edge that ends on another one touches it for any coordinates.
+Signs of areas are those of `choque._core.predicates`, which are exact: an edge that ends on another one touches it for
+any coordinates.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.kernel import kernel
+from choque._core.morton import morton_order
+from choque._core.predicates import line_side
+from choque._core.tree import make_tree
+from choque._core.tree_query import query_boxes
+from choque._core.types import Pairs
 from choque.errors import InvalidInput
-
-_ERROR_BOUND = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
-"""Bound on the error of a signed area, relative to its two products.
-
-Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997.
-"""
 
 
 @dataclass(frozen=True)
 class Contact:
     """The contact of two polygons."""
 
-    edges: NDArray[np.int64]
+    edges: Pairs
     """(k, 2) the edges that touch, (of the first, of the second), sorted; edge i runs from vertex i to the next."""
     inside: Literal["", "first", "second"]
     """Which polygon lies inside the other without touching its outline, if any."""
@@ -67,7 +65,7 @@ def contact(first: ArrayLike, second: ArrayLike) -> Contact:
     'second'
     """
     a, b = as_polygon(first, "The first polygon"), as_polygon(second, "The second polygon")
-    close = close_edges(EdgeTree(a), EdgeTree(b))
+    close = close_edges(a, b)
     p, q = a[close[:, 0]], a[(close[:, 0] + 1) % len(a)]
     r, s = b[close[:, 1]], b[(close[:, 1] + 1) % len(b)]
     apart = (turns(p, q, r) * turns(p, q, s) > 0) | (turns(r, s, p) * turns(r, s, q) > 0)
@@ -88,110 +86,23 @@ def contains(polygon: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
     return bool(np.count_nonzero((side > 0) == below[crossed]) % 2)
 
 
+@kernel
 def turns(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.int8]:
     """Return (n,) the sign of the area of each triangle: 1 if a, b, c turn left, −1 right, 0 on one line. Exact."""
-    first = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
-    second = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    area = first - second
-    signs = np.sign(area).astype(np.int8)
-    for row in np.flatnonzero(np.abs(area) <= _ERROR_BOUND * (np.abs(first) + np.abs(second))):
-        (ax, ay), (bx, by), (cx, cy) = ((Fraction(float(v)) for v in point[row]) for point in (a, b, c))
-        exact = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-        signs[row] = (exact > 0) - (exact < 0)
+    signs = np.empty(a.shape[0], np.int8)
+    for row in range(a.shape[0]):
+        point = (c[row, 0], c[row, 1])
+        signs[row] = line_side((a[row, 0], a[row, 1]), (b[row, 0], b[row, 1]), point)
     return signs
 
 
-# A tree of boxes over the edges of a polygon
-#
-# The tree is balanced and implicit: edges are ordered so that the node over places [first, last) splits in the middle,
-# at the median centre along the longer side of its box. Node 1 is the root, nodes 2k and 2k + 1 are the halves of node
-# k.
+def close_edges(first: NDArray[np.float64], second: NDArray[np.float64]) -> Pairs:
+    """Return (k, 2) the pairs of edges of two outlines whose boxes overlap, touching included, sorted."""
+    own, others = _edge_boxes(first), _edge_boxes(second)
+    return query_boxes(make_tree(others, morton_order(others, 1), 1), own, 1)
 
 
-class EdgeTree:
-    """The boxes around the edges of one polygon, (k, 2) vertices, as a tree. O(k log k) time, O(k) memory."""
-
-    def __init__(self, vertices: NDArray[np.float64]) -> None:
-        following = np.roll(vertices, -1, axis=0)
-        self.count = len(vertices)
-        lower, upper = np.minimum(vertices, following), np.maximum(vertices, following)
-        self.order: NDArray[np.int64] = np.arange(self.count)
-        size = 2
-        while size < 2 * self.count:
-            size *= 2
-        self.nodes = np.empty((size, 4))
-        self._split(1, 0, self.count, lower, upper)
-
-    def _split(self, node: int, first: int, last: int, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
-        own = self.order[first:last]
-        low, high = lower[own].min(axis=0), upper[own].max(axis=0)
-        self.nodes[node, :2], self.nodes[node, 2:] = low, high
-        if last - first == 1:
-            return
-        axis = int(np.argmax(high - low))
-        middle = (first + last) // 2
-        centres = lower[own, axis] + upper[own, axis]
-        self.order[first:last] = own[np.argpartition(centres, middle - first)]
-        self._split(2 * node, first, middle, lower, upper)
-        self._split(2 * node + 1, middle, last, lower, upper)
-
-
-def close_edges(first: EdgeTree, second: EdgeTree) -> NDArray[np.int64]:
-    """Return (k, 2) the pairs of edges whose boxes overlap, touching included, sorted."""
-    capacity = 4 * (first.count + second.count)
-    while True:
-        found = np.empty((capacity, 2), np.int64)
-        count = _descend(first.nodes, first.order, second.nodes, second.order, found)
-        if count <= capacity:
-            break
-        capacity = count
-    found = found[:count]
-    return found[np.lexsort((found[:, 1], found[:, 0]))]
-
-
-@kernel
-def _descend(
-    first: NDArray[np.float64],
-    first_order: NDArray[np.int64],
-    second: NDArray[np.float64],
-    second_order: NDArray[np.int64],
-    found: NDArray[np.int64],
-) -> int:
-    """Write the pairs of leaves whose boxes overlap; return their number, also if they do not fit."""
-    stack = np.empty((256, 6), np.int64)  # node, first and last place, of both trees: a path is at most 2 × 64 deep
-    stack[0, 0], stack[0, 1], stack[0, 2] = 1, 0, first_order.size
-    stack[0, 3], stack[0, 4], stack[0, 5] = 1, 0, second_order.size
-    depth = 1
-    count = 0
-    while depth > 0:
-        depth -= 1
-        a, a_first, a_last = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        b, b_first, b_last = stack[depth, 3], stack[depth, 4], stack[depth, 5]
-        if (
-            first[a, 0] > second[b, 2]
-            or second[b, 0] > first[a, 2]
-            or first[a, 1] > second[b, 3]
-            or second[b, 1] > first[a, 3]
-        ):
-            continue
-        a_leaf, b_leaf = a_last - a_first == 1, b_last - b_first == 1
-        if a_leaf and b_leaf:
-            if count < found.shape[0]:
-                found[count, 0], found[count, 1] = first_order[a_first], second_order[b_first]
-            count += 1
-            continue
-        a_size = (first[a, 2] - first[a, 0]) + (first[a, 3] - first[a, 1])
-        b_size = (second[b, 2] - second[b, 0]) + (second[b, 3] - second[b, 1])
-        for half in range(2):
-            stack[depth + half, 0], stack[depth + half, 1], stack[depth + half, 2] = a, a_first, a_last
-            stack[depth + half, 3], stack[depth + half, 4], stack[depth + half, 5] = b, b_first, b_last
-        if b_leaf or (not a_leaf and a_size >= b_size):
-            middle = (a_first + a_last) // 2
-            stack[depth, 0], stack[depth, 2] = 2 * a, middle
-            stack[depth + 1, 0], stack[depth + 1, 1] = 2 * a + 1, middle
-        else:
-            middle = (b_first + b_last) // 2
-            stack[depth, 3], stack[depth, 5] = 2 * b, middle
-            stack[depth + 1, 3], stack[depth + 1, 4] = 2 * b + 1, middle
-        depth += 2
-    return count
+def _edge_boxes(vertices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the boxes (k, 6) around the edges of an outline (k, 2)."""
+    following, flat = np.roll(vertices, -1, axis=0), np.zeros((len(vertices), 1))
+    return np.hstack((np.minimum(vertices, following), flat, np.maximum(vertices, following), flat))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core.kernel import kernel
+from choque._core.parts import join, settle
 from choque.errors import InvalidInput
 from choque.volumes._model import ExtremeVertices
 from choque.volumes._sections import SectionArrays
@@ -74,14 +75,6 @@ def _part_labels(model: ExtremeVertices, connectivity: int) -> tuple[NDArray[np.
 
 
 @kernel
-def _root(parents: NDArray[np.int64], run: int) -> int:
-    while parents[run] != run:
-        parents[run] = parents[parents[run]]
-        run = parents[run]
-    return run
-
-
-@kernel
 def _join_strips(
     strip: int,
     other: int,
@@ -97,12 +90,7 @@ def _join_strips(
     column, column_last = strips[other, 1], strips[other + 1, 1]
     while row < row_last and column < column_last:
         if ends[row] < ends[column + 1] + slack and ends[column] < ends[row + 1] + slack:
-            one, two = _root(parents, row // 2), _root(parents, column // 2)
-            # The smaller number becomes the root, so that labels follow the position.
-            if one < two:
-                parents[two] = one
-            else:
-                parents[one] = two
+            join(parents, row // 2, column // 2)
         if ends[row + 1] < ends[column + 1]:
             row += 2
         else:
@@ -132,8 +120,7 @@ def _labels(sections: SectionArrays, allowed: int) -> NDArray[np.int64]:
                 if touching <= allowed:
                     _join_strips(strip, other, strips, ends, touching, allowed, parents)
                 other += 1
-    for run in range(len(parents)):
-        parents[run] = _root(parents, run)
+    settle(parents)
     return parents
 
 
@@ -143,33 +130,25 @@ SHAPES = ("cube", "diamond")
 
 def dilated(model: ExtremeVertices, steps: int, shape: str = "cube") -> ExtremeVertices:
     """Return the object grown by ``steps`` cells: to the 26 neighbours of a cell (``cube``) or the 6 (``diamond``)."""
-    steps = _checked(steps, shape)
-    axes = AXES[: model.dimension]
-    if shape == "cube":
-        for axis in axes:
-            model = _along(model, axis, steps)
-        return model
-    for _ in range(steps):
-        grown = model
-        for axis in axes:
-            grown = grown | _along(model, axis, 1)
-        model = grown
-    return model
+    return _grown(model, _checked(steps, shape), shape, 1, "union")
 
 
 def eroded(model: ExtremeVertices, steps: int, shape: str = "cube") -> ExtremeVertices:
     """Return the object shrunk by ``steps`` cells; everything outside is empty."""
-    steps = _checked(steps, shape)
+    return _grown(model, _checked(steps, shape), shape, -1, "intersection")
+
+
+def _grown(model: ExtremeVertices, steps: int, shape: str, sign: int, combination: str) -> ExtremeVertices:
     axes = AXES[: model.dimension]
     if shape == "cube":
         for axis in axes:
-            model = _along(model, axis, -steps)
+            model = _along(model, axis, sign * steps)
         return model
     for _ in range(steps):
-        shrunk = model
+        grown = model
         for axis in axes:
-            shrunk = shrunk & _along(model, axis, -1)
-        model = shrunk
+            grown = grown.combine(_along(model, axis, sign), combination)
+        model = grown
     return model
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
+from choque._core.parts import join, settle
 from choque.volumes._model import ExtremeVertices
 from choque.volumes.keys import AXES, BITS, Points, VertexKeys, pack, unpack
 
@@ -109,18 +110,8 @@ def _join_corners(pairs: NDArray[np.int64], parents: NDArray[np.int64]) -> None:
         for end in range(2):
             a = one if end == 0 else one - one % 3 + (one + 1) % 3
             b = two - two % 3 + (two + 1) % 3 if end == 0 else two
-            while parents[a] != a:
-                parents[a] = parents[parents[a]]
-                a = parents[a]
-            while parents[b] != b:
-                parents[b] = parents[parents[b]]
-                b = parents[b]
-            if a < b:
-                parents[b] = a
-            else:
-                parents[a] = b
-    for corner in range(parents.size):
-        parents[corner] = parents[parents[corner]]
+            join(parents, a, b)
+    settle(parents)
 
 
 def _rectangles(model: ExtremeVertices, order: str) -> Points:

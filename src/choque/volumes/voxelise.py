@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque._core.kernel import kernel
+from choque._core.parts import parts_of
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, check_mesh, number_rows, read_mesh
 from choque.volumes._lattice import MAX_DISTANCE, Lattice, check_cells
@@ -216,8 +217,8 @@ class _Shells(NamedTuple):
     def of(cls, mesh: Mesh) -> _Shells:
         """Find the shells of a mesh; vertices at the same place are one."""
         faces, vertex_count = welded(mesh)
-        of_face = connected(faces, vertex_count)
-        count = int(of_face.max()) + 1
+        roots, numbers = np.unique(parts_of(faces, vertex_count)[faces[:, 0]], return_inverse=True)
+        of_face, count = numbers.astype(np.int32), len(roots)
         kept = _are_whole(faces)
         kept &= ~_second_sides(faces, of_face, kept, count)
         corners = (mesh.vertices - mesh.vertices.mean(axis=0))[mesh.faces]
@@ -258,36 +259,6 @@ def _are_oriented(
     is_oriented = np.ones(count, np.bool_)
     is_oriented[np.repeat(of_face, 3)[balance[edge.reshape(-1)] != 0]] = False
     return is_oriented
-
-
-@kernel
-def connected(faces: NDArray[np.int64], vertex_count: int) -> NDArray[np.int32]:
-    """Return for each triangle the number of the part that it belongs to; parts share no vertex."""
-    parent = np.empty(vertex_count, np.int64)
-    for vertex in range(vertex_count):
-        parent[vertex] = vertex
-    for face in range(faces.shape[0]):
-        for corner in range(3):
-            one, two = faces[face, 0], faces[face, corner]
-            while parent[one] != one:
-                parent[one] = parent[parent[one]]
-                one = parent[one]
-            while parent[two] != two:
-                parent[two] = parent[parent[two]]
-                two = parent[two]
-            parent[max(one, two)] = min(one, two)
-    numbers = np.full(vertex_count, -1, np.int32)
-    part = np.empty(faces.shape[0], np.int32)
-    count = 0
-    for face in range(faces.shape[0]):
-        root = faces[face, 0]
-        while parent[root] != root:
-            root = parent[root]
-        if numbers[root] < 0:
-            numbers[root] = count
-            count += 1
-        part[face] = numbers[root]
-    return part
 
 
 @kernel

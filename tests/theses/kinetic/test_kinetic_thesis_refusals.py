@@ -12,7 +12,7 @@ import pytest
 
 from choque.cli import main
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.theses.kinetic import Model, create_simulation, labels, recommend, scenes, shapes
+from choque.theses.kinetic import Model, contacts, create_simulation, labels, recommend, scenes, shapes
 from choque.theses.kinetic.base import Simulation
 
 HEADER = "marco: ((-10.0, 10.0), (-10.0, 10.0))\ntimeInterval: 0.0-10.0\nframesPerSecond: 100\n"
@@ -31,6 +31,7 @@ NOTHING = np.empty((0, 2))
         (lambda: labels.synthetic_stack(frames=1.5), "frames is 1.5"),  # type: ignore[arg-type]
         (lambda: labels.synthetic_stack(seed=-1), "seed is -1"),
         (lambda: labels.write_stack("stack.png", np.zeros((1, 2, 2), np.uint16)), "must end in .tif"),
+        (lambda: contacts(None, 0.0, 1.0), "polygons is None"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, interval=3), "interval is 3; it must have two parts"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, frame=(1, 2)), "a side of frame is 1"),  # type: ignore[arg-type]
         (lambda: Model((), NOTHING, frame=(("a", "b"), (1, 2))), "a side of frame has the element type"),  # type: ignore[arg-type]

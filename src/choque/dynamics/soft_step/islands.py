@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import helper, kernel
+from choque._core.kernel import kernel
+from choque._core.parts import join, root_of
 from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
@@ -89,21 +90,6 @@ def wake_islands(rest: Rest, is_waking: NDArray[np.uint8]) -> None:
             awake[body], still[body], island[body] = 1, 0.0, -1
 
 
-@helper
-def _root(parent: Rows, row: Integer) -> Any:
-    while parent[row] != row:
-        parent[row] = parent[parent[row]]
-        row = parent[row]
-    return row
-
-
-@helper
-def _join(parent: Rows, a: Integer, b: Integer) -> None:
-    one, other = _root(parent, a), _root(parent, b)
-    if one != other:
-        parent[max(one, other)] = min(one, other)
-
-
 @kernel
 def join_touching(
     order: Rows, moving: Integer, contacts: tuple[Any, Any, Any, Any], asleep: NDArray[np.int32], work: tuple[Any, Any]
@@ -126,12 +112,12 @@ def join_touching(
             parent[row] = first_of[island]
     for contact in range(sphere_count):
         if spheres.a[contact] < moving and spheres.b[contact] < moving:
-            _join(parent, spheres.a[contact], spheres.b[contact])
+            join(parent, spheres.a[contact], spheres.b[contact])
     for contact in range(manifold_count):
         if manifolds.a[contact] < moving and manifolds.b[contact] < moving:
-            _join(parent, manifolds.a[contact], manifolds.b[contact])
+            join(parent, manifolds.a[contact], manifolds.b[contact])
     for row in range(moving):
-        parent[row] = _root(parent, row)
+        parent[row] = root_of(parent, row)
 
 
 @kernel

@@ -11,11 +11,12 @@ from choque._core import check
 from choque._core.pair_keys import unpack_pairs
 from choque._core.sweep_axis import AXIS_PERIOD, nearest_direction, principal_direction
 from choque._core.types import Floats, Keys, Pairs
-from choque.bounds import BodyPoints, KDops, Spheres, directions
+from choque.bounds import KDops, Spheres, directions
 from choque.broad.devices import Device
 from choque.errors import InvalidInput, UnknownName
 from choque.gpu.session import Session
 from choque.gpu.sweep import Sort, library_sort, session_of, sweep_device_slabs, sweep_intervals
+from choque.theses.kdop.body_points import BodyPoints
 from choque.theses.kdop.sorts import find_sort
 
 SLACK = {np.dtype(np.float32): 64 * 2.0**-24, np.dtype(np.float64): 64 * 2.0**-53}
@@ -30,7 +31,7 @@ class Pipeline:
     Parameters
     ----------
     points, starts
-        Groups of points in body coordinates, as `choque.bounds.BodyPoints` takes them; sent to the device once.
+        Groups of points in body coordinates, as `BodyPoints` takes them; sent to the device once.
     groups
         (n,) the group that each body carries; None for one body of each.
     scale

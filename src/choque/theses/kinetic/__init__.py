@@ -3,7 +3,8 @@
 The master's thesis compares three ways to track which of many polygons in the plane overlap while they move at constant
 velocity: sorted again at every frame, sorted incrementally, or from event to event. `create_simulation` runs each of
 them on a `Model`, such as the thesis's `scenes`; `choque lab run kinetic` repeats its measurements. The kinetic sweep
-itself is `choque.kinetic.Sweep`. `labels` makes contact tables of labelled images, the thesis's application to cells.
+itself is `choque.kinetic.Sweep`. `contacts` finds when polygons touch, and `labels` makes contact tables of
+labelled images, the thesis's application to cells.
 """
 
 from __future__ import annotations
@@ -17,9 +18,17 @@ if TYPE_CHECKING:
     from choque.theses.kinetic.model import Model
     from choque.theses.kinetic.selector import recommend
     from choque.theses.kinetic.simulation import create_simulation
+    from choque.theses.kinetic.touching import ContactSpan, contacts
 
-__all__ = ["Model", "create_simulation", "labels", "recommend", "scenes", "shapes"]
+__all__ = ["ContactSpan", "Model", "contacts", "create_simulation", "labels", "recommend", "scenes", "shapes"]
 
 __getattr__, __dir__ = exporting(
-    __name__, __all__, {".model": "Model", ".selector": "recommend", ".simulation": "create_simulation"}
+    __name__,
+    __all__,
+    {
+        ".model": "Model",
+        ".selector": "recommend",
+        ".simulation": "create_simulation",
+        ".touching": "ContactSpan contacts",
+    },
 )

@@ -183,7 +183,7 @@ def motion(
     """Return how the objects of the first frame move: their outlines by label, and (n, 2) velocities in that order.
 
     A velocity is the step of the centroid to the second frame over ``frame_interval``; an object that is missing there
-    is at rest. `choque.kinetic.contacts` takes both.
+    is at rest. `choque.theses.kinetic.contacts` takes both.
     """
     sides, interval = _sides(pixel_size), check.positive(frame_interval, "frame_interval")
     remaining = iter(_each(frames))

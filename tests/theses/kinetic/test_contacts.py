@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from choque.errors import InvalidInput
-from choque.kinetic import contacts
-from choque.kinetic._contacts import contact_spans
 from choque.narrow.polygons import contact
-from choque.theses.kinetic import scenes, shapes
+from choque.theses.kinetic import contacts, scenes, shapes
+from choque.theses.kinetic.touching import contact_spans
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

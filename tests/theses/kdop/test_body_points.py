@@ -12,9 +12,9 @@ from bounds_oracles import contains, exact, exact_dot, random_axes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque.bounds import BodyPoints, Boxes, KDops, directions
-from choque.bounds._body_points import SupportMap
+from choque.bounds import Boxes, KDops, directions
 from choque.errors import InvalidInput, UnknownName
+from choque.theses.kdop.body_points import BodyPoints, SupportMap
 
 SPACE = (6, 14, 18, 26)
 SOURCES = ("vertices", "map")

@@ -13,10 +13,7 @@ from choque._core import threads as thread_pool
 from choque._core.kernel import inline, kernel
 from choque._core.rounding import SMALLEST, add_up, length_up, multiply_up, narrow_up
 from choque._core.types import Floats, Integer, Rows
-from choque.bounds._bounds import Boxes, Slabs
-from choque.bounds._kdops import KDops, directions
-from choque.bounds._oriented import OrientedBoxes
-from choque.bounds._spheres import Spheres
+from choque.bounds import Boxes, KDops, OrientedBoxes, Spheres, directions
 from choque.errors import InvalidInput, UnknownName
 
 PLACING = 2.0**-46
@@ -32,6 +29,13 @@ RESOLUTION = 16
 """Default number of cells along the edge of a map's cube: 14 kB a group; k-DOPs about 0.3 % wider than the smallest."""
 
 MAX_RESOLUTION = 256
+
+
+class Slabs(NamedTuple):
+    """The ends of intervals along m directions, each (n, m)."""
+
+    lower: Any
+    upper: Any
 
 
 class Poses(NamedTuple):

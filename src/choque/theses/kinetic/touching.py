@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.kinetic._paths import as_time
-from choque.kinetic._sweep import Sweep
+from choque.kinetic import Sweep
 from choque.narrow.polygons import as_polygon, contains
 
 
@@ -65,8 +64,8 @@ def contacts(
     >>> [(contact.pair, contact.began, contact.ended) for contact in found]
     [((0, 1), 3.0, 5.0)]
     """
-    begin = as_time(start, "start")
-    end = as_time(until, "until", begin)
+    begin = check.number(start, "start")
+    end = check.number(until, "until", begin)
     if not isinstance(polygons, Iterable):
         raise InvalidInput(f"polygons is {polygons!r}; it must be a list of polygons, each (k, 2) vertices.")
     outlines = [as_polygon(polygon, f"Polygon {row}") for row, polygon in enumerate(polygons)]
