@@ -93,6 +93,11 @@ def _rank(values: Any, at: int, own: Any, count: int) -> int:
 
 
 @njit
+def _farthest(points: Any, first: int, last: int, x: float, y: float, z: float) -> int:
+    return lanes.farthest_row(points, first, last, x, y, z)
+
+
+@njit
 def _gather(items: Any, order: Any) -> float:
     total = 0.0
     for k in range(order.size):
@@ -263,3 +268,16 @@ def test_ranks_sort_runs_of_up_to_eight() -> None:
         ranks = [_rank(values, 4, values[4 + k], count) for k in range(count)]
         assert ranks == [plain(lanes.rank_of_eight)(values, 4, values[4 + k], count) for k in range(count)]
         assert sorted(ranks) == list(range(count))
+
+
+def test_the_first_of_the_farthest_points_is_found() -> None:
+    """Lattice points have many equal heights; NaN is never farthest."""
+    random = np.random.default_rng(7)
+    lattice = random.integers(-1, 2, size=(60, 3)).astype(float)
+    torn = random.normal(size=(60, 3))
+    torn[random.random(60) < 0.5, 1] = np.nan
+    for points in (lattice, torn, random.normal(size=(60, 3)), np.full((60, 3), np.nan)):
+        for count in range(8, 42):
+            first, direction = int(random.integers(0, 60 - count)), random.integers(-2, 3, 3).astype(float)
+            found = _farthest(points, first, first + count, *direction)
+            assert found == plain(lanes.farthest_row)(points, first, first + count, *direction)

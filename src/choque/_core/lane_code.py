@@ -114,6 +114,23 @@ class Code:
             found = ir.Function(self.builder.module, kind, name)
         return self.builder.call(found, values)
 
+    def repeat(self, start: list[Any], enters: Any, step: Callable[[list[Any]], tuple[list[Any], Any]]) -> list[Any]:
+        """Repeat ``held, again = step(held)`` while ``again``, from ``start`` on; not at all unless ``enters``."""
+        builder = self.builder
+        before, body, done = builder.block, builder.append_basic_block("body"), builder.append_basic_block("done")
+        builder.cbranch(enters, body, done)
+        builder.position_at_end(body)
+        held = [builder.phi(value.type) for value in start]
+        found, again = step(held)
+        builder.cbranch(again, body, done)
+        builder.position_at_end(done)
+        last = [builder.phi(value.type) for value in start]
+        for begin, end, *phis in zip(start, found, held, last, strict=True):
+            for phi in phis:
+                phi.add_incoming(begin, before)
+                phi.add_incoming(end, body)
+        return last
+
     # Numbers and places
 
     def number(self, value: Any) -> Any:

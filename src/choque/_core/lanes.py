@@ -96,12 +96,15 @@ def compare_eight(columns: Array, at: Int, stride: Int, asked: Array, own: Int, 
     return mask
 
 
-def _append_pairs(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any) -> Any:
+def _append_pairs(
+    code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any, last: Any = None
+) -> Any:
     others, own = code.eight_words(words, at), code.splat(own)
     if code.has_avx2:
         others = code.packed(others, mask, "for_keys")
-    is_smaller = code.builder.icmp_unsigned("<", others, own)
-    first, second = code.builder.select(is_smaller, others, own), code.builder.select(is_smaller, own, others)
+    compare, zero = code.builder.icmp_unsigned, I64(0)
+    goes_first = compare("<", others, own) if last is None else compare("!=", last, zero)
+    first, second = code.builder.select(goes_first, others, own), code.builder.select(goes_first, own, others)
     code.write_keys(first, second, mask, chunk, written)
     return code.builder.ctpop(mask)
 
@@ -121,17 +124,7 @@ def append_pairs(chunk: Array, written: Int, words: Array, at: Int, own: Word, m
     return count
 
 
-def _append_answers(code: Code, chunk: Any, written: Any, words: Any, at: Any, own: Any, mask: Any, last: Any) -> Any:
-    others, own = code.eight_words(words, at), code.splat(own)
-    if code.has_avx2:
-        others = code.packed(others, mask, "for_keys")
-    is_last = code.builder.icmp_unsigned("!=", last, I64(0))
-    first, second = code.builder.select(is_last, others, own), code.builder.select(is_last, own, others)
-    code.write_keys(first, second, mask, chunk, written)
-    return code.builder.ctpop(mask)
-
-
-@operation(_append_answers)
+@operation(_append_pairs)
 def append_answers(chunk: Array, written: Int, words: Array, at: Int, own: Word, mask: Int, last: Int) -> int:
     """Write own << 32 | words[at + k] for all bits k of ``mask``, or the other way round if ``last`` is not 0.
 
@@ -330,43 +323,28 @@ def columns_of_eight(records: Array, order: Array, at: Int, columns: Array, base
 
 def _survey_lanes(code: Code, lower: Any, upper: Any, first: Any, blocks: Any, out: Any) -> Any:
     builder, vector = code.builder, lower.vector
-    before = builder.block
-    body, done = builder.append_basic_block("body"), builder.append_basic_block("done")
     infinite = float("inf")
     start = [ir.Constant(vector, [value] * LANES) for value in (infinite,) * 3 + (-infinite,) * 3 + (0.0,) * 3]
-    start.append(ir.Constant(V8I, [0] * LANES))
-    builder.cbranch(builder.icmp_signed(">", blocks, I64(0)), body, done)
 
-    builder.position_at_end(body)
-    step = builder.phi(I64)
-    held = [builder.phi(each.type) for each in start]
-    new: list[Any] = [None] * 9
-    wrong = held[9]
-    at = code.plus(first, code.times(step, BLOCK))
-    for part in range(3):
-        here = code.plus(at, LANES * part)
-        low, high = code.eight(lower, here), code.eight(upper, here)
-        edge = builder.fsub(high, low)
-        for place, order, one in ((part, "<", low), (3 + part, ">", low), (6 + part, ">", edge)):
-            new[place] = builder.select(builder.fcmp_ordered(order, one, held[place]), one, held[place])
-        wrong = builder.or_(wrong, builder.sext(builder.fcmp_unordered(">", low, high), V8I))
-    new.append(wrong)
-    following = code.plus(step, 1)
-    builder.cbranch(builder.icmp_signed("<", following, blocks), body, done)
-    for phi, begin, end in zip([step, *held], [I64(0), *start], [following, *new], strict=True):
-        phi.add_incoming(begin, before)
-        phi.add_incoming(end, body)
+    def survey(held: list[Any]) -> tuple[list[Any], Any]:
+        step, *new, wrong = held
+        at = code.plus(first, code.times(step, BLOCK))
+        for part in range(3):
+            here = code.plus(at, LANES * part)
+            low, high = code.eight(lower, here), code.eight(upper, here)
+            edge = builder.fsub(high, low)
+            for place, order, one in ((part, "<", low), (3 + part, ">", low), (6 + part, ">", edge)):
+                new[place] = builder.select(builder.fcmp_ordered(order, one, new[place]), one, new[place])
+            wrong = builder.or_(wrong, builder.sext(builder.fcmp_unordered(">", low, high), V8I))
+        following = code.plus(step, 1)
+        return [following, *new, wrong], builder.icmp_signed("<", following, blocks)
 
-    builder.position_at_end(done)
-    for place in range(10):
-        last = builder.phi(start[place].type)
-        last.add_incoming(start[place], before)
-        last.add_incoming(new[place], body)
-        held[place] = last
+    enters = builder.icmp_signed(">", blocks, I64(0))
+    _, *found, wrong = code.repeat([I64(0), *start, ir.Constant(V8I, [0] * LANES)], enters, survey)
     for place in range(9):
-        code.store(held[place], out, LANES * place)
+        code.store(found[place], out, LANES * place)
     every = ir.IntType(32 * LANES)
-    return builder.zext(builder.icmp_unsigned("!=", builder.bitcast(held[9], every), every(0)), I64)
+    return builder.zext(builder.icmp_unsigned("!=", builder.bitcast(wrong, every), every(0)), I64)
 
 
 @operation(_survey_lanes)
@@ -427,3 +405,46 @@ def near_eight(
         square = (x[at + lane] - own_x) ** 2 + (y[at + lane] - own_y) ** 2 + (z[at + lane] - own_z) ** 2
         mask |= bool(square < inner) << lane | bool(square < outer) << (8 + lane)
     return mask
+
+
+def _farthest_row(code: Code, points: Any, first: Any, last: Any, *direction: Any) -> Any:
+    builder = code.builder
+    axes, last_eight = [code.splat(value) for value in direction], builder.sub(last, I64(LANES))
+
+    def compare(held: list[Any]) -> tuple[list[Any], Any]:
+        row, highest, best = held
+        eight, height = code.load(points, code.times(row, 3), ir.VectorType(points.element, 3 * LANES)), None
+        for axis in range(3):
+            part = builder.fmul(code.shuffle(eight, eight, list(range(axis, 3 * LANES, 3))), axes[axis])
+            height = part if height is None else builder.fadd(height, part)
+        is_higher = builder.fcmp_ordered(">", height, highest)
+        place = code.splat(builder.trunc(builder.sub(row, first), I32))
+        place = builder.add(place, ir.Constant(V8I, list(range(LANES))))
+        following = code.plus(row, LANES)
+        following = builder.select(builder.icmp_signed("<", following, last_eight), following, last_eight)
+        new = [following, builder.select(is_higher, height, highest), builder.select(is_higher, place, best)]
+        return new, builder.icmp_signed("<", row, last_eight)
+
+    lowest = ir.Constant(points.vector, [-float("inf")] * LANES)
+    _, tops, places = code.repeat([first, lowest, ir.Constant(V8I, [0] * LANES)], I1(1), compare)
+    top = tops
+    for distance in (4, 2, 1):
+        other = code.shuffle(top, top, [lane ^ distance for lane in range(LANES)])
+        top = builder.select(builder.fcmp_ordered(">", top, other), top, other)
+    is_top, none = builder.fcmp_ordered("==", tops, top), ir.Constant(V8I, [2**31 - 1] * LANES)
+    found = code.call("llvm.vector.reduce.smin.v8i32", I32, [builder.select(is_top, places, none)])
+    return code.plus(first, builder.zext(found, I64))
+
+
+@operation(_farthest_row)
+def farthest_row(points: Array, first: Int, last: Int, x: Real, y: Real, z: Real) -> int:
+    """Return the first of the rows first … last − 1 of ``points`` (n, 3) that is farthest along (x, y, z).
+
+    There are at least eight rows. The heights are x·p₀ + y·p₁ + z·p₂ in this order.
+    """
+    best, highest = first, -np.inf
+    for row in range(first, last):
+        height = points[row, 0] * x + points[row, 1] * y + points[row, 2] * z
+        if height > highest:
+            best, highest = row, height
+    return int(best)

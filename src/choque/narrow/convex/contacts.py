@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import memory as memory_of_calls
 from choque._core.kernel import kernel
 from choque._core.pair_keys import pack_pairs
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Integer, Pairs
 from choque._core.vector import add, along, dot, length, point_of, scaled, store, subtract
 from choque.narrow.convex.cores import Cores, cores_of_shapes, support
-from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, probe_pairs
+from choque.narrow.convex.probe import CONTACT, SAFE_GAP, SHALLOW, Probe, probe_pairs
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import PLANE, Shapes
 
@@ -69,13 +70,15 @@ def convex_contacts(shapes: Shapes, found: ContactArrays, thread_count: int, mem
         )
         return
     axes: Axes = memory.setdefault("axes", Axes())
-    probe = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows))
+    buffers = Probe.empty(count, memory_of_calls.empty)
+    probe = probe_pairs(cores, places, CONTACT, thread_count, axes.recall(rows), buffers)
     axes.remember(rows, probe.axis)
     found.point_count[:] = probe.overlaps
-    found.normal[:] = probe.normal
-    found.points[:, 0] = probe.middle
-    np.negative(probe.depth, out=found.separations[:, 0], casting="same_kind")
-    found.features[:, 0] = 0
+    hits = np.flatnonzero(probe.overlaps)
+    found.normal[hits] = probe.normal[hits]
+    found.points[hits, 0] = probe.middle[hits]
+    found.separations[hits, 0] = -probe.depth[hits]
+    found.features[hits, 0] = 0
 
 
 def _keys(pairs: Pairs) -> NDArray[np.int64]:

@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core import memory
 from choque._core.kernel import helper, kernel
+from choque._core.lane_code import LANES
+from choque._core.lanes import farthest_row
 from choque._core.threads import over_ranges
 from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector
@@ -71,18 +74,18 @@ def cores_of_shapes(
     solids = Solids(shapes.kind, shapes.position, shapes.rotation, shapes.size, hull, hulls.points, hulls.first)
     over_ranges(_fill_shapes, len(bodies), thread_count, bodies, solids, cores)
     if triangles is not None:
-        cores = joined(cores, _triangle_cores(triangles, cores.graph))
+        cores = joined(cores, cores_of_points(triangles, triangles.mean(axis=1), cores.graph))
     return cores, place_of[pairs]
 
 
-def _triangle_cores(corners: NDArray[np.float64], graph: Rows) -> Cores:
-    """Return triangles (t, 3, 3) as cores around their centres."""
-    middle = corners.mean(axis=1)
-    spans = np.full((len(corners), 3), -1, np.int64)
-    spans[:, 0] = 3 * np.arange(len(corners))
-    spans[:, 1] = spans[:, 0] + 3
-    place = np.concatenate((middle, np.zeros((len(corners), 1))), axis=1)
-    return Cores((corners - middle[:, np.newaxis]).reshape(-1, 3), spans, place, graph)
+def cores_of_points(points: NDArray[np.float64], center: NDArray[np.float64], graph: Rows) -> Cores:
+    """Return bodies given by their ``points`` (n, v, 3) in the world as cores around their ``center`` (n, 3)."""
+    count, size = points.shape[:2]
+    spans = np.full((count, 3), -1, np.int64)
+    spans[:, 0] = size * np.arange(count)
+    spans[:, 1] = spans[:, 0] + size
+    place = np.concatenate((center, np.zeros((count, 1))), axis=1)
+    return Cores((points - center[:, np.newaxis]).reshape(-1, 3), spans, place, graph)
 
 
 def cores_of_hulls(posed: Posed, thread_count: int = 1, pairs: Pairs | None = None) -> Cores:
@@ -140,7 +143,7 @@ def _empty_cores(counts: NDArray[np.int64], hulls: Hulls) -> Cores:
     spans[:, 1] = np.cumsum(counts)
     spans[:, 0] = spans[:, 1] - counts
     total = int(counts.sum())
-    return Cores(np.empty((total, 3)), spans, np.empty((len(counts), 4)), hulls.graph)
+    return Cores(memory.empty((total, 3), np.float64), spans, np.empty((len(counts), 4)), hulls.graph)
 
 
 @helper
@@ -233,6 +236,8 @@ def support(points: Floats, spans: Rows, graph: Rows, body: Integer, direction: 
 def scan(points: Floats, first: Integer, last: Integer, direction: Vector) -> Integer:
     """Return the first of the rows first … last − 1 that lies farthest along ``direction``."""
     x, y, z = direction
+    if last - first >= LANES:
+        return farthest_row(points, first, last, x, y, z)
     best, highest = first, -np.inf
     for row in range(first, last):
         height = points[row, 0] * x + points[row, 1] * y + points[row, 2] * z

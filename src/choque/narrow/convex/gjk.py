@@ -85,7 +85,8 @@ def gjk_pair(
         reach = max(reach, dot(a, a))
         progress = dot(nearest, a)
         proof = progress * progress if progress > 0 else 0.0
-        if proof > gap * gap * size and proof > TOUCHING * TOUCHING * reach * size:
+        is_clear = proof > TOUCHING * TOUCHING * reach * size
+        if proof > gap * gap * size and is_clear:
             verdict = BEYOND
             break
         if count > 0 and (
@@ -94,8 +95,7 @@ def gjk_pair(
             or (count > 1 and a_one == c_one and a_other == c_other)
             or (count > 2 and a_one == d_one and a_other == d_other)
         ):
-            if proof > TOUCHING * TOUCHING * reach * size:
-                verdict = APART
+            verdict = APART if is_clear else MEETING
             break
         if count == 0:
             point, part = a, 1
@@ -113,8 +113,7 @@ def gjk_pair(
                 break
         shrunk = dot(point, point)
         if count > 0 and not shrunk < size:
-            if proof > TOUCHING * TOUCHING * reach * size:
-                verdict = APART
+            verdict = APART if is_clear else MEETING
             break
         nearest, size = point, shrunk
         # Keep the corners of the part, the newest first: b, c and d are what the next step finds.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
+from choque._core.lanes import prefetch
 from choque._core.threads import ranges, run
 from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, add, along, cross, dot, length, point_of, scaled, store, subtract, unit
-from choque.narrow.convex.cores import Cores, support
+from choque.narrow.convex.cores import SCAN_LIMIT, Cores, scan, support
 from choque.narrow.convex.epa import FULL, Polytope, epa_pair, new_polytope
 from choque.narrow.convex.gjk import (
     APART,
@@ -32,6 +34,9 @@ VERDICT, DISTANCE, CONTACT, DEPTH = range(4)
 BLOCK = 64
 """Number of pairs that go through a stage together. GJK, EPA and patches do not fit into the instruction cache at the
 same time, so each stage runs over a whole block. The vertices of a block stay in the data cache."""
+
+AHEAD = 2
+"""The vertices of the pair this many places on are fetched while GJK decides a pair: bodies lie anywhere in memory."""
 
 CAPACITIES = (96, 1_024, 16_384)
 """Maximum numbers of corners of a polytope: the first is nearly always enough, the others are tried in turn."""
@@ -68,20 +73,12 @@ class Probe(NamedTuple):
     """(k,) whether EPA needs a larger polytope."""
 
     @classmethod
-    def empty(cls, count: int) -> Self:
-        """Return arrays for ``count`` pairs; the system provides their memory when it is written to."""
-        return cls(
-            meets=np.zeros(count, np.uint8),
-            depth=np.zeros(count),
-            normal=np.zeros((count, 3)),
-            first=np.zeros((count, 3)),
-            second=np.zeros((count, 3)),
-            iterations=np.zeros((count, 2), np.int64),
-            axis=np.zeros((count, 3)),
-            overlaps=np.zeros(count, np.uint8),
-            middle=np.zeros((count, 3)),
-            is_full=np.zeros(count, np.uint8),
-        )
+    def empty(cls, count: int, make: Callable[..., Any] = np.zeros) -> Self:
+        """Return arrays for ``count`` pairs, as ``make(shape, dtype)`` returns them."""
+        meets, overlaps, is_full = (make(count, np.uint8) for _ in range(3))
+        normal, first, second, axis, middle = (make((count, 3), np.float64) for _ in range(5))
+        depth, iterations = make(count, np.float64), make((count, 2), np.int64)
+        return cls(meets, depth, normal, first, second, iterations, axis, overlaps, middle, is_full)
 
     def part(self, first: int, last: int) -> Self:
         """Return views of the rows first … last − 1."""
@@ -178,8 +175,14 @@ def _judge(
     meets, iterations, axis = found.meets, found.iterations, found.axis
     verdicts, counts, founds, corners, corner_rows = block
     stops_early = wanted in (VERDICT, CONTACT)
+    points, spans = cores.points, cores.spans
     for pair in range(start, stop):
         slot = pair - start
+        for column in range(2):
+            body = rows[min(pair + AHEAD, len(rows) - 1), column]
+            first, last = spans[body, 0], spans[body, 1]
+            for number in range(3 * first, 3 * min(last, first + SCAN_LIMIT), 8):
+                prefetch(points, number)
         one, other = rows[pair, 0], rows[pair, 1]
         reach = place[one, 3] + place[other, 3]
         meets[pair] = 0
@@ -307,12 +310,9 @@ def middle_of_patch(
 def _flat_part(points: Floats, spans: Rows, body: Integer, normal: Vector) -> tuple[int, int, int, float]:
     """Return the number of corners that are farthest along ``normal``, the first and last of them, and their level."""
     begin, end = spans[body, 0], spans[body, 1]
-    farthest, highest = begin, -math.inf
-    for row in range(begin, end):
-        height = dot(point_of(points, row), normal)
-        if height > highest:
-            farthest, highest = row, height
-    level = highest - LEVEL * length(point_of(points, farthest))
+    farthest = scan(points, begin, end, normal)
+    corner = point_of(points, farthest)
+    level = dot(corner, normal) - LEVEL * length(corner)
     first = last = farthest
     count = 0
     for row in range(begin, end):

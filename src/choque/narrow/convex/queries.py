@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core.threads import block_supply, resolve_count, run
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.narrow.convex.cores import Cores, cores_of_hulls, joined
+from choque.narrow.convex.cores import Cores, cores_of_hulls, cores_of_points, joined
 from choque.narrow.convex.probe import DEPTH, DISTANCE, VERDICT, Probe, probe_pairs
 from choque.narrow.hulls import Hulls, Posed
 from choque.narrow.solids import LARGEST
@@ -250,12 +250,4 @@ def _as_cores(bodies: Convex, name: str, thread_count: int) -> tuple[Cores, bool
             f"Vertex {vertex} of body {body} of {name} is {points[body, vertex].tolist()}; it must be finite, and "
             f"within ±{LARGEST:g}."
         )
-    count, size = points.shape[:2]
-    spans = np.empty((count, 3), np.int64)
-    spans[:, 0] = np.arange(count) * size
-    spans[:, 1] = spans[:, 0] + size
-    spans[:, 2] = -1
-    place = np.zeros((count, 4))
-    place[:, :3] = points[:, 0]
-    points = np.ascontiguousarray((points - points[:, :1]).reshape(-1, 3))
-    return Cores(points, spans, place, np.ones(1, np.int64)), is_single
+    return cores_of_points(points, points[:, 0], np.ones(1, np.int64)), is_single
