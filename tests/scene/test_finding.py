@@ -8,13 +8,15 @@ import pytest
 
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
-from choque.scene.files import DEFAULT_COUNT, is_generator
+from choque.scene.files import is_generator
+from choque.scene.generators import DEFAULT_COUNT
 
 
 def test_a_word_is_a_generator_a_built_in_scene_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert len(scene.find_bodies("gas:7", seed=3, n=9).bodies.take(~scene.find_bodies("gas:7").bodies.static)) == 7
     assert scene.find_bodies("gas").parameters["n"] == DEFAULT_COUNT
+    assert scene.read("stack").parameters["n"] == 10  # the number of a scene that is best seen with few
     assert scene.find_bodies("gas", n=5).parameters["n"] == 5
     assert scene.find_bodies("gas:7", seed=3).seed == 3
     for word in ("bowling", "bowling.toml", "bowling.xml"):

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from choque.errors import ChoqueError, InvalidInput, MissingExtra
 from choque.record import BodyTable, Poses, Recorder, Recording
 from choque.scene import Camera
-from choque.studio.film import Look, axis_boxes, captioned, draw_frame, film_frames, make_film, oriented_boxes, rate_of
+from choque.studio.film import Look, captioned, draw_frame, film_frames, make_film, rate_of
 from choque.studio.glow import Glow
 from choque.studio.png import png_bytes
 from choque.studio.stage.camera import VIEW_ANGLE, Follower, directions, framing
+from choque.studio.stage.extents import axis_boxes, oriented_boxes
 from choque.studio.stage.graphics import require_graphics
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
 from choque.studio.stage.stage import WorldStage

@@ -24,9 +24,6 @@ BUILT_IN = Path(__file__).parent / "built_in"
 SORTS = ("boxes", "bodies", "built-in")
 """The sorts of scenes that have a name."""
 
-DEFAULT_COUNT = 1_000
-"""How many bodies a generator makes if the number is not given."""
-
 
 class SceneFormat(NamedTuple):
     """A file format of scenes: how it is read, and how it is written, if it can be."""
@@ -99,7 +96,7 @@ def find_bodies(
     if is_generator(word):
         if colon and not number.isdecimal():
             raise InvalidInput(f"The scene is {word!r}; write the number of bodies as in mixed-box:1000.")
-        count = int(number) if colon else DEFAULT_COUNT if n is None else n
+        count = int(number) if colon else body_scenes.GENERATORS.usual_count(name) if n is None else n
         return body_scenes.bodies(name, count, seed=0 if seed is None else seed, **parameters)
     given = [key for key, value in {"n": n, "seed": seed, **parameters}.items() if value is not None]
     if given:
@@ -125,7 +122,11 @@ def find_boxes(word: str | os.PathLike[str], *, frame: int = 0, **parameters: An
     word = os.fspath(word)
     name, _, number = word.partition(":")
     if name in box_scenes.GENERATORS and not Path(word).exists():
-        given = {"n": int(number) if number.isdecimal() else DEFAULT_COUNT, "frames": frame + 1, **parameters}
+        given = {
+            "n": int(number) if number.isdecimal() else box_scenes.GENERATORS.usual_count(name),
+            "frames": frame + 1,
+            **parameters,
+        }
         return box_scenes.generate(name, given.pop("n"), **given)
     if parameters:
         raise InvalidInput(f"{', '.join(parameters)} was given with {word!r}, which is not a generator of boxes.")
@@ -142,9 +143,9 @@ def read(path: str | os.PathLike[str]) -> Scene:
 
     ``.toml`` files hold bodies, and so do the ``.xml`` files of the Fingsics engine. Files of boxes are scenes of one
     frame, or of many, which are memory-mapped. A word that is not a file is the name of a built-in scene, with or
-    without the suffix of its file, or a generator of bodies with their number, as in ``"mixed-box:1000"``.
+    without the suffix of its file, or a generator of bodies, with or without their number: ``"mixed-box:1000"``.
     """
-    if ":" in str(path) and is_generator(str(path)):
+    if is_generator(str(path)):
         return find_bodies(path)
     path = _found(Path(path))
     suffix = lower_suffix(path)
@@ -198,11 +199,6 @@ def _found(path: Path) -> Path:
         return files[name]
     if path.suffix:
         return path
-    if path.name in body_scenes.GENERATORS:
-        raise UnreadableFile(
-            f"There is no file {path}; {path.name!r} is a generator, so give the number of bodies: "
-            f"choque.scene.bodies({path.name!r}, n)."
-        )
     raise UnreadableFile(f"There is no file {path}, and no built-in scene of that name. {_hint(path.name, files)}")
 
 

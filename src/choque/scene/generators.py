@@ -14,6 +14,19 @@ from choque.errors import InvalidInput
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+DEFAULT_COUNT = 1_000
+"""How many boxes or bodies a generator makes if no number is given, unless it was marked by `usually`."""
+
+
+def usually(count: int) -> Callable[[Function], Function]:
+    """Mark a generator whose scene is best seen with ``count`` bodies, the number where none is given."""
+
+    def mark(function: Function) -> Function:
+        function.__dict__["usual_count"] = count
+        return function
+
+    return mark
+
 
 class Generators(Registry[Function]):
     """A registry of generators, which also describes their parameters."""
@@ -22,6 +35,10 @@ class Generators(Registry[Function]):
         """Return the parameters of ``name`` with their defaults."""
         signature = inspect.signature(self.find(name))
         return {key: entry.default for key, entry in signature.parameters.items() if entry.kind is entry.KEYWORD_ONLY}
+
+    def usual_count(self, name: str) -> int:
+        """Return how many ``name`` makes where no number is given."""
+        return int(getattr(self.find(name), "usual_count", DEFAULT_COUNT))
 
     def completed(self, name: str, given: Mapping[str, object]) -> dict[str, object]:
         """Return all parameters of ``name``: those ``given``, and the defaults of the others."""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.files.atomic import beside, replacing
-from choque.narrow.shapes import CAPSULE, CONVEX, MESH, SPHERE, TILE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
 from choque.studio.glow import Glow, glow_of
@@ -28,63 +27,12 @@ from choque.studio.page.overlays import OVERLAYS, Options
 from choque.studio.palette import quiet
 from choque.studio.png import png_bytes
 from choque.studio.stage.camera import Follower, around_course
+from choque.studio.stage.extents import axis_boxes, oriented_boxes
 from choque.studio.stage.graphics import check_size
 from choque.studio.stage.raster import RasterStage
 from choque.studio.stage.stage import BOX_COLOR, ORIENTED_COLOR
 from choque.world.detection import Detection
 from choque.world.settings import Settings
-
-_SIGNS = np.array([[(corner >> axis & 1) * 2 - 1 for axis in range(3)] for corner in range(8)], np.float32)
-
-
-def oriented_boxes(cast: BodyTable, poses: Poses, *, tiles: bool = False) -> NDArray[np.float32]:
-    """Return the corners (m, 8, 3) of the oriented boxes of all drawn bodies; tiles only with ``tiles``."""
-    rows = _boxed(cast)
-    rows = rows if tiles else rows[cast.kind[rows] != TILE]
-    middle, half = _local_boxes(cast, rows)
-    local = middle[:, np.newaxis] + half[:, np.newaxis] * _SIGNS
-    turned = np.einsum("nij,nkj->nki", poses.rotation[rows], local)
-    corners: NDArray[np.float32] = (turned + poses.position[rows, np.newaxis]).astype(np.float32)
-    return corners
-
-
-def axis_boxes(cast: BodyTable, poses: Poses) -> NDArray[np.float32]:
-    """Return the corners (m, 8, 3) of the axis-aligned boxes of all drawn bodies.
-
-    Boxes of spheres and capsules are tight; those of convex bodies bound their oriented boxes.
-    """
-    rows = _boxed(cast)
-    corners = oriented_boxes(cast, poses, tiles=True)
-    lower, upper = corners.min(axis=1), corners.max(axis=1)
-    kind, place = cast.kind[rows], poses.position[rows]
-    round_rows = np.isin(kind, (SPHERE, CAPSULE))
-    along = np.where((kind == CAPSULE)[:, np.newaxis], np.abs(poses.rotation[rows, :, 2]), 0.0)
-    reach = along * cast.size[rows, 1:2] / 2 + cast.size[rows, :1]
-    lower = np.where(round_rows[:, np.newaxis], place - reach, lower)
-    upper = np.where(round_rows[:, np.newaxis], place + reach, upper)
-    middle, half = (lower + upper) / 2, (upper - lower) / 2
-    return (middle[:, np.newaxis] + half[:, np.newaxis] * _SIGNS).astype(np.float32)
-
-
-def _boxed(cast: BodyTable) -> NDArray[np.intp]:
-    return np.flatnonzero(cast.drawn & np.isin(cast.kind, (SPHERE, CAPSULE, TILE, CONVEX, MESH)))
-
-
-def _local_boxes(cast: BodyTable, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return centers and half sides (m, 3) of the boxes of bodies, in their own frames."""
-    kind, size = cast.kind[rows], cast.size[rows]
-    middle, half = np.zeros((len(rows), 3), np.float32), np.repeat(size[:, :1], 3, axis=1)
-    half[kind == CAPSULE, 2] += size[kind == CAPSULE, 1] / 2
-    tile = kind == TILE
-    half[tile] = np.column_stack((size[tile, 0] / 2, np.zeros(np.count_nonzero(tile)), size[tile, 1] / 2))
-    has_points = (kind == CONVEX) | (kind == MESH)
-    for hull in np.unique(cast.hull[rows][has_points]).tolist():
-        points, _ = cast.hull_mesh(hull)
-        these = has_points & (cast.hull[rows] == hull)
-        lower, upper = points.min(axis=0), points.max(axis=0)
-        middle[these], half[these] = size[these] * (lower + upper) / 2, size[these] * (upper - lower) / 2
-    return middle, half
-
 
 RATES = (25, 30, 60, 120)
 """Allowed frame rates of a film."""
@@ -275,7 +223,7 @@ class _Painter:
         stage, frames, look = self._stage, self._frames, self._look
         cast, poses = frames.bodies(index), frames.frame(index)
         if self._glow is None or cast is not self._cast:
-            self._glow, self._cast = glow_of(cast, poses), cast
+            self._glow, self._cast = glow_of(cast), cast
             self._shown = replace(cast, color=quiet(cast.color, cast.static)) if look.quiet else cast
         time = index / frames.frames_per_second
         self._glow.advance(time, poses.position)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from choque._core.pair_keys import pack_pairs
 from choque._core.types import Keys
 from choque.narrow import Contacts
-from choque.record import BodyTable, Poses
+from choque.record import BodyTable
 from choque.studio.palette import GLOW, SPARK, Colors, blended
-from choque.studio.stage.camera import outline
+from choque.studio.stage.extents import typical_size
 
 FADE = 0.22
 """Time constant of the light after a collision [s]."""
@@ -156,8 +156,6 @@ class Glow:
         self._known, self._hits = self._known[:0], NO_HITS
 
 
-def glow_of(cast: BodyTable, poses: Poses) -> Glow:
+def glow_of(cast: BodyTable) -> Glow:
     """Return the light of bodies, dark at first; sparks have about the length of a typical body."""
-    _, reach = outline(cast, poses)
-    sizes = reach[reach > 0.0]
-    return Glow(cast.static, float(np.median(sizes)) if len(sizes) else 1.0)
+    return Glow(cast.static, typical_size(cast))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from choque.narrow.shapes import PLANE, TILE
 from choque.record import BodyTable, Poses
-from choque.studio.stage.camera import UPRIGHT, extent, outline
+from choque.studio.stage.camera import UPRIGHT, extent
+from choque.studio.stage.extents import outline
 
 FLOOR = 0.8
 """A tile whose normal has more than this share of the vertical is a floor, which is never left out."""

@@ -9,11 +9,12 @@ import numpy as np
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, UPRIGHT
 from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres, tiles
-from choque.scene.generators import BodyRequest
+from choque.scene.generators import BodyRequest, usually
 
 PIN, HEIGHT, APART, BALL = 0.4, 1.6, 1.1, 0.9
 
 
+@usually(55)
 def pins(request: BodyRequest, *, speed: float = 18.0) -> BodyColumns:
     """A ball rolls at ``speed`` down an alley into pins that stand in a triangle, one more in each row."""
     speed = check.positive(speed, "speed")

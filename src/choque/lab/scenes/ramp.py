@@ -9,11 +9,12 @@ import numpy as np
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, bright_colors
 from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join, tiles
-from choque.scene.generators import BodyRequest
+from choque.scene.generators import BodyRequest, usually
 
 WIDTH, RADIUS, PITCH = 20.0, 0.5, 2.0
 
 
+@usually(40)
 def ramp(request: BodyRequest, *, angle: float = 30.0, elasticity: float = 0.4) -> BodyColumns:
     """Balls and lying capsules in turn slide down a slope of ``angle`` degrees and run out on a flat floor."""
     angle, elasticity = check.number(angle, "angle", 1.0, 80.0), check.number(elasticity, "elasticity", 0.0, 1.0)

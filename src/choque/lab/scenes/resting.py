@@ -23,11 +23,12 @@ from choque.scene.body_scenes.columns import (
     spheres,
     tiles,
 )
-from choque.scene.generators import BodyRequest
+from choque.scene.generators import BodyRequest, usually
 
 FLOOR = (110, 110, 110)
 
 
+@usually(210)
 def pyramid(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
     """Cubes in one plane, each row one shorter than the row below it; 5,050 of them have 100 in the lowest row."""
     friction, count = check.number(friction, "friction", 0.0), request.body_count
@@ -62,6 +63,7 @@ def _cubes(request: BodyRequest, position: NDArray[np.float64], friction: float)
     )
 
 
+@usually(10)
 def stack(request: BodyRequest, *, ratio: float = 1.0) -> BodyColumns:
     """Cubes one upon another; the topmost is ``ratio`` times as heavy as the others."""
     ratio, count = check.positive(ratio, "ratio"), request.body_count
@@ -76,6 +78,7 @@ def stack(request: BodyRequest, *, ratio: float = 1.0) -> BodyColumns:
     )
 
 
+@usually(40)
 def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
     """Dominoes in a row; the first is pushed over, and the others follow."""
     gap, count = check.number(gap, "gap", 0.25, 0.9), request.body_count
@@ -100,6 +103,7 @@ def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
     )
 
 
+@usually(200)
 def hopper(request: BodyRequest, *, angle: float = 40.0, rolling: float = 0.01) -> BodyColumns:
     """Balls run through a funnel of four slopes of ``angle`` degrees and heap up on the ground below it."""
     angle, count = check.number(angle, "angle", 20.0, 70.0), request.body_count
@@ -128,6 +132,7 @@ def _tilts(angle: float, axis: int) -> np.ndarray:
     return tilts
 
 
+@usually(400)
 def rubble(request: BodyRequest, *, friction: float = 0.6) -> BodyColumns:
     """Balls, capsules, boxes and octahedra, turned every way, fall into an open box and come to rest."""
     friction, count = check.number(friction, "friction", 0.0), request.body_count
@@ -154,6 +159,7 @@ def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float)
     )
 
 
+@usually(400)
 def washer(request: BodyRequest, *, speed: float = 60.0) -> BodyColumns:
     """Bodies of all kinds are stirred in a drum by a cross that turns at ``speed`` degrees a second."""
     speed, count = check.number(speed, "speed", -360.0, 360.0), request.body_count
@@ -208,6 +214,7 @@ def _landscape(width: float, height: float, random: np.random.Generator) -> Mesh
     return Mesh(np.stack((x, y, z), axis=-1).reshape(-1, 3), faces)
 
 
+@usually(20)
 def conveyor(request: BodyRequest, *, speed: float = 2.0) -> BodyColumns:
     """Boxes ride on a belt, whose surface runs at ``speed``, and fall off its end."""
     speed, count = check.number(speed, "speed", -20.0, 20.0), request.body_count

@@ -16,6 +16,7 @@ from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 from choque.record import BodyTable, Poses
 from choque.studio.meshes import Mesh
 from choque.studio.palette import GRID, GROUND, HORIZON, SKY
+from choque.studio.stage.extents import local_boxes
 from choque.studio.stage.quaternions import quaternions
 from choque.studio.stage.stage import LIGHT
 from choque.studio.surroundings import Surroundings
@@ -230,12 +231,7 @@ def _first_surfaces(cast: BodyTable, poses: Poses, around: Surroundings, place: 
 
 def _spread(cast: BodyTable, poses: Poses, rows: NDArray[np.intp]) -> Floats:
     """Return matrices (m, 3, 3) of ellipsoids with the extents of the bodies, in the axes of the world."""
-    size, kind = cast.size[rows].astype(np.float64), cast.kind[rows]
-    half = np.repeat(size[:, :1], 3, axis=1)
-    half[kind == CAPSULE, 2] += size[kind == CAPSULE, 1] / 2
-    for hull in np.unique(cast.hull[rows][kind == CONVEX]).tolist():
-        these = (kind == CONVEX) & (cast.hull[rows] == hull)
-        half[these] = size[these] * np.ptp(cast.hull_mesh(hull)[0], axis=0) / 2
+    half = local_boxes(cast, rows)[1].astype(np.float64)
     turn = poses.rotation[rows].astype(np.float64)
     spread: Floats = (turn * half[:, np.newaxis] ** 2) @ turn.transpose(0, 2, 1)
     return spread

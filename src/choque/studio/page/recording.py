@@ -300,7 +300,7 @@ def jumps(frames: Frames) -> dict[int, int]:
     for frame in range(0, count, stride):
         bodies, poses = frames.bodies(frame), frames.frame(frame)
         if glow is None or bodies is not cast:
-            cast, glow, light = bodies, glow_of(bodies, poses), np.zeros(len(bodies))
+            cast, glow, light = bodies, glow_of(bodies), np.zeros(len(bodies))
         glow.advance(frame / frames.frames_per_second, poses.position)
         found[frame] = int(np.count_nonzero(glow.light > light + FRESH))
         light = glow.light.copy()

@@ -187,7 +187,7 @@ class BodiesView(View):
     def _light_up(self, cast: BodyTable, poses: Poses) -> None:
         """Let bodies glow that collided since the last picture."""
         if self.glow is None or cast is not self._glowing:
-            self.glow, self._glowing, self._quiet = glow_of(cast, poses), cast, quiet(cast.color, cast.static)
+            self.glow, self._glowing, self._quiet = glow_of(cast), cast, quiet(cast.color, cast.static)
         self.glow.advance(self.time(), poses.position)
         for contacts in self.touched():
             self.glow.touch(self.time(), contacts)

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.narrow.shapes import CONVEX, MESH, PLANE, TILE
+from choque.narrow.shapes import PLANE
 from choque.record import BodyTable, Frames, Poses
 from choque.scene import Camera
+from choque.studio.stage.extents import outline
 
 VIEW_ANGLE = 45.0
 """Vertical field of view [degrees]."""
@@ -32,7 +33,7 @@ SLOWNESS = 0.7
 SLOW, CLOSEST = 0.15, 0.4
 """Such a camera leaves out bodies slower than this share of the fastest, and stays this share of its first distance."""
 
-MARGIN = 1.08
+MARGIN = 1.12
 """Size of a picture over the size of its content."""
 
 
@@ -168,25 +169,3 @@ def camera_at(position: NDArray[np.float64], target: NDArray[np.float64]) -> Cam
     ahead = -away / radius
     pitch, yaw = np.arcsin(np.clip(ahead[1], -1.0, 1.0)), np.arctan2(-ahead[0], -ahead[2])
     return Camera(radius, float(np.degrees(pitch)), float(np.degrees(yaw)))
-
-
-def outline(cast: BodyTable, poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return centers (k, 3) and radii (k,) of spheres that contain all drawn bodies; tiles by their corners."""
-    drawn = cast.drawn & (cast.kind != PLANE)
-    tiles, others = np.flatnonzero(drawn & (cast.kind == TILE)), np.flatnonzero(drawn & (cast.kind != TILE))
-    own = cast.size.astype(np.float64)
-    reach = own[others, 0] + own[others, 1] / 2
-    convex = np.isin(cast.kind[others], (CONVEX, MESH))
-    hull_reach = [np.linalg.norm(cast.hull_mesh(hull)[0], axis=1).max() for hull in range(len(cast.hull_first) - 1)]
-    if convex.any():
-        reach[convex] = np.array(hull_reach)[cast.hull[others[convex]]] * own[others[convex]].max(axis=1)
-    half = own[tiles, :2] / 2
-    corners = [
-        poses.position[tiles]
-        + (side * half[:, :1]) * poses.rotation[tiles, :, 0]
-        + (other * half[:, 1:]) * poses.rotation[tiles, :, 2]
-        for side in (-1, 1)
-        for other in (-1, 1)
-    ]
-    points = np.concatenate((*corners, poses.position[others])).astype(np.float64)
-    return points, np.concatenate((np.zeros(4 * len(tiles)), reach))

@@ -7,11 +7,12 @@ import numpy as np
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY
 from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres, tiles
-from choque.scene.generators import BodyRequest
+from choque.scene.generators import BodyRequest, usually
 
 BLADE, LOG, LENGTH, PITCH = 2.0, 0.9, 8.0, 2.0
 
 
+@usually(40)
 def bulldozer(request: BodyRequest, *, speed: float = 10.0) -> BodyColumns:
     """A static ball rolls at ``speed`` into logs that lie in a row on a floor; nothing slows it down."""
     speed = check.positive(speed, "speed")

@@ -9,11 +9,12 @@ import numpy as np
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, UPRIGHT
 from choque.scene.body_scenes.columns import BodyColumns, capsules, join
-from choque.scene.generators import BodyRequest
+from choque.scene.generators import BodyRequest, usually
 
 RADIUS, LENGTH = 0.45, 10.0
 
 
+@usually(242)
 def logs(request: BodyRequest, *, layer: int = 11, height: float = 20.0) -> BodyColumns:
     """Logs float in crossed layers of ``layer`` each; a thick one falls on them from ``height``."""
     layer, height = check.whole_number(layer, "layer", 1), check.positive(height, "height")
