@@ -9,12 +9,12 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from choque._core.kernel import announcement
+from choque._core.progress import Line
 
 
 def tell_place(settings: dict[str, Any], script: str) -> None:
     """Give a script its own path, which the gallery does not set, and keep words on compiling off its page."""
-    announcement.count = max(announcement.count, 1)
+    Line.listeners[:] = [lambda _: None]
     folder = Path(settings["src_dir"], settings["examples_dirs"][0])
     found = next(folder.resolve().rglob(Path(script).name))
     builtins.__file__ = str(found)  # type: ignore[attr-defined]

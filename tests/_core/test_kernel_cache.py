@@ -180,20 +180,38 @@ def test_data_of_older_sources_are_removed_after_a_while(
     assert not old.exists()
 
 
-def test_long_compiling_is_announced_again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_is_announced_with_a_count_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     from choque._core import kernel as kernels
+    from choque._core import progress
 
-    listener, own = kernels._Announcement(), SimpleNamespace()
+    listener, own, said = kernels._Announcement(), SimpleNamespace(), []
     monkeypatch.setattr(kernels, "_ours", [own])
+    monkeypatch.setattr(kernels, "FIRST_CALLS", {f"{__name__}.compile_three": 3})
     clock = iter(range(0, 60, 6))
     monkeypatch.setattr(kernels, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(kernels.troubles, "unkept", "")  # a full disk, as other tests plant it, silences the line
-    for _ in range(3):  # kernels of six seconds each
-        for dispatcher in (own, "of a user"):
-            listener.on_start(SimpleNamespace(data={"dispatcher": dispatcher}))
-            listener.on_end(SimpleNamespace(data={"dispatcher": dispatcher}))
-    assert capsys.readouterr().err.splitlines()[1:] == ["choque: 2 kernels compiled so far, in 12 s."]
-    assert (listener.count, listener.seconds) == (3, 18.0)
+    monkeypatch.setattr(kernels.troubles, "unkept", "")  # a full disk, as other tests plant it, changes the words
+
+    def compile_one(dispatcher: object) -> None:
+        listener.on_start(SimpleNamespace(data={"dispatcher": dispatcher}))
+        listener.on_end(SimpleNamespace(data={"dispatcher": dispatcher}))
+
+    with progress.sent_to(said.append):
+        compile_three(compile_one, own)
+        compile_one(own)
+        compile_one("of a user")
+    words = "compiling kernels for this machine, once: "
+    assert [each.removeprefix(words) for each in said if each] == [
+        "1 of 3, about 2 s",  # before anything is known of this machine
+        "2 of 3, about 12 s",  # kernels of six seconds each
+        "3 of 3, about 6 s",
+        "4",
+    ]
+    assert (listener.count, listener.seconds) == (4, 24.0)
+
+
+def compile_three(compile_one: Callable[[object], None], dispatcher: object) -> None:
+    for _ in range(3):
+        compile_one(dispatcher)
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")

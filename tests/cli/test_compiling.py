@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from choque._core import kernel
 from choque._core.kernel import announcement
 from choque.cli import _compiling as compiling
 from choque.cli._compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
@@ -39,7 +40,7 @@ def test_the_time_is_estimated_from_what_was_compiled(monkeypatch: pytest.Monkey
     assert Outlook(9, 21).missing == 12
     assert Outlook(9, 21).seconds == 24.0
     monkeypatch.setattr(announcement, "count", 0)
-    assert Outlook(9, 21).seconds == 12 * compiling.SECONDS_EACH
+    assert Outlook(9, 21).seconds == 12 * kernel.SECONDS_EACH
 
 
 def test_no_folder_without_kernels() -> None:

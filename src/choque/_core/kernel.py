@@ -21,6 +21,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from choque._core.kernel_cache import keep_on_disk, troubles
+from choque._core.progress import Line, count_words
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -112,39 +113,71 @@ def _compiled(function: Callable[Parameters, Result], options: dict[str, Any]) -
 _ours: WeakSet[Any] = WeakSet()
 """Kernels and parts; functions of users that Numba compiles in this process are not announced."""
 
-SILENCE = 10.0
-"""Seconds of compiling after which the number of kernels is printed again."""
+FIRST_CALLS = {
+    "choque._pairs.pairs": 7,
+    "choque._join.join": 10,
+    "choque.boxes._suppress.suppress": 5,
+    "choque.neighbors._find.find": 7,
+    "choque.world._world.World.step": 10,
+    "choque.dynamics.soft_step.response.SoftStep.respond": 16,
+    "choque.interest._areas.Areas.__init__": 9,
+    "choque.meshes._collide.collide": 8,
+}
+"""How many kernels a call compiles when it is the first one, about."""
+
+SECONDS_EACH = 0.5
+"""Typical time to compile one kernel, until this process has compiled some itself."""
 
 
 class _Announcement(event.Listener):
-    """Counts what this process compiles; prints a line when the first kernel is compiled, and every ten seconds."""
+    """Counts the kernels that this process compiles, and shows a line meanwhile."""
 
     def __init__(self) -> None:
         self.count = 0
         """Number of kernels that this process has compiled, without those that it loaded from disk."""
         self.seconds = 0.0
         """Time spent compiling them."""
-        self._depth, self._begin, self._said = 0, 0.0, 0.0
+        self._depth, self._begin = 0, 0.0
+        self._called: set[str] = set()
+        self._expected = 0
+        self._line = Line(at_once=True)
+
+    @property
+    def seconds_each(self) -> float:
+        """Mean time to compile a kernel."""
+        return self.seconds / self.count if self.seconds and self.count else SECONDS_EACH
 
     def on_start(self, event: Any) -> None:
         if event.data["dispatcher"] not in _ours:
             return
-        self.count += 1
         self._depth += 1
-        if self._depth == 1:
-            self._begin = perf_counter()
-        if self.count == 1 and not troubles.unkept:
-            print("choque: compiling kernels for this machine, once; later runs load them.", file=sys.stderr)  # noqa: T201
+        if self._depth > 1:  # a kernel compiles what it calls while it is compiled
+            return
+        self._begin = perf_counter()
+        self._expect()
+        left = (self._expected - self.count) * self.seconds_each
+        self.count += 1
+        if not troubles.unkept:  # that was said, and holds for every run
+            words = count_words(self.count, self._expected, left)
+            self._line.show(f"compiling kernels for this machine, once: {words}")
 
     def on_end(self, event: Any) -> None:
         if event.data["dispatcher"] not in _ours:
             return
         self._depth -= 1
-        if self._depth == 0:  # a kernel compiles what it calls while it is compiled
+        if self._depth == 0:
             self.seconds += perf_counter() - self._begin
-            if self.seconds - self._said >= SILENCE and not troubles.unkept:
-                self._said = self.seconds
-                print(f"choque: {self.count} kernels compiled so far, in {self.seconds:.0f} s.", file=sys.stderr)  # noqa: T201
+            self._line.remove()
+
+    def _expect(self) -> None:
+        """Note how many kernels the calls need that are under way."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+            if name in FIRST_CALLS and name not in self._called:
+                self._called.add(name)
+                self._expected = self.count + FIRST_CALLS[name]
+            frame = frame.f_back
 
 
 announcement = _Announcement()

@@ -19,7 +19,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -100,9 +100,9 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        stamp = Stamp(function)
-        self.files = KernelFiles(Path(self.cache_path), self._impl.filename_base, stamp)
-        self.shipped = KernelFiles(shipped_kernels.FOLDER, f"{function.__module__}.{self._impl.filename_base}", stamp)
+        base = self._impl.filename_base
+        self.files = KernelFiles(Path(self.cache_path), base, function)
+        self.shipped = KernelFiles(shipped_kernels.FOLDER, f"{function.__module__}.{base}", function)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the kernel for a signature from the user's cache or the wheel; None if it has to be compiled."""
@@ -144,9 +144,9 @@ class KernelCache(FunctionCache):
 class KernelFiles:
     """The index of one function, and a file of data for each signature, whose name has the digest of its content."""
 
-    def __init__(self, folder: Path, base: str, stamp: Stamp) -> None:
+    def __init__(self, folder: Path, base: str, function: Callable[..., Any]) -> None:
         self.folder, self.index = folder, folder / f"{base}.nbi"
-        self._base, self._stamp = base, stamp
+        self._base, self._function = base, function
 
     def load(self, key: Any) -> Any:
         """Return what was saved under a key; None if nothing was, or if sources have changed since."""
@@ -171,7 +171,7 @@ class KernelFiles:
             names = {}
         names[key] = name
         body: bytes = pickle.dumps(numba.__version__, protocol=-1)
-        body += dumps((self._stamp, names))  # type: ignore[no-untyped-call]
+        body += dumps((stamp_of(self._function), names))  # type: ignore[no-untyped-call]
         _write(self.index, body + _digest(body) + MARK)
         self._remove_others(set(names.values()))
 
@@ -210,7 +210,7 @@ class KernelFiles:
             stamp, names = pickle.load(stream)
         except (ImportError, AttributeError):  # a class of NamedTuple arguments has moved since
             return {}
-        return names if stamp == self._stamp else {}
+        return names if stamp == stamp_of(self._function) else {}
 
     def _require_whole(self, name: str, content: bytes) -> None:
         digest = name.removeprefix(f"{self._base}.").removesuffix(".nbc")
@@ -241,30 +241,13 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-class Stamp:
-    """A hash of the sources of a function, computed on first use, when everything is imported."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    @cached_property
-    def word(self) -> str:
-        """Hash of all source files."""
-        digest = hashlib.sha256()
-        for path in sorted(sources_of(self._function)):
-            digest.update(hashlib.sha256(_content(path)).digest())
-        return digest.hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return str(other) == self.word
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __str__(self) -> str:
-        return self.word
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (self.word,)
+@cache
+def stamp_of(function: Callable[..., Any]) -> str:
+    """Return a hash of all source files of a function; everything must be imported."""
+    digest = hashlib.sha256()
+    for path in sorted(sources_of(function)):
+        digest.update(hashlib.sha256(_content(path)).digest())
+    return digest.hexdigest()
 
 
 def sources_of(function: Callable[..., Any]) -> set[str]:

@@ -27,9 +27,6 @@ Result = TypeVar("Result")
 TIMED_AGAIN = 5.0
 """Work that takes at most this long beside compiling is done twice for the times shown [s]."""
 
-SECONDS_EACH = 0.5
-"""Typical time to compile one kernel, until this process has compiled some itself."""
-
 KERNEL_BYTES = 200_000
 """Size of a large kernel on disk."""
 
@@ -67,8 +64,7 @@ class Outlook(NamedTuple):
     @property
     def seconds(self) -> float:
         """Expected time to compile what is missing, for one combination of argument types each."""
-        each = announcement.seconds / announcement.count if announcement.count else SECONDS_EACH
-        return self.missing * each
+        return self.missing * announcement.seconds_each
 
 
 def outlook(package: str) -> Outlook:

@@ -1,18 +1,14 @@
-"""Tables, progress bars and sizes in the terminal."""
+"""Tables and sizes in the terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-    from choque._core.types import Progress
 
 WIDTH_IN_FILES = 160
 """Characters per line if the output is a file or a pipe."""
@@ -41,42 +37,6 @@ def plain_table(*headings: str, gap: int = 2) -> Table:
         justify: Literal["left", "right"] = "right" if heading.endswith(">") else "left"
         table.add_column(heading.rstrip(">"), justify=justify, no_wrap=place == 0)
     return table
-
-
-@contextmanager
-def progress(title: str = "") -> Iterator[Progress]:
-    """Show a progress bar on stderr during the block; nothing if stderr is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    errors = Console(stderr=True)
-    columns = (
-        *([TextColumn("{task.fields[title]}")] if title else []),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("left"),
-        # Steps can differ a hundredfold in length: a long average is steadier.
-        TimeRemainingColumn(compact=True),
-        TextColumn("[dim]{task.description}"),
-    )
-    quiet = not errors.is_terminal
-    with Bar(*columns, console=errors, transient=True, disable=quiet, speed_estimate_period=300) as bar:
-        task = bar.add_task("", total=None, title=title)
-        yield lambda done, total, about: bar.update(task, completed=done, total=total, description=about)
-
-
-@contextmanager
-def waiting(words: str) -> Iterator[None]:
-    """Show a message on stderr during the block; nothing if stderr is not a terminal."""
-    from rich.console import Console
-
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        yield
-        return
-    with errors.status(words):
-        yield
 
 
 def plain(value: Any) -> Any:

@@ -248,6 +248,28 @@ def use_interest() -> None:
         skinned.pairs()
 
 
+def use_points_and_sets() -> None:
+    """Join, suppress and merge boxes in both float types; list neighbours, in free space and in a cell."""
+    random = np.random.default_rng(0)
+    neighbors: Any = choque.neighbors  # a package that can be called
+    for dimension in (2, 3):
+        for dtype in FLOAT_TYPES:
+            for count in (100, 5_000):
+                lower = random.random((count, dimension)).astype(dtype)
+                upper = lower + lower.dtype.type(0.04)
+                boxes = Boxes(lower, upper)
+                choque.join(lower, upper, lower, upper), choque.join(lower, upper, lower[:50], upper[:50], iou=0.5)
+                choque.pairs(lower, upper), choque.pairs(lower, upper, iou=0.5)
+                choque.boxes.suppress(boxes, lower[:, 0])
+                choque.boxes.merge(boxes, lower[:, 0])
+        for count in (100, 5_000):
+            points = random.random((count, dimension))
+            neighbors(points, 0.05)
+            neighbors(points, 0.05, cell=np.eye(dimension), quantities="ijSd")
+    kept = choque.neighbors.Neighbors(0.05, skin=0.01)
+    kept.update(points), kept.update(points + 0.001), kept.find()
+
+
 def _frames() -> list[Any]:
     return [choque.bounds.Boxes(*choque.scene.generate("uniform", 500, dtype=dtype).frame(0)) for dtype in FLOAT_TYPES]
 
@@ -260,5 +282,6 @@ PACKAGES: dict[str, Callable[[], None]] = {
     "volumes": use_volumes,
     "meshes": use_meshes,
     "interest": use_interest,
+    "joins, suppression and neighbours": use_points_and_sets,
 }
 """A call for each package above the broad phase."""

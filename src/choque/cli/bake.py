@@ -44,7 +44,7 @@ def bake(
       choque bake moving --frames 60 --output moving.npz
     """
     import choque
-    from choque.cli._terminal import waiting
+    from choque._core.progress import shown
     from choque.files.atomic import check_output
     from choque.files.boxes import FRAME_FORMATS
 
@@ -52,7 +52,7 @@ def bake(
     taken = ("n", "seed", "dimension", "frames", "dtype", "name")
     parameters = read_settings(option, reserved=taken)
     scene = choque.scene.generate(name, n, seed=seed, dimension=dimension, frames=frames, dtype=dtype, **parameters)
-    with waiting(f"Writing {output} …"):
+    with shown(f"Writing {output} …"):
         if frames == 1 and output.suffix.lower() not in FRAME_FORMATS:
             choque.files.write_boxes(output, *scene.frame(0))
         else:

@@ -49,8 +49,9 @@ def bench(
       choque bench uniform mixed --n 1000,100000 --method auto,bvh
       choque bench moving --frames 10 --peers --threads 1 --csv figures.csv
     """
+    from choque._core.progress import shown
     from choque._core.threads import resolve_count
-    from choque.cli._terminal import console, progress
+    from choque.cli._terminal import console
     from choque.files.atomic import writable_target
     from choque.lab.bench import bench as compare
     from choque.lab.peers import installed
@@ -63,7 +64,7 @@ def bench(
     others = installed() if peers else []
     if peers and not others:
         typer.echo("choque: No other library is installed; get them with: pip install 'choque[peers]'.", err=True)
-    with progress() as tell:
+    with shown() as tell:
         table = compare(
             listed(scene) or ["uniform"],
             _counts(n),

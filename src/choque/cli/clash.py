@@ -43,7 +43,7 @@ def clash(
       choque clash assembly/ --clearance 0.05 --output clashes.csv
       choque clash assembly/ --clearance 0.05 --depth --page clashes.html
     """
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.errors import InvalidInput
     from choque.files.atomic import check_output
     from choque.files.csv_table import write_rows
@@ -55,7 +55,7 @@ def clash(
                 raise InvalidInput(f"The file {path} ends in {path.suffix!r}; it must end in {suffix}.")
             check_output(path)
     names, meshes = read_parts(folder)
-    with progress("clashes") as report:
+    with shown("clashes") as report:
         found = Scene(meshes).clashes(clearance=clearance, threads=threads, progress=report)
     depths = _depths(found, meshes) if depth else [None] * len(found)
     rows = [

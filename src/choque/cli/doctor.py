@@ -33,7 +33,10 @@ BRINGS = {
 }
 """What an extra adds."""
 
-PACKAGES = ("_core", "bounds", "broad", "narrow", "dynamics", "world", "record", "kinetic", "volumes", "interest")
+PACKAGES = (
+    *("_core", "bounds", "boxes", "broad", "narrow", "dynamics", "world", "record"),
+    *("kinetic", "volumes", "meshes", "neighbors", "interest"),
+)
 """Packages whose kernels are counted."""
 
 ADVICE = "Set NUMBA_CACHE_DIR to a folder that can be written and has space."
@@ -139,11 +142,11 @@ def compile_all() -> dict[str, Any]:
     """Compile every kernel, with a progress bar; return the seconds, and what failed."""
     from time import perf_counter
 
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.cli._warm_up import warm_up
 
     begin = perf_counter()
-    with progress() as report:
+    with shown() as report:
         failed = warm_up(report)
     return {"seconds": round(perf_counter() - begin, 1), "failed": failed}
 

@@ -40,7 +40,7 @@ def run(
       choque interest run
       choque interest run --config run.txt --log steps.csv
     """
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.files.atomic import writable_target
     from choque.theses.interest.config import InterestConfig, read_config
     from choque.theses.interest.trials import COLUMNS, run_config
@@ -48,7 +48,7 @@ def run(
     chosen = InterestConfig() if config is None else read_config(config)
     if log is not None:
         writable_target(log)
-    with progress() as report:
+    with shown() as report:
         found = run_config(chosen, progress=report)
     if log is not None:
         found.write(log)

@@ -49,13 +49,13 @@ def join(
       choque join buildings.parquet parcels.parquet --output pairs.parquet
     """
     import choque
+    from choque._core.progress import shown
     from choque.cli._compiling import timed
-    from choque.cli._terminal import progress
     from choque.cli.pairs import check_format
 
     if output is not None:
         check_format(output)
-    with progress() as tell:
+    with shown() as tell:
         tell(0, 3, f"reading {a}")
         one = choque.files.read_detections(a)
         tell(1, 3, f"reading {b}")

@@ -174,10 +174,10 @@ def _check_pictures(picture: Path | None, space_time: Path | None) -> None:
 
 def _warm_up(method: str) -> None:
     """Load or compile the kernels of the method on a scene of a few frames, outside the time of the run."""
-    from choque.cli._terminal import waiting
+    from choque._core.progress import shown
     from choque.theses.kinetic import create_simulation, scenes
 
-    with waiting(f"Loading the kernels of {method!r}, or compiling them once …"):
+    with shown(f"Loading the kernels of {method!r}, or compiling them once …"):
         create_simulation(scenes.make("concentric"), method).run()
 
 

@@ -55,7 +55,7 @@ def from_labels(
       choque kinetic synthetic-stack stack.tif
       choque kinetic from-labels stack.tif --pixel-size 0.65 --interval 30 --output contacts.csv
     """
-    from choque.cli._terminal import waiting
+    from choque._core.progress import shown
     from choque.errors import check_installed
     from choque.files.atomic import check_output
     from choque.theses.kinetic import Model, labels
@@ -66,7 +66,7 @@ def from_labels(
             check_output(path)
     if outlines is not None or model is not None:
         check_installed("skimage", extra="images", purpose="to trace outlines")
-    with waiting(f"Reading {stack} …"):
+    with shown(f"Reading {stack} …"):
         found = labels.label_contacts(labels.read_frames(stack), pixel_size=size, frame_interval=interval)
     written: dict[Path, str] = {}
     if output is not None:
@@ -76,7 +76,7 @@ def from_labels(
         Model.from_labels(labels.read_frames(stack), pixel_size=size, frame_interval=interval).write(model)
         written[model] = "the outlines of the first frame, in motion"
     if outlines is not None:
-        with waiting("Tracing outlines …"):
+        with shown("Tracing outlines …"):
             count = labels.write_outlines(outlines, labels.read_frames(stack), pixel_size=size)
         written[outlines] = f"{count:,} outlines"
     if as_json:

@@ -164,10 +164,10 @@ def report(folder: Folder, study: StudyFile = None, as_json: AsJson = False) -> 
       choque lab report output/comparison-quick
       choque lab report output/mine-quick --study mine.py
     """
-    from choque.cli._terminal import waiting
+    from choque._core.progress import shown
     from choque.lab import report as write
 
-    with waiting("Writing the report …"):
+    with shown("Writing the report …"):
         result = write(folder, study=study)
     show_result(result, as_json)
 
@@ -216,11 +216,11 @@ VERBS: dict[str, Callable[..., None]] = {
 
 
 def _watched(title: str, work: Callable[[Any], Result]) -> Result:
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.lab.execution import Interrupted
 
     try:
-        with progress(title) as tell:
+        with shown(title) as tell:
             return work(tell)
     except Interrupted as ended:
         # That it was interrupted is said at the end of every verb.

@@ -32,10 +32,10 @@ def neighbors(
       choque neighbors trajectory.xyz --frame 3 --cutoff 1.2 --half --json
     """
     import choque
+    from choque._core.progress import shown
     from choque.cli._compiling import timed
-    from choque.cli._terminal import progress
 
-    with progress() as tell:
+    with shown() as tell:
         tell(0, 2, f"reading {file}")
         atoms = choque.files.read_atoms(file, frame=frame)
         tell(1, 2, "searching")

@@ -29,7 +29,7 @@ def page(
       choque page recording.choque recording.html
       choque page vertebra-and-screw implant.html
     """
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.errors import InvalidInput
     from choque.studio.page.document import page as write_page
     from choque.studio.page.entries import find_view
@@ -38,6 +38,6 @@ def page(
         raise InvalidInput("Give what to show and the .html file to write, in this order.")
     *things, output = words
     view = find_view(things, study=study)
-    with progress() as report:
+    with shown() as report:
         path = write_page(view, path=output, seconds=seconds, progress=report)
     typer.echo(f"{path}: {view.title}, {Path(path).stat().st_size / 1e6:.1f} MB; open it in any browser.")

@@ -121,8 +121,8 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
     from dataclasses import asdict
 
     import choque
+    from choque._core.progress import shown
     from choque.cli._compiling import working_time
-    from choque.cli._terminal import progress
     from choque.errors import InvalidInput
     from choque.lab.table import duration
 
@@ -139,7 +139,7 @@ def _search_files(file: str, output: Path | None, explain: bool, as_json: bool, 
             "--memory is given without --output; name a new folder for the pairs, as in --output pairs/."
         )
     begin = working_time()
-    with progress("tiles") as tell:
+    with shown("tiles") as tell:
         found = choque.scale.pairs(file, output, progress=tell, **options)
     seconds = working_time() - begin
     if as_json:

@@ -53,22 +53,22 @@ def replay(
 
 def _verified(frames: FrameFile, threads: int | None) -> dict[str, Any]:
     """Return the result of simulating it again."""
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.errors import InvalidInput
     from choque.record import Recording, verify
 
     if not isinstance(frames, Recording):
         raise InvalidInput(f"{frames.path} is a scene.dat, which holds poses only; it cannot be simulated again.")
-    with progress() as tell:
+    with shown() as tell:
         found = verify(frames, threads=threads, progress=tell)
     return {"verified": found.is_equal, "first_difference": found.first_difference, "verdict": str(found)}
 
 
 def _write(path: Path, frames: FrameFile) -> None:
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.theses.fingsics.scene_dat import write_scene_dat
 
-    with progress() as tell:
+    with shown() as tell:
         write_scene_dat(path, frames, progress=tell)
 
 

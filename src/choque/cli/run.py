@@ -255,8 +255,8 @@ def run_once(plan: Plan, as_json: bool) -> None:
     is then raised again, unless the run has no other end.
     """
     from choque._core.kernel import announcement
+    from choque._core.progress import shown
     from choque.cli._folders import run_folder
-    from choque.cli._terminal import progress, waiting
     from choque.record import Recorder
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
@@ -268,7 +268,7 @@ def run_once(plan: Plan, as_json: bool) -> None:
 
         require_film(Look(**plan.film))  # fail before the run, not after it
     world, totals = plan.make_world(), Totals()
-    with waiting(f"Preparing {plan.scene.name}: kernels are loaded, or compiled once …"):
+    with shown(f"Preparing {plan.scene.name}: kernels are loaded, or compiled once …"):
         warm_up(world, plan.dt)
         start = mechanical_energy(world)
     compiled = announcement.count
@@ -285,11 +285,11 @@ def run_once(plan: Plan, as_json: bool) -> None:
             driven.observers.append(stack.enter_context(recorder))
         if folder is not None and plan.log:
             driven.observers.append(stack.enter_context(Log(folder / LOG)))
-        tell = stack.enter_context(progress())
+        tell = stack.enter_context(shown())
         try:
             while plan.steps is None or totals.steps < plan.steps:
                 driven.step()
-                tell(totals.steps, plan.steps or totals.steps, plan.scene.name)
+                tell(totals.steps, plan.steps or 0, plan.scene.name)
         except KeyboardInterrupt:
             interrupted = True
     if folder is not None:
@@ -302,13 +302,13 @@ def run_once(plan: Plan, as_json: bool) -> None:
 
 def _finish(plan: Plan, folder: Path) -> None:
     """Make the files that are made from a recording."""
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.record import Recording
     from choque.theses.fingsics.scene_dat import write_scene_dat
 
     if not plan.scene_dat and plan.film is None:
         return
-    with Recording(folder / RECORDING) as recording, progress() as tell:
+    with Recording(folder / RECORDING) as recording, shown() as tell:
         if plan.scene_dat:
             write_scene_dat(folder / "scene.dat", recording, progress=tell)
         if plan.film is not None:
@@ -355,8 +355,9 @@ def _tell(
 
 def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     """Run a scene ``runs`` times and print the summary."""
+    from choque._core.progress import shown
     from choque.cli._folders import run_folder
-    from choque.cli._terminal import console, progress
+    from choque.cli._terminal import console
     from choque.errors import InvalidInput
     from choque.theses.fingsics.modes import benchmark
 
@@ -364,7 +365,7 @@ def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
         raise InvalidInput("A benchmark needs an end; give --frames.")
     plan.make_world()  # fail before a folder is made
     folder = run_folder(plan.given, plan.output, plan.scene.name)
-    with progress() as tell:
+    with shown() as tell:
         result = benchmark(
             plan.make_world, folder, steps=plan.steps, runs=runs, dt=plan.dt, scene=plan.scene.name, progress=tell
         )

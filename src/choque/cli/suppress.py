@@ -53,14 +53,14 @@ def suppress(
       choque suppress detections.csv --score confidence --group label --json
     """
     import choque
+    from choque._core.progress import shown
     from choque.cli._compiling import timed
-    from choque.cli._terminal import progress
     from choque.errors import InvalidInput
 
     if output is not None:
         _check_output(file, output)
     lists: dict[int, list[int]] | None = None
-    with progress() as tell:
+    with shown() as tell:
         tell(0, 2, f"reading {file}")
         found = choque.files.read_detections(file, score=score, group=group)
         scores = found.scores

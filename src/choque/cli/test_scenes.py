@@ -39,13 +39,14 @@ def test_scenes(
       choque test-scenes
       choque test-scenes fingsics
     """
+    from choque._core.progress import shown
     from choque.cli._folders import new_folder
-    from choque.cli._terminal import console, plain_table, progress
+    from choque.cli._terminal import console, plain_table
     from choque.theses.fingsics.modes import find_cases
 
     cases = [] if folder is None else find_cases(folder)
     logs = new_folder(output, "test")
-    with progress() as tell:
+    with shown() as tell:
         results = _built_in(logs, tell) if folder is None else _expected(cases, logs, tell)
     if as_json:
         print_json({"folder": str(logs), "scenes": results})

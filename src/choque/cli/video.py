@@ -50,7 +50,7 @@ def video(
       choque video --study kinetic three-objects motion.gif
       choque video vertebra-and-screw drive.mp4 --option to=[8,-10,8] --seconds 4
     """
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
     from choque.errors import InvalidInput
     from choque.studio.drawing import draw_film, draw_picture
     from choque.studio.request import FilmRequest, PictureRequest
@@ -64,6 +64,6 @@ def video(
             description = draw_picture(Path(output), things, study=looks.study, request=still)
         else:
             request = FilmRequest(seconds=seconds, frames_per_second=fps, speed=speed, **looks.request)
-            with progress() as report:
+            with shown() as report:
                 description = draw_film(output, things, study=looks.study, request=request, progress=report)
         looks.report(output, description)

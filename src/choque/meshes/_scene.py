@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque._core import threads as pool
+from choque._core.progress import reporting
 from choque._core.types import Progress
 from choque.bounds import Boxes
 from choque.broad import create
@@ -80,12 +81,13 @@ class Scene:
         return self._meshes[number]
 
     def clashes(
-        self, *, clearance: float = 0.0, threads: int | None = None, progress: Progress | None = None
+        self, *, clearance: float = 0.0, threads: int | None = None, progress: Progress | bool | None = None
     ) -> Clashes:
         """Return every pair of parts that meets, lies one in the other, or is closer than ``clearance`` [units].
 
         A broad phase over the boxes of the parts, then for each of its pairs the distance, up to the clearance. Closed
-        parts count as solids. Guarantee: exact; a gap is 0 exactly where surfaces share a point.
+        parts count as solids; ``progress`` is that of `choque.scale.pairs`. Guarantee: exact; a gap is 0 exactly where
+        surfaces share a point.
         """
         least = check.number(clearance, "clearance", 0)
         candidates = self._close_boxes(least)
@@ -102,10 +104,11 @@ class Scene:
                 for k in range(first, last):
                     rows[k] = _judge(self._meshes[candidates[k, 0]], self._meshes[candidates[k, 1]], least)
                 done[0] += last - first
-                if progress is not None and part == thread_count - 1:
-                    progress(done[0], len(candidates), "pairs of parts")
+                if part == thread_count - 1:
+                    report(done[0], len(candidates), "pairs of parts")
 
-        pool.run(work, thread_count)
+        with reporting(progress) as report:
+            pool.run(work, thread_count)
         kept = [k for k, row in enumerate(rows) if row is not None]
         found = [row for row in rows if row is not None]
         return Clashes(

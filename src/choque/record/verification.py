@@ -8,6 +8,7 @@ from io import BytesIO
 
 import numpy as np
 
+from choque._core.progress import reporting
 from choque._core.threads import resolve_count
 from choque._core.types import Progress
 from choque.errors import ChoqueError, UnreadableFile
@@ -48,13 +49,16 @@ class Verification:
 
 
 def verify(
-    recording: Recording | str | os.PathLike[str], *, threads: int | None = None, progress: Progress | None = None
+    recording: Recording | str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
 ) -> Verification:
     """Simulate a recorded run again from the states in it, with any number of ``threads``, and compare every frame.
 
-    ``recording`` is an open recording or a path. A frame is equal if the 64-bit hash of the whole state is equal and
-    the recorded poses are those of the state, rounded to float32. This is guaranteed for the same versions of Choque,
-    NumPy and Numba on the same kind of processor.
+    ``recording`` is an open recording or a path; ``progress`` is that of `choque.scale.pairs`. A frame is equal if the
+    64-bit hash of the whole state is equal and the recorded poses are those of the state, rounded to float32. This is
+    guaranteed for the same versions of Choque, NumPy and Numba on the same kind of processor.
     """
     resolve_count(threads, 0)
     if not isinstance(recording, Recording):
@@ -64,17 +68,17 @@ def verify(
     changed = _other_versions(recording)
     total = recording.frame_count
     bounds = [*(segment.first for segment in recording.segments), total]
-    for segment, last in zip(recording.segments, bounds[1:], strict=True):
-        world = _world_of(recording, segment.state, threads) if segment.first < last else None
-        for index in range(segment.first, min(last, total)):
-            assert world is not None
-            if index > segment.first:
-                world.step(float(steps[index]))
-            reason = _difference(world, recording, index, int(hashes[index]))
-            if reason:
-                return Verification(index + 1, index, reason, changed, _words(recording))
-            if progress is not None:
-                progress(index + 1, total, recording.name)
+    with reporting(progress) as report:
+        for segment, last in zip(recording.segments, bounds[1:], strict=True):
+            world = _world_of(recording, segment.state, threads) if segment.first < last else None
+            for index in range(segment.first, min(last, total)):
+                assert world is not None
+                if index > segment.first:
+                    world.step(float(steps[index]))
+                reason = _difference(world, recording, index, int(hashes[index]))
+                if reason:
+                    return Verification(index + 1, index, reason, changed, _words(recording))
+                report(index + 1, total, recording.name)
     return Verification(total, other_versions=changed, recorded=_words(recording))
 
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from choque._core import check
+from choque._core.progress import reporting
 from choque._core.threads import available_count
 from choque._core.types import Progress
 from choque.errors import BusyObject, ChoqueError, InvalidInput
@@ -51,7 +52,7 @@ def pairs(
     client: Any = None,
     executor: Executor | None = None,
     tile_rows: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Found:
     """Find every overlapping pair of boxes in files, in bounded memory, and write the pairs to a folder.
 
@@ -86,7 +87,8 @@ def pairs(
     tile_rows
         The maximum number of boxes in a tile; None for as many as the memory allows.
     progress
-        Called with how many tasks are done, how many there are, and what they are about.
+        A function, called with how many tasks are done, how many there are, and what they are about; or True for a
+        line with a bar and the time left, in a terminal or a notebook.
 
     Returns
     -------
@@ -123,7 +125,7 @@ def join(
     client: Any = None,
     executor: Executor | None = None,
     tile_rows: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Found:
     """Find every box of one set that overlaps a box of another, in bounded memory; see `pairs`.
 
@@ -231,10 +233,10 @@ def _open_sets(
 
 
 def _search(
-    sets: tuple[BoxSet, ...], output: str | os.PathLike[str], given: _Request, progress: Progress | None
+    sets: tuple[BoxSet, ...], output: str | os.PathLike[str], given: _Request, progress: Progress | bool | None
 ) -> Found:
     folder = Path(output).resolve()
-    with given.find_workers(sets) as workers, _reserved(folder):
+    with given.find_workers(sets) as workers, _reserved(folder), reporting(progress) as report:
         former = folder / PLAN
         if not (folder / MANIFEST).exists():
             workers.start()
@@ -244,7 +246,7 @@ def _search(
             chosen = given.make_plan(sets, workers)
             chosen.write(former)
         if not (folder / MANIFEST).exists():
-            _Run(chosen, folder, workers, progress).complete()
+            _Run(chosen, folder, workers, report).complete()
         shutil.rmtree(folder / WORK, ignore_errors=True)
     return Found(output)
 
@@ -301,8 +303,8 @@ def _continued(
 class _Run:
     """The tasks of a search, those that are not finished."""
 
-    def __init__(self, plan: SearchPlan, folder: Path, workers: Workers, progress: Progress | None) -> None:
-        self._plan, self._folder, self._workers, self._progress = plan, folder, workers, progress
+    def __init__(self, plan: SearchPlan, folder: Path, workers: Workers, report: Progress) -> None:
+        self._plan, self._folder, self._workers, self._report = plan, folder, workers, report
         self._work = folder / WORK
         self._ticket = _Ticket(str(self._work), plan.digest)
         self._is_global = plan.options.order == "global"
@@ -375,8 +377,7 @@ class _Run:
 
     def _step(self, about: str) -> None:
         self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total, about)
+        self._report(self._done, self._total, about)
 
     def _kept(self, words: str) -> str:
         finished = sum(path.exists() for path in self._tiles)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque._core.progress import reporting
 from choque._core.threads import ranges
 from choque._core.types import Progress
 from choque.errors import InvalidInput
@@ -38,7 +39,7 @@ def map_worlds(
     workers: int | None = None,
     client: Any = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Run a world for each set of parameters, and return one table of parameters and results.
 
@@ -55,10 +56,8 @@ def map_worlds(
     measure
         Called with each world after its last step; returns results by name. It is sent to the workers: a function of a
         module, or any function if cloudpickle is installed, as it is with Dask.
-    workers, client, executor
+    workers, client, executor, progress
         As in `choque.scale.pairs`.
-    progress
-        Called with how many worlds are done, how many there are, and what they are.
 
     Returns
     -------
@@ -82,7 +81,7 @@ def map_worlds(
                 f"{', '.join(rows[0]) or 'none'}; all rows must have the same."
             )
     results: dict[int, dict[str, Any]] = {}
-    with find_workers(workers, client, executor) as found:
+    with find_workers(workers, client, executor) as found, reporting(progress) as report:
         threads = None if found.width == 1 else 1
         submit = found.executor.submit
         tasks = completed(
@@ -90,8 +89,7 @@ def map_worlds(
         )
         for number, result in tasks:
             results[number] = result
-            if progress is not None:
-                progress(len(results), len(rows), "worlds")
+            report(len(results), len(rows), "worlds")
     table = [{**row, **results[number]} for number, row in enumerate(rows)]
     return {name: np.array([row[name] for row in table]) for name in (table[0] if table else ())}
 
@@ -140,7 +138,7 @@ def collide(
     workers: int | None = None,
     client: Any = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> NDArray[np.int64]:
     """Find which volumes collide in each of many configurations.
 
@@ -172,7 +170,7 @@ def collide(
         turns = np.ascontiguousarray(check.floats(rotation, "rotation"), np.float64)
         check.shape(turns, "rotation", (*places.shape, 3), "position")
     parts: dict[int, NDArray[np.int64]] = {}
-    with find_workers(workers, client, executor) as found:
+    with find_workers(workers, client, executor) as found, reporting(progress) as report:
         blocks = ranges(len(places), BLOCKS_PER_WORKER * found.width) if len(places) else []
         submit = found.executor.submit
         tasks = completed(
@@ -186,8 +184,7 @@ def collide(
         for block, pairs in tasks:
             parts[block[0]] = pairs + np.array([block[0], 0, 0])
             done += block[1] - block[0]
-            if progress is not None:
-                progress(done, len(places), "configurations")
+            report(done, len(places), "configurations")
     return np.concatenate([np.empty((0, 3), np.int64), *(parts[first] for first in sorted(parts))])
 
 

@@ -216,7 +216,7 @@ def draw_film(
     *,
     study: str | None = None,
     request: FilmRequest | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> str:
     """Make a film of ``things``, one name or file or two volumes; return a description of the film."""
     request, target = request or FilmRequest(), Path(path)
@@ -237,7 +237,7 @@ def draw_film(
     return _MAKERS[kind](target, things, request, progress)
 
 
-def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     scene = choque.scene.find_bodies(things[0], **request.parameters)
     require_film(request.look)
     seconds = (SECONDS if request.seconds is None else request.seconds) * request.speed
@@ -246,7 +246,7 @@ def _film_bodies(target: Path, things: Sequence[str], request: FilmRequest, prog
     return f"{count:,} frames of {scene.name}, {len(frames.bodies(0)):,} bodies"
 
 
-def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     request.refuse_parameters(things[0])
     if request.seconds is not None:
         raise InvalidInput("A length was given for the film of a recording, which is filmed whole; leave it out.")
@@ -255,7 +255,7 @@ def _film_recording(target: Path, things: Sequence[str], request: FilmRequest, p
     return f"{count:,} frames of {frames.name}"
 
 
-def _film_points(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+def _film_points(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     view, seconds = _points_view(things, request), SECONDS if request.seconds is None else request.seconds
     rate = rate_of(STILL_RATE, request.frames_per_second, target)
 
@@ -268,7 +268,7 @@ def _film_points(target: Path, things: Sequence[str], request: FilmRequest, prog
     return f"{count:,} frames of {view.title}, {len(view.cast()):,} points"
 
 
-def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     from choque.studio.motion.entry import find_model
     from choque.studio.motion.picture import motion_image
     from choque.studio.motion.player import MotionPlayer
@@ -286,7 +286,7 @@ def _film_kinetic(target: Path, things: Sequence[str], request: FilmRequest, pro
     return f"{count:,} frames of {player.model.name or things[0]} from t = {begin:g} to {end:g}"
 
 
-def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | None) -> str:
+def _film_volumes(target: Path, things: Sequence[str], request: FilmRequest, progress: Progress | bool | None) -> str:
     from choque.studio.volumes.picture import default_viewpoint, pair_of, viewpoint_of, volume_image
 
     parameters, size = dict(request.parameters), request.look.size
@@ -345,7 +345,7 @@ def _goal(place: ArrayLike | None) -> NDArray[np.float64] | None:
 
 
 def _write(
-    target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, progress: Progress | None
+    target: Path, draw: Callable[[float], Image], seconds: float, request: FilmRequest, progress: Progress | bool | None
 ) -> int:
     """Make a film by calling ``draw`` with times from 0 to 1; return the number of frames."""
     require_film(request.look)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from choque._core.progress import reporting
 from choque._core.types import Progress
 from choque.errors import ChoqueError, InvalidInput, require
 from choque.files.atomic import beside, replacing
@@ -110,7 +111,7 @@ def make_film(
     frames_per_second: int | None = None,
     speed: float = 1.0,
     look: Look | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> int:
     """Make a film, ``.mp4`` (H.264), ``.webm`` (VP9), ``.webp`` or ``.gif``; return the number of its frames.
 
@@ -121,7 +122,7 @@ def make_film(
     speed
         Recorded seconds per second of the film.
     progress
-        Called after each frame.
+        A function, called after each frame, or True for a line with the time left.
     """
     target, look = Path(path), look or Look()
     check_film(target, frames_per_second, speed)
@@ -285,7 +286,7 @@ def write_film(
     size: tuple[int, int],
     rate: int,
     total: int,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Send ``images`` (height, width, 3) to ffmpeg; the film replaces ``target`` once it is complete."""
     writer = require("imageio_ffmpeg", extra="video", purpose="to make films")
@@ -301,7 +302,7 @@ def write_film(
             "codec": "libwebp_anim",
             "output_params": ["-loop", "0", "-quality", "40", "-compression_level", "4"],
         }
-    with beside(target) as partial:
+    with beside(target) as partial, reporting(progress) as report:
         film = writer.write_frames(
             str(partial), size, fps=rate, quality=None, macro_block_size=1, ffmpeg_log_level="error", **options
         )
@@ -309,8 +310,7 @@ def write_film(
             film.send(None)
             for done, image in enumerate(images, start=1):
                 film.send(image)
-                if progress is not None:
-                    progress(done, total, target.name)
+                report(done, total, target.name)
         except OSError as problem:
             reason = " ".join(str(problem).split())[:300]
             raise ChoqueError(f"ffmpeg could not write the film {target}: {reason}.") from problem

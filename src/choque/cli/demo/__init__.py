@@ -116,9 +116,9 @@ def _prepare(chosen: tuple[Section, ...]) -> None:
     Where nothing is compiled yet, another process compiles for all sections but the first, which takes about as long as
     all others together; this process then loads what that one has kept on disk.
     """
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
 
-    with progress() as report, _compiling_beside() as helper:
+    with shown() as report, _compiling_beside() as helper:
         for done, section in enumerate(chosen):
             report(done, len(chosen), f"loading, or compiling once: {section.title.lower()}")
             if done == 1 and helper is not None:
@@ -153,9 +153,9 @@ def _is_cold() -> bool:
 
 
 def _run(section: Section, folder: Path, quick: bool) -> Shown:
-    from choque.cli._terminal import progress
+    from choque._core.progress import shown
 
-    with progress() as report:
+    with shown() as report:
         return section.show(folder, quick, lambda done, total, _: report(done, total, section.title.lower()))
 
 

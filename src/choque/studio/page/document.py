@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from choque._core import check
+from choque._core.progress import reporting
 from choque._core.types import Progress
 from choque.errors import InvalidInput
 from choque.files.atomic import beside, check_output
@@ -31,7 +32,10 @@ RATE = 30
 
 
 def page(
-    *things: Any, path: str | os.PathLike[str] | None = None, seconds: float = SECONDS, progress: Progress | None = None
+    *things: Any,
+    path: str | os.PathLike[str] | None = None,
+    seconds: float = SECONDS,
+    progress: Progress | bool | None = None,
 ) -> Path:
     """Write one self-contained HTML page that shows something in 3D, and return its path.
 
@@ -49,7 +53,7 @@ def page(
     seconds
         Length of what plays [s], at most 600. A recording may be shorter.
     progress
-        Called with the number of frames done, their total and the title.
+        A function, called with the number of frames done, their total and the title; or True for a line.
 
     >>> choque.page(world, "world.html", seconds=3)      # doctest: +SKIP
     """
@@ -64,7 +68,7 @@ def page(
     check_output(target)
     load_viser()
     view = view_of(*(deepcopy(thing) if isinstance(thing, World | Run) else thing for thing in things))
-    with Studio() as studio:
+    with Studio() as studio, reporting(progress) as report:
         studio.show_now(view)
         view.tick()  # what a view computes and draws when it is due
         view.be_still()
@@ -72,8 +76,7 @@ def page(
         total = round(seconds * RATE)
         for done, _ in enumerate(_frames(view, total)):
             recorder.insert_sleep(1 / RATE)
-            if progress is not None:
-                progress(done + 1, total, view.title)
+            report(done + 1, total, view.title)
         text = recorder.as_html(dark_mode=True)
     with beside(target) as written:
         written.write_text(text.replace("<title>Viser</title>", f"<title>{escape(view.title)}</title>"), "utf-8")

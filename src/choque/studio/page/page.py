@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from html import escape
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from choque._core.kernel import announcement
+from choque._core.progress import sent_to
 from choque.errors import ChoqueError, InvalidInput, UnknownName
 from choque.studio.viewpoint import page_viewpoint
 
@@ -227,16 +228,12 @@ class Page:
 
     @contextmanager
     def working(self, label: Html, what: str) -> Iterator[None]:
-        """Say in a panel, at once and again twice a second, that something takes long, and what is compiled for it."""
-        began, compiled, done = time.perf_counter(), announcement.count, threading.Event()
+        """Say in a panel, at once and again twice a second, that something takes long, and how far it is."""
+        began, done, line = time.perf_counter(), threading.Event(), [""]
 
         def tell() -> None:
             while True:
-                count = announcement.count - compiled
-                kernels = (
-                    f"; {count} kernel{'' if count == 1 else 's'} compiled, once for this machine" if count else ""
-                )
-                label.content = f"<b>{what}</b> {time.perf_counter() - began:.0f} s{kernels} …"
+                label.content = f"<b>{what}</b> {time.perf_counter() - began:.0f} s {escape(line[0])} …"
                 self.server.flush()
                 if done.wait(TELLING_SECONDS):
                     return
@@ -244,7 +241,8 @@ class Page:
         telling = threading.Thread(target=tell, name="choque-progress", daemon=True)
         telling.start()
         try:
-            yield
+            with sent_to(lambda text: line.__setitem__(0, text)):
+                yield
         finally:
             done.set()
             telling.join()
