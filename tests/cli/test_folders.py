@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from choque.cli._folders import new_folder
+from choque.cli._options import new_folder
 from choque.errors import InvalidInput
 
 

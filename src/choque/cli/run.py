@@ -12,7 +12,7 @@ import typer
 
 from choque.cli._completion import complete_body_scenes, complete_broad_phases
 from choque.cli._json import AsJson, print_json
-from choque.cli._options import Device, Threads, read_settings
+from choque.cli._options import Device, Threads, read_settings, run_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -256,7 +256,6 @@ def run_once(plan: Plan, as_json: bool) -> None:
     """
     from choque._core.kernel import announcement
     from choque._core.progress import shown
-    from choque.cli._folders import run_folder
     from choque.record import Recorder
     from choque.theses.fingsics.log import Log
     from choque.theses.fingsics.totals import Totals, mechanical_energy
@@ -356,7 +355,6 @@ def _tell(
 def run_benchmark(plan: Plan, runs: int, as_json: bool) -> None:
     """Run a scene ``runs`` times and print the summary."""
     from choque._core.progress import shown
-    from choque.cli._folders import run_folder
     from choque.cli._terminal import console
     from choque.errors import InvalidInput
     from choque.theses.fingsics.modes import benchmark

@@ -40,7 +40,7 @@ def test_scenes(
       choque test-scenes fingsics
     """
     from choque._core.progress import shown
-    from choque.cli._folders import new_folder
+    from choque.cli._options import new_folder
     from choque.cli._terminal import console, plain_table
     from choque.theses.fingsics.modes import find_cases
 

@@ -68,7 +68,7 @@ def demo(
     """
     from time import perf_counter
 
-    from choque.cli._folders import run_folder
+    from choque.cli._options import run_folder
     from choque.cli._terminal import console
     from choque.errors import require
     from choque.lab.machine import processor_name
