@@ -42,7 +42,7 @@ PLUG_INS = (
     "narrow/capsule.py",
     "narrow/manifolds/hulls.py",
     "lab/scenes/*.py",
-    "scene/*/*.py",  # generators and formats
+    "scene/formats/*.py",
     "testing/_checks_*.py",
     "theses/evm/_warp_kernels.py",  # Warp reads annotations when it imports them: a module of its own
 )

@@ -16,8 +16,8 @@ import typer
 from pages import DOCS, ROOT, links, python_blocks, said_to_print, shell_lines
 
 from choque.cli._app import build
-from choque.scene.body_scenes.scene import GENERATORS as BODY_GENERATORS
-from choque.scene.box_scenes.scene import GENERATORS as BOX_GENERATORS
+from choque.scene.body_scene import GENERATORS as BODY_GENERATORS
+from choque.scene.box_scene import GENERATORS as BOX_GENERATORS
 
 WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if python_blocks(path.read_text())]
 WITH_COMMANDS = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if shell_lines(path.read_text())]

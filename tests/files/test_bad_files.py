@@ -70,7 +70,7 @@ def test_names_that_no_file_can_have() -> None:
 def test_unknown_suffix_lists_the_known(tmp_path: Path) -> None:
     (tmp_path / "a.obj").write_text("v 0 0 0")
     assert ".aabbs, .csv, .npy, .npz, .parquet" in fault(tmp_path / "a.obj")
-    with pytest.raises(UnreadableFile, match=r"\.aabbs or \.npz"):
+    with pytest.raises(UnreadableFile, match=r"frames are read from files that end in \.aabbs, \.npz"):
         files.open_boxes(tmp_path / "a.obj")
 
 

@@ -61,6 +61,6 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="There is no file"):
         scene.read(tmp_path / "a.xyz")
     (tmp_path / "a.xyz").write_text("1 2 3")
-    with pytest.raises(UnreadableFile, match=r"scenes are read from \.aabbs"):
+    with pytest.raises(UnreadableFile, match=r"scenes are read from files that end in \.aabbs"):
         scene.read(tmp_path / "a.xyz")
     assert [path.name for path in tmp_path.iterdir()] == ["a.xyz"]

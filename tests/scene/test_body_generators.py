@@ -13,8 +13,8 @@ from choque import scene
 from choque.errors import InvalidInput, UnknownName
 from choque.lab.scenes.mixed_box import mixed_grid
 from choque.scene import BodyScene
-from choque.scene.body_scenes.columns import CAPSULE, SPHERE, TILE, spheres
-from choque.scene.body_scenes.scene import GENERATORS
+from choque.scene.body_scene import GENERATORS
+from choque.scene.columns import CAPSULE, SPHERE, TILE, spheres
 
 NAMES = scene.names("bodies")
 SIZES = {

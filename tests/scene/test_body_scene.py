@@ -12,7 +12,7 @@ import choque
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
 from choque.scene import BodyColumns, BodyScene, Camera
-from choque.scene.body_scenes.columns import KIND_WORDS, boxes, capsules, ground, join, spheres, tiles
+from choque.scene.columns import KIND_WORDS, boxes, capsules, ground, join, spheres, tiles
 
 
 def test_columns_are_filled_and_checked() -> None:

@@ -12,7 +12,7 @@ import pytest
 from choque import scene
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.scene import BodyScene, Camera
-from choque.scene.body_scenes.columns import boxes, ground, join, spheres
+from choque.scene.columns import boxes, ground, join, spheres
 from choque.scene.formats.toml_table import TomlLines
 
 EVERYTHING = """\

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from choque import scene
-from choque.scene.box_scenes.density import expected_pairs, pair_polynomial
+from choque.lab.scenes.density import expected_pairs, pair_polynomial
 
 EVERYWHERE = [name for name in scene.names() if name != "reference"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from choque import scene
-from choque.scene.box_scenes.motion import reflected
+from choque.lab.scenes.motion import reflected
 
 
 def centers(made: scene.BoxScene) -> np.ndarray:

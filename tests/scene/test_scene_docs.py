@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from choque import scene
-from choque.scene.body_scenes.scene import WORLD_SETTINGS
+from choque.scene.body_scene import WORLD_SETTINGS
 from choque.scene.formats import toml_reader as choque_toml
 from choque.theses.fingsics import config as config_txt
 from choque.theses.fingsics import xml_scenes as fingsics_xml

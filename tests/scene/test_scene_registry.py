@@ -7,7 +7,7 @@ import pytest
 
 from choque import scene
 from choque.errors import InvalidInput, UnknownName
-from choque.scene.box_scenes.scene import GENERATORS
+from choque.scene.box_scene import GENERATORS
 
 BUILT_IN = [
     "aligned",

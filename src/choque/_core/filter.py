@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Keys, Rows
@@ -42,7 +42,7 @@ class PairFilter:
         return cls(
             bit_field("groups", groups, count, 1),
             bit_field("masks", masks, count, EVERY_GROUP),
-            _flags("static", static, count),
+            check.flags(False if static is None else static, "static", count),
         )
 
     @classmethod
@@ -90,30 +90,7 @@ def bit_field(name: str, given: ArrayLike | None, count: int, default: int) -> N
     """Return (count,) whole numbers of 32 bits, from one for all or one for each; None for the ``default``."""
     if given is None:
         return np.full(count, default, np.uint32)
-    array = _array(name, given)
-    if array.dtype.kind not in "iu" or array.shape not in ((), (count,)):
-        raise InvalidInput(
-            f"{name} has shape {array.shape} and type {array.dtype}; it must be one whole number for all bodies, "
-            f"or ({count},) whole numbers used as bit fields."
-        )
-    if array.size and (array.min() < 0 or array.max() > EVERY_GROUP):
-        raise InvalidInput(f"{name} holds a value outside 0 … 2³² − 1; it is used as 32 bits, one for each group.")
-    return np.broadcast_to(array, (count,)).astype(np.uint32)
-
-
-def _flags(name: str, given: ArrayLike | None, count: int) -> NDArray[np.bool_]:
-    if given is None:
-        return np.zeros(count, np.bool_)
-    array = _array(name, given)
-    if array.dtype.kind != "b" or array.shape not in ((), (count,)):
-        raise InvalidInput(
-            f"{name} has shape {array.shape} and type {array.dtype}; it must be one bool for all, or ({count},) bools."
-        )
-    return np.broadcast_to(array, (count,)).copy()
-
-
-def _array(name: str, given: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(given)
-    except ValueError:
-        raise InvalidInput(f"{name} is not a flat list of values, one for each body.") from None
+    bits = check.integers(given, name, 0, EVERY_GROUP)
+    if bits.shape not in ((), (count,)):
+        raise InvalidInput(f"{name} has the shape {bits.shape}; give one bit field for all bodies, or ({count},).")
+    return np.broadcast_to(bits, (count,)).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""All pairs: by boxes, by oriented boxes, or untested."""
+"""All pairs: by boxes, or untested."""
 
 from __future__ import annotations
 
@@ -33,25 +33,6 @@ class Brute(Index):
     def emit(self, sink: Sink) -> None:
         """Test each box against those after it."""
         sink.run(_emit_rows, len(self), self._columns)
-
-
-class BruteObb(Brute):
-    """Tests every pair of boxes, and those that overlap by their oriented boxes.
-
-    Guarantees: equals the all-pairs test of the oriented boxes it was given (15 axes, no false negatives); any other
-    bounds count as the boxes around them. n(n − 1)/2 box tests, and one oriented test for each hit; O(n) memory
-    beside the answer. The box test first does not change the result: an oriented box lies inside the box around it.
-    """
-
-    name: ClassVar[str] = "brute-obb"
-    keeps_bounds: ClassVar[bool] = True
-
-    def pairs(self) -> Pairs:
-        """Return the pairs whose oriented boxes overlap."""
-        from choque.bounds import OrientedBoxes  # not loaded for plain boxes
-
-        found = super().pairs()
-        return self.meeting(found) if isinstance(self.table.bounds, OrientedBoxes) else found
 
 
 class AllPairs(Index):

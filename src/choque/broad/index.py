@@ -90,6 +90,9 @@ class Index(ABC):
     keeps_bounds: ClassVar[bool] = False
     """True if the index reads ``table.bounds``, such as oriented boxes or k-DOPs; then `pairs` may refine `emit`."""
 
+    suited_bounds: ClassVar[str] = "box"
+    """The bounds that worlds give it unless others are asked for, a name of `choque.world.bounds_names`."""
+
     repeats_pairs: bool = False
     """True if `emit` may write the same pair more than once."""
 
@@ -312,13 +315,11 @@ methods: Registry[type[Index]] = Registry(
         "all": "choque.broad.brute:AllPairs",
         "auto": "choque.broad.auto:Auto",
         "brute": "choque.broad.brute:Brute",
-        "brute-obb": "choque.broad.brute:BruteObb",
         "bvh": "choque.broad._bvh:Bvh",
         "grid": "choque.broad._grid:Grid",
         "sap-direct": "choque.broad.sap_direct:SapDirect",
         "sap-incremental": "choque.broad.sap_incremental:SapIncremental",
         "sap-kdop": "choque.broad.sap_kdop:SapKdop",
-        "sap-obb": "choque.broad._sap_obb:SapObb",
     },
     group="choque.broad",
     fits=lambda thing: isinstance(thing, type) and issubclass(thing, Index),

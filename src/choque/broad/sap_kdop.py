@@ -72,6 +72,7 @@ class SapKdop(Index):
 
     name: ClassVar[str] = "sap-kdop"
     keeps_bounds: ClassVar[bool] = True
+    suited_bounds: ClassVar[str] = "18-dop"
 
     def __init__(
         self, *, axis_period: int | None = AXIS_PERIOD, tiles: bool | None = None, device: str | None = None

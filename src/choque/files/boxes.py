@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
-from types import ModuleType
 from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.errors import InvalidInput, UnknownName, UnreadableFile, require
+from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import aabbs, csv_table
 from choque.files.atomic import replacing
 from choque.files.box_arrays import (
@@ -36,8 +35,8 @@ from choque.files.box_arrays import (
     table_from_boxes,
 )
 from choque.files.budget import check_size
-from choque.files.parquet_boxes import box_columns, column_type
-from choque.files.source import NUMBER_MEMORY, lower_suffix, naming_damage, read_head, require_signature
+from choque.files.parquet_boxes import box_columns, column_type, pyarrow
+from choque.files.source import NUMBER_MEMORY, check_suffix, lower_suffix, naming_damage, require_signature
 
 BoxesReader: TypeAlias = Callable[[Path], BoxArrays]
 BoxesWriter: TypeAlias = Callable[[Path, FloatArray, FloatArray], None]
@@ -70,12 +69,7 @@ def read_boxes(path: str | os.PathLike[str], *, frame: int = 0) -> BoxArrays:
     suffix = lower_suffix(path)
     if suffix in FRAME_FORMATS:
         return open_boxes(path).frame(frame)
-    if suffix not in READERS:
-        read_head(path)
-        known = sorted([*READERS, *FRAME_FORMATS])
-        raise UnreadableFile(
-            f"The file {path} ends in {suffix!r}; boxes are read from files that end in {', '.join(known)}."
-        )
+    check_suffix(path, suffix, [*READERS, *FRAME_FORMATS], "boxes")
     check_frame(frame, 1)
     return READERS[suffix](path)
 
@@ -95,11 +89,7 @@ def open_boxes(path: str | os.PathLike[str]) -> FrameStore:
     """Map the frames of a Broadmark ``.aabbs`` or a NumPy ``.npz`` file; only requested frames are read."""
     path = Path(path)
     suffix = lower_suffix(path)
-    if suffix not in FRAME_FORMATS:
-        read_head(path)
-        raise UnreadableFile(
-            f"The file {path} ends in {suffix!r}; frames are read from files in {' or '.join(FRAME_FORMATS)}."
-        )
+    check_suffix(path, suffix, FRAME_FORMATS, "frames")
     return FRAME_FORMATS[suffix][0](path)
 
 
@@ -274,7 +264,7 @@ def _npz_sides(path: Path, lower: NDArray[Any], upper: NDArray[Any]) -> BoxArray
 def _read_parquet(path: Path) -> BoxArrays:
     """Read boxes from columns of usual names, in any order, or from the ``bbox`` of GeoParquet."""
     require_signature(path, b"PAR1", "a Parquet table")
-    parquet = _pyarrow("pyarrow.parquet")
+    parquet = pyarrow("pyarrow.parquet")
     with naming_damage(path), parquet.ParquetFile(path) as source:
         wanted = list(box_columns(path, source))
         for name in wanted:
@@ -289,7 +279,7 @@ def _read_parquet(path: Path) -> BoxArrays:
 
 def arrow_columns(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     """Return those of the ``wanted`` columns that a Parquet table has."""
-    parquet = _pyarrow("pyarrow.parquet")
+    parquet = pyarrow("pyarrow.parquet")
     with naming_damage(path), parquet.ParquetFile(path) as source:
         present = [name for name in wanted if source.schema_arrow.names.count(name) == 1]
         check_size(source.metadata.num_rows * len(present) * NUMBER_MEMORY, path)
@@ -304,15 +294,11 @@ def _write_parquet(path: Path, lower: FloatArray, upper: FloatArray) -> None:
 
 def _write_parquet_table(path: Path, names: list[str], table: NDArray[Any]) -> None:
     """Write the columns of ``table`` under ``names``."""
-    arrow = _pyarrow("pyarrow")
-    parquet = _pyarrow("pyarrow.parquet")
+    arrow = pyarrow("pyarrow")
+    parquet = pyarrow("pyarrow.parquet")
     columns = {name: np.ascontiguousarray(table[:, index]) for index, name in enumerate(names)}
     with replacing(path) as handle:
         parquet.write_table(arrow.table(columns), handle)
-
-
-def _pyarrow(module: str) -> ModuleType:
-    return require(module, extra="lab", purpose="to read and write Parquet tables")
 
 
 # Formats by suffix

@@ -25,7 +25,7 @@ from choque.files.box_arrays import (
     usual_columns,
 )
 from choque.files.budget import check_size
-from choque.files.source import NUMBER_MEMORY, describe, is_text, read_head
+from choque.files.source import NUMBER_MEMORY, require_text
 
 ENCODING = "utf-8-sig"
 ROWS_AT_ONCE = 65_536
@@ -37,9 +37,7 @@ def read_boxes(path: Path) -> BoxArrays:
     Blank lines, text after a ``#`` and columns of other names are ignored. A header alone is an empty set of boxes
     in the dimensions that it names. The result is float64.
     """
-    head = read_head(path)
-    if not is_text(head):
-        raise UnreadableFile(f"The file {path} is not comma-separated text: it looks like {describe(head)}.")
+    require_text(path, "comma-separated text")
     try:
         return boxes_from_table(_read_table(path), path)
     except UnicodeDecodeError as problem:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files.source import lower_suffix, read_head
+from choque.errors import InvalidInput, UnknownName
+from choque.files.source import check_suffix, lower_suffix, read_head
 
 READERS = {
     ".3mf": "choque.files.mesh_3mf",
@@ -50,10 +50,7 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     path = Path(path)
     suffix = lower_suffix(path)
     read_head(path)
-    if suffix not in READERS:
-        raise UnreadableFile(
-            f"The file {path} ends in {suffix!r}; meshes are read from files that end in {', '.join(sorted(READERS))}."
-        )
+    check_suffix(path, suffix, READERS, "meshes")
     mesh: Mesh = import_module(READERS[suffix]).read(path)
     return mesh
 

@@ -15,6 +15,11 @@ GEO = "bbox."
 """How the fields of the boxes around geometries begin, in GeoParquet 1.1."""
 
 
+def pyarrow(module: str, extra: str = "lab") -> Any:
+    """Return pyarrow or one of its modules; the error names the ``extra`` that brings it."""
+    return require(module, extra=extra, purpose="to read and write Parquet tables")
+
+
 def box_columns(path: Path, source: Any, columns: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the columns of the boxes in an open ``ParquetFile``, the lower corner first, each of which is there once.
 
@@ -39,7 +44,7 @@ def box_columns(path: Path, source: Any, columns: Sequence[str] | None = None) -
 
 def column_type(path: Path, source: Any, name: str) -> np.dtype[Any]:
     """Return the float type in which the numbers of a column, or of a field such as ``bbox.xmin``, are kept."""
-    arrow = require("pyarrow", extra="lab", purpose="to read Parquet tables")
+    arrow = pyarrow("pyarrow")
     schema = source.schema_arrow
     outer, _, inner = (name, "", "") if name in schema.names else name.partition(".")
     kind = schema.field(outer).type

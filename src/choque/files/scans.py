@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files.source import read_head
+from choque.files.source import check_suffix, read_head
 
 READERS = {
     ".dcm": "choque.files.scan_dicom",
@@ -98,11 +98,7 @@ def read_scan(
 def _read_file(path: Path, axes: str | None, world: str) -> Scan:
     read_head(path)
     suffix = scan_suffix(path)
-    if suffix not in READERS:
-        raise UnreadableFile(
-            f"The file {path} ends in {suffix!r}; scans are read from files that end in {', '.join(sorted(READERS))}, "
-            "and from folders of DICOM slices."
-        )
+    check_suffix(path, suffix, READERS, "scans", ", and from folders of DICOM slices")
     scan: Scan = import_module(READERS[suffix]).read(path, axes, world)
     return scan
 

@@ -67,9 +67,7 @@ def read_text(path: Path, what: str) -> str:
 
     The memory that a parser may take for the text is checked first; see `DOCUMENT_MEMORY`.
     """
-    head = read_head(path)
-    if not is_text(head):
-        raise UnreadableFile(f"The file {path} is not {what}: it looks like {describe(head)}.")
+    require_text(path, what)
     check_size(DOCUMENT_MEMORY * path.stat().st_size, path)
     try:
         return path.read_text("utf-8-sig")
@@ -120,6 +118,23 @@ class Numbers:
 
         check_size(NUMBER_MEMORY * len(self._values), self._path)
         return np.frombuffer(self._values or b"", self._values.typecode)
+
+
+def check_suffix(path: Path, suffix: str, known: Iterable[str], what: str, also: str = "") -> None:
+    """Raise `UnreadableFile` unless ``suffix`` is one that is ``known`` for ``what``, such as "meshes"."""
+    if suffix not in (suffixes := sorted(known)):
+        read_head(path)
+        raise UnreadableFile(
+            f"The file {path} ends in {suffix!r}; {what} are read from files that end in {', '.join(suffixes)}{also}."
+        )
+
+
+def require_text(path: Path, kind: str) -> bytes:
+    """Return the first bytes of ``path``; raise `UnreadableFile` unless they are text, which ``kind`` is."""
+    head = read_head(path)
+    if not is_text(head):
+        raise UnreadableFile(f"The file {path} is not {kind}: it looks like {describe(head)}.")
+    return head
 
 
 def require_signature(path: Path, signature: bytes, kind: str) -> None:

@@ -16,7 +16,7 @@ from choque._core.registry import Registry
 from choque.errors import UnreadableFile
 from choque.narrow.shapes import CONVEX, KIND_NAMES, MESH
 from choque.record._blocks import MARK
-from choque.scene.body_scenes.scene import Camera
+from choque.scene.body_scene import Camera
 from choque.world.bodies import Bodies
 from choque.world.hull_library import check_hull_meshes
 

@@ -25,7 +25,7 @@ from choque.files.atomic import create_new, reason_of
 from choque.record._blocks import FRAMES, HEADER, INDEX, SEGMENT, pack_table, write_block, write_start, write_tail
 from choque.record._chunks import Chunk, frames_per_chunk
 from choque.record.frames import BodyTable
-from choque.scene.body_scenes.scene import Camera
+from choque.scene.body_scene import Camera
 from choque.world import StepReport, World
 from choque.world.saving import write_world
 

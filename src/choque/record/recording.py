@@ -20,7 +20,7 @@ from choque.files.box_arrays import check_frame
 from choque.record._blocks import FIRST_BLOCK, FRAMES, HEADER, SEGMENT, Block, BlockFile, unpack_table
 from choque.record._chunks import Chunk, ChunkHead, unpack, unpack_columns
 from choque.record.frames import BodyTable, Poses
-from choque.scene.body_scenes.scene import Camera
+from choque.scene.body_scene import Camera
 
 SUFFIX = ".choque"
 KEPT_CHUNKS = 2

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.types import Floats
-from choque.errors import InvalidInput, MissingExtra, UnreadableFile, require
+from choque.errors import InvalidInput, MissingExtra, UnreadableFile
 from choque.files.box_arrays import column_names, float_type
-from choque.files.parquet_boxes import box_columns, column_type
-from choque.files.source import lower_suffix, naming_damage, read_head, require_signature
+from choque.files.parquet_boxes import box_columns, column_type, pyarrow
+from choque.files.source import check_suffix, lower_suffix, naming_damage, require_signature
 from choque.scale.tiling import first_wrong
 
 GROUP_ROWS = 1 << 20
@@ -171,12 +171,7 @@ def _paths(given: Any) -> list[str]:
 def _look(word: str, columns: Columns | None, ids: str | None) -> File:
     path = Path(word.partition("::")[0])
     suffix = lower_suffix(path)
-    if suffix not in FORMATS:
-        read_head(path)
-        raise UnreadableFile(
-            f"The file {path} ends in {suffix!r}; large sets of boxes are read from files that end in "
-            f"{', '.join(FORMATS)}."
-        )
+    check_suffix(path, suffix, FORMATS, "large sets of boxes")
     return FORMATS[suffix].look(word, columns, ids)
 
 
@@ -203,7 +198,7 @@ def stamp_of(path: Path) -> str:
 def _look_at_parquet(word: str, columns: Columns | None, ids: str | None) -> File:
     path = Path(word)
     require_signature(path, b"PAR1", "a Parquet table")
-    parquet = _pyarrow("pyarrow.parquet")
+    parquet = pyarrow("pyarrow.parquet", "scale")
     with naming_damage(path), parquet.ParquetFile(path) as source:
         facts = source.metadata
         schema = source.schema_arrow
@@ -221,7 +216,7 @@ def _look_at_parquet(word: str, columns: Columns | None, ids: str | None) -> Fil
 
 
 def _check_ids(path: Path, schema: Any, ids: str) -> None:
-    arrow = _pyarrow("pyarrow")
+    arrow = pyarrow("pyarrow", "scale")
     if schema.names.count(ids) != 1:
         raise UnreadableFile(
             f"The file {path} does not have exactly one column {ids!r} for the ids; it has "
@@ -247,7 +242,7 @@ def _group_extent(group: Any, columns: list[int]) -> Extent | None:
 def _read_parquet(
     file: File, groups: tuple[int, int], batch_rows: int, dtype: np.dtype[Any], ids: str | None
 ) -> Iterator[tuple[Floats, NDArray[np.int64] | None]]:
-    parquet = _pyarrow("pyarrow.parquet")
+    parquet = pyarrow("pyarrow.parquet", "scale")
     wanted = [*file.columns, *([] if ids is None else [ids])]
     # A buffered stream: a row group of any size is read page by page.
     with parquet.ParquetFile(file.path, buffer_size=1 << 20, pre_buffer=False) as source:
@@ -268,10 +263,6 @@ def _column(file: File, batch: Any, name: str) -> NDArray[Any]:
         raise UnreadableFile(f"In {file.path}, the column {name!r} has missing values.")
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return values
-
-
-def _pyarrow(module: str) -> Any:
-    return require(module, extra="scale", purpose="to read and write Parquet tables")
 
 
 # Arrays

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import UnreadableFile, require
+from choque.errors import UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.boxes import PAIR_COLUMNS
+from choque.files.parquet_boxes import pyarrow
 
 Span: TypeAlias = tuple[int, int]
 """A range of ids, both ends included."""
@@ -25,7 +26,7 @@ class PairWriter:
     """Writes runs of pairs to one file."""
 
     def __init__(self, handle: Any) -> None:
-        arrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
+        arrow, parquet = pyarrow("pyarrow", "scale"), pyarrow("pyarrow.parquet", "scale")
         self._schema = arrow.schema([(name, arrow.int64()) for name in PAIR_COLUMNS])
         # Differences of sorted ids take few bits: about 5 bytes a pair instead of 16, at the speed of copying.
         self._writer = parquet.ParquetWriter(
@@ -164,14 +165,10 @@ def _collect(paths: Sequence[Path], first: Span, second: Span, limit: int) -> ND
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    parquet = _pyarrow("pyarrow.parquet")
+    parquet = pyarrow("pyarrow.parquet", "scale")
     try:
         source = parquet.ParquetFile(path)
     except (OSError, ValueError) as problem:
         raise UnreadableFile(f"The pairs in {path} cannot be read: {problem}.") from problem
     with source:
         yield source
-
-
-def _pyarrow(module: str) -> Any:
-    return require(module, extra="scale", purpose="to read and write Parquet tables")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -330,43 +330,39 @@ class _Run:
         return (self._work if self._is_global else self._folder) / f"tile-{tile:06d}.parquet"
 
     def _scatter(self) -> None:
-        waiting = []
-        for task, share in enumerate(self._plan.shares()):
-            if starts_file(self._work, task).exists():
-                self._step("scattered")
-            elif not all(path.exists() for path in self._tiles):
-                waiting.append((task, share))
-        submit = self._workers.executor.submit
-        for _ in completed(self._workers, waiting, lambda each: submit(scatter_task, self._ticket, *each)):
-            self._step("scattered")
+        """Scatter all shares; those of finished tiles are not needed again."""
+        is_needed = not all(path.exists() for path in self._tiles)
+        self._do(
+            "scattered",
+            scatter_task,
+            {starts_file(self._work, task): (task, share) for task, share in enumerate(self._plan.shares())},
+            is_needed,
+        )
 
     def _join(self) -> None:
-        waiting = []
-        for tile, path in enumerate(self._tiles):
-            if path.exists():
-                self._step("joined")
-            else:
-                waiting.append((tile, str(path)))
-        submit = self._workers.executor.submit
-        for _ in completed(self._workers, waiting, lambda each: submit(join_task, self._ticket, *each)):
-            self._step("joined")
+        self._do("joined", join_task, {path: (tile, str(path)) for tile, path in enumerate(self._tiles)})
 
     def _sort(self) -> list[Path]:
         """Sort the pairs of all tiles by ranges of first ids, and return the files."""
         spans = ranges_of_first(self._tiles, self._plan.options.run_pairs)
         self._total += len(spans)
         targets = [self._folder / f"part-{number:06d}.parquet" for number in range(max(1, len(spans)))]
-        waiting = []
-        for span, target in zip(spans or [(0, 0)], targets, strict=True):
-            if target.exists():
-                self._step("sorted")
-            else:
-                waiting.append((span, str(target)))
-        submit, sources = self._workers.executor.submit, [str(path) for path in self._tiles]
-        tasks = completed(self._workers, waiting, lambda each: submit(sort_task, self._ticket, sources, *each))
-        for _ in tasks:
-            self._step("sorted")
+        sources = [str(path) for path in self._tiles]
+        tasks = {target: (sources, span, str(target)) for span, target in zip(spans or [(0, 0)], targets, strict=True)}
+        self._do("sorted", sort_task, tasks)
         return targets
+
+    def _do(
+        self, about: str, task: Callable[..., int], arguments: Mapping[Path, tuple[Any, ...]], is_needed: bool = True
+    ) -> None:
+        """Run a task for each file that is not there; the arguments are those after the ticket."""
+        for path in arguments:
+            if path.exists():
+                self._step(about)
+        waiting = [given for path, given in arguments.items() if is_needed and not path.exists()]
+        submit = self._workers.executor.submit
+        for _ in completed(self._workers, waiting, lambda given: submit(task, self._ticket, *given)):
+            self._step(about)
 
     def _commit(self, files: list[Path]) -> None:
         """Write the manifest, which says that the search is finished."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.scene.body_scenes.columns import BodyColumns
-    from choque.scene.body_scenes.scene import BodyScene, Camera, bodies, body_generator
-    from choque.scene.box_scenes.scene import BoxScene, generate, generator
+    from choque.scene.body_scene import BodyScene, Camera, bodies, body_generator
+    from choque.scene.box_scene import BoxScene, generate, generator
+    from choque.scene.columns import BodyColumns
     from choque.scene.files import describe, find_bodies, names, parameters, read, write
     from choque.scene.generators import BodyRequest, Request
 
@@ -36,9 +36,9 @@ __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {
-        ".body_scenes.columns": "BodyColumns",
-        ".body_scenes.scene": "BodyScene Camera bodies body_generator",
-        ".box_scenes.scene": "BoxScene generate generator",
+        ".columns": "BodyColumns",
+        ".body_scene": "BodyScene Camera bodies body_generator",
+        ".box_scene": "BoxScene generate generator",
         ".files": "describe find_bodies names parameters read write",
         ".generators": "BodyRequest Request",
     },

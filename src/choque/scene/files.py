@@ -11,11 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 from choque._core import check
 from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
-from choque.files.source import lower_suffix, read_head
-from choque.scene.body_scenes import scene as body_scenes
-from choque.scene.body_scenes.scene import BodyScene
-from choque.scene.box_scenes import scene as box_scenes
-from choque.scene.box_scenes.scene import BoxScene
+from choque.files.source import check_suffix, lower_suffix
+from choque.scene import body_scene, box_scene
+from choque.scene.body_scene import BodyScene
+from choque.scene.box_scene import BoxScene
 
 Scene: TypeAlias = BoxScene | BodyScene
 
@@ -59,19 +58,19 @@ def names(sort: str = "boxes") -> list[str]:
     check.choice(sort, "sort of scenes", SORTS)
     if sort == "built-in":
         return sorted(path.stem for path in _built_in_files())
-    return (box_scenes.GENERATORS if sort == "boxes" else body_scenes.GENERATORS).names()
+    return (box_scene.GENERATORS if sort == "boxes" else body_scene.GENERATORS).names()
 
 
 def parameters(name: str) -> dict[str, object]:
     """Return the parameters of the generator ``name``, of boxes or of bodies, with their defaults."""
-    if name in body_scenes.GENERATORS:
-        return body_scenes.GENERATORS.parameters(name)
-    return box_scenes.GENERATORS.parameters(name)
+    if name in body_scene.GENERATORS:
+        return body_scene.GENERATORS.parameters(name)
+    return box_scene.GENERATORS.parameters(name)
 
 
 def describe(name: str) -> str:
     """Return a sentence that describes the scene ``name``, of any sort."""
-    for generators in (box_scenes.GENERATORS, body_scenes.GENERATORS):
+    for generators in (box_scene.GENERATORS, body_scene.GENERATORS):
         if name in generators:
             return generators.summary(name)
     if name in names("built-in"):
@@ -96,8 +95,8 @@ def find_bodies(
     if is_generator(word):
         if colon and not number.isdecimal():
             raise InvalidInput(f"The scene is {word!r}; write the number of bodies as in mixed-box:1000.")
-        count = int(number) if colon else body_scenes.GENERATORS.usual_count(name) if n is None else n
-        return body_scenes.bodies(name, count, seed=0 if seed is None else seed, **parameters)
+        count = int(number) if colon else body_scene.GENERATORS.usual_count(name) if n is None else n
+        return body_scene.bodies(name, count, seed=0 if seed is None else seed, **parameters)
     given = [key for key, value in {"n": n, "seed": seed, **parameters}.items() if value is not None]
     if given:
         raise InvalidInput(
@@ -121,13 +120,13 @@ def find_boxes(word: str | os.PathLike[str], *, frame: int = 0, **parameters: An
     """
     word = os.fspath(word)
     name, _, number = word.partition(":")
-    if name in box_scenes.GENERATORS and not Path(word).exists():
+    if name in box_scene.GENERATORS and not Path(word).exists():
         given = {
-            "n": int(number) if number.isdecimal() else box_scenes.GENERATORS.usual_count(name),
+            "n": int(number) if number.isdecimal() else box_scene.GENERATORS.usual_count(name),
             "frames": frame + 1,
             **parameters,
         }
-        return box_scenes.generate(name, given.pop("n"), **given)
+        return box_scene.generate(name, given.pop("n"), **given)
     if parameters:
         raise InvalidInput(f"{', '.join(parameters)} was given with {word!r}, which is not a generator of boxes.")
     return read_boxes(word)
@@ -135,7 +134,7 @@ def find_boxes(word: str | os.PathLike[str], *, frame: int = 0, **parameters: An
 
 def is_generator(word: str) -> bool:
     """Tell whether a word is the name of a generator of bodies, with or without ``:n``, and not of a file."""
-    return str(word).partition(":")[0] in body_scenes.GENERATORS and not Path(word).exists()
+    return str(word).partition(":")[0] in body_scene.GENERATORS and not Path(word).exists()
 
 
 def read(path: str | os.PathLike[str]) -> Scene:
@@ -149,10 +148,7 @@ def read(path: str | os.PathLike[str]) -> Scene:
         return find_bodies(path)
     path = _found(Path(path))
     suffix = lower_suffix(path)
-    if suffix.removeprefix(".") not in FORMATS:
-        read_head(path)
-        known = ", ".join(f".{name}" for name in FORMATS.names())
-        raise UnreadableFile(f"The file {path} ends in {suffix!r}; scenes are read from {known}.")
+    check_suffix(path, suffix, [f".{name}" for name in FORMATS], "scenes")
     return FORMATS.find(suffix.removeprefix(".")).read(path)
 
 
@@ -205,7 +201,7 @@ def _found(path: Path) -> Path:
 def _hint(word: str, built_in: Iterable[str]) -> str:
     """Return the nearest name to a word that is neither a file nor a name, or else all names."""
     name, colon, number = word.partition(":")
-    generators = body_scenes.GENERATORS.names()
+    generators = body_scene.GENERATORS.names()
     near = difflib.get_close_matches(name, generators if colon else [*built_in, *generators], n=1)
     if not near:
         listed, made = ", ".join(sorted(built_in)), ", ".join(generators)

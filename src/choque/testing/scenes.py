@@ -26,7 +26,7 @@ Corners: TypeAlias = tuple[Floats, Floats]
 GENERATED = (
     "aligned", "brownian", "clustered", "free-fall", "mixed", "moving", "one-moves", "reference", "uniform",
 )  # fmt: skip
-"""Scenes of `choque.scene` that the suites use."""
+"""Generators of scenes that the suites use; `choque.lab` registers them."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,9 @@ class Canvas:
         return self.random.integers(low, high, (self.count, self.dimension), endpoint=True).astype(np.float64)
 
 
-_edge_cases: dict[str, Callable[[Canvas], Corners]] = {}
-
-
 def names() -> list[str]:
     """Return every scene that `make` knows, sorted."""
-    return sorted([*GENERATED, *_edge_cases])
+    return sorted([*GENERATED, *EDGE_CASES])
 
 
 def make(name: str, *, dimension: int = 3, dtype: FloatName = "float64", count: int = 60, seed: int = 0) -> Scene:
@@ -78,65 +75,49 @@ def make(name: str, *, dimension: int = 3, dtype: FloatName = "float64", count: 
     arguments = f"{name!r}, dimension={dimension}, dtype={dtype!r}, count={count}, seed={seed}"
     if name in GENERATED:
         lower, upper = generate(name, count, seed=seed, dimension=dimension, dtype=dtype).frame(0)
-    elif name in _edge_cases:
+    elif name in EDGE_CASES:
         random = np.random.default_rng([seed, count, dimension])
-        corners = _edge_cases[name](Canvas(count, dimension, np.dtype(dtype), random))
+        corners = EDGE_CASES[name](Canvas(count, dimension, np.dtype(dtype), random))
         lower, upper = (np.ascontiguousarray(corner, dtype) for corner in corners)
     else:
         raise UnknownName("scene of the suite", name, names())
     return Scene(name, lower, upper, f"choque.testing.scenes.make({arguments})")
 
 
-def _edge_case(name: str) -> Callable[[Callable[[Canvas], Corners]], Callable[[Canvas], Corners]]:
-    def register(build: Callable[[Canvas], Corners]) -> Callable[[Canvas], Corners]:
-        _edge_cases[name] = build
-        return build
-
-    return register
-
-
-@_edge_case("empty")
 def _empty(canvas: Canvas) -> Corners:
     return np.empty((0, canvas.dimension)), np.empty((0, canvas.dimension))
 
 
-@_edge_case("one")
 def _one(canvas: Canvas) -> Corners:
     return np.zeros((1, canvas.dimension)), np.ones((1, canvas.dimension))
 
 
-@_edge_case("two-identical")
 def _two_identical(canvas: Canvas) -> Corners:
     return np.full((2, canvas.dimension), -3.0), np.full((2, canvas.dimension), 7.5)
 
 
-@_edge_case("all-identical")
 def _all_identical(canvas: Canvas) -> Corners:
     shape = (canvas.count, canvas.dimension)
     return np.full(shape, 1.0), np.full(shape, 2.0)
 
 
-@_edge_case("one-point")
 def _one_point(canvas: Canvas) -> Corners:
     shape = (canvas.count, canvas.dimension)
     return np.full(shape, 0.1), np.full(shape, 0.1)
 
 
-@_edge_case("lattice")
 def _lattice(canvas: Canvas) -> Corners:
     """Boxes of no size on a lattice: they meet where they coincide, and only if closed."""
     points = canvas.points(0, 3)
     return points, points.copy()
 
 
-@_edge_case("touching")
 def _touching(canvas: Canvas) -> Corners:
     """Whole-numbered boxes, some of no size along some axes, that touch at faces, edges and corners."""
     points = canvas.points(-4, 4)
     return points, points + canvas.points(0, 2)
 
 
-@_edge_case("ground-plane")
 def _ground_plane(canvas: Canvas) -> Corners:
     """Boxes above, on and below a half space and between two infinite walls."""
     lower = canvas.points(-4, 4)
@@ -148,7 +129,6 @@ def _ground_plane(canvas: Canvas) -> Corners:
     return lower, upper
 
 
-@_edge_case("infinite")
 def _infinite(canvas: Canvas) -> Corners:
     """Boxes that are everywhere, at infinity, or end at the largest finite number."""
     largest = float(np.finfo(canvas.dtype).max)
@@ -159,7 +139,6 @@ def _infinite(canvas: Canvas) -> Corners:
     return lower, upper
 
 
-@_edge_case("huge")
 def _huge(canvas: Canvas) -> Corners:
     """Coordinates of about 1e30, 1e300 where they fit: products and squares of them overflow."""
     scale = 1e300 if canvas.dtype == np.float64 else 1e30
@@ -167,7 +146,6 @@ def _huge(canvas: Canvas) -> Corners:
     return points * scale, (points + canvas.points(0, 4)) * scale
 
 
-@_edge_case("subnormal")
 def _subnormal(canvas: Canvas) -> Corners:
     """Boxes of a few of the smallest steps there are, around zero."""
     step = float(np.finfo(canvas.dtype).smallest_subnormal)
@@ -175,7 +153,6 @@ def _subnormal(canvas: Canvas) -> Corners:
     return points * step, (points + canvas.points(0, 4)) * step
 
 
-@_edge_case("far-away")
 def _far_away(canvas: Canvas) -> Corners:
     """Small boxes so far from the origin that one rounding step is as large as they are."""
     digits = np.finfo(canvas.dtype).nmant
@@ -183,7 +160,6 @@ def _far_away(canvas: Canvas) -> Corners:
     return points, points + canvas.points(0, 2)
 
 
-@_edge_case("giant-and-dust")
 def _giant_and_dust(canvas: Canvas) -> Corners:
     """Dust, one box around half of it, and one around everything."""
     lower = canvas.random.uniform(-1000, 1000, (canvas.count, canvas.dimension))
@@ -193,7 +169,6 @@ def _giant_and_dust(canvas: Canvas) -> Corners:
     return lower, upper
 
 
-@_edge_case("collinear")
 def _collinear(canvas: Canvas) -> Corners:
     """Return boxes along the last axis, equal on the others."""
     lower = np.zeros((canvas.count, canvas.dimension))
@@ -201,7 +176,6 @@ def _collinear(canvas: Canvas) -> Corners:
     return lower, lower + 1.25
 
 
-@_edge_case("planar")
 def _planar(canvas: Canvas) -> Corners:
     """Flat boxes in one plane across the first axis."""
     lower = canvas.points(0, 20)
@@ -210,10 +184,21 @@ def _planar(canvas: Canvas) -> Corners:
     return lower, upper
 
 
-@_edge_case("wide-range")
 def _wide_range(canvas: Canvas) -> Corners:
     """Nested boxes around the origin, each twice the one before: no cell size suits them."""
     size = 2.0 ** (np.arange(canvas.count) - canvas.count // 2)
     offset = canvas.random.uniform(-0.9, 0.9, (canvas.count, canvas.dimension)) * 3
     center = offset * size[:, None]
     return center - size[:, None], center + size[:, None]
+
+
+EDGE_CASES: dict[str, Callable[[Canvas], Corners]] = {
+    build.__name__[1:].replace("_", "-"): build
+    for build in (
+        *(_empty, _one, _two_identical, _all_identical, _one_point),
+        *(_lattice, _touching, _ground_plane, _infinite, _huge),
+        *(_subnormal, _far_away, _giant_and_dust, _collinear),
+        *(_planar, _wide_range),
+    )
+}
+"""Scenes at the edge of what is legal, by name."""

@@ -317,33 +317,20 @@ class World(Population, Queries):
             found.take_solved(solved)
         if bodies.sensor.any() or len(self._sensed):
             self._sensed = found.take_sensed(self._sensed, self._detection.sensed(bodies))
-        self._frame += 1
-        self._time += dt
-        self._dt = dt
-        self._latest, self._latest_ids = found, self._identities
         ended = perf_counter()
         spans = (*found.seconds, answered - detected, moved - began + ended - answered)
-        return StepReport(
-            frame=self._frame,
-            dt=dt,
-            time=self._time,
-            seconds=dict(zip(STAGES, spans, strict=True)),
-            total_seconds=ended - began,
-            bodies=len(bodies),
-            pairs=len(found.pairs),
-            impulses=impulses,
-            broad=settings.broad,
-            box_tests=found.box_tests,
-            filter_tests=found.filter_tests,
-            filter_seconds=found.filter_seconds,
-            has_exact_tests=found.is_tested,
-            detected=found,
-        )
+        return self._concluded(found, dt, spans, ended - began, impulses)
 
     def _rest(self, dt: float) -> StepReport:
         """Advance the time alone: all bodies sleep, and nothing has changed."""
         found = Detected(NO_PAIRS if self._latest is None else self._latest.pairs, self._detection.narrow, None)
         found.take_solved(Solved(0, partial(Contacts.none, self._bodies.dtype.type), Events.none, {}))
+        return replace(self._concluded(found, dt, (0.0,) * len(STAGES), 0.0, 0), has_exact_tests=False)
+
+    def _concluded(
+        self, found: Detected, dt: float, spans: tuple[float, ...], total: float, impulses: int
+    ) -> StepReport:
+        """Go on to the next frame, in which ``found`` is the latest, and return its report."""
         self._frame += 1
         self._time += dt
         self._dt = dt
@@ -352,16 +339,16 @@ class World(Population, Queries):
             frame=self._frame,
             dt=dt,
             time=self._time,
-            seconds=dict.fromkeys(STAGES, 0.0),
-            total_seconds=0.0,
+            seconds=dict(zip(STAGES, spans, strict=True)),
+            total_seconds=total,
             bodies=len(self._bodies),
             pairs=len(found.pairs),
-            impulses=0,
+            impulses=impulses,
             broad=self.settings.broad,
-            box_tests=0,
-            filter_tests=0,
-            filter_seconds=0.0,
-            has_exact_tests=False,
+            box_tests=found.box_tests,
+            filter_tests=found.filter_tests,
+            filter_seconds=found.filter_seconds,
+            has_exact_tests=found.is_tested,
             detected=found,
         )
 

@@ -14,14 +14,13 @@ from choque._core.kernel import kernel
 from choque._core.registry import Registry
 from choque._core.types import Floats
 from choque.bounds import Bounds, Boxes, KDops, OrientedBoxes, Spheres, directions
+from choque.broad import find
 from choque.errors import InvalidInput
 from choque.narrow.extents import bound, bound_boxes, bound_oriented, bound_slabs, bound_spheres
 from choque.world.bodies import Bodies
 
 Maker = Callable[[Bodies, int], Bounds]
 """Returns the bounding volumes of bodies; the second argument is the number of threads."""
-
-_OF_METHOD = {"brute-obb": "oriented", "sap-kdop": "18-dop", "sap-obb": "oriented"}
 
 
 class BodyBoxes(OrientedBoxes):
@@ -153,12 +152,7 @@ def bounds_names() -> list[str]:
 
 def find_bounds(name: str | None, method: str) -> Maker:
     """Return the maker of the bounds called ``name``; None for those that suit the broad phase ``method``."""
-    return MAKERS.find(suiting(method) if name is None else name)
-
-
-def suiting(method: str) -> str:
-    """Return the name of the bounds that suit the broad phase ``method``."""
-    return _OF_METHOD.get(method, "box")
+    return MAKERS.find(find(method).suited_bounds if name is None else name)
 
 
 def kept_bounds(name: str | None) -> str | None:
@@ -168,7 +162,7 @@ def kept_bounds(name: str | None) -> str | None:
 
 def slabs_of(name: str | None, method: str) -> int | None:
     """Return the k of the bounds called ``name``, or of those that suit ``method``; None if they are not k-DOPs."""
-    return _SLABS.get(suiting(method) if name is None else name)
+    return _SLABS.get(find(method).suited_bounds if name is None else name)
 
 
 def refuse_lost(bodies: Bodies) -> None:

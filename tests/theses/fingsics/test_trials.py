@@ -17,7 +17,7 @@ from choque.lab.sampling import sample
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff
 from choque.scene import BodyScene
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres, tiles
+from choque.scene.columns import BodyColumns, capsules, join, spheres, tiles
 from choque.theses.fingsics import world_course, world_trial
 from choque.theses.fingsics.world_course import Course, course, logged_course
 from choque.theses.fingsics.world_trial import EngineTrial, RecordedTrial, ReplayTrial, WorldTrial

@@ -11,7 +11,7 @@ import pytest
 from choque import scene
 from choque.errors import InvalidInput, UnreadableFile
 from choque.scene import BodyScene, Camera
-from choque.scene.body_scenes.columns import boxes
+from choque.scene.columns import boxes
 
 SHARED = {
     "pos": ("position", "1,2.5,-3", [1, 2.5, -3], [0, 0, 0]),

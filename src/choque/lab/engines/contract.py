@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from choque.errors import InvalidInput, require
 from choque.scene import BodyScene
-from choque.scene.body_scenes.columns import CAPSULE, KIND_WORDS, SPHERE, TILE
+from choque.scene.columns import CAPSULE, KIND_WORDS, SPHERE, TILE
 
 TAKEN = (SPHERE, CAPSULE, TILE)
 """The kinds of bodies that an engine is given; a tile becomes a wall."""

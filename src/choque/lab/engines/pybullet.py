@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque.lab.engines.contract import Engine
 from choque.scene import BodyScene
-from choque.scene.body_scenes.columns import SPHERE, TILE
+from choque.scene.columns import SPHERE, TILE
 
 THICKNESS = 1.0
 """Half the thickness of a wall behind the face of its tile; Bullet's boxes are solid."""

@@ -1,1 +1,1 @@
-"""Generators of scenes of bodies to look at and to measure with, registered by entry points in `choque.body_scenes`."""
+"""Generators of scenes to look at and to measure with, registered by entry points as those of other packages are."""

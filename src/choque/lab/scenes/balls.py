@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import block, block_counts, bright_colors, sixths, walls
-from choque.scene.body_scenes.columns import BodyColumns, join, spheres
+from choque.scene.columns import BodyColumns, join, spheres
 from choque.scene.generators import BodyRequest
 
 

@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque.scene.body_scenes.columns import BodyColumns, join, tiles
+from choque.scene.columns import BodyColumns, join, tiles
 
 Cells = NDArray[np.int64]
 Vectors = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import UPRIGHT, chosen_cells, sixths, walls
-from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join
+from choque.scene.columns import CAPSULE, SPHERE, BodyColumns, join
 from choque.scene.generators import BodyRequest
 
 MIXED_GRIDS = {100: (8, 5, 8)}

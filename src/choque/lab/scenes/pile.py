@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
-from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join
+from choque.scene.columns import CAPSULE, SPHERE, BodyColumns, join
 from choque.scene.generators import BodyRequest
 
 RADIUS, LENGTH, PITCH = 0.4, 0.8, 1.7

@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, UPRIGHT
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres, tiles
+from choque.scene.columns import BodyColumns, capsules, join, spheres, tiles
 from choque.scene.generators import BodyRequest, usually
 
 PIN, HEIGHT, APART, BALL = 0.4, 1.6, 1.1, 0.9

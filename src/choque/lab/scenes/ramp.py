@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, bright_colors
-from choque.scene.body_scenes.columns import CAPSULE, SPHERE, BodyColumns, join, tiles
+from choque.scene.columns import CAPSULE, SPHERE, BodyColumns, join, tiles
 from choque.scene.generators import BodyRequest, usually
 
 WIDTH, RADIUS, PITCH = 20.0, 0.5, 2.0

@@ -11,18 +11,7 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, block, block_counts, bright_colors, walls
 from choque.meshes import Mesh
-from choque.scene.body_scenes.columns import (
-    BOX,
-    CAPSULE,
-    SOLIDS,
-    SPHERE,
-    BodyColumns,
-    boxes,
-    ground,
-    join,
-    spheres,
-    tiles,
-)
+from choque.scene.columns import BOX, CAPSULE, SOLIDS, SPHERE, BodyColumns, boxes, ground, join, spheres, tiles
 from choque.scene.generators import BodyRequest, usually
 
 FLOOR = (110, 110, 110)

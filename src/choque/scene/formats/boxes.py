@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from choque.files import FrameStore, open_boxes, read_boxes
-from choque.scene.box_scenes.scene import BoxScene
+from choque.scene.box_scene import BoxScene
 from choque.scene.files import SceneFormat
 
 

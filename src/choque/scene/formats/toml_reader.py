@@ -29,20 +29,9 @@ from numpy.typing import NDArray
 
 from choque.errors import UnknownName, UnreadableFile
 from choque.files.source import naming_damage, read_text
-from choque.scene.body_scenes.columns import (
-    BOX,
-    CAPSULE,
-    GROUND,
-    KIND_WORDS,
-    SOLIDS,
-    SPHERE,
-    TILE,
-    BodyColumns,
-    first_fault,
-    join,
-)
-from choque.scene.body_scenes.scene import GENERATORS, WORLD_SETTINGS, BodyScene, Camera, steps_per_second
-from choque.scene.body_scenes.scene import bodies as generate_bodies
+from choque.scene.body_scene import GENERATORS, WORLD_SETTINGS, BodyScene, Camera, steps_per_second
+from choque.scene.body_scene import bodies as generate_bodies
+from choque.scene.columns import BOX, CAPSULE, GROUND, KIND_WORDS, SOLIDS, SPHERE, TILE, BodyColumns, first_fault, join
 from choque.scene.formats.toml_table import TomlLines, TomlTable
 
 VERSION = 1

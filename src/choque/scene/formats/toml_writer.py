@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from choque._core.types import Rows
 from choque.errors import InvalidInput
 from choque.files.atomic import replacing
-from choque.scene.body_scenes.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, SOLIDS, BodyColumns
-from choque.scene.body_scenes.scene import WORLD_SETTINGS, BodyScene
+from choque.scene.body_scene import WORLD_SETTINGS, BodyScene
+from choque.scene.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, SOLIDS, BodyColumns
 from choque.scene.files import SceneFormat
 from choque.scene.formats.toml_reader import ATTRIBUTES, SIZES, VERSION, read_toml
 

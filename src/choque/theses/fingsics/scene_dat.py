@@ -28,7 +28,7 @@ from choque.files.box_arrays import check_frame
 from choque.files.source import read_head
 from choque.narrow.shapes import CAPSULE, KIND_NAMES, SPHERE, TILE
 from choque.record.frames import BodyTable, Frames, Poses, no_hulls
-from choque.scene.body_scenes.scene import Camera
+from choque.scene.body_scene import Camera
 
 NAME = "scene.dat"
 BODY = np.dtype(

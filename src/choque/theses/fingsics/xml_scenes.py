@@ -27,7 +27,7 @@ from choque.files.atomic import replacing
 from choque.files.budget import check_size
 from choque.files.source import DOCUMENT_MEMORY, naming_damage, read_head
 from choque.scene import BodyScene, Camera
-from choque.scene.body_scenes.columns import DEFAULTS, KIND_WORDS, TILE, BodyColumns, first_fault
+from choque.scene.columns import DEFAULTS, KIND_WORDS, TILE, BodyColumns, first_fault
 from choque.scene.files import SceneFormat
 from choque.theses.fingsics.words import color, flag, number, remark_lines, triplet
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque.errors import InvalidInput, UnknownName
 from choque.files.box_arrays import BoxArrays
-from choque.scene.box_scenes.motion import Rows, directions
+from choque.lab.scenes.motion import Rows, directions
 from choque.scene.generators import Request
 
 START = ("dense", "sparse")

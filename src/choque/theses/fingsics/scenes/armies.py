@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import UPRIGHT, Vectors, block
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join
+from choque.scene.columns import BodyColumns, capsules, join
 from choque.scene.generators import BodyRequest
 
 PITCH = (2.0, 6.0, 2.0)

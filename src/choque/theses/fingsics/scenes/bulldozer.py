@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres, tiles
+from choque.scene.columns import BodyColumns, capsules, join, spheres, tiles
 from choque.scene.generators import BodyRequest, usually
 
 BLADE, LOG, LENGTH, PITCH = 2.0, 0.9, 8.0, 2.0

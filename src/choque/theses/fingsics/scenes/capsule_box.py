@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import UPRIGHT, chosen_cells, sixths, walls
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join
+from choque.scene.columns import BodyColumns, capsules, join
 from choque.scene.generators import BodyRequest
 
 SPARSENESS = 48 * 24 * 48 / 5000

@@ -8,7 +8,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import GRAVITY, UPRIGHT
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join
+from choque.scene.columns import BodyColumns, capsules, join
 from choque.scene.generators import BodyRequest, usually
 
 RADIUS, LENGTH = 0.45, 10.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import UPRIGHT, block
-from choque.scene.body_scenes.columns import BodyColumns, capsules, join, spheres
+from choque.scene.columns import BodyColumns, capsules, join, spheres
 from choque.scene.generators import BodyRequest
 
 BALL_RADIUS = 4.0

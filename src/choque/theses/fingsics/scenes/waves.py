@@ -6,7 +6,7 @@ import numpy as np
 
 from choque._core import check
 from choque.lab.scenes.lattice import block, block_counts, walls
-from choque.scene.body_scenes.columns import BodyColumns, join, spheres
+from choque.scene.columns import BodyColumns, join, spheres
 from choque.scene.generators import BodyRequest
 
 SMALL, LARGE, PITCH = 0.3, 6.0, 1.0

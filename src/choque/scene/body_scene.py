@@ -12,7 +12,7 @@ import numpy as np
 from choque._core import check
 from choque._core.types import Pairs
 from choque.errors import InvalidInput
-from choque.scene.body_scenes.columns import (
+from choque.scene.columns import (
     BOX,
     CAPSULE,
     GROUND,
@@ -41,7 +41,7 @@ WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "dtype", "max_speed",
 BodyGenerator: TypeAlias = Callable[..., BodyColumns]
 Registered = TypeVar("Registered", bound=BodyGenerator)
 
-GENERATORS: Generators[BodyGenerator] = Generators("generator of bodies", {}, group="choque.body_scenes")
+GENERATORS: Generators[BodyGenerator] = Generators("generator of bodies", group="choque.body_scenes")
 """The generators by name: functions that packages name in entry points, or `body_generator` registers."""
 
 SHARED = (

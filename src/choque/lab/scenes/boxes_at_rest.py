@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
-from choque.scene.box_scenes.density import (
+from choque.lab.scenes.density import (
     expected_pairs,
     pair_polynomial,
     touching_volume,
     world_edge_for_cubes,
     world_edge_for_overlaps,
 )
-from choque.scene.box_scenes.motion import Rest, Rows
+from choque.lab.scenes.motion import Rest, Rows
 from choque.scene.generators import Request
 
 SPACING = 20.0

@@ -25,21 +25,8 @@ class Motion(Protocol):
 Generator: TypeAlias = Callable[..., Motion]
 Registered = TypeVar("Registered", bound=Generator)
 
-GENERATORS: Generators[Generator] = Generators(
-    "scene",
-    {
-        "aligned": "choque.scene.box_scenes.at_rest:aligned",
-        "brownian": "choque.scene.box_scenes.in_motion:brownian",
-        "clustered": "choque.scene.box_scenes.at_rest:clustered",
-        "free-fall": "choque.scene.box_scenes.in_motion:free_fall",
-        "mixed": "choque.scene.box_scenes.at_rest:mixed",
-        "moving": "choque.scene.box_scenes.in_motion:moving",
-        "one-moves": "choque.scene.box_scenes.in_motion:one_moves",
-        "reference": "choque.scene.box_scenes.at_rest:reference",
-        "uniform": "choque.scene.box_scenes.at_rest:uniform",
-    },
-    group="choque.box_scenes",
-)
+GENERATORS: Generators[Generator] = Generators("scene", group="choque.box_scenes")
+"""The generators by name: functions that packages name in entry points, or `generator` registers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +68,7 @@ class BoxScene:
 def generator(name: str) -> Callable[[Registered], Registered]:
     """Register a function of a `Request` and keyword-only parameters, all with defaults, under ``name``.
 
-    It returns a `choque.scene.box_scenes.scene.Motion`: an object with a method ``frame(index)`` that returns the lower
+    It returns a `choque.scene.box_scene.Motion`: an object with a method ``frame(index)`` that returns the lower
     and upper bounds, each (n, d).
 
     Example

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from choque._core import check
 from choque.errors import InvalidInput
 from choque.files.box_arrays import BoxArrays
-from choque.scene.box_scenes.at_rest import even_boxes, even_edges
-from choque.scene.box_scenes.density import world_edge_for_density
-from choque.scene.box_scenes.motion import Rows, Travel, bounds, directions, reflected, sizes
+from choque.lab.scenes.boxes_at_rest import even_boxes, even_edges
+from choque.lab.scenes.density import world_edge_for_density
+from choque.lab.scenes.motion import Rows, Travel, bounds, directions, reflected, sizes
 from choque.scene.generators import Request
 
 FRAME_SECONDS = 1 / 30

@@ -1,1 +1,0 @@
-"""Scenes of bodies: their columns, and the scene."""

@@ -1,1 +1,0 @@
-"""Scenes of boxes over time, and their generators, one family in each module."""
