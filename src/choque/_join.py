@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from choque._core import check
 from choque._core.answers import as_answer
 from choque._core.emission import Keeper
-from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
-from choque._core.pair_keys import key_first, key_second
+from choque._core.pair_keys import PairFilter, key_first, key_second
 from choque._core.tables import box_corners
 from choque._core.types import Keys
 from choque.bounds import Boxes

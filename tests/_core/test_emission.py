@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from choque._core import emission as _emission
 from choque._core.emission import Sink
-from choque._core.filter import PairFilter
-from choque._core.pair_keys import pack_pairs, unpack_pairs
+from choque._core.pair_keys import PairFilter, pack_pairs, unpack_pairs
 
 
 def fans(first: int, last: int, chunk: Any, sizes: list[int]) -> tuple[int, int, int]:

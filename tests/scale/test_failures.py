@@ -83,7 +83,7 @@ def test_columns_of_text_and_missing_values_are_refused(tmp_path: Path) -> None:
     [
         ("nowhere.parquet", "There is no file"),
         ("none-*.parquet", "No file matches"),
-        ("boxes.csv", "files that end in .parquet, .npy"),
+        ("boxes.csv", "files that end in .h5, .hdf5, .npy"),
         ([], "The list of files is empty"),
         (7, "The boxes are given as int"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,16 @@ class Identities:
     """(n,) int32, ascending."""
     following: int
     """The id that the next body gets; an id is never used again."""
+    are_rows: bool = field(init=False)
+    """Whether no body was ever removed, so that ids are rows."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "are_rows", self.following == len(self.ids))
 
     @classmethod
     def first(cls, count: int) -> Identities:
         """Return the ids of the first ``count`` bodies: 0 … count − 1."""
         return cls(np.arange(count, dtype=np.int32), count)
-
-    @property
-    def are_rows(self) -> bool:
-        """Whether no body was ever removed, so that ids are rows."""
-        return self.following == len(self.ids)
 
     def joined(self, count: int) -> tuple[Identities, NDArray[np.int32]]:
         """Return a copy with ``count`` more bodies, and their ids."""

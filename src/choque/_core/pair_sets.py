@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
-from choque._core.pair_keys import pack_pairs, unpack_pairs
+from choque._core.pair_keys import PairFilter, pack_pairs, unpack_pairs
 from choque._core.types import Keys, Pairs
 
 ENDED = np.uint64(1 << 63)

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from choque._core import check, memory
 from choque._core import threads as thread_pool
 from choque._core.emission import Keeper
-from choque._core.filter import PairFilter
 from choque._core.kernel import forceinline, kernel
-from choque._core.pair_keys import key_first, key_second
+from choque._core.pair_keys import PairFilter, key_first, key_second
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Boxes
 from choque.broad.index import BoxTable, find

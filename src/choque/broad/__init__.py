@@ -9,7 +9,7 @@ from choque._core.lazy import exporting
 if TYPE_CHECKING:
     from choque._core.counters import Counters
     from choque._core.emission import Sink
-    from choque._core.filter import PairFilter
+    from choque._core.pair_keys import PairFilter
     from choque.broad.broad_phase import BroadPhase, create
     from choque.broad.index import Index, find, names, register
     from choque.broad.structure import Structure
@@ -22,7 +22,7 @@ __getattr__, __dir__ = exporting(
     {
         "choque._core.counters": "Counters",
         "choque._core.emission": "Sink",
-        "choque._core.filter": "PairFilter",
+        "choque._core.pair_keys": "PairFilter",
         ".broad_phase": "BroadPhase create",
         ".index": "Index find names register",
         ".structure": "Structure",

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.counters import Counters
-from choque._core.filter import PairFilter
 from choque._core.ids import Identities
+from choque._core.pair_keys import PairFilter
 from choque._core.records import pack_records
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Pairs, Rows

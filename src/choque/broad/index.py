@@ -28,7 +28,7 @@ from choque._core import check
 from choque._core import threads as _threads
 from choque._core.counters import Counters
 from choque._core.emission import Sink
-from choque._core.filter import PairFilter
+from choque._core.pair_keys import PairFilter
 from choque._core.pair_sets import Change
 from choque._core.records import pack_records
 from choque._core.registry import Registry

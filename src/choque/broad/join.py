@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Keeper, Sink
-from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
 from choque._core.morton import morton_order
 from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
-from choque._core.pair_keys import key_first, key_second, pair_key
+from choque._core.pair_keys import PairFilter, key_first, key_second, pair_key
 from choque._core.records import Rounding, choose_rounding, even_sample, pack_records, rounded_records
 from choque._core.row_pairs import DOUBT, emit_between
 from choque._core.rows import Rows, build_rows

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from choque._core import check, memory, threads
 from choque._core.emission import Sink
-from choque._core.filter import PairFilter
 from choque._core.kernel import helper, kernel
-from choque._core.pair_keys import key_first, key_second, unpack_pairs
+from choque._core.pair_keys import PairFilter, key_first, key_second, unpack_pairs
 from choque._core.pair_sets import Change
 from choque._core.records import FLAT
 from choque._core.rounding import narrow_down, narrow_up

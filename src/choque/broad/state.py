@@ -104,7 +104,8 @@ class State:
         """Return the pairs of ids, found when first needed and followed by changes from then on."""
         found, stale = self.pairs, self.stale
         if found is None:
-            found, stale = self.identities.name(self.index.pairs()), self.index.table.removed
+            found, stale = self.index.pairs(), self.index.table.removed
+            found = found if self.identities.are_rows else self.identities.name(found)
         if self.pending:
             found = apply_change(found, merge_changes(self.pending))
         if stale is not None and stale.size:

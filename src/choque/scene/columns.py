@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core.columns import Column, ColumnTable
-from choque._core.filter import EVERY_GROUP
+from choque._core.pair_keys import EVERY_GROUP
 from choque.dynamics.response import rotations
 from choque.errors import InvalidInput
 from choque.narrow import shapes

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
-from choque._core.filter import EVERY_GROUP, bit_field
 from choque._core.ids import Identities
+from choque._core.pair_keys import EVERY_GROUP, bit_field
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Floats, Rows
 from choque._core.vector import orthonormalised

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from choque import broad
 from choque._core import threads
 from choque._core.counters import Counters
-from choque._core.filter import EVERY_GROUP
+from choque._core.pair_keys import EVERY_GROUP
 from choque._core.pair_sets import difference
 from choque._core.types import Floats, Pairs
 from choque.bounds import Bounds, Boxes

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.emission import Sink
-from choque._core.filter import PairFilter
 from choque._core.kernel import kernel
-from choque._core.pair_keys import pair_key
+from choque._core.pair_keys import PairFilter, pair_key
 from choque._core.types import Floats, Keys
 from choque.broad.structure import Kind, Structure, sides_of
 
