@@ -190,7 +190,7 @@ def test_empty_sets() -> None:
         ({"iou": 0.5, "b_upper": [[np.inf, 1]]}, "Row 0 of b has an infinite corner"),
         ({"closed": 1}, "closed is 1"),
         ({"groups": [1, 2, 3]}, "must be a tuple of two"),
-        ({"groups": ([1, 2], 1)}, r"groups has shape \(2,\)"),
+        ({"groups": ([1, 2], 1)}, r"groups has the shape \(2,\)"),
         ({"static": True}, "join does not take 'static'"),
         ({"threads": 0}, "threads is 0"),
     ],

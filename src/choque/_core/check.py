@@ -293,11 +293,9 @@ def integers(
             bad |= given < minimum
         if maximum is not None:
             bad |= given > maximum
-        place = np.argwhere(bad)[0]
-        raise InvalidInput(
-            f"{name}[{', '.join(map(str, place))}] is {given[tuple(place)]}; "
-            f"it must be a whole number{_range(minimum, maximum)}."
-        )
+        place = np.argwhere(bad)[0].tolist()
+        where = f"{name}{place}" if place else name
+        raise InvalidInput(f"{where} is {given[tuple(place)]}; it must be a whole number{_range(minimum, maximum)}.")
     return given
 
 
