@@ -7,7 +7,7 @@ from typing import Any
 
 from choque import scene
 from choque.errors import InvalidInput
-from choque.scene.body_scenes import scene as body_scenes
+from choque.scene import body_scene
 from choque.scene.files import body_suffixes, is_generator
 from choque.studio.page.entries import Entry
 from choque.studio.page.world import WorldView
@@ -19,7 +19,7 @@ def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> WorldView:
 
 
 def _generator_parameters(name: str) -> dict[str, object]:
-    return {"n": body_scenes.GENERATORS.usual_count(name), "seed": 0, **scene.parameters(name)}
+    return {"n": body_scene.GENERATORS.usual_count(name), "seed": 0, **scene.parameters(name)}
 
 
 def _described(names: Sequence[str]) -> dict[str, str]:
