@@ -168,7 +168,7 @@ def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
     return triangles
 
 
-# Well-known solids, each inside the cube from −1 to 1
+# Well-known solids, each inside the cube from −1 to 1; a wedge, a stone of an arch, is 3/4 as wide below as above
 
 THESIS_CORNER = 0.179303
 """Of the 24-vertex mesh that the k-DOP study drops: permutations of (±0.179303, ±0.179303, ±1)."""
@@ -218,4 +218,5 @@ _SOLIDS: dict[str, Callable[[], Faces]] = {
     "rhombicuboctahedron": lambda: _permuted(THESIS_CORNER, THESIS_CORNER, 1.0),
     "tetrahedron": lambda: hull_faces([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]),
     "truncated-octahedron": lambda: _permuted(0.0, 0.5, 1.0),
+    "wedge": lambda: hull_faces([[x * (7 + y) / 8, y, z] for x, y, z in product((-1, 1), repeat=3)]),
 }

@@ -69,7 +69,7 @@ class SolverBodies(NamedTuple):
     frame: NDArray[np.float64]
     """(n, 9): the matrix √I⁻¹·Rᵀ."""
     pull: NDArray[np.float64]
-    """(n, 3): acceleration·√m; of a static body 0."""
+    """(n, 4): acceleration·√m, and a 0; of a static body 0."""
     material: NDArray[np.float64]
     """(n, 5): see `RESTITUTION`."""
 
@@ -86,7 +86,7 @@ class SolverBodies(NamedTuple):
             memory.empty((count, 16), np.float64),
             memory.empty((count, 16), np.float64),
             memory.empty((count, 9), np.float64),
-            memory.empty((count, 3), np.float64),
+            memory.empty((count, 4), np.float64),
             memory.empty((count, 5), np.float64),
         )
 
@@ -163,8 +163,7 @@ def load_bodies(
                     frame[row, 3 * axis + other] = across * inverse
                     own += across * spin[body, other]
                 speed[row, W + axis] = own * weight
-        for part in range(3, 12, 4):
-            speed[row, part] = 0.0
+        speed[row, 3] = speed[row, 7] = speed[row, 11] = pull[row, 3] = 0.0
 
 
 @kernel

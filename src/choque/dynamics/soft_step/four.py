@@ -117,6 +117,12 @@ class Four:
         pair = self.add(vector, self.order(vector, vector, [1, 0, 3, 2]))
         return self.add(pair, self.order(pair, pair, [2, 3, 0, 1]))
 
+    def cross(self, one: Any, other: Any) -> Any:
+        """Return the cross product of vectors of three."""
+        turned = [self.order(each, each, [1, 2, 0, 3]) for each in (one, other)]
+        found = self.sub(self.mul(one, turned[1]), self.mul(turned[0], other))
+        return self.order(found, found, [1, 2, 0, 3])
+
     # Arithmetic
 
     def add(self, one: Any, *others: Any) -> Any:

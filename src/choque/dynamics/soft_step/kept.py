@@ -58,7 +58,8 @@ class Kept(NamedTuple):
     pose: NDArray[np.float64]
     """(m, 22): where the bodies were when the manifold was found; not for spheres."""
     arms: NDArray[np.float64]
-    """(m, 27): the normal and the arms of four points, in the axes of the world; not for spheres."""
+    """(m, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
+    zeros for points that are not there; not for spheres."""
 
     @classmethod
     def of(cls, keys: Keys, by_key: Rows, pairs: NDArray[np.int32], is_round: bool, before: Self | None) -> Self:
@@ -229,10 +230,10 @@ def recycle(
             if marks[pair, COUNT] > 0:
                 reach_a = reach_b = 0.0
                 for point in range(marks[pair, COUNT]):
-                    at = 3 + 6 * point
-                    reach_a = max(reach_a, arms[pair, at] ** 2 + arms[pair, at + 1] ** 2 + arms[pair, at + 2] ** 2)
-                    at += 3
-                    reach_b = max(reach_b, arms[pair, at] ** 2 + arms[pair, at + 1] ** 2 + arms[pair, at + 2] ** 2)
+                    at = 3 + point
+                    reach_a = max(reach_a, arms[pair, at] ** 2 + arms[pair, at + 4] ** 2 + arms[pair, at + 8] ** 2)
+                    at += 12
+                    reach_b = max(reach_b, arms[pair, at] ** 2 + arms[pair, at + 4] ** 2 + arms[pair, at + 8] ** 2)
                 reach_a, reach_b = math.sqrt(reach_a), math.sqrt(reach_b)
             turn_a, turn_b = math.sqrt(max(3.0 - trace_a, 0.0)), math.sqrt(max(3.0 - trace_b, 0.0))
             is_near = math.sqrt(way) + turn_a * reach_a + turn_b * reach_b < allowed
@@ -284,10 +285,10 @@ def adopt(
         found_pose[pair, 3] = min(tolerance, 4.0 * min(near[a], near[b]))
         for axis in range(3):
             arms[pair, axis] = normal[row, axis]
-            for point in range(count):
-                half = 0.5 * separations[row, point] * normal[row, axis]
-                arms[pair, 3 + 6 * point + axis] = points[row, point, axis] - half - pose[a, axis]
-                arms[pair, 6 + 6 * point + axis] = points[row, point, axis] + half - pose[b, axis]
+            for point in range(4):
+                at, half = 3 + 4 * axis + point, 0.5 * separations[row, point] * normal[row, axis]
+                arms[pair, at] = points[row, point, axis] - half - pose[a, axis] if point < count else 0.0
+                arms[pair, at + 12] = points[row, point, axis] + half - pose[b, axis] if point < count else 0.0
 
 
 @kernel
@@ -360,5 +361,5 @@ def list_contacts(
             gap = manifolds.row[t, flat_rows.GAP + point]
             separations[place, point] = gap
             for axis in range(3):
-                arm = arms[live[t], 3 + 6 * point + axis]
+                arm = arms[live[t], 3 + 4 * axis + point]
                 points[place, point, axis] = pose[a, axis] + arm + 0.5 * gap * normal[place, axis]

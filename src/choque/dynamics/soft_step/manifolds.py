@@ -13,37 +13,21 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import helper, kernel
 from choque._core.types import Integer, Rows
-from choque._core.vector import Vector, cross, dot, scaled, unit
-from choque.dynamics.soft_step.bodies import (
-    FRICTION,
-    LIGHTNESS,
-    RADIUS,
-    REACH,
-    RESTITUTION,
-    ROLLING,
-    SURFACE,
-    SolverBodies,
-    scaled_sum,
-)
+from choque._core.vector import Vector
+from choque.dynamics.soft_step.bodies import FRICTION, RADIUS, RESTITUTION, ROLLING, SURFACE, SolverBodies, scaled_sum
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W, are_apart
+from choque.dynamics.soft_step.making import make_rows
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.rows import (
     APPROACH,
     BOUNCE,
-    CROSS,
     DRIVE1,
     DRIVE2,
-    FA1,
-    FA2,
-    FB1,
-    FB2,
     GAP,
     GREATEST,
     IMPULSE,
-    INVERSE,
     JA,
     JB,
-    LEVER,
     MASS,
     MU,
     NORMAL,
@@ -54,11 +38,7 @@ from choque.dynamics.soft_step.rows import (
     SLIDE2,
     T1,
     T2,
-    TA,
-    TB,
     TWIST,
-    TWIST_MASS,
-    WIDTH,
     solve_row,
     solve_two_rows,
     warm_row,
@@ -104,20 +84,6 @@ def _turn_scaled(frame: Any, body: Integer, vector: Vector) -> Vector:
     )
 
 
-@helper
-def _turned_normal(pose: Any, body: Integer, kept: Any, pair: Integer, at: Integer, normal: Vector) -> Vector:
-    """Return R₀·Rᵀ·n: the normal as a body sees it that has turned from R₀ to R since the manifold was found."""
-    x, y, z = normal
-    u = pose[body, 3] * x + pose[body, 6] * y + pose[body, 9] * z
-    v = pose[body, 4] * x + pose[body, 7] * y + pose[body, 10] * z
-    w = pose[body, 5] * x + pose[body, 8] * y + pose[body, 11] * z
-    return (
-        kept[pair, at] * u + kept[pair, at + 1] * v + kept[pair, at + 2] * w,
-        kept[pair, at + 3] * u + kept[pair, at + 4] * v + kept[pair, at + 5] * w,
-        kept[pair, at + 6] * u + kept[pair, at + 7] * v + kept[pair, at + 8] * w,
-    )
-
-
 @kernel
 def prepare_manifolds(
     first: Integer,
@@ -130,103 +96,41 @@ def prepare_manifolds(
 ) -> None:
     """Make the rows ``first … last − 1`` from the manifolds ``live``, with the impulses that were held.
 
-    ``kept`` are all columns of `Kept` but the keys. Normals and arms
-    stay as they were found; only the gaps follow the bodies: if normals turned along with a body, tall stacks would
-    buckle.
+    ``kept`` are all columns of `Kept` but the keys.
     """
     _, _, pose, _, _, ball, speed, _, frame, pull, material = bodies
     pairs, slot, held, marks, found_pose, arms = kept
     a_row, b_row, count_row, row = rows
     for t in range(first, last):
         pair = live[t]
-        a, b, count, at_held = pairs[pair, 0], pairs[pair, 1], marks[pair, 4], slot[pair]
+        a, b, count, at = pairs[pair, 0], pairs[pair, 1], marks[pair, 4], slot[pair]
         a_row[t], b_row[t], count_row[t] = a, b, count
-        for place in range(WIDTH):
-            row[t, place] = 0.0
-        normal = (arms[pair, 0], arms[pair, 1], arms[pair, 2])
-        seen_a = _turned_normal(pose, a, found_pose, pair, 4, normal)
-        seen_b = _turned_normal(pose, b, found_pose, pair, 13, normal)
-        offset = (pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2])
-        apart = dot(normal, offset)
-        scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
-        mass = ball[a, LIGHTNESS] ** 2 + ball[b, LIGHTNESS] ** 2
-        weight_a, weight_b = (1.0 if a < moving else 0.0), (1.0 if b < moving else 0.0)
-        approach = pulled = 0.0
-        for axis in range(3):
-            approach += normal[axis] * (scale_b * speed[b, V + axis] - scale_a * speed[a, V + axis])
-            pulled += normal[axis] * (scale_b * pull[b, axis] - scale_a * pull[a, axis])
-        margin = ball[a, REACH] + ball[b, REACH]
-        total = 0.0
-        ax = ay = az = bx = by = bz = 0.0
-        for point in range(count):
-            at = 3 + 6 * point
-            arm_a = (arms[pair, at], arms[pair, at + 1], arms[pair, at + 2])
-            arm_b = (arms[pair, at + 3], arms[pair, at + 4], arms[pair, at + 5])
-            gap = apart + dot(seen_b, arm_b) - dot(seen_a, arm_a)
-            ja = _turn_scaled(frame, a, cross(normal, arm_a))  # −(arm × normal)
-            jb = _turn_scaled(frame, b, cross(arm_b, normal))
-            meeting = approach
-            for axis in range(3):
-                row[t, JA + 4 * axis + point] = ja[axis]
-                row[t, JB + 4 * axis + point] = jb[axis]
-                meeting += ja[axis] * speed[a, W + axis] + jb[axis] * speed[b, W + axis]
-            row[t, GAP + point], row[t, APPROACH + point] = gap, meeting
-            row[t, MASS + point] = 1.0 / (mass + weight_a * dot(ja, ja) + weight_b * dot(jb, jb))
-            row[t, IMPULSE + point] = held[at_held, point] if at_held >= 0 else 0.0
-            share = min(max(2.0 - gap / margin, 1e-6), 1.0)  # points that hardly touch count less
-            total += share
-            ax, ay, az = ax + share * arm_a[0], ay + share * arm_a[1], az + share * arm_a[2]
-            bx, by, bz = bx + share * arm_b[0], by + share * arm_b[1], bz + share * arm_b[2]
-        ax, ay, az, bx, by, bz = ax / total, ay / total, az / total, bx / total, by / total, bz / total
-        for point in range(count):
-            at = 3 + 6 * point
-            lever = (arms[pair, at] - ax, arms[pair, at + 1] - ay, arms[pair, at + 2] - az)
-            row[t, LEVER + point] = math.sqrt(dot(lever, lever))
-        for point in range(count - 1):
-            for other in range(point + 1, count):
-                change = mass
-                for axis in range(3):
-                    change += weight_a * row[t, JA + 4 * axis + point] * row[t, JA + 4 * axis + other]
-                    change += weight_b * row[t, JB + 4 * axis + point] * row[t, JB + 4 * axis + other]
-                row[t, CROSS + 4 * point + other] = change
-        tangent = (0.0, normal[2], -normal[1]) if abs(normal[0]) < abs(normal[1]) else (normal[2], 0.0, -normal[0])
-        tangent = unit(tangent)
-        other_tangent = cross(normal, tangent)
-        middle_a, middle_b = (ax, ay, az), (bx, by, bz)
-        fa1 = _turn_scaled(frame, a, cross(tangent, middle_a))
-        fb1 = _turn_scaled(frame, b, cross(middle_b, tangent))
-        fa2 = _turn_scaled(frame, a, cross(other_tangent, middle_a))
-        fb2 = _turn_scaled(frame, b, cross(middle_b, other_tangent))
-        ta, tb = _turn_scaled(frame, a, scaled(normal, -1.0)), _turn_scaled(frame, b, normal)
-        k11 = mass + weight_a * dot(fa1, fa1) + weight_b * dot(fb1, fb1)
-        k22 = mass + weight_a * dot(fa2, fa2) + weight_b * dot(fb2, fb2)
-        k12 = weight_a * dot(fa1, fa2) + weight_b * dot(fb1, fb2)
-        inverse = 1.0 / (k11 * k22 - k12 * k12)
+        if (t - first) % 2 == 0:  # two at a time; the last one may be made twice
+            u = min(t + 1, last - 1)
+            other = live[u]
+            c, d, points = pairs[other, 0], pairs[other, 1], marks[other, 4]
+            which = (t, pair, a, b, count, u, other, c, d, points)
+            make_rows(speed, row, arms, found_pose, pose, frame, ball, pull, *which)
+        for point in range(4):
+            row[t, IMPULSE + point] = held[at, point] if at >= 0 and point < count else 0.0
+            row[t, GREATEST + point] = 0.0
         drive1 = drive2 = slide1 = slide2 = 0.0
         for axis in range(3):
-            row[t, NORMAL + axis], row[t, T1 + axis], row[t, T2 + axis] = (
-                normal[axis],
-                tangent[axis],
-                other_tangent[axis],
-            )
-            row[t, FA1 + axis], row[t, FB1 + axis] = fa1[axis], fb1[axis]
-            row[t, FA2 + axis], row[t, FB2 + axis] = fa2[axis], fb2[axis]
-            row[t, TA + axis], row[t, TB + axis] = ta[axis], tb[axis]
             along = material[b, SURFACE + axis] - material[a, SURFACE + axis]
-            drive1, drive2 = drive1 + along * tangent[axis], drive2 + along * other_tangent[axis]
-            rub = held[at_held, 4 + axis] if at_held >= 0 else 0.0
-            slide1, slide2 = slide1 + rub * tangent[axis], slide2 + rub * other_tangent[axis]
-        row[t, SLIDE1], row[t, SLIDE2], row[t, TWIST] = slide1, slide2, held[at_held, 7] if at_held >= 0 else 0.0
-        row[t, INVERSE], row[t, INVERSE + 1], row[t, INVERSE + 2] = k22 * inverse, -k12 * inverse, k11 * inverse
-        row[t, TWIST_MASS] = 1.0 / (weight_a * dot(ta, ta) + weight_b * dot(tb, tb))
-        row[t, PULL] = pulled
+            drive1, drive2 = drive1 + along * row[t, T1 + axis], drive2 + along * row[t, T2 + axis]
+            rub = np.float64(held[at, 4 + axis]) if at >= 0 else 0.0
+            slide1, slide2 = slide1 + rub * row[t, T1 + axis], slide2 + rub * row[t, T2 + axis]
+            row[t, ROLL + axis] = held[at, ROLLED + axis] if at >= 0 else 0.0
+        row[t, SLIDE1], row[t, SLIDE2], row[t, TWIST] = slide1, slide2, held[at, 7] if at >= 0 else 0.0
+        row[t, DRIVE1], row[t, DRIVE2] = drive1, drive2
         row[t, MU] = math.sqrt(ball[a, FRICTION] * ball[b, FRICTION])
         row[t, BOUNCE] = max(material[a, RESTITUTION], material[b, RESTITUTION])
-        row[t, DRIVE1], row[t, DRIVE2] = drive1, drive2
-        curved = weight_a / abs(ball[a, RADIUS]) + weight_b / abs(ball[b, RADIUS])
-        row[t, ROLL_LIMIT] = max(material[a, ROLLING], material[b, ROLLING]) / curved
-        for axis in range(3):
-            row[t, ROLL + axis] = held[at_held, ROLLED + axis] if at_held >= 0 else 0.0
+        rolling = max(material[a, ROLLING], material[b, ROLLING])
+        row[t, ROLL_LIMIT] = 0.0
+        if rolling > 0:
+            curved = 1.0 / abs(ball[a, RADIUS]) if a < moving else 0.0
+            curved += 1.0 / abs(ball[b, RADIUS]) if b < moving else 0.0
+            row[t, ROLL_LIMIT] = rolling / curved
 
 
 @helper

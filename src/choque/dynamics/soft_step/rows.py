@@ -10,8 +10,9 @@ impulse along the same normal, so momentum is kept to the last bits of float64.
 
 from __future__ import annotations
 
-import math
 from typing import Any
+
+import numpy as np
 
 from choque._core.lane_code import Array, Code, Int, Pointer, Real, operation
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, Contact, Four, V, W
@@ -31,7 +32,7 @@ WIDTH = 112
 FOUR = range(4)
 
 
-class _Manifold(Four):
+class Manifold(Four):
     """Writes vector code for manifolds and their bodies: the four lanes are the four points, or x, y, z and a 0."""
 
     def __init__(self, code: Code, speed: Pointer, rows: Pointer, *contacts: Contact) -> None:
@@ -125,7 +126,7 @@ class _Manifold(Four):
 
 
 def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any) -> None:
-    four = _Manifold(code, speed, rows, (t, a, b))
+    four = Manifold(code, speed, rows, (t, a, b))
     impulse = four.four(IMPULSE)
     one, two, twist = (four.get(at) for at in (SLIDE1, SLIDE2, TWIST))
     push = four.mul(four.total(impulse), four.four(NORMAL))
@@ -141,12 +142,12 @@ def _warm(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, moving: Any
 @operation(_warm)
 def warm_row(speed: Array, rows: Array, t: Int, a: Int, b: Int, moving: Int) -> None:
     """Apply the impulses so far of manifold ``t`` to its bodies ``a`` and ``b``; those from ``moving`` on stay."""
-    row = _Row(rows[t])
-    impulse = [row[IMPULSE + point] for point in FOUR]
+    row = rows[t]
+    impulse = row[IMPULSE : IMPULSE + 4].astype(np.float64)
     _apply_plain(row, speed, (a, b, moving), impulse, (row[SLIDE1], row[SLIDE2], row[TWIST]))
 
 
-def _solve(four: _Manifold, moving: Any, inverse_h: Any, push: Any, rate: Any, scale: Any, keep: Any) -> None:
+def _solve(four: Manifold, moving: Any, inverse_h: Any, push: Any, rate: Any, scale: Any, keep: Any) -> None:
     """Write the code of solving one manifold, or two."""
     select = four.builder.select
     inverse_h, push, rate, scale, keep = (four.splat(each) for each in (inverse_h, push, rate, scale, keep))
@@ -167,11 +168,11 @@ def _solve(four: _Manifold, moving: Any, inverse_h: Any, push: Any, rate: Any, s
 
 
 def _solve_one(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, *numbers: Any) -> None:
-    _solve(_Manifold(code, speed, rows, (t, a, b)), *numbers)
+    _solve(Manifold(code, speed, rows, (t, a, b)), *numbers)
 
 
 def _solve_two(code: Code, speed: Any, rows: Any, t: Any, a: Any, b: Any, c: Any, d: Any, *numbers: Any) -> None:
-    _solve(_Manifold(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *numbers)
+    _solve(Manifold(code, speed, rows, (t, a, b), (code.plus(t, 1), c, d)), *numbers)
 
 
 @operation(_solve_one)
@@ -219,104 +220,58 @@ def solve_two_rows(
 # Plain Python
 
 
-class _Row:
-    """The numbers of a row, read in float64 and rounded where they are written."""
-
-    def __init__(self, row: Any) -> None:
-        self.row = row
-
-    def __getitem__(self, at: int) -> float:
-        return float(self.row[at])
-
-    def __setitem__(self, at: int, value: float) -> None:
-        self.row[at] = value
-
-
 def _solve_row_plain(
     speed: Any, rows: Any, t: int, a: int, b: int, moving: int, inverse_h: float, push: float, *bias: float
 ) -> None:
     rate, scale, keep = bias
-    row = _Row(rows[t])
+    row = rows[t]
     closing, moved = _at_points(row, speed, V, a, b), _at_points(row, speed, MOVED, a, b)
-    start, mass = [], []
+    gap, mass, before = (row[at : at + 4].astype(np.float64) for at in (GAP, MASS, IMPULSE))
+    gap += moved
+    aim = np.where(gap > 0, gap * inverse_h, np.maximum(rate * gap, -push))
+    start = before - mass * aim - np.where(gap > 0, 0.0, keep) * before
+    mass = np.where(gap > 0, mass, mass * scale)
     for point in FOUR:
-        gap, own, before = row[GAP + point] + moved[point], row[MASS + point], row[IMPULSE + point]
-        aim = gap * inverse_h if gap > 0 else max(rate * gap, -push)
-        start.append(before - own * aim - (0.0 if gap > 0 else keep) * before)
-        mass.append(own if gap > 0 else own * scale)
-    _apply_plain(row, speed, (a, b, moving), _solve_plain(row, closing, start, mass), (0.0, 0.0, 0.0))
-    _rub_plain(row, speed, a, b, moving)
-
-
-def _at_points(row: Any, speed: Any, at: int, a: int, b: int) -> list[float]:
-    """Return the speed along the normal at the four points, or the way: velocities are ``at``, spins behind them."""
-    scale_a, scale_b = speed[a, SCALE], speed[b, SCALE]
-    base = sum(row[NORMAL + k] * (scale_b * speed[b, at + k] - scale_a * speed[a, at + k]) for k in range(3))
-    return [
-        base
-        + sum(
-            row[JA + 4 * k + point] * speed[a, at + 4 + k] + row[JB + 4 * k + point] * speed[b, at + 4 + k]
-            for k in range(3)
-        )
-        for point in FOUR
+        row[IMPULSE + point] = max(start[point] - mass[point] * closing[point], 0.0)
+        if point < 3:
+            closing = closing + (row[IMPULSE + point] - before[point]) * row[CROSS + 4 * point : CROSS + 4 * point + 4]
+    impulse = row[IMPULSE : IMPULSE + 4].astype(np.float64)
+    row[GREATEST : GREATEST + 4] = np.maximum(row[GREATEST : GREATEST + 4], impulse)
+    _apply_plain(row, speed, (a, b, moving), impulse - before, (0.0, 0.0, 0.0))
+    # Twist, then friction along both tangents.
+    old = row[[TWIST, SLIDE1, SLIDE2]].astype(np.float64)
+    most = row[MU] * (impulse @ row[LEVER : LEVER + 4])
+    twist = old[0] - row[TWIST_MASS] * (row[TA : TA + 3] @ speed[a, W : W + 3] + row[TB : TB + 3] @ speed[b, W : W + 3])
+    row[TWIST] = max(min(twist, most), -most)
+    _apply_plain(row, speed, (a, b, moving), np.zeros(4), (0.0, 0.0, row[TWIST] - old[0]))
+    between = speed[b, V : V + 3] * speed[b, SCALE] - speed[a, V : V + 3] * speed[a, SCALE]
+    spins = np.concatenate((between, speed[a, W : W + 3], speed[b, W : W + 3]))
+    slides = [
+        row[drive] + np.concatenate([row[at : at + 3] for at in places]) @ spins
+        for *places, drive in ((T1, FA1, FB1, DRIVE1), (T2, FA2, FB2, DRIVE2))
     ]
+    wanted = old[1:] - row[[[INVERSE, INVERSE + 1], [INVERSE + 1, INVERSE + 2]]] @ slides
+    size, most = float(np.linalg.norm(wanted)), row[MU] * impulse.sum()
+    row[SLIDE1], row[SLIDE2] = wanted * (most / size if size > most else 1.0)
+    _apply_plain(row, speed, (a, b, moving), np.zeros(4), (row[SLIDE1] - old[1], row[SLIDE2] - old[2], 0.0))
 
 
-def _solve_plain(row: Any, closing: list[float], start: list[float], mass: list[float]) -> list[float]:
-    """Solve the points one after another; return the changes of their impulses."""
-    before = [row[IMPULSE + point] for point in FOUR]
-    changes: list[float] = []
-    for point in FOUR:
-        speed = closing[point] + sum(changes[k] * row[CROSS + 4 * k + point] for k in range(point))
-        now = max(start[point] - mass[point] * speed, 0.0)
-        changes.append(now - before[point])
-        row[IMPULSE + point] = now
-        row[GREATEST + point] = max(row[GREATEST + point], row[IMPULSE + point])
-    return [row[IMPULSE + point] - before[point] for point in FOUR]
+def _at_points(row: Any, speed: Any, at: int, a: int, b: int) -> Any:
+    """Return the speed along the normal at the four points, or the way: velocities are ``at``, spins behind them."""
+    between = speed[b, SCALE] * speed[b, at : at + 3] - speed[a, SCALE] * speed[a, at : at + 3]
+    spins = speed[a, at + 4 : at + 7], speed[b, at + 4 : at + 7]
+    turned = [spin @ row[place : place + 12].reshape(3, 4) for place, spin in zip((JA, JB), spins, strict=True)]
+    return row[NORMAL : NORMAL + 3] @ between + turned[0] + turned[1]
 
 
-def _rub_plain(row: Any, speed: Any, a: int, b: int, moving: int) -> None:
-    """Solve twist, then friction along both tangents."""
-    impulse = [row[IMPULSE + point] for point in FOUR]
-    most = row[MU] * sum(impulse[point] * row[LEVER + point] for point in FOUR)
-    spin = sum(row[TA + k] * speed[a, W + k] + row[TB + k] * speed[b, W + k] for k in range(3))
-    twist = max(min(row[TWIST] - row[TWIST_MASS] * spin, most), -most)
-    old = row[TWIST]
-    row[TWIST] = twist
-    change = row[TWIST] - old
-    slides = []
-    for tangent, first, second, drive in ((T1, FA1, FB1, DRIVE1), (T2, FA2, FB2, DRIVE2)):
-        slide = row[drive]
-        for k in range(3):
-            spin_a = speed[a, W + k] + change * row[TA + k] * (a < moving)
-            spin_b = speed[b, W + k] + change * row[TB + k] * (b < moving)
-            slide += row[tangent + k] * (speed[b, SCALE] * speed[b, V + k] - speed[a, SCALE] * speed[a, V + k])
-            slide += row[first + k] * spin_a + row[second + k] * spin_b
-        slides.append(slide)
-    one = row[SLIDE1] - (row[INVERSE] * slides[0] + row[INVERSE + 1] * slides[1])
-    two = row[SLIDE2] - (row[INVERSE + 1] * slides[0] + row[INVERSE + 2] * slides[1])
-    size, most = math.sqrt(one * one + two * two), row[MU] * sum(impulse)
-    share = most / size if size > most else 1.0
-    before = row[SLIDE1], row[SLIDE2]
-    row[SLIDE1], row[SLIDE2] = share * one, share * two
-    rub = (row[SLIDE1] - before[0], row[SLIDE2] - before[1], change)
-    _apply_plain(row, speed, (a, b, moving), [0.0] * 4, rub)
-
-
-def _apply_plain(
-    row: Any, speed: Any, at: tuple[int, int, int], impulse: list[float], friction: tuple[float, float, float]
-) -> None:
+def _apply_plain(row: Any, speed: Any, bodies: tuple[int, int, int], impulse: Any, friction: Any) -> None:
     """Apply impulses along the normal at four points, along both tangents, and about the normal."""
-    a, b, moving = at
-    one, two, twist = friction
-    for body, scale, place, first, second, about in (
-        (a, -speed[a, SCALE], JA, FA1, FA2, TA),
-        (b, speed[b, SCALE], JB, FB1, FB2, TB),
-    ):
-        if body >= moving:
-            continue
-        for k in range(3):
-            push = sum(impulse) * row[NORMAL + k] + one * row[T1 + k] + two * row[T2 + k]
-            speed[body, V + k] += scale * push
-            spin = sum(impulse[point] * row[place + 4 * k + point] for point in FOUR)
-            speed[body, W + k] += spin + one * row[first + k] + two * row[second + k] + twist * row[about + k]
+    a, b, moving = bodies
+    push = impulse.sum() * row[NORMAL : NORMAL + 3] + friction[0] * row[T1 : T1 + 3] + friction[1] * row[T2 : T2 + 3]
+    for body, sign, place, *turns in ((a, -1.0, JA, FA1, FA2, TA), (b, 1.0, JB, FB1, FB2, TB)):
+        if body < moving:
+            speed[body, V : V + 3] += sign * speed[body, SCALE] * push
+            spin = row[place : place + 12].reshape(3, 4) @ impulse
+            speed[body, W : W + 3] += spin + sum(
+                by * row[turn : turn + 3] for by, turn in zip(friction, turns, strict=True)
+            )

@@ -41,12 +41,6 @@ class _Sphere(Four):
         self.put(self.most(now, greatest), GREATEST)
         return now, self.sub(now, before)
 
-    def cross(self, one: Any, other: Any) -> Any:
-        """Return the cross product."""
-        turned = [self.order(each, each, [1, 2, 0, 3]) for each in (one, other)]
-        found = self.sub(self.mul(one, turned[1]), self.mul(turned[0], other))
-        return self.order(found, found, [1, 2, 0, 3])
-
     def finish(self, moving: Any, by: Any, spins: list[Any]) -> None:
         """Apply the impulse ``by``, and store it, with the ``spins`` if there are any, for the bodies that move."""
         self.keep(self.sub(self.velocities[0], self.mul(self.scales[0], by)), self.bodies[0], V)

@@ -1,0 +1,241 @@
+"""How the row of a manifold is made from what is kept of it, two rows at a time, on vectors of four: see `rows`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from choque._core.lane_code import Array, Code, Int, Pointer, operation
+from choque.dynamics.soft_step.four import SCALE, V, W
+from choque.dynamics.soft_step.rows import (
+    APPROACH,
+    CROSS,
+    FA1,
+    FA2,
+    FB1,
+    FB2,
+    GAP,
+    INVERSE,
+    JA,
+    JB,
+    LEVER,
+    MASS,
+    NORMAL,
+    PULL,
+    T1,
+    T2,
+    TA,
+    TB,
+    TWIST_MASS,
+    Manifold,
+)
+
+
+class _Maker(Manifold):
+    """Writes the code that makes the rows of two manifolds from what is kept of them."""
+
+    def load(self, array: Pointer, rows: list[Any], width: int, at: int) -> Any:
+        """Load four numbers of a row of each manifold."""
+        short, places = (
+            ir.VectorType(array.element, 4),
+            [self.code.plus(self.code.times(row, width), at) for row in rows],
+        )
+        return self._joined([self.code.load(array, place, short) for place in places])
+
+    def matrix(self, array: Pointer, rows: list[Any], width: int, at: int) -> list[Any]:
+        """Load the three rows of a matrix; the fourth lanes are something else. Nothing behind it is read."""
+        lines = [self.load(array, rows, width, at + place) for place in (0, 3, 5)]
+        return [*lines[:2], self.order(lines[2], lines[2], [1, 2, 3, 3])]
+
+    def lanes(self, vector: Any) -> list[Any]:
+        """Return the first three lanes, each in all lanes."""
+        return [self.lane(vector, axis) for axis in range(3)]
+
+    def through(self, matrix: list[Any], vector: Any) -> Any:
+        """Return a matrix times a vector of three."""
+        return self.sums(*(self.mul(line, vector) for line in matrix))
+
+    def dot(self, one: Any, other: Any) -> Any:
+        """Return the product of vectors, in all lanes."""
+        return self.total(self.mul(one, other))
+
+    def sum_of(self, ones: list[Any], others: list[Any]) -> Any:
+        """Return the sum of three products."""
+        return self.add(*(self.mul(one, other) for one, other in zip(ones, others, strict=True)))
+
+    def crossed(self, ones: list[Any], others: list[Any]) -> list[Any]:
+        """Return cross products of which x, y and z are vectors of their own."""
+        return [
+            self.sub(self.mul(ones[j], others[k]), self.mul(ones[k], others[j])) for j, k in ((1, 2), (2, 0), (0, 1))
+        ]
+
+    def joined(self, x: Any, y: Any, z: Any) -> Any:
+        """Return a vector of three numbers that are in all lanes each."""
+        return self.order(self.order(x, y, [0, 4, 0, 4]), self.order(z, self.zero, [0, 4, 0, 4]), [0, 1, 4, 5])
+
+    def root(self, value: Any) -> Any:
+        """Return the square root."""
+        return self.code.call("llvm.sqrt.v8f64", self.kind, [value])
+
+
+def _make(
+    code: Code, speed: Any, rows: Any, arms: Any, found: Any, pose: Any, frame: Any, ball: Any, pull: Any, *which: Any
+) -> None:
+    """Write the code of `make_rows`."""
+    ts, pairs, ones, others, counts = (list(each) for each in zip(which[:5], which[5:], strict=True))
+    four = _Maker(code, speed, rows, *zip(ts, ones, others, strict=True))
+    add, sub, mul, div, select = four.add, four.sub, four.mul, four.builder.fdiv, four.builder.select
+    both = (ones, others)
+    normal = four.three(four.load(arms, pairs, 27, 0))
+    along = four.lanes(normal)
+    arm_a, arm_b = ([four.load(arms, pairs, 27, at + 4 * axis) for axis in range(3)] for at in (3, 15))
+    number = ir.Constant(four.kind, [0.0, 1.0, 2.0, 3.0] * 2)
+    points = [four.splat(four.builder.sitofp(count, speed.element)) for count in counts]
+    is_point = four.more(code.shuffle(points[0], points[1], [0] * 4 + [8] * 4), number)
+    brief = [four.load(ball, body, 8, 4) for body in both]
+    light = [four.lane(each, 1) for each in brief]
+    weights = [select(four.more(each, four.zero), four.one, four.zero) for each in light]
+    mass, margin = add(*(mul(each, each) for each in light)), add(*(four.lane(each, 0) for each in brief))
+    # The gaps, and the speeds at the points.
+    seen = []
+    for body, at in zip(both, (4, 13), strict=True):
+        own = four.three(four.sum_of(four.matrix(pose, body, 12, 3), along))
+        seen.append(four.lanes(four.through(four.matrix(found, pairs, 22, at), own)))
+    offset = sub(four.load(pose, others, 12, 0), four.load(pose, ones, 12, 0))
+    gap = add(four.dot(normal, offset), sub(four.sum_of(seen[1], arm_b), four.sum_of(seen[0], arm_a)))
+    gap = four.put(select(is_point, gap, four.zero), GAP, 4)
+    frames = [four.matrix(frame, body, 9, 0) for body in both]
+    effects = []
+    torques = four.crossed(along, arm_a), four.crossed(arm_b, along)
+    for place, lines, torque in zip((JA, JB), frames, torques, strict=True):
+        columns = [four.sum_of(four.lanes(line), torque) for line in lines]
+        effects.append([four.put(column, place + 4 * axis, 4) for axis, column in enumerate(columns)])
+    meeting = four.dot(normal, four.between(four.velocities))
+    for effect, spin in zip(effects, four.spins, strict=True):
+        meeting = add(meeting, four.sum_of(effect, four.lanes(spin)))
+    four.put(select(is_point, meeting, four.zero), APPROACH, 4)
+    four.put(four.dot(normal, four.between([four.load(pull, body, 4, 0) for body in both])), PULL)
+    # Masses, and how an impulse at one point changes the speeds at the others.
+    for point in range(4):
+        change = mass
+        for weight, effect in zip(weights, effects, strict=True):
+            at_point = effect if point == 3 else [four.lane(each, point) for each in effect]
+            change = add(change, mul(weight, four.sum_of(effect, at_point)))
+        if point < 3:
+            later = four.more(number, ir.Constant(four.kind, [float(point)] * 8))
+            four.put(select(four.builder.and_(is_point, later), change, four.zero), CROSS + 4 * point, 4)
+    four.put(select(is_point, div(four.one, change), four.zero), MASS, 4)
+    # The middle of the points: those that hardly touch count less.
+    least, two = (ir.Constant(four.kind, [value] * 8) for value in (1e-6, 2.0))
+    share = four.most(sub(two, div(gap, margin)), least)
+    share = select(is_point, select(four.more(share, four.one), four.one, share), four.zero)
+    whole = div(four.one, four.total(share))
+    middle_a, middle_b = ([mul(four.dot(share, each), whole) for each in arm] for arm in (arm_a, arm_b))
+    levers = [sub(each, middle) for each, middle in zip(arm_a, middle_a, strict=True)]
+    four.put(select(is_point, four.root(four.sum_of(levers, levers)), four.zero), LEVER, 4)
+    # Friction along two tangents, and twist.
+    x, y, z = along
+    minus = [sub(four.zero, each) for each in (x, y)]
+    tangent = select(
+        four.more(mul(y, y), mul(x, x)), four.joined(four.zero, z, minus[1]), four.joined(z, four.zero, minus[0])
+    )
+    tangent = div(tangent, four.root(four.dot(tangent, tangent)))
+    tangents = tangent, four.cross(normal, tangent)
+    middles = four.joined(*middle_a), four.joined(*middle_b)
+    for at, vector in zip((NORMAL, T1, T2), (normal, *tangents), strict=True):
+        four.put(vector, at, 4)
+    matrix = [mass, four.zero, mass, four.zero]
+    for side, places in enumerate(((FA1, FA2, TA), (FB1, FB2, TB))):
+        about = [four.cross(middles[1], each) if side else four.cross(each, middles[0]) for each in tangents]
+        about.append(normal if side else sub(four.zero, normal))
+        turns = [four.put(four.through(frames[side], each), at, 4) for each, at in zip(about, places, strict=True)]
+        for at, (one, other) in enumerate(((0, 0), (0, 1), (1, 1), (2, 2))):
+            matrix[at] = add(matrix[at], mul(weights[side], four.dot(turns[one], turns[other])))
+    k11, k12, k22, twist = matrix
+    inverse = div(four.one, sub(mul(k11, k22), mul(k12, k12)))
+    for at, value in enumerate((mul(k22, inverse), sub(four.zero, mul(k12, inverse)), mul(k11, inverse))):
+        four.put(value, INVERSE + at)
+    four.put(div(four.one, twist), TWIST_MASS)
+
+
+@operation(_make)
+def make_rows(
+    speed: Array,
+    rows: Array,
+    arms: Array,
+    found: Array,
+    pose: Array,
+    frame: Array,
+    ball: Array,
+    pull: Array,
+    t: Int,
+    pair: Int,
+    a: Int,
+    b: Int,
+    count: Int,
+    u: Int,
+    other_pair: Int,
+    c: Int,
+    d: Int,
+    other_count: Int,
+) -> None:
+    """Make row ``t`` from the manifold ``pair`` of ``count`` points, and row ``u``: all but impulses and materials.
+
+    Normals and arms stay as they were found; only the gaps follow the bodies: if normals turned along with a body, tall
+    stacks would buckle. ``arms`` and ``found`` are `Kept.arms` and `Kept.pose`, the others columns of `SolverBodies`.
+    """
+    bodies = speed, pose, frame, ball, pull
+    _make_row(rows[t], arms[pair], found[pair], bodies, a, b, count)
+    _make_row(rows[u], arms[other_pair], found[other_pair], bodies, c, d, other_count)
+
+
+# Plain Python
+
+
+def _make_row(row: Any, arms: Any, found: Any, bodies: Any, a: int, b: int, count: int) -> None:
+    speed, pose, frame, ball, pull = bodies
+    normal, own = arms[:3], arms[3:].reshape(2, 3, 4)
+    row[GAP : GAP + 4] = row[APPROACH : APPROACH + 4] = row[MASS : MASS + 4] = row[LEVER : LEVER + 4] = 0.0
+    row[CROSS : CROSS + 12] = row[JA : JA + 12] = row[JB : JB + 12] = 0.0
+    both, weights, signs = (a, b), (float(ball[a, 5] > 0), float(ball[b, 5] > 0)), (-1.0, 1.0)
+    turns = [pose[body, 3:].reshape(3, 3) for body in both]
+    were = [found[4:13].reshape(3, 3), found[13:22].reshape(3, 3)]
+    seen = [then @ now.T @ normal for then, now in zip(were, turns, strict=True)]
+    mass, margin = ball[a, 5] ** 2 + ball[b, 5] ** 2, ball[a, 4] + ball[b, 4]
+    frames = [frame[body].reshape(3, 3) for body in both]
+    gap = normal @ (pose[b, :3] - pose[a, :3]) + (seen[1] @ own[1] - seen[0] @ own[0])[:count]
+    torques = [sign * np.cross(arm[:, :count].T, normal).T for sign, arm in zip(signs, own, strict=True)]
+    effects = [lines @ torque for lines, torque in zip(frames, torques, strict=True)]
+    speeds = [speed[body, V : V + 3] * speed[body, SCALE] for body in both]
+    meeting = normal @ (speeds[1] - speeds[0]) + sum(
+        speed[body, W : W + 3] @ effect for body, effect in zip(both, effects, strict=True)
+    )
+    change = mass + sum(weight * effect.T @ effect for weight, effect in zip(weights, effects, strict=True))
+    row[GAP : GAP + count], row[APPROACH : APPROACH + count] = gap, meeting
+    row[PULL] = normal @ (pull[b, :3] * speed[b, SCALE] - pull[a, :3] * speed[a, SCALE])
+    row[MASS : MASS + count] = 1 / np.diag(change)
+    for place, effect in zip((JA, JB), effects, strict=True):
+        for axis in range(3):
+            row[place + 4 * axis : place + 4 * axis + count] = effect[axis]
+    for point in range(3):
+        row[CROSS + 5 * point + 1 : CROSS + 4 * point + count] = change[point, point + 1 :] if point < count else 0.0
+    share = np.clip(2 - gap / margin, 1e-6, 1)
+    middles = [arm[:, :count] @ share / share.sum() for arm in own]
+    row[LEVER : LEVER + count] = np.linalg.norm(own[0][:, :count] - middles[0][:, None], axis=0)
+    x, y, z = normal
+    tangent = np.array([0, z, -y] if abs(x) < abs(y) else [z, 0, -x])
+    tangent /= np.linalg.norm(tangent)
+    axes = [tangent, np.cross(normal, tangent)]
+    matrix = np.diag([mass, mass, 0.0])
+    for at, vector in zip((NORMAL, T1, T2), (normal, *axes), strict=True):
+        row[at : at + 4] = *vector, 0.0
+    for side, places in enumerate(((FA1, FA2, TA), (FB1, FB2, TB))):
+        torque = [*(np.cross(middles[side], axis) for axis in axes), normal]
+        made = signs[side] * np.array([frames[side] @ each for each in torque])
+        for at, vector in zip(places, made, strict=True):
+            row[at : at + 4] = *vector, 0.0
+        matrix += weights[side] * made @ made.T
+    inverse = np.linalg.inv(matrix[:2, :2])
+    row[INVERSE : INVERSE + 3], row[TWIST_MASS] = (inverse[0, 0], inverse[0, 1], inverse[1, 1]), 1 / matrix[2, 2]
