@@ -88,7 +88,14 @@ def test_pyramids_stand_beside_each_other() -> None:
     assert len(np.unique(world.islands[~world.bodies.static])) == 6
 
 
-def test_a_turning_cross_stirs_bodies_and_none_leaves_the_drum() -> None:
+@pytest.mark.parametrize(("friction", "stands"), [(0.8, True), (0.1, False)])
+def test_an_arch_stands_by_friction_and_falls_without_it(friction: float, stands: bool) -> None:
+    world, before = run("arch", 11, 240, friction=friction)
+    assert (np.linalg.norm(world.bodies.position - before, axis=1).max() < 0.02) == stands
+    assert not stands or world.asleep[1:].all()
+
+
+def test_bodies_tumble_with_the_drum_and_none_leaves_it() -> None:
     world, before = run("washer", 24, 150)
     moving, cross = ~world.bodies.static, world.bodies.angular_velocity[:, 2] != 0
     away = np.linalg.norm(world.bodies.position[moving, :2], axis=1)
@@ -96,6 +103,8 @@ def test_a_turning_cross_stirs_bodies_and_none_leaves_the_drum() -> None:
     assert np.abs(world.bodies.position[moving, 2]).max() < 3.5
     assert np.linalg.norm(world.bodies.position - before, axis=1)[moving].min() > 0.2
     assert (cross & ~moving).sum() == 2
+    about = np.cross(world.bodies.position[moving], world.bodies.velocity[moving])[:, 2]
+    assert np.median(about) > 0  # they go round as the drum does
 
 
 def test_a_house_of_cards_stands_by_friction_and_falls_without_it() -> None:

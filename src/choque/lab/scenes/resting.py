@@ -67,6 +67,31 @@ def stack(request: BodyRequest, *, ratio: float = 1.0) -> BodyColumns:
     )
 
 
+@usually(11)
+def arch(request: BodyRequest, *, friction: float = 0.8) -> BodyColumns:
+    """Wedges lean on each other over a gap: half a ring that stands without glue, by friction and weight alone."""
+    friction, count = check.number(friction, "friction", 0.0), request.body_count
+    stones = max(count, 3)
+    half, outer = np.pi / (2 * stones), stones * 4 / 11
+    height = outer / 4 * np.cos(half)  # a wedge is 3/4 as wide below as above, and so is the radius
+    around = np.pi * (np.arange(count) + 0.5) / stones
+    away = outer * np.cos(half) - height * 10 / 21  # the centre of mass of a wedge
+    position = away * np.stack([np.cos(around), np.sin(around), 0 * around], axis=1)
+    return join(
+        ground(friction=friction, elasticity=0.0, color=FLOOR),
+        boxes(
+            position,
+            (2 * outer * np.sin(half), height, 1.0),
+            solid=SOLIDS.index("wedge"),
+            angles=np.degrees(around)[:, np.newaxis] * [0, 0, 1] - [0, 0, 90],
+            acceleration=GRAVITY,
+            elasticity=0.0,
+            friction=friction,
+            color=bright_colors(request.random(), count),
+        ),
+    )
+
+
 @usually(40)
 def dominoes(request: BodyRequest, *, gap: float = 0.5) -> BodyColumns:
     """Dominoes in a row; the first is pushed over, and the others follow."""
@@ -150,7 +175,10 @@ def _mixed(request: BodyRequest, position: NDArray[np.float64], friction: float)
 
 @usually(400)
 def washer(request: BodyRequest, *, speed: float = 60.0) -> BodyColumns:
-    """Bodies of all kinds are stirred in a drum by a cross that turns at ``speed`` degrees a second."""
+    """Bodies of all kinds tumble in a drum with paddles that turns at ``speed`` degrees a second.
+
+    The wall of the drum is round but for its corners: that it turns shows in how its surface runs, and in the paddles.
+    """
     speed, count = check.number(speed, "speed", -360.0, 360.0), request.body_count
     radius = 4.0
     while len(place := _ring(radius)) < count:
@@ -158,7 +186,8 @@ def washer(request: BodyRequest, *, speed: float = 60.0) -> BodyColumns:
     side, turn = np.arange(12), np.arange(12) * 30.0
     around = np.stack([np.cos(np.radians(turn)), np.sin(np.radians(turn)), 0 * side], axis=1) * (radius + 0.5)
     fixed = {"static": True, "elasticity": 0.0}
-    drum = boxes(around, (1.0, 0.65 * radius, 7.0), angles=turn[:, np.newaxis] * [0, 0, 1], color=FLOOR, **fixed)
+    wall = {"angles": turn[:, np.newaxis] * [0, 0, 1], "surface_velocity": np.cross([0, 0, np.radians(speed)], around)}
+    drum = boxes(around, (1.0, 0.65 * radius, 7.0), color=FLOOR, **wall, **fixed)
     lids = boxes([[0, 0, -4.0], [0, 0, 4.0]], (2.4 * radius, 2.4 * radius, 1.0), drawn=[True, False], **fixed)
     cross = boxes(
         np.zeros((2, 3)), [(1.7 * radius, 0.4, 6.6), (0.4, 1.7 * radius, 6.6)], spin=(0, 0, speed), color=FLOOR, **fixed
