@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choque._core.cells import CELLS_PER_BOX, sort_into_levels
 from choque.bounds import Boxes
 from choque.broad import BroadPhase, create
 from choque.testing import oracle
@@ -37,18 +36,6 @@ def test_one_giant_does_not_ruin_the_cells_of_the_rest() -> None:
         beside = grid_over(Boxes(lower, upper), threads=1)
         assert beside.count() >= len(lower) - 1
         assert beside.counters.tests < alone.counters.tests + 3 * len(lower)
-
-
-def test_levels_hold_boxes_of_like_size_and_few_cells() -> None:
-    random = np.random.default_rng(0)
-    lower = random.uniform(0, 1000, (5000, 3))
-    edges = np.exp(random.uniform(0, np.log(1000), (5000, 1)))
-    records = np.ascontiguousarray(np.concatenate((lower, lower + edges), axis=1))
-    levels, keys = sort_into_levels(records, 1)
-    assert len(levels.frame) == 5
-    assert levels.cell_count <= CELLS_PER_BOX * 5000 + 64 * 5 + 5
-    assert (np.diff(keys >> np.uint64(32)).astype(np.int64) >= 0).all()
-    assert sorted((keys & np.uint64(0xFFFFFFFF)).tolist()) == list(range(5000))
 
 
 def test_few_tests_and_bytes_a_box_on_even_scenes() -> None:

@@ -381,13 +381,18 @@ def rank_of_eight(values: Array, at: Int, own: Word, count: Int) -> int:
 # Points in three columns
 
 
-def _near_eight(code: Code, x: Any, y: Any, z: Any, at: Any, *given: Any) -> Any:
+def _near_eight(code: Code, x: Any, y: Any, z: Any, at: Any, *given: Any, by_axis: bool = False) -> Any:
     builder = code.builder
     square = None
     for column, value in zip((x, y, z), given[:3], strict=True):
         step = builder.fsub(code.eight(column, at), code.splat(value))
         part = builder.fmul(step, step)
-        square = part if square is None else builder.fadd(square, part)
+        if square is None:
+            square = part
+        elif by_axis:
+            square = builder.select(builder.fcmp_ordered("<", square, part), part, square)
+        else:
+            square = builder.fadd(square, part)
     inner, outer = (code.bits(builder.fcmp_ordered("<", square, code.splat(limit))) for limit in given[3:])
     return builder.or_(inner, builder.shl(outer, I64(8)))
 
@@ -403,6 +408,18 @@ def near_eight(
     mask = 0
     for lane in range(LANES):
         square = (x[at + lane] - own_x) ** 2 + (y[at + lane] - own_y) ** 2 + (z[at + lane] - own_z) ** 2
+        mask |= bool(square < inner) << lane | bool(square < outer) << (8 + lane)
+    return mask
+
+
+@operation(lambda *given: _near_eight(*given, by_axis=True))
+def near_eight_by_axis(
+    x: Array, y: Array, z: Array, at: Int, own_x: Real, own_y: Real, own_z: Real, inner: Real, outer: Real
+) -> int:
+    """Return the bits of `near_eight` where a distance is the largest of those along the axes."""
+    mask = 0
+    for lane in range(LANES):
+        square = max((x[at + lane] - own_x) ** 2, (y[at + lane] - own_y) ** 2, (z[at + lane] - own_z) ** 2)
         mask |= bool(square < inner) << lane | bool(square < outer) << (8 + lane)
     return mask
 

@@ -1,7 +1,7 @@
-"""Whether boxes overlap: one pair of records, the sixteen lanes of a block of a tree, or a block of 64 columns.
+"""Whether boxes overlap: one pair of records, or a block of 64 columns.
 
-All three are the same six comparisons, without a branch, on boxes of six bounds: x0, y0, z0, x1, y1, z1. The wider
-ones write a mask of bytes, which the caller reads as 64-bit words.
+Both are the same six comparisons, without a branch, on boxes of six bounds: x0, y0, z0, x1, y1, z1. The wider one
+writes a mask of bytes, which the caller reads as 64-bit words.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import inline
 from choque._core.types import Floats, Integer
-
-LANES = 16
-"""Boxes in a block of a tree."""
 
 BLOCK = 64
 """Columns that are tested at once."""
@@ -35,21 +32,6 @@ def boxes_meet(first: Any, i: Integer, second: Any, j: Integer) -> Any:
         & (first[i, 2] <= second[j, 5])
         & (second[j, 2] <= first[i, 5])
     )
-
-
-@inline
-def lanes_meet(lanes: Any, block: Integer, box: Box, mask: NDArray[np.uint8]) -> None:
-    """Set ``mask`` (16,) to 1 where a lane of ``block`` of ``lanes`` (blocks, 6, 16) overlaps ``box``, else to 0."""
-    x0, y0, z0, x1, y1, z1 = box
-    for k in range(LANES):
-        mask[k] = (
-            (lanes[block, 0, k] <= x1)
-            & (lanes[block, 3, k] >= x0)
-            & (lanes[block, 1, k] <= y1)
-            & (lanes[block, 4, k] >= y0)
-            & (lanes[block, 2, k] <= z1)
-            & (lanes[block, 5, k] >= z0)
-        )
 
 
 @inline

@@ -136,14 +136,3 @@ def push_bits(stack: Stack, depth: Integer, level: Integer, block: Integer, bits
         depth += 1
         bits &= bits - 1
     return depth
-
-
-@inline
-def push_marked(
-    stack: Stack, depth: Integer, level: Integer, block: Integer, start: Integer, mask: NDArray[np.uint8]
-) -> Integer:
-    """Put the children of a block from ``start`` on that ``mask`` marks on the stack; its new depth."""
-    for k in range(start, WIDTH):
-        stack[depth] = entry_of(level - 1, block * WIDTH + k)
-        depth += np.int64(mask[k])
-    return depth

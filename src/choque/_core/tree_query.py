@@ -36,13 +36,13 @@ def query_boxes(tree: Tree, records: Floats, thread_count: int) -> Pairs:
 
 
 def emit_queries(sink: Sink, tree: Tree, records: Floats, order: NDArray[np.uint32], rows_first: bool) -> None:
-    """Write which of ``records`` (k, 6) overlap which boxes of the tree to ``sink``, record by record in ``order``.
+    """Write which of ``records`` (k, 6) overlap which boxes of the tree to ``sink``, those of ``order`` one by one.
 
     Keys are (record, row), or (row, record) with ``rows_first``.
     """
     if tree.rows.size:
         questions = Questions(of_type(records, tree.lanes.dtype), order, int(rows_first))
-        sink.run(_emit_queries, len(records), questions, tree)
+        sink.run(list_queries, len(order), questions, tree)
 
 
 def query_points(tree: Tree, points: ArrayLike, dimension: int, thread_count: int) -> Pairs:
@@ -127,7 +127,7 @@ def _rays(origin: ArrayLike, direction: ArrayLike, longest: float, dimension: in
 
 
 @kernel
-def _emit_queries(first: int, last: int, chunk: Keys, questions: Questions, tree: Tree) -> tuple[int, int, int]:
+def list_queries(first: int, last: int, chunk: Keys, questions: Questions, tree: Tree) -> tuple[int, int, int]:
     """Emission kernel; a unit is a record."""
     records, order, rows_first = questions
     lanes, rows, level_first = tree

@@ -10,18 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, memory, threads
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import kernel
 from choque._core.types import Floats, Rows
 from choque.errors import InvalidInput
 
 NO_AREA = -1.0
 """The reach of a body without an area."""
-
-ROUNDING = 2.0**-49
-"""More than all relative errors together of the two numbers that `touches` compares."""
-
-TINY = 1e-300
-"""More than the squares of lengths near 0 lose."""
 
 
 class BodyArrays(NamedTuple):
@@ -124,18 +118,6 @@ def each_value(given: ArrayLike, name: str, count: int) -> NDArray[np.float64]:
     if not values.shape and not count:
         check.not_negative(values.reshape(1), name)
     return each
-
-
-@inline
-def touches(dx: Any, dy: Any, dz: Any, reach: Any, is_box: bool) -> Any:
-    """Return whether an offset is within ``reach``, closed, by its length or by its largest component, both squared.
-
-    A relative 2⁻⁴⁹ allows for rounding, so that no touch is missed. Only where lengths are below 1e-150 or above 1e150
-    may bodies count that do not touch.
-    """
-    a, b, c = dx * dx, dy * dy, dz * dz
-    squared = max(a, b, c) if is_box else a + b + c
-    return squared <= reach * reach * (1 + ROUNDING) + TINY
 
 
 @kernel

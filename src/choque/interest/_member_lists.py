@@ -19,15 +19,15 @@ from choque._core import memory, threads
 from choque._core.kernel import kernel
 from choque._core.pair_sets import Change
 from choque._core.types import Integer, Pairs, Rows
-from choque.interest._bodies import Bodies, BodyArrays, touches
-from choque.interest._search import find_members
-from choque.interest.body_index import BodyIndex
+from choque.interest._bodies import Bodies, BodyArrays
+from choque.interest._search import BodyIndex, find_members
+from choque.neighbors.search import touches
 
 
 class ListArrays(NamedTuple):
     """The arrays of `MemberLists`, as kernels take them."""
 
-    near: Pairs
+    others: NDArray[np.int32]
     starts: Rows
     inside: NDArray[np.uint8]
 
@@ -40,8 +40,8 @@ class MemberLists:
     """The bodies when the lists were made."""
     slack: float
     """How much larger than the areas the lists are."""
-    near: Pairs
-    """(m, 2) int32, sorted: (owner, other) rows of all lists."""
+    others: NDArray[np.int32]
+    """(m,) int32: the rows of all lists, each ascending, in the order of the owners."""
     starts: Rows
     """(n + 1,) int64: where the list of each row starts."""
     inside: NDArray[np.uint8]
@@ -52,12 +52,12 @@ class MemberLists:
     @property
     def arrays(self) -> ListArrays:
         """The arrays, as kernels take them."""
-        return ListArrays(self.near, self.starts, self.inside)
+        return ListArrays(self.others, self.starts, self.inside)
 
     @property
     def byte_count(self) -> int:
         """The size of all arrays [bytes]."""
-        return self.near.nbytes + self.starts.nbytes + self.inside.nbytes + self.bodies.spheres.nbytes
+        return self.others.nbytes + self.starts.nbytes + self.inside.nbytes + self.bodies.spheres.nbytes
 
     def serve(self, bodies: Bodies, thread_count: int) -> bool:
         """Return whether every body that touches an area of ``bodies``, whose radii are the same, is listed."""
@@ -66,30 +66,32 @@ class MemberLists:
 
     def members(self) -> Pairs:
         """Return the (owner, other) rows that touch, sorted."""
-        return self.near if self.slack == 0 else self.near[self.inside.view(np.bool_)]
+        owners = np.repeat(np.arange(len(self.bodies), dtype=np.int32), np.diff(self.starts))
+        pairs = np.stack((owners, self.others), axis=1)
+        return pairs if self.slack == 0 else pairs[self.inside.view(np.bool_)]
 
     def listed(self, row: int) -> NDArray[np.int32]:
         """Return the rows that touched the area of ``row``, widened by the slack, at the search; ascending."""
-        return self.near[self.starts[row] : self.starts[row + 1], 1]
+        return self.others[self.starts[row] : self.starts[row + 1]]
 
     def members_of(self, row: int) -> NDArray[np.int32]:
         """Return the rows that touch the area of ``row``, ascending."""
         span = slice(int(self.starts[row]), int(self.starts[row + 1]))
-        return self.near[span, 1][self.inside[span].view(np.bool_)]
+        return self.others[span][self.inside[span].view(np.bool_)]
 
     def follow(self, bodies: Bodies, is_box: bool, thread_count: int) -> tuple[Change, int]:
         """Update the members to new positions of the bodies. Return what changed, and the number of tests."""
         arguments = (bodies.arrays, self.arrays, is_box)
-        return _changes_by(_follow, self.starts, self.starts, thread_count, *arguments), len(self.near)
+        return _changes_by(_follow, self.starts, self.starts, thread_count, *arguments), len(self.others)
 
 
 def make_lists(bodies: Bodies, slack: float, is_box: bool, thread_count: int) -> tuple[MemberLists, int]:
     """Search the lists of all owners. Return them and the number of tests. O(n log n + m)."""
-    near, starts, tests, index = find_members(bodies, slack, is_box, thread_count)
-    lists = MemberLists(bodies, slack, near, starts, np.ones(len(near), np.uint8), index)
+    others, starts, tests, index = find_members(bodies, slack, is_box, thread_count)
+    lists = MemberLists(bodies, slack, others, starts, np.ones(len(others), np.uint8), index)
     if slack > 0:
         threads.over_ranges(_mark_inside, len(bodies), thread_count, bodies.arrays, lists.arrays, is_box)
-        tests += len(near)
+        tests += len(others)
     return lists, tests
 
 
@@ -151,12 +153,12 @@ def _farthest(first: int, last: int, before: NDArray[np.float64], after: NDArray
 def _mark_inside(first: int, last: int, bodies: BodyArrays, lists: ListArrays, is_box: bool) -> None:
     """Mark the bodies that touch the area itself."""
     spheres, reaches = bodies
-    near, starts, inside = lists
+    listed, starts, inside = lists
     for i in range(first, last):
         x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reaches[i]
-        others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
+        others, flags = listed[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
         for k in range(flags.size):
-            j = others[k, 1]
+            j = others[k]
             dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
             flags[k] = touches(dx, dy, dz, reach + spheres[j, 3], is_box)
 
@@ -167,15 +169,15 @@ def _follow(
 ) -> tuple[int, int]:
     """Mark the bodies that touch the area now, and write those that entered and left."""
     spheres, reaches = bodies
-    near, starts, inside = lists
+    listed, starts, inside = lists
     entering, leaving = entered[starts[first] :], left[starts[first] :]
     entered_count: Integer = 0
     left_count: Integer = 0
     for i in range(first, last):
         x, y, z, reach = spheres[i, 0], spheres[i, 1], spheres[i, 2], reaches[i]
-        others, flags = near[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
+        others, flags = listed[starts[i] : starts[i + 1]], inside[starts[i] : starts[i + 1]]
         for k in range(flags.size):
-            j = others[k, 1]
+            j = others[k]
             dx, dy, dz = spheres[j, 0] - x, spheres[j, 1] - y, spheres[j, 2] - z
             now = np.uint8(touches(dx, dy, dz, reach + spheres[j, 3], is_box))
             if now > flags[k]:
@@ -193,8 +195,8 @@ def _compare(
     first: int, last: int, before: ListArrays, after: ListArrays, entered: Pairs, left: Pairs
 ) -> tuple[int, int]:
     """Merge the old and the new list of each row, without a branch on their contents; write who entered and left."""
-    old_near, old_starts, old_inside = before
-    new_near, new_starts, new_inside = after
+    old_others, old_starts, old_inside = before
+    new_others, new_starts, new_inside = after
     entering, leaving = entered[new_starts[first] :], left[old_starts[first] :]
     entered_count: Integer = 0
     left_count: Integer = 0
@@ -202,7 +204,7 @@ def _compare(
         old, old_end = old_starts[i], old_starts[i + 1]
         new, new_end = new_starts[i], new_starts[i + 1]
         while old < old_end and new < new_end:
-            was, now = old_near[old, 1], new_near[new, 1]
+            was, now = old_others[old], new_others[new]
             was_in = np.int64(old_inside[old]) & np.int64(was <= now)
             is_in = np.int64(new_inside[new]) & np.int64(now <= was)
             # The buffers have space for one more row: the lists are not at their ends.
@@ -213,9 +215,9 @@ def _compare(
             old += was <= now
             new += now <= was
         for k in range(old, old_end):
-            leaving[left_count, 0], leaving[left_count, 1] = i, old_near[k, 1]
+            leaving[left_count, 0], leaving[left_count, 1] = i, old_others[k]
             left_count += np.int64(old_inside[k])
         for k in range(new, new_end):
-            entering[entered_count, 0], entering[entered_count, 1] = i, new_near[k, 1]
+            entering[entered_count, 0], entering[entered_count, 1] = i, new_others[k]
             entered_count += np.int64(new_inside[k])
     return entered_count, left_count

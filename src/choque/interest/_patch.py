@@ -13,12 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
+from choque._core.cells import cell_along
+from choque._core.kernel import forceinline, kernel
 from choque._core.pair_keys import pair_key, unpack_pairs
-from choque._core.tree import WIDTH
+from choque._core.records import Questions
+from choque._core.tree import WIDTH, Tree
+from choque._core.tree_query import list_queries
 from choque._core.types import Integer, Keys, Pairs, Rows
-from choque.interest._bodies import Bodies, half_edge, touches
-from choque.interest.body_index import BodyIndex, gather_from_cells, gather_from_leaves
+from choque.interest._bodies import Bodies, half_edge
+from choque.interest._search import BodyIndex
+from choque.neighbors.search import touches
 
 LOOSE_SHARE = 32
 """With one loose body of this many, the lists of all are made again."""
@@ -27,13 +31,15 @@ MIN_LOOSE = 64
 """Number of loose bodies that is always allowed."""
 
 
+GONE = 2**32 - 1
+"""The row of a removed body in the search structure."""
+
+
 class PatchArrays(NamedTuple):
     """What a local search reads beside the bodies, as kernels take it."""
 
-    found: NDArray[np.int64]
-    """(places,) scratch"""
-    leaves: NDArray[np.int64]
-    """(places / 16,) scratch"""
+    found: NDArray[np.uint64]
+    """(places + 16,) scratch"""
     loose: NDArray[np.int64]
     """(k,) the rows of the bodies that have changed."""
     is_loose: NDArray[np.uint8]
@@ -42,6 +48,8 @@ class PatchArrays(NamedTuple):
     """How far the other bodies may be from where the structure has them."""
     largest: float
     """The radius of the largest finite area, or 0."""
+    most: float
+    """The radius of the largest body that the structure has."""
     is_box: bool
     """Whether areas and bodies are boxes."""
 
@@ -51,11 +59,13 @@ class Patch:
     """The bodies that have changed since the lists of all members were made."""
 
     index: BodyIndex
-    """The search structure of the lists; its rows follow removals, and the places of removed bodies hold NaN."""
+    """The search structure of the lists; its rows follow removals, and those of removed bodies are `GONE`."""
     margin: float
     """How far the bodies that are not loose may be from their places in it."""
     largest: float
     """At least the radius of the largest area."""
+    most: float
+    """The radius of the largest body that the structure has."""
     is_box: bool
     """Whether areas and bodies are boxes."""
     loose: NDArray[np.int64]
@@ -65,7 +75,7 @@ class Patch:
     @property
     def arrays(self) -> PatchArrays:
         """The arrays, as kernels take them."""
-        return PatchArrays(self.found, self.leaves, self.loose, self.is_loose, self.margin, self.largest, self.is_box)
+        return PatchArrays(self.found, self.loose, self.is_loose, self.margin, self.largest, self.most, self.is_box)
 
     def has_space(self, count: int, total: int) -> bool:
         """Return whether ``count`` more bodies of ``total`` may become loose."""
@@ -86,15 +96,11 @@ class Patch:
 
     def drop(self, rows: Rows) -> None:
         """Remove bodies; the rows after them move up."""
-        gone = np.zeros(len(self.is_loose), np.uint8)
-        gone[rows] = 1
-        self.is_loose = np.delete(self.is_loose, rows)
         ordered = np.sort(rows)
-        staying = self.loose[gone[self.loose] == 0]
+        staying = self.loose[~np.isin(self.loose, ordered)]
         self.loose = staying - np.searchsorted(ordered, staying)
-        index = self.index
-        placed, places = _closed_up(index.placed, index.rows, gone, ordered)
-        self.index = index._replace(placed=placed, rows=places)
+        self.is_loose = np.delete(self.is_loose, rows)
+        self.index = self.index._replace(rows=_closed_up(self.index.rows.copy(), ordered))
 
     def around(self, rows: Rows, bodies: Bodies) -> Pairs:
         """Return all pairs (owner, other) in which one of ``rows`` is owner or member, (m, 2) rows, sorted."""
@@ -110,38 +116,28 @@ class Patch:
 
     def __post_init__(self) -> None:
         self.tests = 0  # those of the latest search
-        places = len(self.index.rows)
-        self.found, self.leaves = np.empty(places, np.int64), np.empty(places // WIDTH + 1, np.int64)
+        self.found = np.empty(len(self.index.rows) + WIDTH, np.uint64)
 
 
 def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) -> Patch:
     """Return a patch without loose bodies."""
     reach = bodies.reach
     largest = float(reach[np.isfinite(reach)].max(initial=0.0))
-    own = index._replace(placed=index.placed.copy(), rows=index.rows.copy())
     nothing, none_loose = np.empty(0, np.int64), np.zeros(len(bodies), np.uint8)
-    return Patch(own, margin, largest, is_box, nothing, none_loose)
+    return Patch(index, margin, largest, float(bodies.spheres[:, 3].max()), is_box, nothing, none_loose)
 
 
 @kernel
-def _closed_up(
-    placed: NDArray[np.float64], rows: NDArray[np.uint32], gone: NDArray[np.uint8], ordered: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-    """Mark the places of bodies that are gone by NaN, and number the others without them, in place."""
+def _closed_up(rows: NDArray[np.uint32], gone: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Number ``rows`` without those that are ``gone``, ascending, in place."""
     for place in range(rows.size):
-        row = np.int64(rows[place])
-        if placed[place, 0] != placed[place, 0]:
-            continue
-        if gone[row]:
-            placed[place, 0] = np.nan
-            continue
-        before = np.int64(0)
-        for k in range(ordered.size):
-            if ordered[k] > row:
-                break
+        row, before = np.int64(rows[place]), np.int64(0)
+        while before < gone.size and gone[before] < row:
             before += 1
-        rows[place] = row - before
-    return placed, rows
+        if row != GONE:
+            is_gone = before < gone.size and gone[before] == row
+            rows[place] = GONE if is_gone else row - before
+    return rows
 
 
 @kernel
@@ -154,28 +150,25 @@ def _keys_around(
     up the type of every field of a named tuple at every call, which takes longer than a search around one body.
     """
     spheres, reaches = bodies
-    found, leaves, loose, is_loose, margin, largest, is_box = patch
-    placed, rows, starts, frame, shape, lanes, level_first = structure
-    index = BodyIndex(placed, rows, starts, frame, shape, lanes, level_first)
-    stack = np.empty(WIDTH * level_first.size, np.int64)
-    mask = np.empty(WIDTH, np.uint8)
-    box = np.empty(6)
+    found, loose, is_loose, margin, largest, most, is_box = patch
+    rows, starts, frame, shape, lanes, level_first = structure
+    box, order = np.empty((1, 6)), np.zeros(1, np.uint32)
     count: Integer = 0
     tests: Integer = 0
     for k in range(chosen.size):
         i = chosen[k]
-        far = max(reaches[i], spheres[i, 3] + largest) + margin
+        far = max(reaches[i] + most, spheres[i, 3] + largest) + margin
         for axis in range(3):
             half = half_edge(spheres[i, axis], far)
-            box[axis], box[axis + 3] = spheres[i, axis] - half, spheres[i, axis] + half
-        if index.starts.size > 0:
-            near, tested = gather_from_cells(box, index, found)
+            box[0, axis], box[0, axis + 3] = spheres[i, axis] - half, spheres[i, axis] + half
+        if starts.size > 0:
+            near = _list_cells(box, rows, starts, frame, shape, found)
         else:
-            near, tested = gather_from_leaves(box, index, stack, mask, leaves, found)
-        tests += tested + loose.size
+            _, near, _ = list_queries(0, 1, found, Questions(box, order, 0), Tree(lanes, rows, level_first))
+        tests += near + loose.size
         for at in range(near + loose.size):
-            j = np.int64(rows[found[at]]) if at < near else loose[at - near]
-            if j == i or (at < near and is_loose[j]):
+            j = np.int64(found[at]) if at < near else loose[at - near]
+            if j == i or (at < near and (j == GONE or is_loose[j])):
                 continue
             dx, dy, dz = spheres[j, 0] - spheres[i, 0], spheres[j, 1] - spheres[i, 1], spheres[j, 2] - spheres[i, 2]
             if reaches[i] >= 0 and touches(dx, dy, dz, reaches[i] + spheres[j, 3], is_box):
@@ -187,3 +180,25 @@ def _keys_around(
                     keys[count] = pair_key(j, i)
                 count += 1
     return count, tests
+
+
+@forceinline
+def _list_cells(box: Any, rows: Any, starts: Any, frame: Any, shape: Any, found: Any) -> Any:
+    """Write the rows in the cells that ``box`` (1, 6) reaches to ``found``. Return how many there are."""
+    count = np.int64(0)
+    first_x, last_x = _span(box, frame, shape, 0)
+    first_y, last_y = _span(box, frame, shape, 1)
+    first_z, last_z = _span(box, frame, shape, 2)
+    for z in range(first_z, last_z + 1):
+        for y in range(first_y, last_y + 1):
+            line = (z * shape[1] + y) * shape[0]
+            for place in range(starts[line + first_x], starts[line + last_x + 1]):
+                found[count] = rows[place]
+                count += 1
+    return count
+
+
+@forceinline
+def _span(box: Any, frame: Any, shape: Any, axis: Integer) -> Any:
+    origin, per_unit, cells = frame[0, axis], frame[1, axis], shape[axis]
+    return cell_along(box[0, axis], origin, per_unit, cells), cell_along(box[0, axis + 3], origin, per_unit, cells)

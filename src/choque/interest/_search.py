@@ -1,6 +1,7 @@
 """Search which bodies are near which area: in cells, or in a tree where cells would be crowded.
 
 `find_members` answers for areas of given radii, `fitting_reach` finds the radius that holds a given number of bodies.
+Cells are those of `choque.neighbors`; the tree is that of the broad phase ``bvh``.
 """
 
 from __future__ import annotations
@@ -11,139 +12,193 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
+from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.morton import morton_order
 from choque._core.pair_keys import key_first, key_second
-from choque._core.tree import WIDTH, block_of, entry_of, level_of
-from choque._core.tree_query import push_nearest
-from choque._core.types import Integer, Keys, Pairs, Rows
-from choque.broad import Sink
-from choque.interest._bodies import Bodies
-from choque.interest._together import STRETCH, Owners, make_scratch, share_box, write_members
-from choque.interest.body_index import BodyIndex, gather_from_cells, gather_from_leaves, make_body_grid, make_body_tree
+from choque._core.sort import sorted_pairs
+from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, make_tree
+from choque._core.tree_query import emit_queries, push_nearest
+from choque._core.types import Integer, Keys, Rows
+from choque.interest._bodies import Bodies, half_edge
+from choque.neighbors.lists import empty_lists, offsets_of
+from choque.neighbors.search import Group, Pass, count_pass, fill_pass, prepare_areas, touches
 
-MAX_WASTE = 12.0
+MAX_WASTE = 20.0
 """Cells that take more tests than this for each member found, beyond `FREE_TESTS`, are replaced by a tree."""
 
-FREE_TESTS = 16
-"""Tests granted to every area."""
+FREE_TESTS = 64
+"""Tests granted to every area: eight take as long as one."""
 
-SAMPLES = 16
-"""Number of samples that show whether cells are crowded, and number of neighbours in each."""
+SAMPLES = 256
+"""Number of areas that show whether cells are crowded."""
+
+MAX_EXTENT = 1e150
+"""Bodies further away than this are searched in a tree: squares of their distances are infinite."""
+
+SHORT = 32
+"""Up to this many members are sorted by counting the smaller ones of each."""
+
+
+class BodyIndex(NamedTuple):
+    """Bodies in the order of cells or of a tree, for single questions. Either the cells or the tree are empty.
+
+    One type for both: kernels are compiled once.
+    """
+
+    rows: NDArray[np.uint32]
+    """(n,) the row of the body at each place."""
+    starts: NDArray[np.int64]
+    """(cells + 1,) the place of the first body of each cell."""
+    frame: NDArray[np.float64]
+    shape: NDArray[np.int64]
+    """(2, 3) and (3,): the cells, see `choque._core.cells.choose_frame`."""
+    lanes: Any
+    level_first: NDArray[np.int64]
+    """The blocks of the tree over the boxes around bodies, see `choque._core.tree`."""
 
 
 def find_members(
     bodies: Bodies, slack: float, is_box: bool, thread_count: int
-) -> tuple[Pairs, Rows, int, BodyIndex | None]:
+) -> tuple[NDArray[np.int32], Rows, int, BodyIndex | None]:
     """Find all bodies that touch an area widened by ``slack``.
 
     Returns
     -------
-    near
-        (m, 2) int32, sorted: (owner, other) rows.
+    others
+        (m,) int32: the rows of the members of each area, ascending, one area after the other.
     starts
-        (n + 1,) int64: where the others of each owner start.
+        (n + 1,) int64: where the members of each owner start.
     tests
         The number of tests.
     index
         The search structure; None if no body has an area.
     """
-    index: BodyIndex | None = None
-    starts: Rows = np.zeros(len(bodies) + 1, np.int64)
-    sink = Sink(8 * len(bodies), thread_count, None)
-    if (bodies.reach >= 0).any():
-        index = make_body_grid(bodies, thread_count)
-        owners = _owners(bodies, index.rows, slack, is_box)
-        if _is_crowded(index, owners):
-            index = make_body_tree(bodies, thread_count)
-            owners = _owners(bodies, index.rows, slack, is_box)
-        sink.run(_emit_members, owners.stretch_count, owners, index)
-        starts[owners.rows.astype(np.int64) + 1] = owners.sizes
-    np.cumsum(starts, out=starts)
-    near: Pairs = memory.empty((int(starts[-1]), 2), np.int32)
-    _place_all(sink.chunks, thread_count, starts, near)
-    return near, starts, sink.tests, index
+    has_area = bodies.reach >= 0
+    if not has_area.any():
+        return np.empty(0, np.int32), np.zeros(len(bodies) + 1, np.int64), 0, None
+    area = np.where(has_area, bodies.reach + slack, bodies.reach)
+    cells = _cells_over(bodies, area, is_box, thread_count)
+    if cells is None or _is_crowded(cells):
+        return _find_in_tree(bodies, area, is_box, thread_count)
+    counts = np.zeros(len(bodies), np.int64)
+    tests = count_pass(cells, counts, thread_count)
+    starts = offsets_of(counts)
+    lists = empty_lists(int(starts[-1]), "j")
+    fill_pass(cells, starts[:-1].copy(), lists, thread_count)
+    threads.over_ranges(_sort_lists, len(bodies), thread_count, starts, lists.j)
+    points, no_tree = cells.points, (np.empty((0, 6, WIDTH)), np.empty(0, np.int64))
+    index = BodyIndex(points.group.atom.view(np.uint32), points.starts, points.frame, points.shape, *no_tree)
+    return lists.j, starts, tests, index
 
 
-def _owners(bodies: Bodies, order: NDArray[np.uint32], slack: float, is_box: bool) -> Owners:
-    """Return the bodies that have areas, in an ``order`` of all rows."""
-    reach = bodies.reach[order]
-    places = np.arange(len(order), dtype=np.uint32)
-    if reach.min() < 0:
-        places = np.flatnonzero(reach >= 0).astype(np.uint32)
-        order, reach = order[places], reach[places]
-    return Owners(places, order, reach, np.empty(len(places), np.int64), slack, is_box)
+def _cells_over(bodies: Bodies, area: NDArray[np.float64], is_box: bool, thread_count: int) -> Pass | None:
+    """Return the bodies in cells for areas of the median size; None if lengths are too large or zero."""
+    position, radius = np.ascontiguousarray(bodies.spheres[:, :3]), np.ascontiguousarray(bodies.spheres[:, 3])
+    owned = area[area >= 0]
+    reach = float(np.median(owned[:: max(1, len(owned) // 1_000)]) + radius.max())
+    if not (0 < reach < MAX_EXTENT and np.abs(position).max() < MAX_EXTENT):
+        return None
+    group = Group(position, np.arange(len(area), dtype=np.int32), radius)
+    return prepare_areas(group, area, reach, is_box, thread_count)
 
 
-def _is_crowded(index: BodyIndex, owners: Owners) -> bool:
-    """Return whether a few owners, spread over the order, meet many more bodies in their cells than in their areas."""
-    count = len(owners.places)
-    heads = np.arange(SAMPLES) * max(0, count - SAMPLES) // SAMPLES
-    chosen = np.unique(np.minimum(heads[:, None] + np.arange(SAMPLES), count - 1))
-    sample = owners._replace(
-        places=owners.places[chosen], rows=owners.rows[chosen], reach=owners.reach[chosen], sizes=owners.sizes[chosen]
-    )
-    sink = Sink(len(chosen), 1, None, keep=False)
-    sink.run(_emit_members, sample.stretch_count, sample, index)
-    return sink.tests > MAX_WASTE * (sink.pair_count + FREE_TESTS * len(chosen))
+def _is_crowded(cells: Pass) -> bool:
+    """Return whether a few owners, spread over the cells, meet many more bodies in their cells than in their areas."""
+    chosen = cells.rows[:: max(1, len(cells.rows) // SAMPLES)]
+    counts = np.zeros(len(cells.points.group.atom), np.int64)
+    tests = count_pass(cells._replace(rows=chosen), counts, 1)
+    return tests > MAX_WASTE * int(counts.sum()) + FREE_TESTS * len(chosen)
 
 
-def _place_all(chunks: list[Keys], thread_count: int, *arrays: Any) -> None:
-    """Put the keys of all chunks in the order of the owners; no two chunks hold the same owner."""
-    draw = threads.block_supply(len(chunks), 1)
+def _find_in_tree(
+    bodies: Bodies, area: NDArray[np.float64], is_box: bool, thread_count: int
+) -> tuple[NDArray[np.int32], Rows, int, BodyIndex]:
+    """Find members as `find_members` does, by a tree over the boxes around bodies."""
+    count, tree = len(bodies), _tree_over(bodies, thread_count)
+    records = memory.empty((count, 6), np.float64)
+    threads.over_ranges(_box_areas, count, thread_count, bodies.spheres, area, records)
+    sink = Sink(8 * count, thread_count, _Touching(bodies, area, is_box))
+    emit_queries(sink, tree, records, tree.rows[area[tree.rows] >= 0], False)
+    pairs = sorted_pairs(sink.chunks, count, thread_count)
+    no_cells = np.empty(0, np.int64), np.empty((2, 3)), np.empty(0, np.int64)
+    index = BodyIndex(tree.rows, *no_cells, tree.lanes, tree.level_first)
+    return pairs[:, 1].copy(), offsets_of(np.bincount(pairs[:, 0], minlength=count)), sink.tests, index
 
-    def work(_: int) -> None:
-        while (span := draw()) is not None:
-            _place(chunks[span[0]], *arrays)
 
-    threads.run(work, max(1, min(threads.streams(thread_count, sum(chunk.size for chunk in chunks)), len(chunks))))
+def _tree_over(bodies: Bodies, thread_count: int) -> Tree:
+    """Return a wide tree in the order of a Z-curve over the bodies. O(n)."""
+    records = bodies.records(thread_count)
+    return make_tree(records, morton_order(records, thread_count), thread_count)
+
+
+class _Touching:
+    """Keeps pairs of an owner and another body that touches its area."""
+
+    def __init__(self, bodies: Bodies, area: NDArray[np.float64], is_box: bool) -> None:
+        self._arguments = bodies.spheres, area, is_box
+
+    def keep_allowed(self, keys: Keys) -> int:
+        """Move the pairs that stay to the front of ``keys``, and return how many there are."""
+        return _keep_touching(keys, *self._arguments)
 
 
 @kernel
-def _place(chunk: Keys, starts: Rows, near: Pairs) -> None:
-    """Copy keys, grouped by owner and ascending within each group, to where the rows of the owners start."""
-    k = 0
-    while k < chunk.size:
-        owner = key_first(chunk[k])
-        group = near[starts[owner] : starts[owner + 1]]
-        keys = chunk[k : k + group.shape[0]]
-        for place in range(keys.size):
-            group[place, 0] = owner
-            group[place, 1] = np.int32(key_second(keys[place]))
-        k += keys.size
+def _keep_touching(keys: Keys, spheres: NDArray[np.float64], area: NDArray[np.float64], is_box: bool) -> int:
+    kept = 0
+    for k in range(keys.size):
+        key = keys[k]
+        i, j = np.uint64(key_first(key)), np.uint64(key_second(key))
+        dx, dy, dz = spheres[j, 0] - spheres[i, 0], spheres[j, 1] - spheres[i, 1], spheres[j, 2] - spheres[i, 2]
+        keys[kept] = key
+        kept += (i != j) & touches(dx, dy, dz, area[i] + spheres[j, 3], is_box)
+    return kept
 
 
 @kernel
-def _emit_members(first: int, last: int, chunk: Keys, owners: Owners, index: BodyIndex) -> tuple[int, int, int]:
-    """Emission kernel; a unit is a stretch of `STRETCH` owners.
+def _box_areas(
+    first: int, last: int, spheres: NDArray[np.float64], area: NDArray[np.float64], records: NDArray[np.float64]
+) -> None:
+    for i in range(first, last):
+        for axis in range(3):
+            half = half_edge(spheres[i, axis], max(area[i], 0.0))
+            records[i, axis], records[i, axis + 3] = spheres[i, axis] - half, spheres[i, axis] + half
 
-    Writes all bodies that touch an area widened by the slack, and the number of members of each area.
-    """
-    rows, level_first = index.rows, index.level_first
-    stack = np.empty(WIDTH * level_first.size, np.int64)
-    mask = np.empty(WIDTH, np.uint8)
-    leaves = np.empty(-(-rows.size // WIDTH), np.int64)
-    box = np.empty(6)
-    found = np.empty(rows.size, np.int64)
-    scratch = make_scratch(rows.size)
-    written: Integer = 0
-    tests: Integer = 0
-    for unit in range(first, last):
-        begin, tested = written, np.int64(0)
-        head, end = unit * STRETCH, min((unit + 1) * STRETCH, owners.places.size)
-        while head < end:
-            following = share_box(head, end, owners, index.placed, box)
-            if index.starts.size > 0:
-                count, gathered = gather_from_cells(box, index, found)
-            else:
-                count, gathered = gather_from_leaves(box, index, stack, mask, leaves, found)
-            tested += gathered + count * (following - head)
-            near = found[:count]
-            written = write_members(head, following, owners, index, near, scratch, chunk, written)
-            if written < 0:
-                return unit, begin, tests
-            head = following
-        tests += tested
-    return last, written, tests
+
+@kernel
+def _sort_lists(first: int, last: int, starts: Rows, others: NDArray[np.int32]) -> None:
+    """Sort the others of each row."""
+    short = np.empty(SHORT, np.int32)
+    for i in range(first, last):
+        values = others[starts[i] : starts[i + 1]]
+        size = values.size
+        if size > SHORT:
+            _sort(values)
+            continue
+        lanes = (size + 7) // 8 * 8
+        for k in range(lanes):
+            short[k] = values[k] if k < size else 0x7FFFFFFF
+        for k in range(size):
+            # The place of a member is the number of smaller ones: no branch on data.
+            rank = np.int32(0)
+            for other in range(lanes):
+                rank += np.int32(short[other] < short[k])
+            values[rank] = short[k]
+
+
+@kernel
+def _sort(values: NDArray[np.int32]) -> None:
+    """Sort in place (Shell, "A high-speed sorting procedure", 1959)."""
+    gap: Integer = values.size // 2
+    while gap > 0:
+        for k in range(gap, values.size):
+            value = values[k]
+            place = k
+            while place >= gap and values[place - gap] > value:
+                values[place] = values[place - gap]
+                place -= gap
+            values[place] = value
+        gap = 1 if gap == 2 else gap * 5 // 11
 
 
 class Fit(NamedTuple):
@@ -173,15 +228,15 @@ def fitting_reach(
     there is no such reach, and the area holds fewer bodies. A search nearest first (Roussopoulos, Kelley and Vincent,
     1995): O(log n + target) for each owner, O(target) memory.
     """
-    index = make_body_tree(bodies, thread_count)
-    owners = index.rows[bodies.reach[index.rows] >= 0]
+    tree = _tree_over(bodies, thread_count)
+    owners, placed = tree.rows[bodies.reach[tree.rows] >= 0], bodies.spheres[tree.rows]
     sizes = bodies.spheres[:, 3]
     # What the subtraction of a radius from a distance may lose.
     blur = 1e-12 * float(sizes[np.isfinite(sizes)].max(initial=0.0))
     reach = bodies.reach.copy()
     shares = threads.ranges(len(owners), thread_count)
     fit = Fit(target, smallest, largest, blur, is_box)
-    threads.run(lambda part: _fit(*shares[part], owners, bodies.spheres, fit, index, reach), len(shares))
+    threads.run(lambda part: _fit(*shares[part], owners, bodies.spheres, placed, fit, tree, reach), len(shares))
     return reach
 
 
@@ -191,12 +246,13 @@ def _fit(
     last: int,
     owners: NDArray[np.uint32],
     spheres: NDArray[np.float64],
+    placed: NDArray[np.float64],
     fit: Fit,
-    index: BodyIndex,
+    tree: Tree,
     reach: NDArray[np.float64],
 ) -> None:
     target, smallest, is_box = fit.target, fit.smallest, fit.is_box
-    placed, rows, lanes, level_first = index.placed, index.rows, index.lanes, index.level_first
+    lanes, rows, level_first = tree
     gaps = np.empty(target + 1)
     stack = np.empty(WIDTH * level_first.size, np.int64)
     keys = np.empty(WIDTH * level_first.size)

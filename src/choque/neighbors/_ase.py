@@ -22,7 +22,8 @@ from choque.neighbors._find import (
     gather,
     search,
 )  # fmt: skip
-from choque.neighbors._search import ALL, FULL, Group, Lists, Pass, prepare
+from choque.neighbors.lists import Lists
+from choque.neighbors.search import ALL, FULL, Group, Pass, prepare
 
 SYMBOLS = (  # noqa: SIM905
     "X H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import memory
+from choque._core.cells import extent_of
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 
@@ -203,13 +204,6 @@ def images_of(
     return images
 
 
-def extent_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the lowest and the highest corner, (2, 3), of points (n, 3)."""
-    corners = np.array([[np.inf] * 3, [-np.inf] * 3])
-    _extent(points, corners)
-    return corners
-
-
 def margins(reach: float, cells: Cells, largest: float) -> NDArray[np.float64]:
     """Return the maximum difference of fractional coordinates of neighbours, (k, 3), rounding included.
 
@@ -309,12 +303,3 @@ def _place_images(position: Any, vectors: Any, images: Images) -> None:
         for axis in range(3):
             moved = a * vectors[0, axis] + b * vectors[1, axis] + c * vectors[2, axis]
             images.place[k, axis] = position[i, axis] + moved
-
-
-@kernel
-def _extent(points: Any, corners: Any) -> None:
-    for axis in range(3):
-        low, high = corners[0, axis], corners[1, axis]
-        for i in range(points.shape[0]):
-            low, high = min(low, points[i, axis]), max(high, points[i, axis])
-        corners[0, axis], corners[1, axis] = low, high

@@ -18,21 +18,8 @@ from choque._core.threads import resolve_count
 from choque._core.types import Integer
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells, check_cells_away, check_image_count, margins, wrap_points
-from choque.neighbors._search import (
-    ALL,
-    FULL,
-    HALF,
-    Group,
-    Lists,
-    Pass,
-    count_pass,
-    empty_lists,
-    fill_pass,
-    is_kept,
-    prepare,
-    step_between,
-    write,
-)
+from choque.neighbors.lists import Lists, empty_lists, offsets_of, write
+from choque.neighbors.search import ALL, FULL, HALF, Group, Pass, count_pass, fill_pass, is_kept, prepare, step_between
 
 LETTERS = "ijSdDP"
 
@@ -178,13 +165,6 @@ def gather(
     for one in passes:
         fill_pass(one, cursor, lists, thread_count)
     return offsets, lists
-
-
-def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where the neighbours of each point start, (n + 1,)."""
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
 
 
 def size_passes(near: Group, far: Group, cell: Cells, cutoff: float, part: int, thread_count: int) -> list[Pass]:

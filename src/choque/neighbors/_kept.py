@@ -11,17 +11,9 @@ from choque._core import check, threads
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 from choque.neighbors._cells import Cells, check_cells
-from choque.neighbors._find import (
-    Task,
-    answer,
-    check_batch,
-    check_group,
-    check_quantities,
-    check_reach,
-    offsets_of,
-    search,
-)
-from choque.neighbors._search import FULL, HALF, Lists, empty_lists, step_between, write
+from choque.neighbors._find import Task, answer, check_batch, check_group, check_quantities, check_reach, search
+from choque.neighbors.lists import Lists, empty_lists, offsets_of, write
+from choque.neighbors.search import FULL, HALF, step_between
 
 
 class Candidates(NamedTuple):

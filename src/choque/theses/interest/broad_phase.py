@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check
 from choque._core.emission import Sink
 from choque._core.kernel import kernel
+from choque._core.lanes import block_hits, lowest_bit
 from choque._core.morton import morton_order
-from choque._core.overlap import boxes_meet, lanes_meet
+from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key
 from choque._core.pair_sets import Change
 from choque._core.records import pack_records
 from choque._core.rounding import narrow_down, narrow_up
-from choque._core.tree import WIDTH, Tree, make_tree
+from choque._core.tree import WIDTH, Tree, block_of, entry_of, level_of, make_tree, push_bits
 from choque._core.types import Floats, Integer, Keys, Pairs
 from choque.bounds import Bounds, Spheres
 from choque.broad import find
@@ -26,7 +27,6 @@ from choque.broad.sap_direct import SapDirect
 from choque.broad.structure import Structure, blocks_of
 from choque.broad.sweep_order import Line
 from choque.errors import InvalidInput
-from choque.interest.body_index import find_leaves
 
 SHAPES = ("box", "sphere")
 
@@ -215,28 +215,33 @@ def _emit_areas(
     """Emission kernel; a unit is a place on the curve, whose area is tested against the volumes."""
     lanes, rows, level_first = tree
     stack = np.empty(WIDTH * level_first.size, np.int64)
-    mask = np.empty(WIDTH, np.uint8)
-    found = np.empty(-(-rows.size // WIDTH), np.int64)
     written: Integer = 0
-    tests = 0
+    tests: Integer = 0
     for unit in range(first, last):
         i = np.int64(rows[unit])
         if not has_area[i]:
             continue
-        found_count = find_leaves(areas[i], lanes, level_first, stack, mask, found)
-        if written + WIDTH * found_count > chunk.size:
-            return unit, written, tests
-        tests += WIDTH * found_count
+        begin, tested = written, np.int64(0)
         x0, y0, z0, x1, y1, z1 = areas[i, 0], areas[i, 1], areas[i, 2], areas[i, 3], areas[i, 4], areas[i, 5]
-        for k in range(found_count):
-            block = found[k]
-            lanes_meet(lanes, block, (x0, y0, z0, x1, y1, z1), mask)
-            for lane in range(WIDTH):
-                if mask[lane]:
-                    j = np.int64(rows[block * WIDTH + lane])
-                    chunk[written] = ordered_key(i, j)
-                    # A pair that both areas contain is written by the smaller row.
-                    written += i < j or (i > j and not (has_area[j] and boxes_meet(areas, j, volumes, i)))
+        stack[0] = entry_of(level_first.size - 2, 0)
+        depth: Integer = 1
+        while depth > 0:
+            depth -= 1
+            level, block = level_of(stack[depth]), block_of(stack[depth])
+            hits = block_hits(lanes, level_first[level] + block, x0, y0, z0, x1, y1, z1)
+            if level > 0:
+                depth = push_bits(stack, depth, level, block, hits)
+                continue
+            if written + WIDTH > chunk.size:
+                return unit, begin, tests
+            tested += WIDTH
+            while hits != 0:
+                j = np.int64(rows[block * WIDTH + lowest_bit(hits)])
+                hits &= hits - 1
+                chunk[written] = ordered_key(i, j)
+                # A pair that both areas contain is written by the smaller row.
+                written += i < j or (i > j and not (has_area[j] and boxes_meet(areas, j, volumes, i)))
+        tests += tested
     return last, written, tests
 
 

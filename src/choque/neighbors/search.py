@@ -1,16 +1,16 @@
-"""The search behind neighbour lists: points in rows of cells, counted and then written, eight candidates at a time.
+"""The search of points, for neighbour lists and areas: in rows of cells, counted and then written, eight at a time.
 
 Points and their images are sorted into cells along x, in rows of cells one cut-off wide. A point looks at the runs of
 cells that can hold neighbours. Lanes compare squares of distances in rounded coordinates: nearly all candidates are
 surely inside or surely outside; those within the rounding are decided by the exact rule, as are all that are written.
 
 The rule: ``D = (position_j - position_i) + S · cell``, in float64 in this order, and the square of its length less than
-that of the cut-off. It gives the same answer from both sides, so that full lists are symmetric.
+that of the cut-off. It gives the same answer from both sides, so that full lists are symmetric. Areas have a closed
+rule of their own, `touches`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,21 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
+from choque._core.cells import cell_along, choose_frame, extent_of, sort_into_cells
 from choque._core.kernel import forceinline, kernel
-from choque._core.lanes import bit_count, list_bits, lowest_bit, near_eight
-from choque._core.pair_keys import key_first, key_second, pair_key
-from choque._core.sort import radix_sort
+from choque._core.lanes import bit_count, list_bits, lowest_bit, near_eight, near_eight_by_axis, prefetch
+from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Integer
-from choque.neighbors._cells import Cells, Images, extent_of, images_of, points_in
+from choque.neighbors._cells import Cells, Images, images_of, points_in
+from choque.neighbors.lists import Lists, write
 
-MAX_CELLS_ALONG = 1 << 20
-CELLS_PER_POINT = 2.0
-CELLS_PER_CUTOFF = 4
-"""Cells along x in one cut-off: finer cells make runs fit more tightly."""
+AHEAD = 4
+"""Points ahead at which the lists to write are asked for: their order is not that of the cells."""
 LISTED = 1_024
 """Candidates of a point that are listed before they are decided: a loop without surprises is faster."""
-MIN_CELLS_PER_REACH = 0.6
-"""With fewer cells along y in one cut-off, cells for most of the points are tried."""
 
 
 class Group(NamedTuple):
@@ -83,32 +80,14 @@ class Rule(NamedTuple):
     """By how much rounded distances may be wrong."""
     part: int
     """`FULL`, `HALF` or `ALL`."""
+    is_closed: bool = False
+    """Whether `touches` decides instead of a distance less than the limit."""
+    is_box: bool = False
+    """Whether closed distances are the largest of their components."""
 
 
 FULL, HALF, ALL = 0, 1, 2
 """Every pair from both sides; every pair once; every pair, also of a point with itself."""
-
-
-class Lists(NamedTuple):
-    """Neighbours, a row for each, in the order of the points; arrays that are not wanted are empty."""
-
-    i: NDArray[np.int32]
-    j: NDArray[np.int32]
-    shift: NDArray[np.int32]
-    distance: NDArray[np.float64]
-    vector: NDArray[np.float64]
-
-
-def empty_lists(count: int, wanted: str) -> Lists:
-    """Return arrays for ``count`` neighbours; those whose letter is not ``wanted`` are empty."""
-    size = {letter: count if letter in wanted else 0 for letter in "ijSdD"}
-    return Lists(
-        memory.empty(size["i"], np.int32),
-        memory.empty(size["j"], np.int32),
-        memory.empty((size["S"], 3), np.int32),
-        memory.empty(size["d"], np.float64),
-        memory.empty((size["D"], 3), np.float64),
-    )
 
 
 class Pass(NamedTuple):
@@ -133,6 +112,23 @@ def prepare(near: Group, far: Group, cell: Cells, reach: float, part: int, threa
     return Pass(owners, rows, points, Rule(cell.vectors[0], reach, least, most, _slack(points, largest), part))
 
 
+def prepare_areas(bodies: Group, area: NDArray[np.float64], reach: float, is_box: bool, thread_count: int) -> Pass:
+    """Sort ``bodies`` for a search of those that touch areas around them, closed and in free space. O(n).
+
+    ``area``: the radius of each area (n,), negative for a body without one; ``reach``: of most areas, for the cells.
+    """
+    count = len(area)
+    images = Images(np.arange(count, dtype=np.int32), bodies.position, np.zeros((count, 3), np.int32))
+    points, _ = _sort_points(images, bodies, reach, thread_count)
+    radius = area[points.group.atom]
+    owners = points._replace(group=points.group._replace(radius=radius))
+    slack = _slack(points, float(np.abs(extent_of(bodies.position)).max()))
+    slack += 1e-18 if points.x.dtype == np.float32 else 1e-140  # bodies in one place touch areas of radius 0
+    least, most = float(bodies.radius.min()), float(bodies.radius.max())
+    rule = Rule(np.zeros((3, 3)), 0.0, least, most, slack, FULL, True, is_box)
+    return Pass(owners, np.flatnonzero(radius >= 0), points, rule)
+
+
 def _sort_points(
     images: Images, group: Group, reach: float, thread_count: int, like: Points | None = None
 ) -> tuple[Points, NDArray[np.int64]]:
@@ -143,22 +139,19 @@ def _sort_points(
     place = images.place
     count = len(place)
     if like is None:
-        frame, shape, extent = _choose_frame(place, reach)
+        frame, shape, extent = choose_frame(place, reach)
         # Rounded coordinates must tell points apart by a small share of the reach, and squares must be in range.
         dtype: Any = np.float32 if extent.max() < 1e4 * reach and 1e-10 < reach < 1e12 else np.float64
     else:
         shape, frame, dtype = like.shape, like.frame, like.x.dtype
-    keys = memory.empty(count, np.uint64)
-    threads.over_ranges(_number_points, count, thread_count, place, frame, shape, keys)
-    cell_count = int(shape.prod())
-    keys = radix_sort(keys, 32, max(1, cell_count.bit_length()), thread_count)
+    keys = sort_into_cells(place, frame, shape, thread_count)
     x, y, z = (memory.empty(count + 8, dtype) for _ in range(3))
     sorted_group = Group(
         memory.empty((count, 3), np.float64),
         memory.empty(count, np.int32),
         memory.empty(count if group.radius.size else 0, np.float64),
     )
-    starts = np.zeros(cell_count + 1, np.int64)
+    starts = np.zeros(int(shape.prod()) + 1, np.int64)
     points = Points(x, y, z, sorted_group, memory.empty((count, 3), np.int32), starts, frame, shape)
     with np.errstate(over="ignore"):
         threads.over_ranges(_gather_points, count, thread_count, keys, images, group, points)
@@ -175,43 +168,9 @@ def _slack(points: Points, largest: float) -> float:
     return float(8 * (np.finfo(points.x.dtype).eps + double) * extent + 32 * double * largest)
 
 
-def _choose_frame(
-    place: NDArray[np.float64], reach: float
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return lowest corner and cells per unit of length, (2, 3), cells along each axis, and the extent of all points.
-
-    Where few points far away would make cells large, cells are made for the others: those outside belong to the
-    outermost cells, which searches respect because they clamp cells in the same way.
-    """
-    if not len(place):
-        return np.stack((np.zeros(3), np.ones(3))), np.ones(3, np.int64), np.zeros(3)
-    low, high = extent_of(place)
-    extent = high - low
-    shape, per_unit = _choose_cells(extent, reach, len(place))
-    if per_unit[1] * reach < MIN_CELLS_PER_REACH:
-        sample = place[:: max(1, len(place) // 10_000)]
-        start, end = np.quantile(sample, (0.01, 0.99), axis=0)
-        bulk_shape, bulk_per_unit = _choose_cells(end - start, reach, len(place))
-        if (bulk_per_unit > 2 * per_unit).any():
-            low, shape, per_unit = start, bulk_shape, bulk_per_unit
-    return np.stack((low, per_unit)), shape, extent
-
-
-def _choose_cells(
-    extent: NDArray[np.float64], reach: float, count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    width = np.array([reach / CELLS_PER_CUTOFF, reach, reach])
-    while True:
-        shape = np.minimum(extent / width, MAX_CELLS_ALONG - 1).astype(np.int64) + 1
-        if shape.astype(np.float64).prod() <= CELLS_PER_POINT * count + 64:
-            break
-        width *= 1.2
-    return shape, np.minimum(1 / width, (MAX_CELLS_ALONG - 1) / np.maximum(extent, 1e-300))
-
-
-def count_pass(one: Pass, counts: NDArray[np.int64], thread_count: int) -> None:
-    """Add the number of neighbours of every point of a pass to ``counts`` (n,)."""
-    _over_rows(one, thread_count, lambda rows: _count(rows, one.owners, one.points, one.rule, counts))
+def count_pass(one: Pass, counts: NDArray[np.int64], thread_count: int) -> int:
+    """Add the number of neighbours of every point of a pass to ``counts`` (n,). Return the number of candidates."""
+    return _over_rows(one, thread_count, lambda rows: _count(rows, one.owners, one.points, one.rule, counts))
 
 
 def fill_pass(one: Pass, cursor: NDArray[np.int64], lists: Lists, thread_count: int) -> None:
@@ -219,28 +178,20 @@ def fill_pass(one: Pass, cursor: NDArray[np.int64], lists: Lists, thread_count: 
     _over_rows(one, thread_count, lambda rows: _fill(rows, one.owners, one.points, one.rule, cursor, lists))
 
 
-def _over_rows(one: Pass, thread_count: int, task: Callable[[NDArray[np.int64]], None]) -> None:
-    """Run ``task`` over shares of the rows, each by the next thread that is free."""
+def _over_rows(one: Pass, thread_count: int, task: Callable[[NDArray[np.int64]], int]) -> int:
+    """Run ``task`` over shares of the rows, each by the next thread that is free; return the sum of its results."""
     count = len(one.rows)
     shares = threads.ranges(count, 1 if count < threads.SERIAL_BELOW else 8 * thread_count)
     draw = threads.block_supply(len(shares), 1)
 
-    def work(_: int) -> None:
+    def work(_: int) -> int:
+        total = 0
         while (block := draw()) is not None:
             first, last = shares[block[0]]
-            task(one.rows[first:last])
+            total += task(one.rows[first:last])
+        return total
 
-    threads.run(work, min(thread_count, len(shares)))
-
-
-@kernel
-def _number_points(first: int, last: int, place: Any, frame: Any, shape: Any, keys: Any) -> None:
-    for k in range(first, last):
-        cell = np.int64(0)
-        for axis in range(2, -1, -1):
-            own = np.int64(max(0.0, min((place[k, axis] - frame[0, axis]) * frame[1, axis], shape[axis] - 1.0)))
-            cell = cell * shape[axis] + own
-        keys[k] = pair_key(cell, k)
+    return sum(threads.run(work, min(thread_count, len(shares))))
 
 
 @kernel
@@ -269,11 +220,36 @@ def _gather_points(first: int, last: int, keys: Any, images: Images, group: Grou
 
 
 @forceinline
-def _cells(value: Any, reach: Any, per_unit: Any, last: Any) -> Any:
+def _cells(value: Any, reach: Any, per_unit: Any, cells: Any) -> Any:
     """Return the first and last cell along an axis that a search must look at."""
-    low = max(0.0, min((value - reach) * per_unit, last))
-    high = max(0.0, min((value + reach) * per_unit, last))
-    return np.int64(low), np.int64(high)
+    return cell_along(value - reach, 0.0, per_unit, cells), cell_along(value + reach, 0.0, per_unit, cells)
+
+
+ROUNDING = 2.0**-49
+"""More than all relative errors together of the two numbers that `touches` compares."""
+
+TINY = 1e-300
+"""More than the squares of lengths near 0 lose."""
+
+
+@forceinline
+def touches(dx: Any, dy: Any, dz: Any, reach: Any, is_box: bool) -> Any:
+    """Return whether an offset is within ``reach``, closed, by its length or by its largest component, both squared.
+
+    A relative 2⁻⁴⁹ allows for rounding, so that no touch is missed. Only where lengths are below 1e-150 or above 1e150
+    may bodies count that do not touch.
+    """
+    a, b, c = dx * dx, dy * dy, dz * dz
+    squared = max(a, b, c) if is_box else a + b + c
+    return squared <= reach * reach * (1 + ROUNDING) + TINY
+
+
+@forceinline
+def _is_near(step: Any, square: Any, limit: Any, rule: Any) -> Any:
+    """Return whether a candidate is a neighbour, by the exact rule."""
+    if rule.is_closed:
+        return touches(step[0], step[1], step[2], limit, rule.is_box)
+    return square < limit * limit
 
 
 @forceinline
@@ -315,80 +291,113 @@ def is_kept(own: Any, other: Any, cells: Any, part: Integer) -> Any:
 
 
 @forceinline
-def _limits(owners: Any, k: Integer, rule: Any, has_radius: Any) -> Any:
-    """Return the distances that all and that no neighbours of a point surely have, and half of the rule's sum."""
-    if has_radius:
-        own = owners.group.radius[k]
-        return max(own + rule.least - rule.slack, 0.0), own + rule.most + rule.slack, own
-    return max(rule.cutoff - rule.slack, 0.0), rule.cutoff + rule.slack, 0.0
+def _limits(owners: Any, k: Integer, rule: Any) -> Any:
+    """Return the squares of distances within which points surely and possibly are neighbours of one, and its reach."""
+    sure, reach = rule.cutoff - rule.slack, rule.cutoff + rule.slack
+    if owners.group.radius.size:
+        sure = owners.group.radius[k] + rule.least - rule.slack
+        reach = owners.group.radius[k] + rule.most + rule.slack
+    sure = max(sure, 0.0)
+    return sure * sure * (1 - 1e-5), reach * reach * (1 + 1e-5), reach
+
+
+@forceinline
+def _candidates(owners: Any, k: Integer, points: Any, run: Any, limits: Any, is_box: Any) -> Any:
+    """Return the bits of the eight points from the start of a ``run`` on that are surely near, and may be near."""
+    x, y, z, own = points.x, points.y, points.z, (owners.x[k], owners.y[k], owners.z[k])
+    if is_box:
+        mask = near_eight_by_axis(x, y, z, run[0], own[0], own[1], own[2], limits[0], limits[1])
+    else:
+        mask = near_eight(x, y, z, run[0], own[0], own[1], own[2], limits[0], limits[1])
+    inside = (np.int64(1) << min(run[1] - run[0], 8)) - 1
+    return mask & inside, (mask >> 8) & inside
+
+
+@forceinline
+def _decide(owners: Any, k: Integer, points: Any, at: Integer, bits: Any, rule: Any) -> Any:
+    """Return those of the candidates ``bits`` from ``at`` on that are neighbours, by the exact rule."""
+    kept = np.int64(0)
+    while bits:
+        lane = lowest_bit(bits)
+        bits &= bits - 1
+        step, cells = _step(owners, k, points, at + lane, rule.vectors)
+        square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
+        limit = rule.cutoff
+        if points.group.radius.size:
+            limit = owners.group.radius[k] + points.group.radius[at + lane]
+        if _is_near(step, square, limit, rule):
+            own, other = owners.group.atom[k], points.group.atom[at + lane]
+            kept |= np.int64(is_kept(own, other, cells, rule.part)) << lane
+    return kept
 
 
 @kernel
-def _count(rows: Any, owners: Points, points: Points, rule: Rule, counts: Any) -> None:
-    """Count the neighbours of the points in these rows."""
-    x, y, z, starts, shape, per_unit = points.x, points.y, points.z, points.starts, points.shape, points.frame[1]
-    one = x.dtype.type(1)
-    has_radius = points.group.radius.size > 0
+def _count(rows: Any, owners: Points, points: Points, rule: Rule, counts: Any) -> int:
+    """Count the neighbours of the points in these rows. Return the number of candidates."""
+    starts, shape, per_unit, one = points.starts, points.shape, points.frame[1], points.x.dtype.type(1)
+    candidates = np.int64(0)
     for place in range(rows.size):
         k = rows[place]
-        own = owners.group.atom[k]
-        sure, reach, radius = _limits(owners, k, rule, has_radius)
-        inner, outer = one * (sure * sure * (1 - 1e-5)), one * (reach * reach * (1 + 1e-5))
-        from_x, to_x = _cells(np.float64(owners.x[k]), reach, per_unit[0], shape[0] - 1.0)
-        from_y, to_y = _cells(np.float64(owners.y[k]), reach, per_unit[1], shape[1] - 1.0)
-        from_z, to_z = _cells(np.float64(owners.z[k]), reach, per_unit[2], shape[2] - 1.0)
+        sure, far, reach = _limits(owners, k, rule)
+        limits = (one * sure, one * far)
+        from_x, to_x = _cells(np.float64(owners.x[k]), reach, per_unit[0], shape[0])
+        from_y, to_y = _cells(np.float64(owners.y[k]), reach, per_unit[1], shape[1])
+        from_z, to_z = _cells(np.float64(owners.z[k]), reach, per_unit[2], shape[2])
         count = np.int64(0)
         for cell_z in range(from_z, to_z + 1):
             for cell_y in range(from_y, to_y + 1):
                 line = (cell_z * shape[1] + cell_y) * shape[0]
                 at, end = starts[line + from_x], starts[line + to_x + 1]
+                candidates += end - at
                 while at < end:
-                    mask = near_eight(x, y, z, at, owners.x[k], owners.y[k], owners.z[k], inner, outer)
-                    inside = (np.int64(1) << min(end - at, 8)) - 1
-                    sure_bits, open_bits = mask & inside, (mask >> 8) & inside
+                    sure_bits, bits = _candidates(owners, k, points, (at, end), limits, rule.is_box)
                     if rule.part == HALF:
                         sure_bits = np.int64(0)
-                    count += bit_count(sure_bits)
-                    open_bits &= ~sure_bits
-                    while open_bits:
-                        j = at + lowest_bit(open_bits)
-                        open_bits &= open_bits - 1
-                        step, cells = _step(owners, k, points, j, rule.vectors)
-                        limit = radius + points.group.radius[j] if has_radius else rule.cutoff
-                        near = step[0] * step[0] + step[1] * step[1] + step[2] * step[2] < limit * limit
-                        count += near and is_kept(own, points.group.atom[j], cells, rule.part)
+                    count += bit_count(sure_bits | _decide(owners, k, points, at, bits & ~sure_bits, rule))
                     at += 8
-        counts[own] += count - (rule.part == FULL and inner > 0)  # the point itself was surely near
+        counts[owners.group.atom[k]] += count - (rule.part == FULL and limits[0] > 0)  # itself was surely near
+    return int(candidates)
 
 
 @kernel
-def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, lists: Lists) -> None:
-    """Write the neighbours of the points in these rows."""
-    x, y, z, starts, shape, per_unit = points.x, points.y, points.z, points.starts, points.shape, points.frame[1]
-    one = x.dtype.type(1)
-    has_radius = points.group.radius.size > 0
+def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, lists: Lists) -> int:
+    """Write the neighbours of the points in these rows. Return how many there are.
+
+    Where nothing but names is wanted, candidates that are surely near need no distance.
+    """
+    starts, shape, per_unit, one = points.starts, points.shape, points.frame[1], points.x.dtype.type(1)
+    names_only = lists.shift.size + lists.distance.size + lists.vector.size == 0
     listed = np.empty(LISTED + 8, np.uint32)
+    written = np.int64(0)
     for place in range(rows.size):
         k = rows[place]
         own = owners.group.atom[k]
-        _, reach, _ = _limits(owners, k, rule, has_radius)
-        outer = one * (reach * reach * (1 + 1e-5))
-        from_x, to_x = _cells(np.float64(owners.x[k]), reach, per_unit[0], shape[0] - 1.0)
-        from_y, to_y = _cells(np.float64(owners.y[k]), reach, per_unit[1], shape[1] - 1.0)
-        from_z, to_z = _cells(np.float64(owners.z[k]), reach, per_unit[2], shape[2] - 1.0)
+        sure, far, reach = _limits(owners, k, rule)
+        limits = (one * (sure if names_only else far), one * far)
+        from_x, to_x = _cells(np.float64(owners.x[k]), reach, per_unit[0], shape[0])
+        from_y, to_y = _cells(np.float64(owners.y[k]), reach, per_unit[1], shape[1])
+        from_z, to_z = _cells(np.float64(owners.z[k]), reach, per_unit[2], shape[2])
         row, count = cursor[own], np.int64(0)
+        prefetch(lists.j, cursor[owners.group.atom[rows[min(place + AHEAD, rows.size - 1)]]])
         for cell_z in range(from_z, to_z + 1):
             for cell_y in range(from_y, to_y + 1):
                 line = (cell_z * shape[1] + cell_y) * shape[0]
                 at, end = starts[line + from_x], starts[line + to_x + 1]
                 while at < end:
-                    mask = near_eight(x, y, z, at, owners.x[k], owners.y[k], owners.z[k], outer, outer)
-                    count += list_bits(listed, count, at, mask & ((np.int64(1) << min(end - at, 8)) - 1))
+                    bits, maybe = _candidates(owners, k, points, (at, end), limits, rule.is_box)
+                    if names_only:
+                        if rule.part == HALF:
+                            bits = np.int64(0)
+                        bits |= _decide(owners, k, points, at, maybe & ~bits, rule)
+                    count += list_bits(listed, count, at, bits)
                     at += 8
                     if count > LISTED - 8:
                         row = _write_listed(listed, count, owners, k, points, rule, lists, row)
                         count = np.int64(0)
-        cursor[own] = _write_listed(listed, count, owners, k, points, rule, lists, row)
+        row = _write_listed(listed, count, owners, k, points, rule, lists, row)
+        written += row - cursor[own]
+        cursor[own] = row
+    return int(written)
 
 
 @forceinline
@@ -398,6 +407,16 @@ def _write_listed(
     """Write those of the candidates ``listed`` that are neighbours from ``row`` on; return where the next one goes."""
     here, there, shift, vectors = owners.group.position, points.group.position, points.shift, rule.vectors
     own, has_radius, limit = owners.group.atom[k], points.group.radius.size > 0, rule.cutoff
+    if lists.shift.size + lists.distance.size + lists.vector.size == 0:  # all were decided, but for the point itself
+        for n in range(count):
+            if rule.part == FULL and listed[n] == k:
+                continue
+            if lists.i.size:
+                lists.i[row] = own
+            if lists.j.size:
+                lists.j[row] = points.group.atom[np.uint64(listed[n])]
+            row += 1
+        return row
     place = (here[k, 0], here[k, 1], here[k, 2])
     a, b, c = owners.shift[k, 0], owners.shift[k, 1], owners.shift[k, 2]
     for n in range(count):
@@ -407,22 +426,7 @@ def _write_listed(
         square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
         if has_radius:
             limit = owners.group.radius[k] + points.group.radius[j]
-        if square < limit * limit and is_kept(own, points.group.atom[j], cells, rule.part):
+        if _is_near(step, square, limit, rule) and is_kept(own, points.group.atom[j], cells, rule.part):
             write(lists, np.uint64(row), own, points.group.atom[j], cells, step, square)
             row += 1
     return row
-
-
-@forceinline
-def write(lists: Any, row: Integer, own: Any, other: Any, cells: Any, step: Any, square: Any) -> None:
-    """Write one neighbour to the arrays that are wanted."""
-    if lists.i.size:
-        lists.i[row] = own
-    if lists.j.size:
-        lists.j[row] = other
-    if lists.shift.size:
-        lists.shift[row, 0], lists.shift[row, 1], lists.shift[row, 2] = cells
-    if lists.distance.size:
-        lists.distance[row] = math.sqrt(square)
-    if lists.vector.size:
-        lists.vector[row, 0], lists.vector[row, 1], lists.vector[row, 2] = step
