@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ import choque
 from choque.errors import InvalidInput
 from choque.studio.drawing import draw_picture, kind_of_things
 from choque.studio.page.atoms import NeighborsView
+from choque.studio.page.clearance import ClearanceView
 from choque.studio.page.crowd import OWNER, CrowdView
 from choque.studio.page.entries import find_view, view_of
 from choque.studio.page.studio import Studio
 from choque.studio.page.surfaces import MeshesView, ring
 from choque.studio.palette import FREE, GLOW
 from choque.studio.request import PictureRequest
+from choque.volumes import phantoms
 
 
 @pytest.fixture
@@ -120,6 +123,60 @@ def test_faces_that_meet_glow_and_follow_the_dragged_mesh(studio: Studio) -> Non
     studio.ask(view.move_back)
     studio.ask(view.tick)
     assert view.hit_faces(0).tolist() == [0]
+
+
+def test_a_part_in_a_scan_has_the_colors_of_its_clearance(studio: Studio) -> None:
+    scan = phantoms.make("ball", 16)  # of radius 8 around (8, 8, 8)
+    part = ring(3.0, 0.5, around=24, across=12)
+    view = view_of(scan, part)
+    assert isinstance(view, ClearanceView)
+    view.reach = 2.0
+    studio.open(view)
+    studio.ask(lambda: None)
+
+    def counts_at(x: float) -> list[int]:
+        target = SimpleNamespace(position=(x, 8.0, 8.0), wxyz=(0.6, 0.0, 0.8, 0.0))  # as the handles send it
+        view._dragged(SimpleNamespace(target=target, client=1))
+        studio.ask(view.tick)
+        assert sum(len(faces) for _, faces in view.bands()) == len(part)
+        assert [len(faces) for _, faces in view.bands()] == list(map(len, view._drawn))
+        return [len(faces) for _, faces in view.bands()]
+
+    far, inside, near = counts_at(30.0), counts_at(8.0), counts_at(19.0)
+    assert far[-1] == inside[0] == len(part)
+    assert near[0] == 0 < sum(near[1:-1])
+    wanted = choque.meshes.clearance(choque.Mesh(scan), part, pose=view.poses[1])
+    assert np.array_equal(view.gaps, np.where(np.abs(wanted) <= 2.0, wanted, np.inf))
+    assert f"Free</b>; least clearance of a vertex: {wanted.min():.4g}" in view._status.content
+    assert counts_at(16.5)[0] > 0
+    deepest = choque.meshes.clearance(choque.Mesh(scan), part, pose=view.poses[1]).min()
+    assert f"Collides</b>; deepest vertex: {-deepest:.4g} inside" in view._status.content
+    studio.ask(view.push_free)
+    studio.ask(view.tick)
+    assert "Free" in view._status.content
+    studio.ask(lambda: view.set_reach(0.01))
+    studio.ask(view.tick)
+    assert "more than 0.01" in view._scale.content
+    with pytest.raises(InvalidInput, match="reach is -1"):
+        studio.ask(lambda: view.set_reach(-1))
+
+
+def test_a_scan_and_a_mesh_are_shown_from_files(tmp_path: Path) -> None:
+    ring(3.0, 0.5, around=8, across=6).write(tmp_path / "part.stl")
+    grey = np.zeros((6, 6, 6), np.int16)
+    grey[2:4, 2:4, 2:4] = 500
+    np.save(tmp_path / "scan.npy", grey)
+    things = [str(tmp_path / "scan.npy"), str(tmp_path / "part.stl")]
+    view = find_view(things, study="meshes", parameters={"threshold": 300})
+    assert isinstance(view, ClearanceView)
+    assert view.title == "part.stl in scan.npy"
+    assert len(view.solid) == 12
+    with pytest.raises(InvalidInput, match="is above 900"):
+        find_view(things, study="meshes", parameters={"threshold": 900})
+    with pytest.raises(InvalidInput, match="radius was given; give a scan and a mesh"):
+        find_view(things, study="meshes", parameters={"radius": 900})
+    with pytest.raises(InvalidInput, match="ball is a model; leave it out"):
+        find_view(["ball:8", things[1]], study="meshes", parameters={"threshold": 1})
 
 
 def test_meshes_of_files_and_scenes_are_shown(tmp_path: Path) -> None:

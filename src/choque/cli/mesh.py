@@ -172,6 +172,7 @@ def clearance(
     from choque.meshes import Mesh, penetration
     from choque.meshes import clearance as measure
     from choque.meshes.poses import as_poses
+    from choque.studio.palette import clearance_colors
 
     for path in (output, colors):
         if path is not None:
@@ -189,8 +190,7 @@ def clearance(
         write_rows(output, ["vertex", "x", "y", "z", "clearance"], [[k, *row] for k, row in enumerate(rows)])
     if colors is not None:
         share = np.clip(gaps / max(float(gaps.max()), 1e-300), 0, 1)
-        steps = [np.interp(share, (0, 0.5, 1), ends) for ends in ((215, 255, 44), (25, 255, 123), (28, 191, 182))]
-        write_mesh(colors, two.vertices, two.faces, colors=np.stack(steps, axis=1).astype(np.uint8))
+        write_mesh(colors, two.vertices, two.faces, colors=clearance_colors(share))
     if as_json:
         place = two.vertices[least].tolist()
         record = {"least": float(gaps[least]), "vertex": least, "place": place, "inside": int((gaps < 0).sum())}

@@ -69,6 +69,12 @@ def blended(base: Colors, other: Rgb, share: NDArray[np.floating]) -> Colors:
     return mixed
 
 
+def clearance_colors(share: NDArray[np.floating]) -> Colors:
+    """Return the colours (n, 3) of clearances: red at 0 over yellow to blue at 1, which all eyes tell apart."""
+    ends = ((215, 255, 44), (25, 225, 123), (28, 110, 182))
+    return np.stack([np.interp(share, (0.0, 0.5, 1.0), end) for end in ends], axis=1).astype(np.uint8)
+
+
 def _toned(color: Colors, limits: tuple[float, float]) -> Colors:
     share = color.astype(np.float64) / 255.0
     bright = share.max(axis=1, keepdims=True)

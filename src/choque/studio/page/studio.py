@@ -62,10 +62,11 @@ def show(
     Parameters
     ----------
     things
-        One thing, two volumes, or meshes: a world, a run, a scene of bodies, a recording, `interest.Areas`,
-        `Neighbors`, a `Mesh`, a `meshes.Scene`. A single volume comes with a small ball to touch it with. Boxes can be
-        any `choque.bounds`, a broad phase or a `kinetic.Sweep`: they are shown as they are now. A world is not copied:
-        running it on the page changes it. Areas and neighbours are followed: change them by `Studio.ask`.
+        One thing, two volumes, a volume and a mesh, or meshes: a world, a run, a scene of bodies, a recording,
+        `interest.Areas`, `Neighbors`, a `Mesh`, a `meshes.Scene`. A single volume comes with a small ball to touch it
+        with. Boxes can be any `choque.bounds`, a broad phase or a `kinetic.Sweep`: they are shown as they are now. A
+        world is not copied: running it on the page changes it. Areas and neighbours are followed: change them by
+        `Studio.ask`.
     host, port
         As in `open_studio`.
     browser

@@ -25,6 +25,7 @@ from choque.studio.viewpoint import Viewpoint
 from choque.studio.volumes.look import DIRECTION
 from choque.studio.volumes.shapes import box_edges
 from choque.studio.volumes.stage import VolumeStage, distance_to_see
+from choque.volumes import Volume
 
 MAX_FACES = 2_000_000
 """Maximum number of faces that are shown."""
@@ -91,24 +92,32 @@ class MeshesView(View):
         light_evenly(page.scene)
         self._cameras = CameraPlacement(page.server)
         with page.tab("Meshes"):
-            self._status = page.html()
-            if len(self.meshes) > 1:
-                page.choice("Drag", self.names, self.names[self.moved], self.choose, hint="Which part has the handles.")
-                page.button("Back to the start", self.move_back, hint="Home")
+            self._build_controls(page)
             page.button("Look at all", self._look, hint="F")
             page.picture_button()
             page.button("Back to the chooser", page.home)
         page.key("F", "Look at all", self._look)
         if len(self.meshes) > 1:
             page.key("home", "Back to the start", self.move_back)
+        self._hits: list[Any] = []
+        self._handles: Any = None
+        self._add_nodes()
+        self._add_handles()
+        self._look()
+
+    def _build_controls(self, page: Page) -> None:
+        """Add what this view says, and what only it can do."""
+        self._status = page.html()
+        if len(self.meshes) > 1:
+            page.choice("Drag", self.names, self.names[self.moved], self.choose, hint="Which part has the handles.")
+            page.button("Back to the start", self.move_back, hint="Home")
+
+    def _add_nodes(self) -> None:
+        """Draw the parts."""
         self._nodes = [
             self._add_mesh(f"/part/{number}", mesh.vertices, mesh.faces, self._color(number))
             for number, mesh in enumerate(self.meshes)
         ]
-        self._hits: list[Any] = []
-        self._handles: Any = None
-        self._add_handles()
-        self._look()
 
     def tick(self) -> float | None:
         """Find what meets, if a part has moved, and draw it."""
@@ -193,7 +202,7 @@ class MeshesView(View):
             self._hits = []
             for number, node in enumerate(self._nodes):
                 pose = self.poses[number]
-                node.position, node.wxyz = pose[:3, 3], _turn(pose)
+                node.position, node.wxyz = pose[:3, 3], turn_of(pose)
                 corners = self._hit_corners(number)
                 if len(corners):
                     faces = np.arange(3 * len(corners)).reshape(-1, 3)
@@ -318,7 +327,7 @@ class MeshesView(View):
             depth_test=False,
             translation_limits=((-1e9, 1e9),) * 3,
             position=pose[:3, :3] @ self._middle + pose[:3, 3],
-            wxyz=_turn(pose),
+            wxyz=turn_of(pose),
         )
         self._handles.on_update(self._dragged)
 
@@ -337,13 +346,18 @@ def _pose(position: NDArray[np.float64], turn: NDArray[np.float64], middle: NDAr
     return pose
 
 
-def _turn(pose: Matrix) -> NDArray[np.float64]:
+def turn_of(pose: Matrix) -> NDArray[np.float64]:
+    """Return the rotation of a pose as a quaternion w, x, y, z."""
     turn: NDArray[np.float64] = quaternions(pose[np.newaxis, :3, :3].astype(np.float32))[0].astype(np.float64)
     return turn
 
 
 def view_of_meshes(*things: Any) -> MeshesView | None:
-    """Return the view of meshes, or of one scene of them; None for all else."""
+    """Return the view of meshes, of one scene of them, or of a volume and a mesh in it; None for all else."""
+    if len(things) == 2 and isinstance(things[0], Volume) and isinstance(things[1], Mesh):
+        from choque.studio.page.clearance import clearance_view
+
+        return clearance_view(*things)
     if len(things) == 1 and isinstance(things[0], Scene):
         return MeshesView([things[0][number] for number in range(len(things[0]))])
     if things and all(isinstance(thing, Mesh) for thing in things):
@@ -363,6 +377,10 @@ def ring(radius: float = 1.0, thickness: float = 0.3, around: int = 96, across: 
 
 
 def _open(things: Sequence[str], parameters: Mapping[str, Any]) -> MeshesView:
+    if things[0] == IN_SCAN or (len(things) == 2 and not things[0].lower().endswith(tuple(READERS))):
+        from choque.studio.page.clearance import open_clearance
+
+        return open_clearance(things, parameters)
     if parameters:
         raise InvalidInput(f"Meshes have no parameters; {', '.join(parameters)} was given.")
     if list(things) == [NAME]:
@@ -381,12 +399,15 @@ def _distinct(names: Sequence[str]) -> list[str]:
     ]
 
 
-NAME = "two-rings"
+NAME, IN_SCAN = "two-rings", "screw-in-vertebra"
 
 MESHES = Entry(
     title="Triangle meshes",
-    about="Drag a mesh through others; faces that meet are orange.",
-    things=lambda: {NAME: "Two rings that pass through each other: drag one."},
+    about="Drag a mesh through others, faces that meet are orange; or through a scan, in the colours of its clearance.",
+    things=lambda: {
+        NAME: "Two rings that pass through each other: drag one.",
+        IN_SCAN: "A screw in a bored vertebra: drag it, and see its clearance in colours.",
+    },
     open=_open,
     suffixes=tuple(sorted(READERS)),
     study=True,
