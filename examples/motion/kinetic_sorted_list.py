@@ -10,15 +10,15 @@ keeping the list sorted is proportional to the changes of its order.
 import matplotlib.pyplot as plt
 import numpy as np
 
-import choque
 from choque.lab.style import COLOURS, SETTINGS
+from choque.theses.kinetic import SortedList
 
 # %%
 # Seven runners, the slower the further ahead; one accelerates.
 start = np.array([0.0, 1, 2, 3, 4, 5, 6])
 speed = np.array([2.0, 1.2, 1.5, 0.8, 0.9, 0.3, 0.4])
 push = np.array([0.0, 0.0, 0, 0.5, 0, 0, 0])
-runners = choque.kinetic.SortedList(start, velocity=speed, acceleration=push)
+runners = SortedList(start, velocity=speed, acceleration=push)
 for certificate in runners.certificates()[:3]:
     print(certificate)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from choque.errors import InvalidInput
-from choque.kinetic import Billiards, SortedList, Sweep
+from choque.kinetic import Billiards, Sweep
+from choque.theses.kinetic import SortedList
 
 
 @pytest.mark.parametrize(

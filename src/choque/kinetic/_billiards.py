@@ -20,14 +20,14 @@ from choque._core.kernel import helper, inline
 from choque._core.threads import Gate, one_thread
 from choque._core.types import Integer
 from choque.errors import InvalidInput
-from choque.kinetic import _events
+from choque.kinetic import loop
 from choque.kinetic._certificates import Motion, Paths, certify_ends, release
-from choque.kinetic._events import EventBuffer, Journal, advance
 from choque.kinetic._heap import Numbers, Times
-from choque.kinetic._paths import as_time
-from choque.kinetic._results import Collisions
 from choque.kinetic._sweep import Sweep
 from choque.kinetic.lists import Lists
+from choque.kinetic.loop import EventBuffer, Journal, advance
+from choque.kinetic.paths import as_time
+from choque.kinetic.results import Collisions
 from choque.kinetic.run import event_buffer
 
 _MAX_OVERLAP = 1e-9
@@ -38,13 +38,13 @@ _FIRST_EVENTS = 256
 _FIRST_COLLISIONS = 256
 
 _DONE, _CANDIDATES_FULL, _COLLISIONS_FULL, _RESTING = 10, 11, 12, 13
-"""What `_play` returns beside the values of `choque.kinetic._events.advance`."""
+"""What `_play` returns beside the values of `choque.kinetic.loop.advance`."""
 
 _CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)
 """Places in ``tally``."""
 
-_STOPPED, _REACHED, _EACH_EVENT = _events.STOPPED, _events.REACHED, _events.EACH_EVENT
-_EVENT_ROWS, _ROWS, _ROUNDING = _events.EVENT_ROWS, _events.ROWS, _events.ROUNDING
+_STOPPED, _REACHED, _EACH_EVENT = loop.STOPPED, loop.REACHED, loop.EACH_EVENT
+_EVENT_ROWS, _ROWS, _ROUNDING = loop.EVENT_ROWS, loop.ROWS, loop.ROUNDING
 
 
 _Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
@@ -138,7 +138,7 @@ class Billiards:
     @property
     def bounce_count(self) -> int:
         """How many reflections at walls happened so far."""
-        return int(self._lists.totals[_events.BOUNCES])
+        return int(self._lists.totals[loop.BOUNCES])
 
     @property
     def counters(self) -> Counters:
@@ -185,9 +185,9 @@ class Billiards:
                 balls = Balls(self._radius, self._mass, self._candidates, self._due, self._tally, self._struck, *log)
                 events = event_buffer(self._event_capacity)
                 status = _play(end, target, balls, lists.tolerance, lists.motion, lists.journal, events)
-                if status == _events.INSTANT_FULL:
+                if status == loop.INSTANT_FULL:
                     lists.grow_instant()
-                elif status == _events.EVENTS_FULL:
+                elif status == loop.EVENTS_FULL:
                     self._event_capacity = 4 * int(lists.totals[_ROWS])
                 elif status == _CANDIDATES_FULL:
                     self._grow_candidates()

@@ -12,7 +12,7 @@ difference of positions is divided once: a linear failure time is the true one, 
 
 Twins. Three functions exist twice, for the compiler: ``f_inline`` is pasted into the loop that runs for every exchange,
 `f` is a call of the same code for all other places, which then compile faster (`failure_time`, `certify`);
-`choque.kinetic._events.advance_plain` is `advance` for calls from Python.
+`choque.kinetic.loop.advance_plain` is `advance` for calls from Python.
 """
 
 from __future__ import annotations

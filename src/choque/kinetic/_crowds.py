@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, inline
 from choque._core.types import Integer
 from choque.kinetic._certificates import Motion, Paths, certify, position
-from choque.kinetic._events import (
+from choque.kinetic._heap import Numbers
+from choque.kinetic.loop import (
     EVENT_ROWS,
     EXCHANGES,
     INSTANTS,
@@ -30,7 +31,6 @@ from choque.kinetic._events import (
     EventBuffer,
     write_event,
 )
-from choque.kinetic._heap import Numbers
 
 
 class Crowd(NamedTuple):

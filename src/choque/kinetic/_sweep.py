@@ -15,13 +15,13 @@ from choque.bounds import Boxes
 from choque.broad import find
 from choque.broad.index import BoxTable
 from choque.errors import InvalidInput
-from choque.kinetic import _events
-from choque.kinetic._paths import as_time, paths_of, positions_at, velocities_at
-from choque.kinetic._results import Events, Meetings
+from choque.kinetic import loop
 from choque.kinetic._slots import ENDS, ROWS
-from choque.kinetic._structure import KineticStructure
 from choque.kinetic.lists import Lists
+from choque.kinetic.paths import as_time, paths_of, positions_at, velocities_at
+from choque.kinetic.results import Events, Meetings
 from choque.kinetic.run import run
+from choque.kinetic.structure import KineticStructure
 
 _FINDER = "sap-direct"
 """The broad phase that finds the pairs in the ranks of the end points."""
@@ -31,7 +31,7 @@ _FEW = 8
 
 _NO_ROWS: Rows = np.empty(0, np.int64)
 
-_STOPS = {"event": _events.EACH_EVENT, "instant": _events.EACH_INSTANT, "multiple": _events.EACH_MULTIPLE}
+_STOPS = {"event": loop.EACH_EVENT, "instant": loop.EACH_INSTANT, "multiple": loop.EACH_MULTIPLE}
 
 
 class Sweep(KineticStructure):
@@ -161,7 +161,7 @@ class Sweep(KineticStructure):
     @one_thread
     def pairs(self) -> Pairs:
         """Return all overlapping pairs of ids now, (m, 2) int32, sorted; at the time of an event, those just after."""
-        age = int(self._lists.totals[_events.EXCHANGES])
+        age = int(self._lists.totals[loop.EXCHANGES])
         if self._found is None or self._found[0] != age:
             # As records, not as boxes: the lower end of a half-open box of size zero comes after its upper end.
             rows = self._lists.rows
@@ -197,7 +197,7 @@ class Sweep(KineticStructure):
             sweep.advance(until)
         """
         end = as_time(until, "until", self.time)
-        mode = _events.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
+        mode = loop.TO_THE_END if stop is None else _STOPS[check.choice(stop, "stop", _STOPS)]
         names = self._identities
         return run(self._lists, end, mode, None if names.are_rows else names.name)[0]
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.counters import Counters
-from choque.kinetic import _events
+from choque.kinetic import loop
 from choque.kinetic._certificates import EMPTY, Motion, Paths, certify_all, certify_ends
 from choque.kinetic._crowds import Crowd, list_exchanges
 from choque.kinetic._heap import Queue, build
-from choque.kinetic._paths import initial_order, insertion_turns, merged_order, positions_at
-from choque.kinetic._results import Events, Meetings, join_exchanges
 from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodies
+from choque.kinetic.paths import initial_order, insertion_turns, merged_order, positions_at
+from choque.kinetic.results import Events, Meetings, join_exchanges
 
 _FIRST_ROWS = 1 << 6
 """Size of the first buffer of the exchanges of one instant."""
@@ -61,7 +61,7 @@ class Lists:
         order: NDArray[np.int32] | None = None,
     ) -> None:
         self.closed, self.paired, self.tolerance = closed, paired, tolerance
-        self.totals: NDArray[np.int64] = np.zeros(_events.TOTALS, np.int64)
+        self.totals: NDArray[np.int64] = np.zeros(loop.TOTALS, np.int64)
         self.clock = np.array([now, now])
         self.walls: NDArray[np.float64] = np.empty((0, 0))
         self.pressed: NDArray[np.float64] = np.empty((0, 0))
@@ -69,7 +69,6 @@ class Lists:
         self.picks: NDArray[np.int64] = np.empty(_FIRST_ROWS, np.int64)
         self.peak_bytes = 0
         self.undelivered: list[Events] = []  # events that an interrupted call found and could not return
-        self.unlogged: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []  # the same of exchanges
         self.crowd: tuple[Crowd, int] | None = None  # the latest instant if it was sorted, and the instants until then
         self.ids: NDArray[np.int32] = np.arange(paths.shape[1] // 2 + 1, dtype=np.int32)
         """(bodies + 1,) the id of the body in each row; behind the rows in use, the ids of those that come next."""
@@ -83,7 +82,7 @@ class Lists:
         self.alive = np.arange(slots // 2) < count // 2
         self.size: NDArray[np.int64] = np.array([count // 2, count, 0])
         self.order, self.rank = laid_out(order, slots, slots)
-        self.totals[_events.ROWS] = 0  # the latest instant was about other end points
+        self.totals[loop.ROWS] = 0  # the latest instant was about other end points
         self.crowd = None
         self._schedule_all()
 
@@ -163,7 +162,7 @@ class Lists:
 
     def _forget_instant(self) -> None:
         """Forget the latest instant, which was about other end points."""
-        self.totals[_events.ROWS] = 0
+        self.totals[loop.ROWS] = 0
         self.crowd = None
 
     def _stock(self) -> Stock:
@@ -205,7 +204,7 @@ class Lists:
         queue.due[order.size :] = failures[axes * slots :]
         build(queue)
         instant = self.instant.copy()
-        rows = instant[: self.totals[_events.ROWS]]
+        rows = instant[: self.totals[loop.ROWS]]
         passed = rows[:, 0] >= 0
         moved = self._dense_certificates(np.where(passed, rows[:, 0], -1 - rows[:, 0]))
         rows[:, 0] = np.where(passed, moved, -1 - moved)
@@ -257,9 +256,9 @@ class Lists:
         return Motion(self.paths, self.order, self.rank, self.walls, self.pressed, self.queue, *settings)
 
     @property
-    def journal(self) -> _events.Journal:
+    def journal(self) -> loop.Journal:
         """The time, the totals and the latest instant, as kernels take them."""
-        return _events.Journal(self.clock, self.totals, self.instant, self.picks)
+        return loop.Journal(self.clock, self.totals, self.instant, self.picks)
 
     @property
     def failures(self) -> NDArray[np.float64]:
@@ -280,22 +279,22 @@ class Lists:
     def counters(self) -> Counters:
         """The totals so far."""
         return Counters(
-            events=int(self.totals[_events.INSTANTS]),
-            exchanges=int(self.totals[_events.EXCHANGES]),
+            events=int(self.totals[loop.INSTANTS]),
+            exchanges=int(self.totals[loop.EXCHANGES]),
             peak_bytes=self.peak_bytes,
         )
 
     @property
     def latest_meetings(self) -> Meetings:
         """The meetings of the latest instant: exchanges of one axis whose slots are neighbours."""
-        if self.crowd is not None and not self.totals[_events.ROWS]:
+        if self.crowd is not None and not self.totals[loop.ROWS]:
             crowd, instants = self.crowd
-            if instants == self.totals[_events.INSTANTS]:
+            if instants == self.totals[loop.INSTANTS]:
                 line = np.empty(self.order.shape[1], np.int64)
                 rows = np.empty((list_exchanges(crowd, np.empty((0, 3), np.int64), line), 3), np.int64)
                 list_exchanges(crowd, rows, line)
                 return self._joined(rows)
-        rows = self.instant[: self.totals[_events.ROWS], :3]
+        rows = self.instant[: self.totals[loop.ROWS], :3]
         return self._joined(rows[(rows[:, 0] >= 0) & (rows[:, 0] < self.order.size)])
 
     def _joined(self, rows: NDArray[np.int64]) -> Meetings:

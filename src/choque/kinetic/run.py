@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from choque._core.pair_keys import pack_pairs
 from choque._core.types import Pairs
-from choque.kinetic import _events
+from choque.kinetic import loop
 from choque.kinetic._crowds import Crowd, count_crowd, order_before, report_crowd, sort_due
-from choque.kinetic._results import NO_EVENTS, Events, Meetings, join_exchanges
 from choque.kinetic.lists import Lists, laid_out
+from choque.kinetic.results import NO_EVENTS, Events
 
 _FIRST_EVENTS = 1 << 8
-"""Size of the first buffer of events, and of the first log of exchanges."""
+"""Size of the first buffer of events."""
 _MAX_ROWS = 1 << 10
 """Exchanges of one instant that are kept between calls; an instant with more is finished by sorting if possible."""
 
@@ -31,12 +31,12 @@ class _Output:
     """The events of one call: those found, and the buffer into which a kernel writes."""
 
     chunks: list[Events]
-    buffer: _events.EventBuffer
+    buffer: loop.EventBuffer
     name: Callable[[Pairs], Pairs] | None
 
     def gather(self, totals: NDArray[np.int64]) -> None:
         """Take the events that a kernel has written to the buffer, unless they were taken already."""
-        written = min(int(totals[_events.EVENT_ROWS]), len(self.buffer.times))
+        written = min(int(totals[loop.EVENT_ROWS]), len(self.buffer.times))
         if written and not (self.chunks and self.chunks[-1].times.base is self.buffer.times):
             times, kinds, pairs = self.buffer
             self.add(Events(times[:written], kinds[:written].view(np.bool_), pairs[:written]))
@@ -58,7 +58,7 @@ class _Output:
 
 
 def run(
-    lists: Lists, until: float, mode: int = _events.TO_THE_END, name: Callable[[Pairs], Pairs] | None = None
+    lists: Lists, until: float, mode: int = loop.TO_THE_END, name: Callable[[Pairs], Pairs] | None = None
 ) -> tuple[Events, int]:
     """Advance to ``until``, or to where ``mode`` stops. Return the events and the status of the kernel.
 
@@ -77,8 +77,8 @@ def run(
         return found, status
     except BaseException:
         output.gather(lists.totals)
-        if lists.totals[_events.OPEN]:
-            _run(lists, max(lists.now, min(lists.clock[1] + lists.tolerance, until)), _events.EACH_INSTANT, output)
+        if lists.totals[loop.OPEN]:
+            _run(lists, max(lists.now, min(lists.clock[1] + lists.tolerance, until)), loop.EACH_INSTANT, output)
         lists.undelivered = output.chunks
         raise
 
@@ -86,40 +86,40 @@ def run(
 def _run(lists: Lists, until: float, mode: int, output: _Output) -> int:
     size = _FIRST_EVENTS
     while True:
-        lists.totals[_events.EVENT_ROWS] = 0
+        lists.totals[loop.EVENT_ROWS] = 0
         output.buffer = event_buffer(size)
         status = _advance(lists, until, mode, output.buffer)
         output.gather(lists.totals)
-        if status == _events.INSTANT_FULL:
+        if status == loop.INSTANT_FULL:
             if not lists.is_dense:
                 lists.close_gaps()
             status = _sort_crowd(lists, mode, output)
-            if status == _events.STOPPED:
+            if status == loop.STOPPED:
                 return status
-        elif status == _events.EVENTS_FULL:
-            size = max(2 * size, 4 * int(lists.totals[_events.ROWS]))
+        elif status == loop.EVENTS_FULL:
+            size = max(2 * size, 4 * int(lists.totals[loop.ROWS]))
         else:
             return status
 
 
-def _advance(lists: Lists, until: float, mode: int, events: _events.EventBuffer) -> int:
+def _advance(lists: Lists, until: float, mode: int, events: loop.EventBuffer) -> int:
     queue = tuple(lists.queue)
     while True:
         arrays = lists.paths, lists.order, lists.rank, lists.walls, lists.pressed, queue
         motion = (*arrays, lists.closed, lists.paired, lists.curved)
         journal = (lists.clock, lists.totals, lists.instant, lists.picks)
-        status = _events.advance_plain(until, mode, lists.tolerance, motion, journal, tuple(events))
-        if status != _events.INSTANT_FULL or (len(lists.instant) >= _MAX_ROWS and _can_sort(lists)):
+        status = loop.advance_plain(until, mode, lists.tolerance, motion, journal, tuple(events))
+        if status != loop.INSTANT_FULL or (len(lists.instant) >= _MAX_ROWS and _can_sort(lists)):
             return status
         lists.grow_instant()
 
 
 def _can_sort(lists: Lists) -> bool:
     """Return whether the open instant can be finished by sorting: relative motions are linear, no body bounces."""
-    if lists.curved or lists.tolerance or not lists.totals[_events.OPEN]:
+    if lists.curved or lists.tolerance or not lists.totals[loop.OPEN]:
         return False
     walls = lists.failures[lists.order.size :] if lists.walls.size else np.empty(0)
-    bounced = lists.instant[: lists.totals[_events.ROWS], 0] >= lists.order.size
+    bounced = lists.instant[: lists.totals[loop.ROWS], 0] >= lists.order.size
     return not (bounced.any() or (walls <= lists.clock[1]).any())
 
 
@@ -141,75 +141,33 @@ def _sort_crowd(lists: Lists, mode: int, output: _Output) -> int:
 
 def _sort_open_instant(lists: Lists, mode: int, output: _Output) -> int:
     totals, time = lists.totals, float(lists.clock[1])
-    rows = lists.instant[: totals[_events.ROWS]]
+    rows = lists.instant[: totals[loop.ROWS]]
     old_order = order_before(lists.order, rows)
-    totals[_events.EXCHANGES] -= len(rows)  # all are counted below
-    totals[_events.MIXED] -= np.count_nonzero(rows[:, 3] >= 0)
-    multiple = int(totals[_events.MULTIPLE])
+    totals[loop.EXCHANGES] -= len(rows)  # all are counted below
+    totals[loop.MIXED] -= np.count_nonzero(rows[:, 3] >= 0)
+    multiple = int(totals[loop.MULTIPLE])
     sort_due(lists.motion, totals, time, np.empty(lists.order.shape[1], np.int32))
     crowd = Crowd(old_order, laid_out(old_order, old_order.shape[1], lists.rank.shape[1])[1], lists.order, lists.rank)
     count_crowd(crowd, lists.paired, totals)
-    totals[_events.OPEN] = totals[_events.ROWS] = totals[_events.EVENT_ROWS] = 0
+    totals[loop.OPEN] = totals[loop.ROWS] = totals[loop.EVENT_ROWS] = 0
     if lists.paired:
         report_crowd(crowd, lists.closed, time, totals, event_buffer(0))
-    events = event_buffer(int(totals[_events.EVENT_ROWS]))
-    totals[_events.EVENT_ROWS] = 0
+    events = event_buffer(int(totals[loop.EVENT_ROWS]))
+    totals[loop.EVENT_ROWS] = 0
     if len(events.times):
         report_crowd(crowd, lists.closed, time, totals, events)
-        totals[_events.EVENT_ROWS] = 0  # they are not in the buffer of the call
+        totals[loop.EVENT_ROWS] = 0  # they are not in the buffer of the call
         sorting = np.argsort(pack_pairs(events.pairs), kind="stable")
         output.add(Events(events.times, events.kinds.view(np.bool_)[sorting], events.pairs[sorting]))
-    lists.crowd = crowd, int(totals[_events.INSTANTS])
+    lists.crowd = crowd, int(totals[loop.INSTANTS])
     stops = (
-        mode == _events.EACH_INSTANT
-        or (mode == _events.EACH_EVENT and len(events.times) > 0)
-        or (mode == _events.EACH_MULTIPLE and totals[_events.MULTIPLE] > multiple)
+        mode == loop.EACH_INSTANT
+        or (mode == loop.EACH_EVENT and len(events.times) > 0)
+        or (mode == loop.EACH_MULTIPLE and totals[loop.MULTIPLE] > multiple)
     )
-    return _events.STOPPED if stops else _events.REACHED
+    return loop.STOPPED if stops else loop.REACHED
 
 
-def run_logging(lists: Lists, until: float) -> Meetings:
-    """Advance to ``until``. Return all meetings on the way; after an interruption, the next call returns them."""
-    chunks = lists.unlogged
-    size = event_size = _FIRST_EVENTS
-    log = _new_log(lists, 0)
-    try:
-        log = _new_log(lists, size)
-        status = _events.LOG_FULL
-        while status != _events.REACHED:
-            lists.totals[_events.EVENT_ROWS] = 0
-            events = event_buffer(event_size)
-            status = _events.advance_logging(until, lists.tolerance, lists.motion, lists.journal, events, log)
-            if status == _events.INSTANT_FULL:
-                lists.grow_instant()
-            elif status == _events.EVENTS_FULL:
-                event_size = 4 * int(lists.totals[_events.ROWS])
-            else:
-                _keep_log(lists, log, chunks)
-                size = max(2 * size, 2 * int(lists.totals[_events.ROWS]))
-                log = _new_log(lists, size if status == _events.LOG_FULL else 0)
-        times, rows = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
-        found = join_exchanges(times, rows, lists.order.shape[1])
-        lists.unlogged = []
-        return found
-    except BaseException:
-        _keep_log(lists, log, chunks)
-        lists.unlogged = chunks
-        raise
-
-
-def _keep_log(lists: Lists, log: _events.Log, chunks: list[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> None:
-    """Append the exchanges that a kernel has written to ``log``, unless they are there already."""
-    written = min(int(lists.totals[_events.LOGGED]), len(log.times))
-    if not (chunks and chunks[-1][0].base is log.times):
-        chunks.append((log.times[:written], log.rows[:written]))
-
-
-def _new_log(lists: Lists, size: int) -> _events.Log:
-    lists.totals[_events.LOGGED] = 0
-    return _events.Log(np.empty(size), np.empty((size, 3), np.int64))
-
-
-def event_buffer(size: int) -> _events.EventBuffer:
+def event_buffer(size: int) -> loop.EventBuffer:
     """Return an empty buffer for ``size`` events."""
-    return _events.EventBuffer(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))
+    return loop.EventBuffer(np.empty(size), np.empty(size, np.uint8), np.empty((size, 2), np.int32))

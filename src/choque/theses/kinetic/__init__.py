@@ -18,9 +18,20 @@ if TYPE_CHECKING:
     from choque.theses.kinetic.model import Model
     from choque.theses.kinetic.selector import recommend
     from choque.theses.kinetic.simulation import create_simulation
+    from choque.theses.kinetic.sorted_list import SortedList
     from choque.theses.kinetic.touching import ContactSpan, contacts
 
-__all__ = ["ContactSpan", "Model", "contacts", "create_simulation", "labels", "recommend", "scenes", "shapes"]
+__all__ = [
+    "ContactSpan",
+    "Model",
+    "SortedList",
+    "contacts",
+    "create_simulation",
+    "labels",
+    "recommend",
+    "scenes",
+    "shapes",
+]
 
 __getattr__, __dir__ = exporting(
     __name__,
@@ -29,6 +40,7 @@ __getattr__, __dir__ = exporting(
         ".model": "Model",
         ".selector": "recommend",
         ".simulation": "create_simulation",
+        ".sorted_list": "SortedList",
         ".touching": "ContactSpan contacts",
     },
 )

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
+from choque._core.kernel import helper
 from choque._core.threads import one_thread
 from choque.errors import InvalidInput
-from choque.kinetic import _events
-from choque.kinetic._paths import as_time
-from choque.kinetic._results import Meetings
-from choque.kinetic._structure import KineticStructure
+from choque.kinetic import loop
 from choque.kinetic.lists import Lists
-from choque.kinetic.run import run, run_logging
+from choque.kinetic.loop import advance
+from choque.kinetic.paths import as_time
+from choque.kinetic.results import Meetings, join_exchanges
+from choque.kinetic.run import event_buffer, run
+from choque.kinetic.structure import KineticStructure
+
+_FIRST_ROWS = 1 << 8
+"""Size of the first log of exchanges, and of the first buffer of events."""
+
+_LOG_FULL = 10
+"""What `_advance_logging` returns beside the values of `choque.kinetic.loop.advance`."""
+
+_STOPPED, _ROWS, _EACH_INSTANT = loop.STOPPED, loop.ROWS, loop.EACH_INSTANT
 
 
 class SortedList(KineticStructure):
@@ -65,6 +75,8 @@ class SortedList(KineticStructure):
         paths[0, :, 3] = now
         joining = check.number(tolerance, "tolerance", 0)
         super().__init__(Lists(paths, closed=True, paired=False, now=now, tolerance=joining))
+        self._log = _new_log(0, np.zeros(2, np.int64))
+        self._undelivered: list[_Chunk] = []  # exchanges that an interrupted call found and could not return
 
     def __len__(self) -> int:
         return int(self._lists.order.shape[1])
@@ -94,15 +106,50 @@ class SortedList(KineticStructure):
         """
         end = as_time(until, "until", self.time)
         if stop is None and check.boolean(record, "record"):
-            return run_logging(self._lists, end)
+            return self._advance_logging(end)
         if stop is None:
             run(self._lists, end)
             return self._lists.latest_meetings
         check.choice(stop, "stop", ["instant"])
-        _, status = run(self._lists, end, _events.EACH_INSTANT)
-        if status == _events.REACHED:
-            self._lists.totals[_events.ROWS] = 0
+        _, status = run(self._lists, end, loop.EACH_INSTANT)
+        if status == loop.REACHED:
+            self._lists.totals[loop.ROWS] = 0
         return self._lists.latest_meetings
+
+    def _advance_logging(self, until: float) -> Meetings:
+        """Advance to ``until``. Return all meetings on the way; after an interruption, the next call returns them."""
+        lists, chunks = self._lists, self._undelivered
+        size = event_size = _FIRST_ROWS
+        try:
+            self._log = _new_log(size, self._log.state)
+            status = _LOG_FULL
+            while status != loop.REACHED:
+                lists.totals[loop.EVENT_ROWS] = 0
+                events = event_buffer(event_size)
+                status = _advance_logging(until, lists.tolerance, lists.motion, lists.journal, events, self._log)
+                if status == loop.INSTANT_FULL:
+                    lists.grow_instant()
+                elif status == loop.EVENTS_FULL:
+                    event_size = 4 * int(lists.totals[loop.ROWS])
+                else:
+                    self._keep_log(chunks)
+                    size = max(2 * size, 2 * int(lists.totals[loop.ROWS]))
+                    self._log = _new_log(size if status == _LOG_FULL else 0, self._log.state)
+            times, rows = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
+            found = join_exchanges(times, rows, lists.order.shape[1])
+            self._undelivered = []
+            return found
+        except BaseException:
+            self._keep_log(chunks)
+            self._undelivered = chunks
+            raise
+
+    def _keep_log(self, chunks: list[_Chunk]) -> None:
+        """Append the exchanges that a kernel has written to the log, unless they are there already."""
+        times, rows, state = self._log
+        written = min(int(state[0]), len(times))
+        if not (chunks and chunks[-1][0].base is times):
+            chunks.append((times[:written], rows[:written]))
 
     @one_thread
     def set_motion(self, points: ArrayLike, velocity: ArrayLike, *, acceleration: ArrayLike = 0.0) -> None:
@@ -120,3 +167,47 @@ class SortedList(KineticStructure):
             path[chosen, 1], path[chosen, 2], path[chosen, 3] = speed, curve, self.time
 
         self._lists.replan(chosen, chosen, change)
+
+
+_Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""The times and rows of some exchanges."""
+
+
+class _Log(NamedTuple):
+    """Every exchange of a call."""
+
+    times: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    """(k, 3) certificate, left end and right end before the exchange."""
+    state: NDArray[np.int64]
+    """How many exchanges are in the log; 1 if those of the latest instant are not in it yet."""
+
+
+def _new_log(size: int, state: NDArray[np.int64]) -> _Log:
+    state[0] = 0
+    return _Log(np.empty(size), np.empty((size, 3), np.int64), state)
+
+
+@helper
+def _advance_logging(
+    until: float, tolerance: float, motion: Any, journal: loop.Journal, events: loop.EventBuffer, log: _Log
+) -> int:
+    """Handle every certificate that fails up to ``until`` and log every exchange."""
+    totals, instant = journal.totals, journal.instant
+    slots = motion.order.size
+    while True:
+        if log.state[1] == 1:
+            if log.state[0] + totals[_ROWS] > log.times.size:
+                return _LOG_FULL
+            for row in range(totals[_ROWS]):
+                if 0 <= instant[row, 0] < slots:
+                    place = log.state[0]
+                    log.times[place] = journal.clock[1]
+                    for column in range(3):
+                        log.rows[place, column] = instant[row, column]
+                    log.state[0] += 1
+            log.state[1] = 0
+        status = advance(until, np.int64(_EACH_INSTANT), tolerance, motion, journal, events)
+        if status != _STOPPED:
+            return status
+        log.state[1] = 1

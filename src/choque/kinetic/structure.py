@@ -10,7 +10,7 @@ import numpy as np
 
 from choque._core.counters import Counters
 from choque._core.threads import Gate, one_thread
-from choque.kinetic import _events
+from choque.kinetic import loop
 from choque.kinetic._certificates import EMPTY, certify_all
 from choque.kinetic._heap import Queue
 from choque.kinetic.lists import Lists
@@ -48,8 +48,8 @@ class Audit:
 def audit(lists: Lists) -> Audit:
     """Examine lists at the present time. O(n)."""
     axes, totals = len(lists.order), lists.totals
-    exchanges = int(totals[_events.EXCHANGES])
-    changing = int(totals[_events.MIXED]) if lists.paired else exchanges
+    exchanges = int(totals[loop.EXCHANGES])
+    changing = int(totals[loop.MIXED]) if lists.paired else exchanges
     failures, filled = lists.failures, (lists.order != EMPTY).ravel()
     scheduled = np.isfinite(failures[: filled.size][filled]).reshape(axes, -1)
     beside = scheduled.astype(np.int64)
@@ -61,16 +61,16 @@ def audit(lists: Lists) -> Audit:
         places = np.take_along_axis(lists.positions(), lists.dense_order.astype(np.int64), axis=1)
         beyond = places[:, :-1] - places[:, 1:]
     return Audit(
-        responsive=int(totals[_events.SCHEDULED]) / max(exchanges, 1),
+        responsive=int(totals[loop.SCHEDULED]) / max(exchanges, 1),
         efficient=changing / max(exchanges, 1),
         local=int(beside.max(initial=0)),
         compact=int(scheduled.sum()),
         stale=int((fresh.due[fresh.place] != np.maximum(failures, lists.now)).sum()) if filled.size else 0,
         disorder=float(np.nanmax(beyond, initial=0.0)),
-        simple=int(totals[_events.SIMPLE]),
-        multiple=int(totals[_events.MULTIPLE]),
-        external=int(totals[_events.MIXED]),
-        bounces=int(totals[_events.BOUNCES]),
+        simple=int(totals[loop.SIMPLE]),
+        multiple=int(totals[loop.MULTIPLE]),
+        external=int(totals[loop.MIXED]),
+        bounces=int(totals[loop.BOUNCES]),
     )
 
 

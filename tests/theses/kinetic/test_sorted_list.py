@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choque.errors import InvalidInput
-from choque.kinetic import Meeting, SortedList, _events
+from choque.kinetic import Meeting, loop
+from choque.theses.kinetic import SortedList
 
 P0, Q0, P1, Q1, P2, Q2 = range(6)
 
@@ -63,7 +64,7 @@ def test_linear_run_schedules_at_most_two_certificates_an_exchange() -> None:
     scheduled = 0
     while points.next_time <= 0.4:
         (meeting,) = points.advance(0.4, stop="instant")
-        now = int(points._lists.totals[_events.SCHEDULED])
+        now = int(points._lists.totals[loop.SCHEDULED])
         assert now - scheduled <= 2 * len(meeting.exchanges)
         scheduled = now
     audit = points.audit()

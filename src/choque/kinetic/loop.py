@@ -33,16 +33,14 @@ from choque.kinetic._certificates import (
 )
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
 
-REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED, LOG_FULL = range(5)
-"""What `advance` and `advance_logging` return."""
+REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)
+"""What `advance` returns."""
 
 TO_THE_END, EACH_INSTANT, EACH_EVENT, EACH_MULTIPLE = 0, 1, 2, 3
 """Where `advance` stops: at the end; after each instant; after each instant at which a pair began or ended or a body
 bounced; after each instant with a multiple meeting."""
 
-OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, SCHEDULED, LOGGED, UNLOGGED, TOTALS = (
-    range(13)
-)
+OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, SCHEDULED, TOTALS = range(11)
 """Places in ``totals``."""
 
 
@@ -73,14 +71,6 @@ class EventBuffer(NamedTuple):
     times: Times
     kinds: NDArray[np.uint8]
     pairs: Numbers
-
-
-class Log(NamedTuple):
-    """Output of `advance_logging`: every exchange."""
-
-    times: Times
-    rows: NDArray[np.int64]
-    """(k, 3) certificate, left end and right end before the exchange."""
 
 
 @helper
@@ -154,31 +144,6 @@ def advance_plain(
         Journal(clock, totals, instant, picks),
         EventBuffer(times, kinds, pairs),
     )
-
-
-@helper
-def advance_logging(
-    until: float, tolerance: float, motion: Motion, journal: Journal, events: EventBuffer, log: Log
-) -> int:
-    """Handle every certificate that fails up to ``until`` and log every exchange."""
-    totals, instant = journal.totals, journal.instant
-    slots = motion.order.size
-    while True:
-        if totals[UNLOGGED] == 1:
-            if totals[LOGGED] + totals[ROWS] > log.times.size:
-                return LOG_FULL
-            for row in range(totals[ROWS]):
-                if 0 <= instant[row, 0] < slots:
-                    place = totals[LOGGED]
-                    log.times[place] = journal.clock[1]
-                    for column in range(3):
-                        log.rows[place, column] = instant[row, column]
-                    totals[LOGGED] += 1
-            totals[UNLOGGED] = 0
-        status = advance(until, np.int64(EACH_INSTANT), tolerance, motion, journal, events)
-        if status != STOPPED:
-            return status
-        totals[UNLOGGED] = 1
 
 
 @inline
