@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,9 @@ def collision_count(advanced: Any) -> int:
 
 def phantom(name: str, size: int) -> Any:
     """Return a volume made by name."""
-    phantoms = importlib.import_module("choque.volumes.phantoms")
+    phantoms = first_that_exists(
+        *(partial(importlib.import_module, f"choque.{room}.phantoms") for room in ("lab", "volumes"))
+    )
     return first_that_exists(lambda: phantoms.make(name, size), lambda: choque.volumes.phantom(name, size))
 
 

@@ -17,10 +17,11 @@ from time import thread_time
 
 import numpy as np
 
+from choque.lab import phantoms
 from choque.theses.evm.baselines import DenseMask, RunRows
 from choque.theses.evm.objects import even_count_block
 from choque.theses.evm.sweep import SweepCounters, combine
-from choque.volumes import Volume, phantoms
+from choque.volumes import Volume
 from choque.volumes.collision import search
 from choque.volumes.keys import xor_keys
 
@@ -89,7 +90,7 @@ def _pair_of_blocks(random: np.random.Generator) -> tuple[Volume, Volume]:
 
 def large_phantoms(size: int) -> None:
     masks = {
-        name: phantoms.PHANTOMS[name](size)
+        name: phantoms.PHANTOMS.find(name)(size)
         for name in ("ball", "gyroid", "gyroid-channel", "menger", "vertebra", "screw")
     }
     seconds = times(lambda: Volume.from_voxels(masks["ball"]), 3)

@@ -8,8 +8,8 @@ the measures of the result.
 
 import matplotlib.pyplot as plt
 
+from choque.lab import phantoms
 from choque.lab.style import SETTINGS
-from choque.volumes import phantoms
 
 ball = phantoms.make("ball", 64)
 gyroid = phantoms.make("gyroid", 64, periods=2)

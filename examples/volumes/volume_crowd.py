@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import choque
+from choque.lab import phantoms
 from choque.lab.style import COLOURS, SETTINGS
-from choque.volumes import phantoms
 
 # %%
 # Two hundred parts of four kinds, scattered in a cube. All translations of a kind share its

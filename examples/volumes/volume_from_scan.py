@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import choque
+from choque.lab import phantoms
 from choque.lab.style import SETTINGS
-from choque.volumes import phantoms
 
 # %%
 # A noisy scan: bone at 700, tissue at 40, air at −1000, and thick slices.

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import choque
+from choque.lab import phantoms
 from choque.lab.style import COLOURS, SETTINGS
-from choque.volumes import phantoms
 
 # %%
 # A bone from a mask with axes x, y, z; a screw as a closed mesh, turned into every voxel of

@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     choque.record.Recorder(folder / "recorded", world).close()
     (folder / "recorded").rename(folder / "recorded.choque")
     labels.write_stack(folder / "stack.tif", labels.synthetic_stack(frames=2, size=64, objects=4))
-    ball = choque.volumes.phantoms.make("ball", 8)
+    ball = choque.lab.phantoms.make("ball", 8)
     ball.write(folder / "ball.evm")
     ball.translated([20, 0, 0]).write(folder / "far.evm")
     write_config(folder / "interest.txt", InterestConfig(steps=2, objects=20))

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 
 import pytest
 
-from choque.errors import ChoqueError
-from choque.gpu.session import KERNELS, compile_ahead
+from choque.gpu.devices import load_warp
 
 ARCHITECTURES = (75, 86, 90) if os.environ.get("CHOQUE_FULL") == "1" else (75,)
+
+
+MODULES = ("choque.gpu.kernels_bodies", "choque.gpu.kernels_sweep", "choque.theses.kdop.kernels")
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_every_kernel_compiles_for_a_cuda_architecture(architecture: int, tmp_path: Path) -> None:
     """No card and no driver: the compiler comes with Warp."""
-    modules = (*KERNELS, "choque.theses.kdop.kernels")
-    written = compile_ahead(tmp_path, architecture=architecture, modules=modules)
-    assert len(written) == len(modules)
+    written: list[Path] = []
+    for name in MODULES:
+        module = importlib.import_module(name)
+        compiled = load_warp().compile_aot_module(module, arch=architecture, module_dir=tmp_path, use_ptx=True)
+        written += map(Path, compiled)
+    assert len(written) == len(MODULES)
     text = "".join(path.read_text(errors="replace") for path in written)
     for kernel in (
         "bound_bodies",
@@ -34,14 +40,3 @@ def test_every_kernel_compiles_for_a_cuda_architecture(architecture: int, tmp_pa
     (bodies,) = (path.read_text(errors="replace") for path in written if "kernels_bodies" in path.name)
     assert "fma." not in bodies, "a product and a sum rounded as one would not be those of the processor"
     assert "sqrt.rn.f64" in bodies
-
-
-def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ChoqueError, match="cannot be made"):
-        compile_ahead(tmp_path / "file" / "folder")
-
-
-def test_an_architecture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ChoqueError, match="do not compile for CUDA 3"):
-        compile_ahead(tmp_path, architecture=3)

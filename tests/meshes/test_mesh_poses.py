@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
+from choque.lab import phantoms
 from choque.meshes import Mesh, clearance, collide, distance, intersections, penetration
 from choque.meshes.frames import FRAME, copy_box, fill_frames, fill_query
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps, turned_gaps, turned_hits
 from choque.meshes.poses import as_poses
-from choque.volumes import phantoms
 
 Array = NDArray[np.float64]
 

@@ -62,7 +62,7 @@ def test_a_recording_plays_to_its_end(tmp_path: Path, world: choque.World) -> No
 @pytest.mark.parametrize("kind", ["boxes", "volumes"])
 def test_still_things_are_one_picture(kind: str, tmp_path: Path) -> None:
     lower = np.random.default_rng(0).random((20, 3))
-    ball = choque.volumes.phantoms.make("ball", 12)
+    ball = choque.lab.phantoms.make("ball", 12)
     things: list[Any] = [choque.bounds.Boxes(lower, lower + 0.1)] if kind == "boxes" else [ball, ball]
     duration, sent = messages(choque.page(*things, path=tmp_path / "still.html"))
     assert duration == 0

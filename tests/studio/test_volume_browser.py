@@ -15,6 +15,7 @@ from view_browser import Watched, until, until_seen
 from choque.errors import InvalidInput
 from choque.files.meshes import write_mesh
 from choque.files.scans import Scan
+from choque.lab import phantoms
 from choque.studio.motion.view import MotionView
 from choque.studio.page import entries as studio_entries
 from choque.studio.page.studio import Studio
@@ -26,7 +27,6 @@ from choque.studio.volumes.source import VolumeSource
 from choque.studio.volumes.view import VolumeView
 from choque.theses.evm.objects import sphere_mesh
 from choque.theses.kinetic import scenes
-from choque.volumes import phantoms
 from choque.volumes.turning import rotation_matrix
 
 SPHERE = sphere_mesh(8, 7)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from volume_oracles import OPERATIONS, placed, random_pairs
 
-from choque.volumes import ExtremeVertices, phantoms
+from choque.lab import phantoms
+from choque.volumes import ExtremeVertices
 from choque.volumes.boolean import combine_keys
 
 
@@ -72,7 +73,7 @@ def test_every_pair_of_intervals_on_a_short_line(thorough: bool) -> None:
 def test_phantoms(name: str, other: str, thorough: bool) -> None:
     """F-003-08, F-003-15."""
     size = 64 if thorough else 27
-    one, two = (phantoms.PHANTOMS[phantom](size) for phantom in (name, other))
+    one, two = (phantoms.PHANTOMS.find(phantom)(size) for phantom in (name, other))
     left, right = (ExtremeVertices.from_mask(mask) for mask in (one, two))
     for operation, oracle in OPERATIONS.items():
         assert np.array_equal(left.combine(right, operation).mask((0, 0, 0), one.shape), oracle(one, two))

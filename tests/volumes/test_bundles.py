@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from choque.lab import phantoms
 from choque.theses.evm.baselines import DenseMask
-from choque.volumes import ExtremeVertices, Volume, _bundles, collision, phantoms
+from choque.volumes import ExtremeVertices, Volume, _bundles, collision
 from choque.volumes._bundles import bundled
 from choque.volumes._sections import paint
 from choque.volumes.collision import search

@@ -8,7 +8,8 @@ from scipy import ndimage
 from volume_oracles import random_mask
 
 from choque.errors import InvalidInput
-from choque.volumes import ExtremeVertices, Volume, phantoms
+from choque.lab import phantoms
+from choque.volumes import ExtremeVertices, Volume
 from choque.volumes.collision import search
 
 MARGIN = 9

@@ -7,7 +7,8 @@ import pytest
 from volume_oracles import cells, random_mask
 
 from choque.errors import InvalidInput
-from choque.volumes import Volume, phantoms
+from choque.lab import phantoms
+from choque.volumes import Volume
 
 SPACING = (1.0, 2.0, 0.5)
 DIRECTIONS = [np.array(step) for step in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))]

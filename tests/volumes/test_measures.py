@@ -10,7 +10,8 @@ from scipy import ndimage
 from volume_oracles import random_mask
 
 from choque.errors import InvalidInput, UnknownName
-from choque.volumes import ExtremeVertices, Volume, phantoms
+from choque.lab import phantoms
+from choque.volumes import ExtremeVertices, Volume
 from choque.volumes._measures import boundary, component_count, components, content, dilated, eroded, skeleton
 
 
@@ -69,7 +70,7 @@ def test_the_skeleton_is_lantuejouls(shape: str) -> None:
     """F-003-30."""
     element = ndimage.generate_binary_structure(3, 3 if shape == "cube" else 1)
     for name in ("ball", "vertebra", "screw"):
-        mask = np.pad(phantoms.PHANTOMS[name](16), 1)
+        mask = np.pad(phantoms.PHANTOMS.find(name)(16), 1)
         wanted, remaining = np.zeros_like(mask), mask
         while remaining.any():
             smaller = ndimage.binary_erosion(remaining, element)

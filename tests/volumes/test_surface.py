@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from volume_oracles import random_mask
 
-from choque.volumes import ExtremeVertices, Volume, phantoms
+from choque.lab import phantoms
+from choque.volumes import ExtremeVertices, Volume
 from choque.volumes._measures import boundary, content
 from choque.volumes.surface import closed_surface, manifold_surface
 

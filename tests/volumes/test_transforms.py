@@ -7,7 +7,8 @@ import pytest
 from volume_oracles import random_mask
 
 from choque.errors import InvalidInput
-from choque.volumes import Body, Volume, phantoms
+from choque.lab import phantoms
+from choque.volumes import Body, Volume
 
 
 def test_a_translation_shares_everything_and_equals_a_shifted_grid() -> None:

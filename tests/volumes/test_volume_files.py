@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from choque.cli import volume as command
 from choque.errors import ChoqueError, InvalidInput, UnknownName, UnreadableFile
-from choque.volumes import Volume, phantoms
+from choque.lab import phantoms
+from choque.volumes import Volume
 
 pytest.importorskip("nibabel")
 pytest.importorskip("nrrd")

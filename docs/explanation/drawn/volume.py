@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from choque.lab import phantoms
 from choque.theses.evm.sweep import SweepCounters, sweep_collides
-from choque.volumes import ExtremeVertices, phantoms
+from choque.volumes import ExtremeVertices
 from choque.volumes.collision import search
 
 from .canvas import BLACK, BLUE, GREY, OCHRE, PALE, RED, TEAL, boxes, drawn, panels, plain

@@ -311,7 +311,7 @@ class Boxes(SlabBounds):
     def _moved(self, rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> Self:
         lower = np.empty(self.lower.shape)
         upper = np.empty(self.lower.shape)
-        _move_boxes(self.lower, self.upper, rotation, translation, lower, upper)
+        move_boxes(self.lower, self.upper, rotation, translation, lower, upper)
         return self.unchecked(narrow_down(lower, self.dtype), narrow_up(upper, self.dtype))
 
     def _swept(self, way: NDArray[np.float64]) -> Self:
@@ -319,7 +319,7 @@ class Boxes(SlabBounds):
 
 
 @kernel
-def _move_boxes(
+def move_boxes(
     lower: Floats,
     upper: Floats,
     rotation: NDArray[np.float64],
@@ -327,18 +327,21 @@ def _move_boxes(
     moved_lower: NDArray[np.float64],
     moved_upper: NDArray[np.float64],
 ) -> None:
-    """Write the box around each turned box, in interval arithmetic (Arvo, Graphics Gems, 1990)."""
+    """Write the box around each turned box, in interval arithmetic (Arvo, Graphics Gems, 1990).
+
+    With directions (1, m, d) as ``rotation``, write the extent along each of them.
+    """
     for row in range(lower.shape[0]):
         turn = rotation[row if rotation.shape[0] > 1 else 0]
         shift = translation[row if translation.shape[0] > 1 else 0]
-        for axis in range(lower.shape[1]):
-            low, high = extent_along(lower, upper, row, turn, axis)
+        for axis in range(turn.shape[0]):
+            low, high = _extent_along(lower, upper, row, turn, axis)
             moved_lower[row, axis] = add_down(low, shift[axis])
             moved_upper[row, axis] = add_up(high, shift[axis])
 
 
 @helper
-def extent_along(
+def _extent_along(
     lower: Floats, upper: Floats, row: Integer, directions: NDArray[np.float64], slab: Integer
 ) -> tuple[float, float]:
     """Return the interval of box ``row`` along ``directions[slab]``, rounded outward."""

@@ -26,7 +26,7 @@ from choque._core import check
 from choque._core.kernel import kernel
 from choque._core.rounding import SMALLEST, add_down, add_up, dot_down, dot_up, narrow_down, narrow_up
 from choque._core.types import Floats, Rows
-from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, extent_along, swept_slabs
+from choque.bounds._bounds import Boxes, SlabBounds, check_boxes, move_boxes, swept_slabs
 from choque.errors import InvalidInput
 
 _FACES_2D = ((1, 0), (0, 1))
@@ -138,7 +138,7 @@ class KDops(SlabBounds):
         along = _directions_in(boxes.dimension, k)
         shape = (len(boxes), len(along))
         lower, upper = np.empty(shape), np.empty(shape)
-        _box_slabs(boxes.lower, boxes.upper, along, lower, upper)
+        move_boxes(boxes.lower, boxes.upper, along[np.newaxis], np.zeros((1, len(along))), lower, upper)
         return cls.unchecked(narrow_down(lower, boxes.dtype), narrow_up(upper, boxes.dtype))
 
     def boxes(self) -> Boxes:
@@ -198,20 +198,6 @@ def _fit_slabs(
                     high = max(high, dot_up(along, flat[point]))
             lower[row, slab] = low
             upper[row, slab] = high
-
-
-@kernel
-def _box_slabs(
-    box_lower: Floats,
-    box_upper: Floats,
-    directions: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-) -> None:
-    """Write the extent of each box along each direction, rounded outward; infinite boxes have infinite slabs."""
-    for row in range(len(lower)):
-        for slab in range(len(directions)):
-            lower[row, slab], upper[row, slab] = extent_along(box_lower, box_upper, row, directions, slab)
 
 
 @kernel

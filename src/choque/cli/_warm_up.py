@@ -189,10 +189,11 @@ def use_volumes() -> None:
     """Make volumes from voxels and meshes; booleans, collisions, distances, morphology, parts, surfaces, scenes."""
     from choque import volumes
     from choque.files.meshes import Mesh
+    from choque.lab import phantoms
     from choque.theses.evm.triangles import TriangleSearch
     from choque.theses.evm.two_phase import meshes_collide
 
-    one = volumes.phantoms.make("ball", 24)
+    one = phantoms.make("ball", 24)
     two, far = one.translated([9, 4, 3]), one.translated([60, 0, 0])
     one & two, one | two, one - two, one ^ two
     for closed in (False, True):
@@ -208,7 +209,7 @@ def use_volumes() -> None:
     for fill in ("solid", "surface"):
         for conservative in (False, True):
             volumes.Volume.from_mesh(mesh, voxels_per_unit=0.5, fill=fill, conservative=conservative)
-    wall, channel = (volumes.phantoms.make(name, 32) for name in ("gyroid", "gyroid-channel"))
+    wall, channel = (phantoms.make(name, 32) for name in ("gyroid", "gyroid-channel"))
     wall.collides(channel)
     meshes_collide(mesh, two.surface(), voxels_per_unit=0.5)
     TriangleSearch(Mesh(*mesh)).meeting(Mesh(*two.surface()))
@@ -217,9 +218,10 @@ def use_volumes() -> None:
 
 def use_meshes() -> None:
     """Read a solid as triangles; its report, intersections, and all questions about two of them."""
-    from choque import meshes, volumes
+    from choque import meshes
+    from choque.lab import phantoms
 
-    ball = choque.Mesh(volumes.phantoms.make("ball", 8))
+    ball = choque.Mesh(phantoms.make("ball", 8))
     poses = np.eye(3), [[4.0, 1, 2], [0.5, 0, 0], [50, 0, 0]]
     ball.report(), meshes.intersections(ball, ball, pose=(np.eye(3), [4.0, 1, 2]))
     meshes.collide(ball, ball, poses), meshes.distance(ball, ball, poses), meshes.clearance(ball, ball)

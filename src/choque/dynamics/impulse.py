@@ -32,16 +32,7 @@ class Impulse(Response):
 
     def respond(self, bodies: State, contacts: Contacts, dt: float) -> int:
         """Change the velocities of ``bodies`` in place and return the number of impulses."""
-        rigid = _Rigid(
-            bodies.position,
-            bodies.rotation,
-            bodies.velocity,
-            bodies.angular_velocity,
-            bodies.inverse_mass,
-            bodies.inverse_inertia,
-            bodies.restitution,
-            bodies.acceleration,
-        )
+        rigid = _Rigid(*(getattr(bodies, name) for name in _Rigid._fields))
         point = np.ascontiguousarray(contacts.point)
         return _respond(contacts.pairs, point, contacts.normal, rigid, float(dt))
 

@@ -211,15 +211,7 @@ def integrate(
     motion. O(n); the result does not depend on ``threads``.
     """
     limits = [math.inf if limit is None else float(limit) for limit in (max_speed, max_spin)]
-    motion = _Motion(
-        bodies.position,
-        bodies.rotation,
-        bodies.velocity,
-        bodies.angular_velocity,
-        bodies.acceleration,
-        bodies.inertia,
-        bodies.static,
-    )
+    motion = _Motion(*(getattr(bodies, name) for name in _Motion._fields))
     count = len(bodies.position)
     over_ranges(_integrate, count, resolve_count(threads, count), motion, float(dt), *limits)
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from choque.broad.devices import Device
-from choque.errors import ChoqueError, InvalidInput
+from choque.errors import InvalidInput
 from choque.gpu.devices import WarpDevice, load_warp, resolve
 
 
@@ -122,34 +119,3 @@ def overload(numbers: tuple[Any, ...], *kernels: Any) -> None:
     for kernel in kernels:
         for number in numbers:
             warp.overload(kernel, [concrete(argument.type, number) for argument in kernel.adj.args])
-
-
-KERNELS = ("choque.gpu.kernels_bodies", "choque.gpu.kernels_sweep")
-"""The modules of kernels of this package."""
-
-MIN_ARCHITECTURE = 75
-"""The oldest compute capability that the present compiler of CUDA supports: 7.5."""
-
-
-def compile_ahead(
-    folder: str | Path, *, architecture: int = MIN_ARCHITECTURE, modules: Sequence[str] = KERNELS
-) -> list[Path]:
-    """Compile every kernel of ``modules`` for a CUDA ``architecture`` such as 75 (7.5) into ``folder``.
-
-    Neither a card nor a driver is needed. Return the files written. A kernel that does not compile raises a
-    `ChoqueError` with the message of the compiler.
-    """
-    warp = load_warp()
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InvalidInput(f"The folder {target} cannot be made: {problem.strerror}.") from problem
-    written: list[Path] = []
-    for name in modules:
-        module = importlib.import_module(name)
-        try:
-            written += map(Path, warp.compile_aot_module(module, arch=architecture, module_dir=target, use_ptx=True))
-        except Exception as problem:  # the compiler raises many types; its message matters
-            raise ChoqueError(f"The kernels of {name} do not compile for CUDA {architecture}: {problem}") from problem
-    return written

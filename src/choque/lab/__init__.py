@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
+    from choque.lab import phantoms
     from choque.lab.claims import Claim, Finding
     from choque.lab.design import Factor
     from choque.lab.result import Result
@@ -37,6 +38,7 @@ __all__ = [
     "Verdict",
     "compare",
     "names",
+    "phantoms",
     "read",
     "report",
     "resume",

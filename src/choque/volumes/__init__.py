@@ -1,7 +1,7 @@
 """Solids made of voxels, from scans, meshes and masks: booleans, measures, collisions; all exact.
 
-`Volume` is the class for most uses. `Scene` holds many volumes, `Body` one that moves and turns; `phantoms` makes test
-objects by name. `ExtremeVertices` is the model underneath.
+`Volume` is the class for most uses. `Scene` holds many volumes, `Body` one that moves and turns. `ExtremeVertices` is
+the model underneath; `choque.lab.phantoms` makes test volumes by name.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
-    from choque.volumes import phantoms
     from choque.volumes._body import Body
     from choque.volumes._lattice import Lattice
     from choque.volumes._model import ExtremeVertices
     from choque.volumes._scene import Scene
     from choque.volumes._volume import Overlap, Volume
 
-__all__ = ["Body", "ExtremeVertices", "Lattice", "Overlap", "Scene", "Volume", "phantoms"]
+__all__ = ["Body", "ExtremeVertices", "Lattice", "Overlap", "Scene", "Volume"]
 
 __getattr__, __dir__ = exporting(
     __name__,

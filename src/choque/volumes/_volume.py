@@ -145,7 +145,7 @@ class Volume:
     def read(cls, path: str | os.PathLike[str], **options: Any) -> Volume:
         """Read a volume from any supported file; ``options`` are those of `from_mesh` or `from_scan`.
 
-        A word that is not a file can name one of `choque.volumes.phantoms`: ``screw``, or ``screw:96`` for 96³ voxels.
+        A word that is not a file can name a phantom (`choque.lab.phantoms`): ``screw``, ``screw:96`` for 96³ voxels.
         """
         from choque.volumes.reading import read_volume
 

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from choque._core import check
 from choque._core.registry import Registry
 from choque.errors import InvalidInput, UnknownName, UnreadableFile
 from choque.files import meshes, scans
 from choque.files.scans import Scan
 from choque.files.source import read_head
-from choque.volumes import phantoms
+from choque.volumes._lattice import check_cells
 from choque.volumes._volume import Volume
 
 
@@ -34,6 +36,30 @@ class VolumeFormat(NamedTuple):
 FORMATS: Registry[VolumeFormat] = Registry("format for volumes", group="choque.volume_formats")
 
 
+PHANTOMS: Registry[Callable[..., NDArray[np.bool_]]] = Registry("phantom", group="choque.phantoms")
+"""Test volumes by name: functions of the edge of a cube [voxels], and of options, that return a mask."""
+
+
+def make_phantom(name: str, size: int = 64, **options: float) -> Volume:
+    """Return the phantom ``name`` in a cube of voxels of edge 1, with ``size`` voxels along each axis."""
+    shape, edge = PHANTOMS.find(name), check.whole_number(size, "size", 1)
+    check_cells((edge,) * 3, "The phantom")
+    return Volume.from_voxels(shape(edge, **options))
+
+
+def is_phantom(word: str | os.PathLike[str]) -> bool:
+    """Return whether a word names a phantom, with or without ``:size``, and not a file."""
+    return os.fspath(word).partition(":")[0] in PHANTOMS and not Path(word).exists()
+
+
+def find_phantom(word: str | os.PathLike[str]) -> Volume:
+    """Return the phantom that a word names: ``screw``, or ``screw:96`` for one of 96³ voxels."""
+    name, colon, size = os.fspath(word).partition(":")
+    if colon and not size.isdecimal():
+        raise InvalidInput(f"The phantom is {os.fspath(word)!r}; write its size as in {name}:64.")
+    return make_phantom(name, int(size)) if colon else make_phantom(name)
+
+
 def suffixes(*tables: dict[str, str]) -> list[str]:
     """Return the suffixes of `FORMATS` and of ``tables``, in alphabetical order."""
     return sorted({f".{name}" for name in FORMATS}.union(*tables))
@@ -41,7 +67,7 @@ def suffixes(*tables: dict[str, str]) -> list[str]:
 
 def kind_of(path: str | os.PathLike[str]) -> str:
     """Return the kind of a file by its name: ``model``, ``scan`` or ``mesh``; a folder is a scan, a phantom a model."""
-    if phantoms.is_phantom(path):
+    if is_phantom(path):
         return "model"
     suffix = scans.scan_suffix(path)
     if suffix[1:] in FORMATS:
@@ -60,10 +86,10 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 def read_volume(path: str | os.PathLike[str], **options: Any) -> Volume:
     """Read a volume from a file; see `Volume.read`."""
-    if phantoms.is_phantom(path):
+    if is_phantom(path):
         if options:
             raise InvalidInput(f"{path} is a phantom and takes no options; leave out {', '.join(options)}.")
-        return phantoms.find(path)
+        return find_phantom(path)
     kind = kind_of(path)
     if kind == "scan":
         return Volume.from_scan(path, **options)

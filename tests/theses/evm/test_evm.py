@@ -10,6 +10,7 @@ from volume_oracles import OPERATIONS, random_mask, random_pairs
 
 from choque.errors import ChoqueError, InvalidInput
 from choque.files.meshes import Mesh
+from choque.lab import phantoms
 from choque.theses.evm import sweep, trie
 from choque.theses.evm.baselines import DenseMask, Octree, RunRows
 from choque.theses.evm.objects import sphere_mesh
@@ -18,7 +19,7 @@ from choque.theses.evm.surface import covered_surface, face_loops, solid_corners
 from choque.theses.evm.sweep import SweepCounters, keys_collide, sweep_collides
 from choque.theses.evm.triangles import colliding_triangles
 from choque.theses.evm.two_phase import meshes_collide
-from choque.volumes import ExtremeVertices, Volume, phantoms
+from choque.volumes import ExtremeVertices, Volume
 from choque.volumes.collision import search
 
 PUBLISHED = {1: (56, 96), 2: (56, 96), 3: (192, 368), 4: (248, 456)}
@@ -52,7 +53,7 @@ def test_sweeps_of_flat_pairs(dimension: int) -> None:
 
 def test_tries_of_moved_phantoms() -> None:
     """F-003-16."""
-    ball, gyroid = (ExtremeVertices.from_mask(phantoms.PHANTOMS[name](27)) for name in ("ball", "gyroid"))
+    ball, gyroid = (ExtremeVertices.from_mask(phantoms.PHANTOMS.find(name)(27)) for name in ("ball", "gyroid"))
     for shift in ((0, 0, 0), (-5, 3, 8), (26, 26, 26), (40, 0, 0)):
         moved = gyroid.moved(shift)
         assert trie.combine(ball, moved, "difference") == ball - moved

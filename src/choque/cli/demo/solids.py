@@ -19,7 +19,7 @@ REPETITIONS = 100
 
 
 def _two(size: int) -> tuple[Volume, Volume]:
-    from choque.volumes import phantoms
+    from choque.lab import phantoms
 
     shift = np.round(np.array([0.62, 0.35, 0.2]) * size)
     return phantoms.make("gyroid", size), phantoms.make("ball", size).translated(shift)

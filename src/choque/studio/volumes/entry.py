@@ -15,8 +15,7 @@ from choque.studio.volumes.pair import VolumePair
 from choque.studio.volumes.source import VolumeSource, open_source
 from choque.studio.volumes.view import VolumeView
 from choque.theses.evm.objects import sphere_mesh
-from choque.volumes import phantoms
-from choque.volumes.reading import suffixes
+from choque.volumes.reading import is_phantom, suffixes
 
 EXAMPLES = {
     "vertebra-and-screw": "A synthetic vertebra and a screw.",
@@ -85,7 +84,7 @@ def is_volume(word: str) -> bool:
         return any(scans.scan_suffix(file) in (".tif", ".tiff") or scan_dicom.is_dicom(file) for file in files)
     if scans.scan_suffix(path) in SUFFIXES:
         return True
-    return phantoms.is_phantom(word)
+    return is_phantom(word)
 
 
 def _example(name: str) -> VolumePair:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, read_mesh
 from choque.files.scans import Scan, read_scan, select
-from choque.volumes import Volume, phantoms
-from choque.volumes.reading import kind_of
+from choque.volumes import Volume
+from choque.volumes.reading import find_phantom, is_phantom, kind_of
 from choque.volumes.voxelise import check_closed
 
 STATISTICS_VOXELS = 200_000
@@ -135,8 +135,8 @@ class VolumeSource:
 def open_source(thing: str | os.PathLike[str], *, axes: str | None = None, world: str = "LPS") -> VolumeSource:
     """Open a file by its kind, or make a phantom: ``screw``, or ``screw:96`` for 96³ voxels."""
     path = Path(thing)
-    if phantoms.is_phantom(thing):
-        return VolumeSource(path.name.partition(":")[0], model=phantoms.find(thing))
+    if is_phantom(thing):
+        return VolumeSource(path.name.partition(":")[0], model=find_phantom(thing))
     kind = kind_of(path)
     if kind == "mesh":
         mesh = read_mesh(path)

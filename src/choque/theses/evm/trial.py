@@ -11,6 +11,7 @@ import numpy as np
 
 from choque._core import check
 from choque.errors import UnknownName
+from choque.lab import phantoms
 from choque.lab.stopwatch import Stopwatch
 from choque.lab.trial import CutOff, Trial
 from choque.lab.verdict import Verdict
@@ -18,7 +19,7 @@ from choque.theses.evm.baselines import DenseMask, Mask, Shift
 from choque.theses.evm.holders import HOLDERS, Instance
 from choque.theses.evm.objects import sphere_mesh
 from choque.theses.evm.surface import covered_surface
-from choque.volumes import ExtremeVertices, Volume, phantoms
+from choque.volumes import ExtremeVertices, Volume
 
 BLOCKS = ("blocks-overlap", "blocks-interlocked", "blocks-separated")
 """Random volumes: placed so that they collide, so that only their boxes overlap, or so that these are apart."""
@@ -50,7 +51,7 @@ def make_instance(scene: str, n: int, seed: int, placements: int) -> Instance:
         return _spheres(scene, n, placements)
     if scene not in PHANTOMS:
         raise UnknownName("scene of volumes", scene, (*BLOCKS, *SPHERES, *PHANTOMS))
-    one, two = (phantoms.PHANTOMS[name](n) for name in PHANTOMS[scene])
+    one, two = (phantoms.PHANTOMS.find(name)(n) for name in PHANTOMS[scene])
     if n > 512:
         placements = max(1, placements // 10)  # the dense AND of a gigabyte takes tenths of a second
     if scene == "labyrinth":

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from choque.errors import ChoqueError, InvalidInput
+from choque.lab import phantoms
 from choque.theses.evm.objects import even_count_block
-from choque.volumes import Volume, phantoms
+from choque.volumes import Volume
+from choque.volumes.reading import is_phantom
 
 
 def test_every_phantom_is_one_thing_of_its_size() -> None:
@@ -62,10 +64,10 @@ def test_bad_phantoms_are_one_sentence() -> None:
 def test_a_word_names_a_phantom_unless_it_names_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert Volume.read("ball:8") == phantoms.make("ball", 8)
-    assert phantoms.is_phantom("ball")
+    assert is_phantom("ball")
     with pytest.raises(InvalidInput, match="ball:64"):
         Volume.read("ball:small")
     with pytest.raises(InvalidInput, match="takes no options"):
         Volume.read("ball:8", above=3)
     (tmp_path / "ball:8").write_text("a file of that name goes first")
-    assert not phantoms.is_phantom("ball:8")
+    assert not is_phantom("ball:8")

@@ -1,48 +1,32 @@
-"""Test objects by name: balls, gyroids, a sponge, a vertebra, a screw, random blocks; and a sphere mesh."""
+"""Test volumes by name: balls, gyroids, a sponge, a vertebra, a screw, random blocks.
+
+Each is a function of the edge of a cube [voxels] that returns a mask, announced in the entry-point group
+``choque.phantoms``, so that `choque.Volume.read` and the command know it by name: ``screw``, ``screw:96``.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core import check
 from choque.errors import InvalidInput
-from choque.volumes._lattice import check_cells
-from choque.volumes._volume import Volume
+from choque.volumes.reading import PHANTOMS as PHANTOMS
+from choque.volumes.reading import make_phantom
 
 Axis = NDArray[np.float64]
 """Coordinates along one axis, to be broadcast with those of the others."""
 
 
-def make(name: str, size: int = 64, **options: float) -> Volume:
-    """Return the phantom ``name`` in a cube of voxels of edge 1, with ``size`` voxels along each axis."""
-    check.choice(name, "phantom", PHANTOMS)
-    edge = check.whole_number(size, "size", 1)
-    check_cells((edge,) * 3, "The phantom")
-    return Volume.from_voxels(PHANTOMS[name](edge, **options))
+make = make_phantom
+"""Return a phantom by name: see `choque.volumes.reading.make_phantom`."""
 
 
 def names() -> list[str]:
     """Return the names of all phantoms."""
-    return sorted(PHANTOMS)
-
-
-def is_phantom(word: str | os.PathLike[str]) -> bool:
-    """Return whether a word names a phantom, with or without ``:size``, and not a file."""
-    return os.fspath(word).partition(":")[0] in PHANTOMS and not Path(word).exists()
-
-
-def find(word: str | os.PathLike[str]) -> Volume:
-    """Return the phantom that a word names: ``screw``, or ``screw:96`` for one of 96³ voxels."""
-    name, colon, size = os.fspath(word).partition(":")
-    if colon and not size.isdecimal():
-        raise InvalidInput(f"The phantom is {os.fspath(word)!r}; write its size as in {name}:64.")
-    return make(name, int(size)) if colon else make(name)
+    return PHANTOMS.names()
 
 
 SLAB_VOXELS = 1 << 21
@@ -135,15 +119,3 @@ def random_blocks(size: int, probability: float = 0.5, seed: float = 0) -> NDArr
     if not 0 <= probability <= 1:
         raise InvalidInput(f"probability is {probability!r}; it must lie between 0 and 1.")
     return np.random.default_rng(int(seed)).random((size, size, size)) < probability
-
-
-PHANTOMS: dict[str, Callable[..., NDArray[np.bool_]]] = {
-    "ball": ball,
-    "gyroid": gyroid,
-    "gyroid-channel": gyroid_channel,
-    "menger": menger,
-    "random": random_blocks,
-    "screw": screw,
-    "shell": shell,
-    "vertebra": vertebra,
-}
