@@ -44,6 +44,7 @@ PLUG_INS = (
     "lab/scenes/*.py",
     "scene/formats/*.py",
     "testing/_checks_*.py",
+    "gpu/kernels_*.py",  # Warp reads annotations when it imports them: modules of their own
     "theses/evm/_warp_kernels.py",  # Warp reads annotations when it imports them: a module of its own
 )
 """Modules that are found by name or listed in one table: verbs, formats, shape pairs, generators, checks."""
@@ -53,7 +54,7 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 
 MAX_PARAMETERS = 8
 
-MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 52_900
+MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 52_200
 """Lines of the library: of the redesign alone, and with what came after (neighbours, joins, meshes, solver, scale)."""
 
 
@@ -276,7 +277,7 @@ def library_lines() -> list[str]:
 
 
 FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
-    "library: files": ("377", 280, lambda: [str(path.relative_to(ROOT)) for path in library()]),
+    "library: files": ("377", 276, lambda: [str(path.relative_to(ROOT)) for path in library()]),
     "library: lines": (
         "42,000",
         MAX_LINES_WITH_NEIGHBORS if (PACKAGE / "neighbors").exists() else MAX_LINES,
@@ -288,7 +289,7 @@ FIGURES: dict[str, tuple[str, int, Callable[[], list[str]]]] = {
     "files crossed by World.step": ("45", 30, lambda: crossed(WORLD, "world.step(1 / 60)")),
     "files crossed by choque run --record": ("95", 55, lambda: crossed(COMMAND, "main()")),
     "modules loaded by choque.pairs": ("68", 36, loaded),
-    "public names": ("204", 152, public_names),
+    "public names": ("204", 150, public_names),
     "modules with one importer, no plug-ins": ("109", 30, lone_modules),
     f"kernels with more than {MAX_PARAMETERS} parameters": ("71", 8, long_kernels),
 }

@@ -29,7 +29,7 @@ from choque.narrow import NarrowPhase, Shapes, collide
 from choque.narrow.convex.cores import cores_of_shapes
 from choque.narrow.convex.probe import CONTACT, DEPTH, VERDICT, probe_pairs
 from choque.narrow.shapes import CONVEX
-from choque.theses.kdop.body_points import BodyPoints
+from choque.theses.kdop import BodyPoints
 
 TURNS = 5
 OVERLAPS = 3.0

@@ -13,7 +13,7 @@ import numpy as np
 
 import choque
 from choque.lab.style import COLOURS, SETTINGS
-from choque.theses.kdop.body_points import BodyPoints
+from choque.theses.kdop import BodyPoints
 
 # %%
 # Three thousand long solids in all directions. Their points are stored once for all bodies.

@@ -13,6 +13,7 @@ pytest.importorskip("viser", reason="viser, of the extra 'view', is not installe
 
 import choque
 from choque.errors import InvalidInput
+from choque.lab import phantoms
 from choque.studio.drawing import draw_picture, kind_of_things
 from choque.studio.page.atoms import NeighborsView
 from choque.studio.page.clearance import ClearanceView
@@ -22,7 +23,6 @@ from choque.studio.page.studio import Studio
 from choque.studio.page.surfaces import MeshesView, ring
 from choque.studio.palette import FREE, GLOW
 from choque.studio.request import PictureRequest
-from choque.volumes import phantoms
 
 
 @pytest.fixture

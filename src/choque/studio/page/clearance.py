@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput
+from choque.lab import phantoms
 from choque.meshes import Mesh, clearance, collide, penetration
 from choque.studio.page.page import Page
 from choque.studio.page.surfaces import IN_SCAN, MAX_FACES, MeshesView, turn_of
@@ -21,7 +22,7 @@ from choque.studio.viewpoint import Viewpoint
 from choque.studio.volumes.look import COLORS
 from choque.studio.volumes.source import open_source
 from choque.studio.volumes.stage import VolumeStage
-from choque.volumes import Volume, phantoms
+from choque.volumes import Volume
 
 BANDS = 10
 """Colours for clearances from 0 to the reach of the colours; one more for what is inside, one for what is farther."""

@@ -15,6 +15,7 @@ from choque._core.lazy import exporting
 
 if TYPE_CHECKING:
     from choque.theses.kinetic import labels, scenes, shapes
+    from choque.theses.kinetic.base import Simulation, Statistics
     from choque.theses.kinetic.model import Model
     from choque.theses.kinetic.selector import recommend
     from choque.theses.kinetic.simulation import create_simulation
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ContactSpan",
     "Model",
+    "Simulation",
     "SortedList",
+    "Statistics",
     "contacts",
     "create_simulation",
     "labels",
@@ -37,6 +40,7 @@ __getattr__, __dir__ = exporting(
     __name__,
     __all__,
     {
+        ".base": "Simulation Statistics",
         ".model": "Model",
         ".selector": "recommend",
         ".simulation": "create_simulation",
