@@ -124,7 +124,7 @@ class Rounding(NamedTuple):
 
 def choose_rounding(*sets: Boxes) -> Rounding | None:
     """Return a rounding that keeps the sizes of float64 boxes, by a sample of each set; None if there is none."""
-    samples = [even_sample(boxes) for boxes in sets]
+    samples = [even_sample(boxes, 128) for boxes in sets]
     lower, upper = (np.concatenate([getattr(one, side) for one in samples]) for side in ("lower", "upper"))
     is_finite = np.isfinite(lower).all(axis=1) & np.isfinite(upper).all(axis=1)
     lower, upper = lower[is_finite], upper[is_finite]
@@ -141,22 +141,18 @@ def choose_rounding(*sets: Boxes) -> Rounding | None:
         scale[:] = np.ldexp(1.0, min(-exponent, 1000))
     rounding = Rounding(middle, scale)
     edge = (upper - lower) * scale[: low.size]
-    narrow = _rounded(lower, upper, rounding, 1)[0].astype(np.float64)
+    narrow = rounded_records(lower, upper, rounding, 1)[0].astype(np.float64)
     is_kept = np.abs(narrow[:, 3:] - narrow[:, :3])[:, : low.size] - edge
     return rounding if (np.abs(is_kept) <= edge / 4).all(axis=1).mean() > 0.9 else None
 
 
-def even_sample(boxes: Boxes, size: int = 1_024) -> Boxes:
+def even_sample(boxes: Boxes, size: int) -> Boxes:
     """Return about ``size`` of the boxes, spread evenly over their rows."""
     return boxes.take(np.arange(0, len(boxes), max(1, len(boxes) // size)))
 
 
-def rounded_records(boxes: Boxes, rounding: Rounding, thread_count: int) -> tuple[Floats, bool]:
+def rounded_records(lower: Floats, upper: Floats, rounding: Rounding, thread_count: int) -> tuple[Floats, bool]:
     """Return the (n, 6) float32 records of closed boxes, and whether different bounds are still different."""
-    return _rounded(boxes.lower, boxes.upper, rounding, thread_count)
-
-
-def _rounded(lower: Floats, upper: Floats, rounding: Rounding, thread_count: int) -> tuple[Floats, bool]:
     records: Floats = memory.empty((len(lower), 6), np.float32)
     shares = ranges(len(lower), streams(thread_count, len(lower)))
     is_exact = np.ones(len(shares), np.bool_)

@@ -208,7 +208,9 @@ def _order(records: Floats, thread_count: int) -> NDArray[np.uint32]:
 def _join_rounded(task: Task, rounding: Rounding) -> Pairs:
     """Return the pairs of float64 boxes by rows of float32 ones; what rounding leaves open is decided by the boxes."""
     count = task.thread_count
-    (a, a_is_same), (b, b_is_same) = (rounded_records(side, rounding, count) for side in (task.a, task.b))
+    (a, a_is_same), (b, b_is_same) = (
+        rounded_records(side.lower, side.upper, rounding, count) for side in (task.a, task.b)
+    )
     a_is_indexed, is_exact = len(a) <= len(b), task.closed and a_is_same and b_is_same
     sink = Sink(len(a) + len(b), count, task.keeper if is_exact else _Decided(task, a_is_indexed))
     indexed, asked = (a, b) if a_is_indexed else (b, a)
