@@ -2,9 +2,12 @@
 
     python benchmarks/dynamics.py spheres 5000
     python benchmarks/dynamics.py pyramid 100 --threads 2
-    python benchmarks/dynamics.py boxes 2000 --engines rapier3d pybullet
+    python benchmarks/dynamics.py boxes 2000 --engines rapier3d pybullet mujoco
+    python benchmarks/dynamics.py bowl 100000 --engines choque --settle 0
 
-Scenes: ``spheres`` and ``boxes`` fall together in an open box, ``pyramid`` is a wall of boxes with N in the lowest row.
+Scenes: ``spheres``, ``boxes`` and ``mixed`` (spheres, capsules, boxes and octahedra in turn) fall together in an open
+box, ``bowl`` are spheres over four slopes, ``pyramid`` is a wall of boxes with N in the lowest row. The engine
+``choque`` is ours once more, with two threads.
 Unit bodies, gravity 9.81, steps of 1/60 s, friction 0.5, no rebound, no sleep; every engine with its own settings.
 Beside the times: how far bodies moved in the second after, and the mean overlap of ours. An engine that is not
 installed is left out. Times are medians of chunks of steps, by the clock and of the processor; the machine may be
@@ -23,17 +26,31 @@ import numpy as np
 
 import choque
 
+Triple = tuple[float, float, float]
+
 
 class Scene(NamedTuple):
-    """Unit bodies of one shape, and static boxes by their centres and half edges; y is up."""
+    """Unit bodies, and static boxes by their centres and half edges, which may be turned; y is up."""
 
     position: np.ndarray
     turn: np.ndarray
     shape: str
-    walls: list[tuple[tuple[float, float, float], tuple[float, float, float]]]
+    """``sphere``, ``box``, or ``mixed``: sphere, capsule, box and octahedron in turn."""
+    walls: list[tuple[Triple, Triple]]
+    slopes: list[Triple] | None = None
+    """Rotation vectors of the walls."""
+
+    def kinds(self) -> np.ndarray:
+        """0 for spheres, 1 for capsules, 2 for boxes, 3 for octahedra."""
+        number = np.arange(len(self.position))
+        return number % 4 if self.shape == "mixed" else 0 * number + 2 * (self.shape == "box")
 
 
-def _walls(side: float, top: float) -> list[tuple[tuple[float, float, float], tuple[float, float, float]]]:
+EDGE = {"sphere": 1.0, "box": 1.0, "mixed": 0.9}
+"""Edges of boxes; spheres have a radius of 0.5, capsules of 0.35 and a length of 0.6, octahedra a width of 1.2."""
+
+
+def _walls(side: float, top: float) -> list[tuple[Triple, Triple]]:
     middle, half = side / 2, side / 2 + 2
     return [
         ((middle, -1.0, middle), (half, 1.0, half)),
@@ -47,12 +64,23 @@ def _walls(side: float, top: float) -> list[tuple[tuple[float, float, float], tu
 def pile(count: int, shape: str) -> Scene:
     """Spheres with gaps of 5 %, or boxes with gaps of 25 % and a little tilt, over the floor of an open box."""
     random = np.random.default_rng(3)
-    gap, side = (1.05 if shape == "sphere" else 1.25), int(np.ceil(count ** (1 / 3)))
+    gap, side = {"sphere": 1.05, "box": 1.25, "mixed": 1.4}[shape], int(np.ceil(count ** (1 / 3)))
     place = np.arange(count)
     cells = np.stack((place % side, place // side**2, place // side % side), axis=1)
     position = (cells + 0.5) * gap + random.uniform(-0.02, 0.02, (count, 3)) + [0, 0.02, 0]
-    turn = random.uniform(-0.15, 0.15, (count, 3)) * (shape == "box")
+    turn = random.uniform(-0.15, 0.15, (count, 3)) * {"sphere": 0.0, "box": 1.0, "mixed": 10.0}[shape]
     return Scene(position, turn, shape, _walls(side * gap + 0.05, float(position[:, 1].max()) + 4))
+
+
+def bowl(count: int) -> Scene:
+    """Spheres over four slopes that meet in a point."""
+    falling = pile(count, "sphere")
+    reach = float(np.ptp(falling.position[:, 0])) + 8.0
+    position = falling.position - falling.position.mean(axis=0)
+    position[:, 1] += reach * 0.6 - position[:, 1].min()
+    sides, tilt = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)], np.pi / 6
+    walls = [((x * reach / 2, reach * 0.23, z * reach / 2), (reach, 0.5, reach)) for x, z in sides]
+    return Scene(position, falling.turn, "sphere", walls, [(-z * tilt, 0.0, x * tilt) for x, z in sides])
 
 
 def pyramid(base: int) -> Scene:
@@ -62,7 +90,13 @@ def pyramid(base: int) -> Scene:
     return Scene(np.array(position), np.zeros((len(position), 3)), "box", floor)
 
 
-SCENES = {"spheres": lambda n: pile(n, "sphere"), "boxes": lambda n: pile(n, "box"), "pyramid": pyramid}
+SCENES = {
+    "spheres": lambda n: pile(n, "sphere"),
+    "boxes": lambda n: pile(n, "box"),
+    "mixed": lambda n: pile(n, "mixed"),
+    "bowl": bowl,
+    "pyramid": pyramid,
+}
 
 
 def rotations(turn: np.ndarray) -> np.ndarray:
@@ -82,19 +116,25 @@ class Ours:
         world = self.world = choque.World(
             response="soft-step", response_options={"sleep": False}, gravity=(0, -9.81, 0), threads=threads
         )
-        for center, half in scene.walls:
-            world.add_boxes([center], [2 * np.array(half)], static=True, friction=0.5)
-        if scene.shape == "sphere":
-            world.add_spheres(scene.position, 0.5, friction=0.5)
-        else:
-            world.add_boxes(scene.position, 1.0, friction=0.5, rotation=rotations(scene.turn))
-        self.static = len(scene.walls)
+        for row, (center, half) in enumerate(scene.walls):
+            turn = rotations(np.array([scene.slopes[row] if scene.slopes else (0, 0, 0)], float))
+            world.add_boxes([center], [2 * np.array(half)], static=True, friction=0.5, rotation=turn)
+        kinds, turns, octahedron = scene.kinds(), rotations(scene.turn), choque.narrow.Hulls.solids("octahedron")
+        add = {
+            0: lambda place, turn: world.add_spheres(place, 0.5, friction=0.5, rotation=turn),
+            1: lambda place, turn: world.add_capsules(place, 0.35, 0.6, friction=0.5, rotation=turn),
+            2: lambda place, turn: world.add_boxes(place, EDGE[scene.shape], friction=0.5, rotation=turn),
+            3: lambda place, turn: world.add_hulls(octahedron, place, 0.6, friction=0.5, rotation=turn),
+        }
+        for kind in np.unique(kinds).tolist():
+            add[kind](scene.position[kinds == kind], turns[kinds == kind])
+        self.order = np.argsort(np.argsort(kinds, kind="stable")) + len(scene.walls)
 
     def step(self) -> None:
         self.report = self.world.step(1 / 60)
 
     def positions(self) -> np.ndarray:
-        return self.world.bodies.position[self.static :].copy()
+        return self.world.bodies.position[self.order].copy()
 
 
 class Rapier:
@@ -107,16 +147,25 @@ class Rapier:
         world = self.world = rapier3d.PhysicsWorld(gravity=(0, -9.81, 0))
         world.integration_parameters.dt = 1 / 60
         world.set_num_threads(threads)
-        for center, half in scene.walls:
-            world.add_collider(rapier3d.Collider.cuboid(*half).translation(center).friction(0.5))
-        is_ball = scene.shape == "sphere"
-        shape, size = (rapier3d.Collider.ball, (0.5,)) if is_ball else (rapier3d.Collider.cuboid, (0.5, 0.5, 0.5))
+        made = rapier3d.Collider
+        for row, (center, half) in enumerate(scene.walls):
+            turn = tuple(scene.slopes[row]) if scene.slopes else (0.0, 0.0, 0.0)
+            world.add_collider(made.cuboid(*half).translation(center).rotation(turn).friction(0.5))
+        half, tips = EDGE[scene.shape] / 2, [tuple(tip) for tip in np.concatenate((np.eye(3), -np.eye(3))) * 0.6]
+        shapes = (
+            lambda: made.ball(0.5),
+            lambda: made.capsule_z(0.3, 0.35),
+            lambda: made.cuboid(half, half, half),
+            lambda: made.convex_hull(tips),
+        )
         self.handles = [
             world.add_body(
                 rapier3d.RigidBody.dynamic(translation=tuple(place), rotation=tuple(turn)).can_sleep(False),
-                colliders=[shape(*size).friction(0.5).restitution(0.0)],
+                colliders=[shapes[kind]().mass(1.0).friction(0.5).restitution(0.0)],
             )
-            for place, turn in zip(scene.position.tolist(), scene.turn.tolist(), strict=True)
+            for place, turn, kind in zip(
+                scene.position.tolist(), scene.turn.tolist(), scene.kinds().tolist(), strict=True
+            )
         ]
         self.step = world.step
 
@@ -131,8 +180,8 @@ class Bullet:
         import pybullet
 
         self.name, self.engine = "pybullet, 1", pybullet
-        if threads != 1:
-            raise ImportError("its wheels have one thread")
+        if threads != 1 or scene.slopes or scene.shape == "mixed":
+            raise ImportError("its wheels have one thread, and this script gives it spheres and boxes only")
         pybullet.connect(pybullet.DIRECT)
         pybullet.setGravity(0, -9.81, 0)
         pybullet.setTimeStep(1 / 60)
@@ -157,7 +206,43 @@ class Bullet:
         return np.array([self.engine.getBasePositionAndOrientation(body)[0] for body in self.bodies])
 
 
-ENGINES = {"rapier3d": Rapier, "pybullet": Bullet}
+class Mujoco:
+    """mujoco, by conjugate gradients: Newton's method takes far longer for thousands of free bodies."""
+
+    def __init__(self, scene: Scene, threads: int) -> None:
+        import mujoco
+
+        self.name = "mujoco, 1"
+        if threads != 1 or scene.slopes or scene.shape == "mixed":
+            raise ImportError("this script gives it one thread, spheres and boxes only")
+        shape = 'type="sphere" size="0.5"' if scene.shape == "sphere" else 'type="box" size="0.5 0.5 0.5"'
+        walls = [f'<geom type="box" pos="{_words(at)}" size="{_words(half)}"/>' for at, half in scene.walls]
+        bodies = [
+            f'<body pos="{_words(at)}" axisangle="{_words(_axis(turn))}"><freejoint/><geom {shape} mass="1"/></body>'
+            for at, turn in zip(scene.position.tolist(), scene.turn, strict=True)
+        ]
+        model = mujoco.MjModel.from_xml_string(
+            '<mujoco><compiler angle="radian"/><option timestep="0.0166666667" solver="CG" gravity="0 -9.81 0"/>'
+            '<size memory="2G"/><default><geom friction="0.5 0 0" condim="3"/></default>'
+            f"<worldbody>{''.join(walls)}{''.join(bodies)}</worldbody></mujoco>"
+        )
+        self.data = mujoco.MjData(model)
+        self.step = lambda: mujoco.mj_step(model, self.data)
+
+    def positions(self) -> np.ndarray:
+        return self.data.xpos[1:].copy()
+
+
+def _words(numbers: Any) -> str:
+    return " ".join(f"{number:.9g}" for number in numbers)
+
+
+def _axis(turn: np.ndarray) -> tuple[float, ...]:
+    angle = float(np.linalg.norm(turn))
+    return (*(turn / angle), angle) if angle > 0 else (0.0, 0.0, 1.0, 0.0)
+
+
+ENGINES = {"rapier3d": Rapier, "pybullet": Bullet, "mujoco": Mujoco, "choque": lambda scene, _: Ours(scene, 2)}
 
 
 def warm_up(shape: str) -> None:

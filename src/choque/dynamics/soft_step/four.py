@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import numpy as np
 from llvmlite import ir
 
 from choque._core.kernel import forceinline
-from choque._core.lane_code import I32, Code, Pointer
+from choque._core.lane_code import I32, I64, Array, Code, Int, Pointer, Real, operation
 from choque._core.types import Integer
 
 V, W, MOVED, TURNED, SCALE = 0, 4, 8, 12, 15
@@ -31,6 +32,31 @@ def are_apart(a: Integer, b: Integer, c: Integer, d: Integer, moving: Integer) -
     alike: bool = (a < moving) == (c < moving) and (b < moving) == (d < moving)
     shares = a == d or b == c or (a == c and a < moving) or (b == d and b < moving)
     return alike and not shares
+
+
+def _begin(code: Code, speed: Pointer, given: Pointer, pull: Pointer, row: Any, h: Any, is_later: Any) -> None:
+    builder, at, eight = code.builder, code.times(row, 16), ir.VectorType(speed.element, 8)
+    four, none = ir.VectorType(speed.element, 4), ir.Constant(eight, [0.0] * 8)
+    now, known, last = (code.load(*where, eight) for where in ((speed, at), (given, at), (given, code.plus(at, 8))))
+    so_far = builder.select(
+        builder.icmp_signed(">", is_later, I64(0)), builder.fadd(known, builder.fsub(now, last)), none
+    )
+    pulls = code.load(pull, code.times(row, 4), four)
+    pulls = code.shuffle(pulls, ir.Constant(four, [0.0] * 4), list(range(8)))
+    steps = builder.insert_element(none, h, I32(0))
+    after = builder.fadd(builder.fadd(now, so_far), builder.fmul(code.shuffle(steps, steps, [0] * 8), pulls))
+    code.store(so_far, given, at)
+    code.store(after, given, code.plus(at, 8))
+    code.store(after, speed, at)
+
+
+@operation(_begin)
+def begin_row(speed: Array, given: Array, pull: Array, row: Int, h: Real, is_later: Int) -> None:
+    """Begin a sub-step of a body: its acceleration for ``h`` seconds, and all impulses of the sub-steps before."""
+    so_far = given[row, :8] + (speed[row, :8] - given[row, 8:]) if is_later else np.zeros(8)
+    speed[row, :8] += so_far
+    speed[row, :4] += h * pull[row]
+    given[row, :8], given[row, 8:] = so_far, speed[row, :8]
 
 
 class Four:

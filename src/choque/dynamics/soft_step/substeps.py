@@ -17,7 +17,7 @@ from choque._core.kernel import kernel
 from choque._core.threads import block_supply, run
 from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import SolverBodies
-from choque.dynamics.soft_step.four import MOVED, V
+from choque.dynamics.soft_step.four import MOVED, V, begin_row
 from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, solve_manifolds, warm_manifolds
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
@@ -156,17 +156,8 @@ def _run_manifolds(
 @kernel
 def _begin(moving: Integer, bodies: SolverBodies, awake: NDArray[np.uint8], h: float, is_first: bool) -> None:
     """Begin a sub-step: the accelerations, and all impulses that acted in the sub-steps before."""
-    speed, given, pull = bodies.speed, bodies.given, bodies.pull
     for row in range(moving):
-        for part in range(8):
-            so_far = 0.0 if is_first else given[row, part] + speed[row, part] - given[row, 8 + part]
-            given[row, part] = so_far
-            speed[row, part] += so_far
-        if awake[row]:
-            for axis in range(3):
-                speed[row, V + axis] += h * pull[row, axis]
-        for part in range(8):
-            given[row, 8 + part] = speed[row, part]
+        begin_row(bodies.speed, bodies.given, bodies.pull, row, h if awake[row] else 0.0, not is_first)
 
 
 @kernel
