@@ -152,6 +152,17 @@ def test_bodies_that_start_inside_each_other_are_pushed_out_without_an_explosion
     assert world.bodies.position[1:, 1].min() > 0.4
 
 
+def test_a_million_bodies_in_one_point_are_refused_and_the_world_stays_as_it_was() -> None:
+    world = choque.World(gravity=(0, -9.81, 0))
+    world.add_spheres([[0, 5, 0]])
+    with pytest.raises(InvalidInput, match=r"1,000,000 bodies are in one place.*Spread them"):
+        world.add_spheres(np.full((1_000_000, 3), [0.0, 5.0, 0.0]))
+    assert len(world) == 1
+    world.add_spheres(np.full((2_000, 3), [0.0, 5.0, 0.0]), mask=2)  # which do not meet each other
+    world.add_spheres(np.random.default_rng(0).uniform(0, 40, (20_000, 3)))
+    assert len(world) == 22_001
+
+
 @pytest.mark.parametrize("heavy", [1e2, 1e6])
 def test_a_body_of_any_mass_on_a_light_one_stays_slow(heavy: float) -> None:
     world = choque.World(gravity=(0, -9.81, 0), response_options={"sleep": False})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check, memory
-from choque._core.pair_keys import unpack_pairs
+from choque._core.pair_keys import EVERY_GROUP, unpack_pairs
 from choque._core.threads import over_ranges, ranges, resolve_count, run
 from choque._core.types import Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
@@ -44,6 +44,9 @@ RECYCLED = 0.05
 
 LIGHTEST, HEAVIEST = 1e-30, 1e30
 """Limits of masses and moments of inertia."""
+
+CROWD = 1_000
+"""Bodies that may be in one place: each overlaps all others."""
 
 SHARED_PAIRS = 4_000
 """Pairs, or contacts, from which threads share a pass over them."""
@@ -123,13 +126,23 @@ class SoftStep(Response):
     # What a world asks
 
     def check(self, bodies: State) -> None:
-        """Raise `InvalidInput` for masses and moments of inertia that rows in float32 cannot hold."""
+        """Raise `InvalidInput` for masses that rows in float32 cannot hold, and for a crowd of bodies in one place."""
         for name in ("mass", "inertia"):
             given = getattr(bodies, name)[~bodies.static]
             if given.size and not (given.min() >= LIGHTEST and given.max() <= HEAVIEST):
                 raise InvalidInput(
                     f"The response 'soft-step' takes a mass and moments of inertia from {LIGHTEST:g} to {HEAVIEST:g}; "
                     f"{name} goes from {given.min():g} to {given.max():g}. Choose other units."
+                )
+        free = ~(bodies.static | bodies.sensor) & (bodies.mask == EVERY_GROUP)
+        if np.count_nonzero(free) > CROWD:
+            thin = self._thin(bodies)[free]
+            width = 2 * float(np.median(thin))
+            most = _most_together(bodies.position[free][2 * thin >= width], width)
+            if most > CROWD:
+                raise InvalidInput(
+                    f"{most:,} bodies are in one place, their centres less than {width:g} apart; the response "
+                    f"'soft-step' pushes {CROWD:,} apart at most. Spread them, or give them masks."
                 )
 
     def skin(self, bodies: State) -> tuple[Floats, Floats]:
@@ -419,6 +432,13 @@ def _share(kernel: Any, total: int, thread_count: int, *arguments: Any) -> None:
         return
     shares = ranges(total, thread_count if total >= SHARED_PAIRS else 1)
     run(lambda part: kernel(*shares[part], *arguments), len(shares))
+
+
+def _most_together(position: Floats, width: float) -> int:
+    """Return the greatest number of points in one cell of a grid, O(n); cells that share a number may add to it."""
+    cells = np.floor(position.astype(np.float64) / width).astype(np.int64)
+    keys = (cells @ np.array([73_856_093, 19_349_663, 83_492_791])) & 0xFFFFF
+    return int(np.bincount(keys, minlength=1).max())
 
 
 def _damp(bodies: State, dt: float) -> None:
