@@ -13,9 +13,11 @@ from choque._core.progress import Line
 from choque.errors import InvalidInput
 from choque.studio.page import page as page_module
 from choque.studio.page.history import MAX_KEPT, History
+from choque.studio.page.overlays import MAX_FORCE_LENGTH, OVERLAYS, Options
 from choque.studio.page.run_panels import MEASURES
 from choque.studio.page.studio import Studio
 from choque.studio.page.world import WorldView
+from choque.studio.palette import FREE, ISLANDS
 from choque.world import Run, World
 
 
@@ -183,3 +185,26 @@ def test_two_methods_agree_on_bodies_that_rest() -> None:
         assert not run.comparison.pairs_differ
         touched += run.comparison.contacts[0]
     assert touched
+
+
+def test_islands_have_colours_sleepers_are_dark_and_normals_show_forces(shared_studio: Studio) -> None:
+    world = World("brute", gravity=(0, -10, 0))
+    world.add_spheres([[0, 0.5, 0], [0.99, 0.5, 0], [5, 0.5, 0]], 0.5, mass=[2.0, 2.0, 3.0])
+    world.add_ground()
+    view = WorldView(world)
+    shared_studio.open(view)
+    shared_studio.ask(lambda: [view.history.step() for _ in range(10)])
+    shared_studio.ask(lambda: view.set_coloring("islands"))
+    colors = shared_studio.ask(lambda: view._colors(view.look()))
+    assert (colors[0] == colors[1]).all()
+    assert tuple(colors[0]) in set(map(tuple, ISLANDS.tolist()))
+    assert tuple(colors[2]) == FREE
+    drawing = shared_studio.ask(lambda: OVERLAYS["contacts"].draw(view.look(), Options()))
+    lengths = np.linalg.norm(np.diff(drawing.lines, axis=1), axis=2).ravel()
+    assert "a force of 30" in drawing.note
+    assert lengths.max() == pytest.approx(MAX_FORCE_LENGTH * 0.5, rel=0.01)
+    shared_studio.ask(lambda: [view.history.step() for _ in range(120)])
+    assert view.run.world.asleep.any()
+    dark = shared_studio.ask(lambda: view._colors(view.look()))
+    assert dark[2].sum() < 0.75 * colors[2].sum()
+    shared_studio.open(None)

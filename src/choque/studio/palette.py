@@ -32,6 +32,17 @@ SPARK: Rgb = (255, 214, 140)
 FREE: Rgb = (86, 126, 178)
 """What touches nothing: cool where collisions are warm, which also those who cannot tell red from green see."""
 
+ISLANDS = np.array(
+    [(214, 122, 92), (122, 182, 112), (176, 128, 200), (222, 186, 96), (92, 178, 182), (206, 116, 154), (150, 162, 84)],
+    np.uint8,
+)
+"""(7, 3) the colours of islands, told apart beside `FREE`; a prime number of them, as islands are often in rows."""
+
+ASLEEP: Rgb = (34, 40, 54)
+"""What the colours of sleeping bodies are dimmed to, by `DIMMED`."""
+
+DIMMED = 0.5
+
 STATIC: Rgb = (110, 116, 128)
 PICKED: Rgb = (255, 235, 60)
 

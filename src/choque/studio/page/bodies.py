@@ -14,7 +14,7 @@ from choque.record import BodyTable, Poses
 from choque.studio import meshes
 from choque.studio.meshes import TILE_THICKNESS, Mesh
 from choque.studio.page.findings import Findings
-from choque.studio.palette import FREE, GLOW, STATIC, Colors, quiet
+from choque.studio.palette import FREE, GLOW, ISLANDS, STATIC, Colors, quiet
 from choque.studio.stage.quaternions import quaternions
 from choque.studio.surroundings import Surroundings
 
@@ -63,11 +63,20 @@ def candidate_colors(findings: Findings) -> Colors:
     return _static_grey(findings, _scaled(count / max(int(count.max(initial=0)), 1)))
 
 
+def island_colors(findings: Findings) -> Colors:
+    """Colour by island: bodies that touch, directly or through others, have one colour; those alone are blue."""
+    names, place, count = np.unique(findings.islands, return_inverse=True, return_counts=True)
+    hues = ISLANDS[names % len(ISLANDS)]
+    hues[count == 1] = FREE
+    return _static_grey(findings, hues[place])
+
+
 COLORINGS: dict[str, tuple[Callable[[Findings], Colors], str]] = {
-    "collisions": (scene_colors, "Quiet colours; what just collided glows, and fades."),
+    "collisions": (scene_colors, "Quiet colours; what just collided glows, and fades; what sleeps is dark."),
     "scene": (file_colors, "The colours of the scene, as they are."),
     "speed": (speed_colors, "Blue is slow, red is fast; static bodies are grey."),
     "contact": (contact_colors, "Orange bodies touch another one, blue ones do not; static bodies are grey."),
+    "islands": (island_colors, "Bodies that touch, also through others, have one colour; those alone are blue."),
     "candidates": (candidate_colors, "Blue has few candidates, red has many; static bodies are grey."),
 }
 """Each colouring by name, with its description."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import threads
+from choque._core.parts import parts_of
 from choque.bounds import Bounds
-from choque.narrow import Hulls
+from choque.narrow import Contacts, Hulls
 from choque.narrow.hulls import Hull
+from choque.narrow.pair import MAX_POINTS
 from choque.record import BodyTable, Poses
-from choque.world import Bodies
+from choque.world import Bodies, World
 from choque.world.bounds import find_bounds
 from choque.world.detection import Detected, Detection
 
@@ -27,11 +30,14 @@ class Findings:
         Bodies in the poses of the frame.
     detection
         Finds candidates and contacts; keeps its state from frame to frame.
+    world
+        The world of the bodies, which knows forces, islands and sleep; None for bodies without one.
     """
 
-    def __init__(self, bodies: Bodies, detection: Detection) -> None:
+    def __init__(self, bodies: Bodies, detection: Detection, world: World | None = None) -> None:
         self.bodies = bodies
         self.detection = detection
+        self._world = world
         self._bounds: dict[str, Bounds] = {}
 
     @property
@@ -61,6 +67,32 @@ class Findings:
         """(n,) speed of each body [units/s]."""
         found: NDArray[np.float64] = np.linalg.norm(self.bodies.velocity.astype(np.float64), axis=1)
         return found
+
+    @cached_property
+    def asleep(self) -> NDArray[np.bool_]:
+        """(n,) which bodies sleep."""
+        return np.zeros(len(self.bodies), np.bool_) if self._world is None else self._world.asleep
+
+    @cached_property
+    def islands(self) -> NDArray[np.integer]:
+        """(n,) the island of each body that is not static: of the solver if it has islands, else by contacts."""
+        found = None if self._world is None else self._world.response.islands(self.bodies)
+        if found is not None:
+            return found
+        pairs = self.detected.contacts.pairs
+        pairs = pairs[~self.bodies.static[pairs].any(axis=1)].astype(np.int64)
+        return parts_of(pairs[:, [0, 1, 1]], len(self.bodies))
+
+    @cached_property
+    def pressed(self) -> tuple[Contacts, NDArray[np.float64]]:
+        """Contacts by rows, and the normal force at each of their points (m, 4); NaN where forces are not known."""
+        if self._world is not None:
+            contacts = self._world.contacts()
+            rows = np.searchsorted(self.bodies.ids, contacts.pairs).clip(max=len(self.bodies) - 1).astype(np.int32)
+            if len(contacts) and (self.bodies.ids[rows] == contacts.pairs).all():  # none was removed since
+                return replace(contacts, pairs=rows), self._world.forces()
+        contacts = self.detected.contacts
+        return contacts, np.full((len(contacts), MAX_POINTS), np.nan)
 
     @cached_property
     def is_bounded(self) -> NDArray[np.bool_]:

@@ -125,7 +125,8 @@ FADES_FROM, FADES_TO, FADED = 1.0, 1.9, 0.85
 
 SLAB_NAMES = ("14-dop", "18-dop", "26-dop")
 NORMAL_LENGTH = 1.5
-"""Length of the normal of a contact, in radii of the smaller body."""
+MAX_FORCE_LENGTH = 4.0
+"""Length of the normal of a contact, in radii of the smaller body; of the greatest force, in radii of a typical one."""
 
 
 @dataclass
@@ -218,14 +219,24 @@ def _pairs(findings: Findings, options: Options) -> Drawing:
 
 
 def _contacts(findings: Findings, options: Options) -> Drawing:  # noqa: ARG001
-    contacts = findings.detected.contacts
-    shown, note = _among(len(contacts), "contacts", MAX_LINES // 3)
-    spheres = findings.bounds("sphere")
-    reach = np.minimum(*spheres.radius[contacts.pairs[shown]].T) * NORMAL_LENGTH
-    start = contacts.point[shown]
-    end = start + contacts.normal[shown] * reach[:, None]
+    """Draw the points of contacts with normals, as long as the square roots of their forces where these are known."""
+    contacts, forces = findings.pressed
+    is_known = len(contacts) > 0 and bool(np.isfinite(forces[:, 0]).all())
+    counts = contacts.point_count if is_known else np.ones(len(contacts), np.int64)
+    which, point = np.nonzero(np.arange(forces.shape[1]) < counts[:, np.newaxis])
+    shown, note = _among(len(which), "points of contact" if is_known else "contacts", MAX_LINES // 3)
+    which, point = which[shown], point[shown]
+    reach = np.minimum(*findings.bounds("sphere").radius[contacts.pairs[which]].T)
+    length = NORMAL_LENGTH * reach
+    if is_known:
+        force = forces[which, point]
+        greatest = float(force.max(initial=0.0))
+        length = MAX_FORCE_LENGTH * float(np.median(reach)) * np.sqrt(force / max(greatest, 1e-300))
+        note = f"{note} The longest normal is a force of {greatest:.4g}."
+    start = contacts.points[which, point].astype(np.float64)
+    end = start + contacts.normal[which] * length[:, np.newaxis]
     # A small cross marks the point where the normal starts.
-    arm = 0.12 * reach[:, None]
+    arm = 0.12 * reach[:, np.newaxis]
     cross = [np.stack((start - arm * axis, start + arm * axis), axis=1) for axis in np.eye(3)]
     lines = np.concatenate((np.stack((start, end), axis=1), *cross))
     return Drawing(lines.astype(np.float32), note=note)
@@ -246,7 +257,7 @@ OVERLAYS: dict[str, Overlay] = {
     "areas": Overlay("G", (255, 150, 200), "Areas", "Areas of interest", _areas),
     "structure": Overlay("T", (255, 176, 59), "Cells, tree", "Cells or tree of the method", _structure),
     "pairs": Overlay("J", (90, 200, 255), "Candidates", "Candidate pairs", _pairs, is_inside=True),
-    "contacts": Overlay("N", (255, 70, 70), "Contacts", "Contacts with normals", _contacts, is_inside=True),
+    "contacts": Overlay("N", (255, 70, 70), "Contacts", "Contacts with normals and forces", _contacts, is_inside=True),
     "sweep": Overlay("X", (150, 255, 150), "Sweep axis", "Sweep axis, and the interval of each body on it", _sweep),
 }
 """Each overlay by name; I and O have the keys and colours of the Fingsics engine."""

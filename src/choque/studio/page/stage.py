@@ -25,7 +25,7 @@ from choque.studio.page.overlays import LINE_WIDTH, OVERLAYS, SLAB_NAMES, Option
 from choque.studio.page.page import Page, one_of
 from choque.studio.page.still import Lines, bodies_image
 from choque.studio.page.view import View
-from choque.studio.palette import PICKED, quiet
+from choque.studio.palette import ASLEEP, DIMMED, PICKED, blended, quiet
 from choque.studio.png import png_bytes
 from choque.studio.viewpoint import Viewpoint
 from choque.world import Bodies
@@ -96,6 +96,9 @@ SEE_ALL = "show all"
 
 GLOWING = "collisions"
 """The colouring in which what just collided glows."""
+
+DIMMING = (GLOWING, "islands")
+"""The colourings in which sleeping bodies are dark."""
 
 FRAMES_A_SECOND = 30.0
 """Maximum number of pictures that are sent per second."""
@@ -337,6 +340,8 @@ class BodiesView(View):
             color = self.glow.colors(self._quiet)
         else:
             color = COLORINGS[self.coloring][0](findings)
+        if self.coloring in DIMMING and findings.asleep.any():
+            color = blended(color, ASLEEP, DIMMED * findings.asleep)
         if (row := self._picked_row(findings)) is not None:
             color = color.copy()
             color[row] = PICKED

@@ -15,7 +15,6 @@ from choque.studio.page.bodies import SEE_THROUGH
 from choque.studio.page.wires import Segments
 from choque.studio.stage.camera import around_moving, camera_at
 from choque.studio.stage.raster import RasterStage
-from choque.studio.stage.stage import WorldStage
 from choque.studio.viewpoint import Viewpoint
 
 
@@ -46,18 +45,12 @@ def bodies_image(
         place = (float(target[0]), float(target[1]), float(target[2]))
     else:
         camera, place = around_moving(cast, poses, viewpoint, size)
-    with (
-        _transparent_stage(camera, size, place)
-        if is_see_through
-        else RasterStage(camera, size=size, target=place) as stage
-    ):
+    with RasterStage(camera, size=size, target=place) as stage:
         stage.show(replace(cast, color=color), poses)
         for each in lines:
             stage.add_segments(each.ends, each.color)
-        return stage.picture()
-
-
-def _transparent_stage(camera: Camera, size: tuple[int, int], target: tuple[float, float, float]) -> WorldStage:
-    stage = WorldStage(camera, size=size, target=target)
-    stage.set_opacity(SEE_THROUGH)
-    return stage
+        image = stage.picture()
+        if is_see_through:
+            stage.hide_bodies()
+            image = (SEE_THROUGH * image + (1.0 - SEE_THROUGH) * stage.picture()).astype(np.uint8)
+        return image

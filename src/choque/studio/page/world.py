@@ -166,7 +166,7 @@ class WorldView(BodiesView):
         if self._findings is None or self._findings[0] != key:
             if self._detection is None or self._detection[0] is not world.settings:
                 self._detection = world.settings, Detection(world.settings)
-            self._findings = key, Findings(world.bodies, self._detection[1])
+            self._findings = key, Findings(world.bodies, self._detection[1], world)
         return self._findings[1]
 
     # Commands

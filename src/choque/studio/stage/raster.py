@@ -142,6 +142,12 @@ class RasterStage:
             self._cast, self._hidden, self._color = cast, hidden, cast.color
         self._poses = poses
 
+    def hide_bodies(self) -> None:
+        """Leave out all bodies until the next table is shown; ground, sky and lines stay."""
+        assert self._cast is not None
+        self._round = self._round[:0]
+        self._soup = _make_soup(replace(self._cast, drawn=np.zeros(len(self._cast), np.bool_)), FINEST)
+
     def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
         """Draw boxes as wireframes by their ``corners`` (m, 8, 3): bits 0, 1 and 2 of a corner's number are its sides.
 
