@@ -23,7 +23,7 @@ from choque.studio.stage.camera import VIEW_ANGLE, Follower, directions, framing
 from choque.studio.stage.extents import axis_boxes, oriented_boxes
 from choque.studio.stage.graphics import require_graphics
 from choque.studio.stage.quaternions import angle_and_axis, matrix_of, quaternions
-from choque.studio.stage.stage import WorldStage
+from choque.studio.stage.stage import VtkStage
 from choque.world import World
 
 pytest.importorskip("pyvista")
@@ -315,7 +315,7 @@ def test_png() -> None:
 @settings(max_examples=20, deadline=None)
 def test_a_picture_is_the_mean_of_the_rendered_pixels(factor: int, width: int, height: int, seed: int) -> None:
     """A film of 1280 × 720 spent more time on this than on drawing few bodies."""
-    stage = object.__new__(WorldStage)
+    stage = object.__new__(VtkStage)
     stage._size, stage._smoothing = (width, height), factor
     side = max(width, height) * factor
     square = np.random.default_rng(seed).integers(0, 256, (side, side, 3), np.uint8)

@@ -7,18 +7,12 @@ import sys
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from choque.errors import InvalidInput, MissingExtra, require
-from choque.studio.meshes import Mesh
 
 SKY_TOP, SKY_BOTTOM = "#3a4763", "#0c0f17"
 
 MIN_SIDE, MAX_SIDE = 16, 8192
 """Limits of the sides of a picture [pixels]."""
-
-SHARP_ANGLE = 35.0
-"""Edges between faces that differ by more than this are drawn sharp [degrees]."""
 
 
 def check_size(size: tuple[int, int], smoothing: int = 1, definition: int | None = None) -> None:
@@ -69,18 +63,6 @@ def add_line_layer(plotter: Any) -> Any:
     plotter.render_window.SetNumberOfLayers(2)
     plotter.render_window.AddRenderer(layer)
     return layer
-
-
-def polydata(mesh: Mesh) -> Any:
-    """Return a mesh as VTK's data, with its normals, or with normals that break at its edges."""
-    pyvista = load_pyvista()
-    faces = np.column_stack((np.full(len(mesh.triangles), 3), mesh.triangles.astype(np.int64))).ravel()
-    data = pyvista.PolyData(mesh.points, faces)
-    if mesh.normals is None:
-        return data.compute_normals(split_vertices=True, feature_angle=SHARP_ANGLE)
-    data.point_data["Normals"] = mesh.normals
-    data.point_data.active_normals_name = "Normals"
-    return data
 
 
 def require_graphics() -> None:

@@ -47,19 +47,6 @@ def angle_and_axis(rotation: NDArray[np.floating[Any]]) -> tuple[float, NDArray[
     return 2.0 * float(np.arctan2(length, abs(w))), vector / length
 
 
-def product(left: Quaternions, right: Quaternions) -> Quaternions:
-    """Return the rotations (n, 4) that apply ``right`` first and ``left`` second."""
-    a, b, c, d = left.T
-    w, x, y, z = right
-    parts = (
-        a * w - b * x - c * y - d * z,
-        a * x + b * w + c * z - d * y,
-        a * y - b * z + c * w + d * x,
-        a * z + b * y - c * x + d * w,
-    )
-    return np.stack(parts, axis=1).astype(np.float32)
-
-
 @kernel
 def _fill(rotation: NDArray[np.float32], turn: Quaternions) -> None:
     for row in range(rotation.shape[0]):

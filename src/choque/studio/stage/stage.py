@@ -1,14 +1,12 @@
-"""Off-screen rendering of bodies, with lights and shadows.
+"""Off-screen rendering by VTK, and the parts that bodies are drawn of.
 
-Bodies are drawn as instances: one mesh of unit size for each kind of part, and for every body a position, a rotation, a
-scale and a colour. A capsule is a tube and two caps, so that any proportion is round. Only the poses change from frame
-to frame.
+Bodies are instances: one mesh of unit size for each kind of part, and for every body a position, a rotation, a scale
+and a colour. A capsule is a tube and two caps, so that any proportion is round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +15,12 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, PLANE, SPHERE, TILE
-from choque.record import BodyTable, Poses
+from choque.record import BodyTable
 from choque.scene import Camera
 from choque.studio import meshes
 from choque.studio.meshes import TILE_THICKNESS, Mesh
-from choque.studio.stage.camera import VIEW_ANGLE, directions, extent
-from choque.studio.stage.graphics import add_line_layer, check_size, load_pyvista, make_plotter, polydata
-from choque.studio.stage.quaternions import Quaternions, product, quaternions
+from choque.studio.stage.camera import VIEW_ANGLE, directions
+from choque.studio.stage.graphics import add_line_layer, check_size, load_pyvista, make_plotter
 
 BOX_COLOR, ORIENTED_COLOR = (220, 0, 220), (220, 220, 0)
 """Colours of the wireframes of axis-aligned and of oriented boxes."""
@@ -35,39 +32,12 @@ LIGHT = np.array([0.55, 1.0, 0.4]) / np.linalg.norm([0.55, 1.0, 0.4])
 
 GROUND_SIDE = 400.0
 
-COARSEST, FINEST = 6, 24
-TRIANGLES = 400_000
-"""Round bodies are drawn as finely as this many triangles in all allow."""
-
-PEELS = 4
-"""Number of layers of transparent bodies; each costs as much as a picture."""
-
-_FLIP = np.array([0.0, 1.0, 0.0, 0.0], np.float32)
-"""180 degrees about x: moves the cap at one end of a capsule to the other."""
+FINEST = 24
+"""Latitudes of round bodies that are drawn as meshes."""
 
 
-@dataclass(eq=False)
-class _Part:
-    """Instances of one mesh: the rows of their bodies, and their pose relative to the body."""
-
-    rows: NDArray[np.intp]
-    points: Any
-    offset: NDArray[np.float32] | None
-    """(m,): offset along the z axis of the body; None for 0."""
-    flipped: bool
-
-    def place(self, poses: Poses, rotation: Quaternions) -> None:
-        """Move the instances to the poses of their bodies."""
-        position = poses.position[self.rows]
-        if self.offset is not None:
-            position = position + self.offset[:, np.newaxis] * poses.rotation[self.rows, :, 2]
-        rotated = rotation[self.rows]
-        self.points.points = position
-        self.points.point_data["rotation"] = product(rotated, _FLIP) if self.flipped else rotated
-
-
-class WorldStage:
-    """Draws bodies off screen.
+class VtkStage:
+    """Draws off screen what a subclass adds, and lines.
 
     Parameters
     ----------
@@ -75,68 +45,24 @@ class WorldStage:
         The camera; it looks at ``target``.
     size
         Width and height in pixels.
-    definition
-        Latitudes of a sphere; None to choose by the number of bodies.
-    shadows
-        Whether bodies cast shadows, which doubles the time of a picture.
     smoothing
         Supersampling factor for smooth edges: 1 to 4.
-    axes
-        Whether the axes are drawn: x red, y green, z blue.
     """
 
     def __init__(
         self,
-        camera: Camera | None = None,
+        camera: Camera,
         *,
         size: tuple[int, int] = (1280, 720),
-        definition: int | None = None,
-        shadows: bool = True,
         smoothing: int = 2,
-        axes: bool = False,
         target: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> None:
-        check_size(size, smoothing, definition)
-        self._definition = definition
-        self._shadows = shadows
+        check_size(size, smoothing, None)
         self._size, self._smoothing = size, smoothing
         self._plotter = make_plotter(max(size) * smoothing)
         self._overlay = add_line_layer(self._plotter)
-        self._camera, self._target = camera or Camera(), np.array(target, float)
-        self._opacity = 1.0
-        self._cast: BodyTable | None = None
-        self._parts: list[_Part] = []
-        self._actors: list[Any] = []
-        self._wires: dict[str, Any] = {}
+        self._camera, self._target = camera, np.array(target, float)
         self._aim()
-        if axes:
-            self._add_axes()
-
-    def set_opacity(self, opacity: float) -> None:
-        """Set the opacity of bodies that are shown later; transparent ones cast no shadows."""
-        self._opacity = opacity
-
-    def show(self, cast: BodyTable, poses: Poses) -> None:
-        """Show bodies in their poses; a new table replaces the one before."""
-        if cast is not self._cast:
-            self._engage(cast, poses)
-        rotation = quaternions(poses.rotation)
-        for part in self._parts:
-            part.place(poses, rotation)
-        for actor in self._actors:
-            actor.Modified()  # so that shadows are updated
-
-    def show_boxes(self, name: str, corners: NDArray[np.float32], color: tuple[int, int, int]) -> None:
-        """Draw boxes as wireframes by their ``corners`` (m, 8, 3): bits 0, 1 and 2 of a corner's number are its sides.
-
-        A set of boxes replaces the one of the same ``name``; m = 0 removes it.
-        """
-        if name in self._wires:
-            self._overlay.RemoveActor(self._wires.pop(name))
-        if len(corners):
-            ends = edges_of(corners)
-            lines = np.arange(2 * len(ends)).reshape(-1, 2)
-            self._wires[name] = self._draw_lines(ends.reshape(-1, 3), lines, [part / 255 for part in color])
 
     def add_segments(self, ends: NDArray[Any], color: tuple[int, int, int] | NDArray[np.uint8]) -> None:
         """Draw line segments (m, 2, 3), in one colour or with a colour for each end (m, 2, 3)."""
@@ -149,7 +75,7 @@ class WorldStage:
 
     def _draw_lines(
         self, points: NDArray[Any], lines: NDArray[Any], color: Sequence[float], each: NDArray[np.uint8] | None = None
-    ) -> Any:
+    ) -> None:
         """Draw ``lines`` (m, 2) between points (k, 3), with depth but without shadows.
 
         ``each`` has the colours (k, 3) of the points if they differ.
@@ -173,7 +99,6 @@ class WorldStage:
         surface.SetLighting(False)
         surface.SetLineWidth(1.2 * self._smoothing)
         self._overlay.AddActor(actor)
-        return actor
 
     def picture(self) -> NDArray[np.uint8]:
         """Render: (height, width, 3) red, green and blue, the top row first."""
@@ -194,11 +119,7 @@ class WorldStage:
         self.close()
 
     def _framed(self, square: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Crop the rendered square to the picture, and reduce it.
-
-        VTK renders shadow maps through the viewport of the window, so they are complete only in a square window of
-        their size.
-        """
+        """Crop the rendered square to the picture, and reduce it."""
         (width, height), factor = self._size, self._smoothing
         left, top = ((square.shape[0] - side * factor) // 2 for side in (width, height))
         cut = square[top : top + height * factor, left : left + width * factor, :3]
@@ -218,80 +139,6 @@ class WorldStage:
         view.focal_point = tuple(self._target)
         view.up = tuple(up)
 
-    def _engage(self, cast: BodyTable, poses: Poses) -> None:
-        for actor in self._actors:
-            self._plotter.remove_actor(actor, render=False)
-        self._actors, self._parts, self._cast = [], [], cast
-        steps = self._definition or _definition_for(int(np.count_nonzero(cast.drawn)))
-        for rows, mesh, scale, color, offset, flipped in instances(cast, steps):
-            self._add(rows, mesh, scale, color, offset, flipped)
-        self._light(cast, poses)
-
-    def _add(
-        self,
-        rows: NDArray[np.intp],
-        mesh: Mesh,
-        scale: NDArray[np.float32],
-        color: NDArray[np.uint8],
-        offset: NDArray[np.float32] | None,
-        flipped: bool,
-    ) -> None:
-        pyvista = load_pyvista()
-        from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
-
-        points = pyvista.PolyData(np.zeros((len(rows), 3), np.float32))
-        points.point_data["scale"] = np.ascontiguousarray(scale, np.float32)
-        points.point_data["color"] = np.ascontiguousarray(color, np.uint8)
-        points.point_data["rotation"] = np.tile(np.array([1, 0, 0, 0], np.float32), (len(rows), 1))
-        mapper = vtkGlyph3DMapper()
-        mapper.SetInputData(points)
-        mapper.SetSourceData(polydata(mesh))
-        mapper.SetScaleArray("scale")
-        mapper.SetScaleModeToScaleByVectorComponents()
-        mapper.SetOrientationArray("rotation")
-        mapper.SetOrientationModeToQuaternion()
-        mapper.SetScalarModeToUsePointFieldData()
-        mapper.SelectColorArray("color")
-        mapper.SetColorModeToDirectScalars()
-        actor = vtkActor()
-        actor.SetMapper(mapper)
-        surface = actor.GetProperty()
-        surface.SetOpacity(self._opacity)
-        surface.SetAmbient(0.22)
-        surface.SetDiffuse(0.85)
-        surface.SetSpecular(0.28)
-        surface.SetSpecularPower(28.0)
-        surface.SetInterpolationToPhong()
-        self._plotter.add_actor(actor, reset_camera=False, render=False)
-        self._actors.append(actor)
-        self._parts.append(_Part(rows, points, offset, flipped))
-
-    def _light(self, cast: BodyTable, poses: Poses) -> None:
-        """Add the main light, which casts the shadows, and a weak one at the camera."""
-        pyvista = load_pyvista()
-        center, reach = extent(cast, poses)
-        self._plotter.remove_all_lights()
-        sun = pyvista.Light(
-            position=tuple(center + 4.0 * reach * LIGHT), focal_point=tuple(center), light_type="scene light"
-        )
-        sun.intensity = 0.95
-        self._plotter.add_light(sun)
-        self._plotter.add_light(pyvista.Light(light_type="headlight", intensity=0.38))
-        far = float(np.linalg.norm(np.array(self._plotter.camera.position) - center)) + 2.0 * reach
-        self._plotter.camera.clipping_range = (max(far * 1e-4, 0.02), max(far, 500.0))
-        if self._opacity < 1.0:
-            self._plotter.enable_depth_peeling(PEELS)
-        elif self._shadows:
-            self._plotter.enable_shadows()
-            shadows = self._plotter.renderer._render_passes._shadow_map_pass
-            shadows.GetShadowMapBakerPass().SetResolution(max(self._size) * self._smoothing)
-
-    def _add_axes(self) -> None:
-        for axis, color in enumerate(AXES):
-            end = np.zeros(3)
-            end[axis] = AXES_LENGTH
-            self._draw_lines(np.stack((np.zeros(3), end)), np.array([[0, 1]]), color)
-
 
 @kernel
 def _reduce(rendered: NDArray[np.uint8], factor: int, picture: NDArray[np.uint8]) -> None:
@@ -304,11 +151,6 @@ def _reduce(rendered: NDArray[np.uint8], factor: int, picture: NDArray[np.uint8]
                     for column in range(x * factor, (x + 1) * factor):
                         total += rendered[row, column, channel]
                 picture[y, x, channel] = total // (factor * factor)
-
-
-def _definition_for(count: int) -> int:
-    """Return the number of latitudes for ``count`` bodies: a sphere of d latitudes has about 4 d² triangles."""
-    return int(np.clip(np.sqrt(TRIANGLES / 4 / max(count, 1)), COARSEST, FINEST))
 
 
 def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Volumes off screen: translucent meshes and lines on the stage of worlds."""
+"""Volumes off screen: translucent meshes and lines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import require
 from choque.studio.stage.camera import MARGIN, VIEW_ANGLE, camera_at, directions
-from choque.studio.stage.stage import WorldStage
+from choque.studio.stage.stage import VtkStage
 
 
-class VolumeStage(WorldStage):
-    """A `WorldStage` for objects whose third axis points up, as in scans.
+class VolumeStage(VtkStage):
+    """A stage for objects whose third axis points up, as in scans.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class VolumeStage(WorldStage):
 
     def __init__(self, position: ArrayLike, target: ArrayLike, *, size: tuple[int, int] = (1280, 720)) -> None:
         place, aim = (upright(np.asarray(point, np.float64)) for point in (position, target))
-        super().__init__(camera_at(place, aim), size=size, shadows=False, target=(aim[0], aim[1], aim[2]))
+        super().__init__(camera_at(place, aim), size=size, target=(aim[0], aim[1], aim[2]))
         pyvista = require("pyvista", extra="video", purpose="to draw volumes")
         distance = float(np.linalg.norm(place - aim))
         self._plotter.camera.clipping_range = (1e-3 * distance, 20.0 * distance)
