@@ -71,6 +71,7 @@ def view_of(*things: Any) -> View:
     A single volume is shown with a small ball beside it, to touch it with.
     """
     from choque.interest import Areas
+    from choque.meshes import Mesh
     from choque.neighbors import Neighbors
     from choque.record import Recording
     from choque.scene import BodyScene
@@ -85,6 +86,10 @@ def view_of(*things: Any) -> View:
 
         one, two = (VolumeSource(name, model=model) for name, model in zip(("first", "second"), things, strict=True))
         return VolumeView(VolumePair(one, two))
+    if len(things) == 2 and isinstance(things[0], Volume) and isinstance(things[1], Mesh):
+        from choque.studio.page.clearance import clearance_view
+
+        return clearance_view(*things)
     from choque.studio.page.surfaces import view_of_meshes
 
     if (surfaces := view_of_meshes(*things)) is not None:

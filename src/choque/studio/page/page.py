@@ -288,7 +288,9 @@ class Page:
 
     def home(self) -> None:
         """Open the chooser."""
-        self.studio.open(None)
+        from choque.studio.page.chooser import Chooser
+
+        self.studio.open(Chooser())
 
     def finish(self) -> None:
         """Add the list of keys, after the view has bound its own."""

@@ -25,7 +25,6 @@ from choque.studio.viewpoint import Viewpoint
 from choque.studio.volumes.look import DIRECTION
 from choque.studio.volumes.shapes import box_edges
 from choque.studio.volumes.stage import VolumeStage, distance_to_see
-from choque.volumes import Volume
 
 MAX_FACES = 2_000_000
 """Maximum number of faces that are shown."""
@@ -353,11 +352,7 @@ def turn_of(pose: Matrix) -> NDArray[np.float64]:
 
 
 def view_of_meshes(*things: Any) -> MeshesView | None:
-    """Return the view of meshes, of one scene of them, or of a volume and a mesh in it; None for all else."""
-    if len(things) == 2 and isinstance(things[0], Volume) and isinstance(things[1], Mesh):
-        from choque.studio.page.clearance import clearance_view
-
-        return clearance_view(*things)
+    """Return the view of meshes, or of one scene of them; None for all else."""
     if len(things) == 1 and isinstance(things[0], Scene):
         return MeshesView([things[0][number] for number in range(len(things[0]))])
     if things and all(isinstance(thing, Mesh) for thing in things):
