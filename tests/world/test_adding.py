@@ -98,11 +98,11 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("add_spheres", {"position": [0, 0]}, "position has the shape"),
     ("add_spheres", {"position": [[0, 0, 0], [1, 1]]}, "position"),
     ("add_spheres", {"position": "somewhere"}, "position"),
-    ("add_spheres", {"position": [0, 0, 0], "radius": -1}, "radius holds -1.0; it must be greater than 0"),
+    ("add_spheres", {"position": [0, 0, 0], "radius": -1}, "radius is -1.0; it must be a number above 0"),
     ("add_spheres", {"position": [0, 0, 0], "radius": 0}, "radius"),
     ("add_spheres", {"position": [0, 0, 0], "radius": np.inf}, "radius"),
     ("add_spheres", {"position": [0, 0, 0], "radius": [1, 2]}, "radius has the shape"),
-    ("add_spheres", {"position": [0, 0, 0], "mass": -3}, "mass holds -3.0"),
+    ("add_spheres", {"position": [0, 0, 0], "mass": -3}, "mass is -3.0"),
     ("add_spheres", {"position": [0, 0, 0], "mass": 0}, "mass"),
     ("add_spheres", {"position": [0, 0, 0], "mass": np.nan}, "mass"),
     ("add_spheres", {"position": [0, 0, 0], "mass": 1j}, "mass"),
@@ -197,7 +197,7 @@ def test_types_of_numpy_are_understood_by_name() -> None:
 
 
 def test_values_that_are_not_finite_are_reported_once() -> None:
-    with pytest.raises(InvalidInput, match=r"velocity holds nan; it must be a number, and finite\."):
+    with pytest.raises(InvalidInput, match=r"velocity is nan; it must be a finite number\."):
         World().add_spheres([0, 0, 0], velocity=[np.nan, 0, 0])
 
 

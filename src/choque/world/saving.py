@@ -20,7 +20,7 @@ from choque._core.ids import Identities
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.source import naming_damage
 from choque.narrow.shapes import KIND_NAMES
-from choque.world._population import DEFAULTS, MAX_BODIES
+from choque.world.arguments import DEFAULTS, MAX_BODIES
 from choque.world.bodies import Bodies
 from choque.world.hull_library import pack_hulls, unpack_hulls
 from choque.world.settings import Settings
