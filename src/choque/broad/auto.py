@@ -199,11 +199,6 @@ class Auto(Index):
         self._chosen = find(method)().over(self.table, self.counters)
 
 
-def coordinates(survey: Survey) -> tuple[float, ...]:
-    """Return the coordinates of a survey in the table: a number for each of `COORDINATES`."""
-    return tuple(float(number) for number in survey)
-
-
 @cache
 def present_table(moving: bool) -> CostTable:
     """Return the places of the table in use that move, or those that rest; all if it has no such places.

@@ -1,13 +1,12 @@
-"""TIFF stacks, the format of microscopes: scans with pages along z, and 2D frames one at a time."""
+"""TIFF stacks, the format of microscopes: scans with pages along z, in files or in folders of slices."""
 
 from __future__ import annotations
 
 import logging
-import os
 import re
 import struct
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from choque.errors import InvalidInput, UnreadableFile, require
+from choque.errors import UnreadableFile, require
 from choque.files.atomic import replacing
 from choque.files.budget import check_array
 from choque.files.scans import Scan, from_axes
@@ -32,8 +31,8 @@ def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001
     Without any of them voxels have edges of 1.
     """
     tifffile = require("tifffile", extra="volumes", purpose="to read TIFF stacks")
-    _require_tiff(path)
-    with naming_damage(path), _raising_errors(), tifffile.TiffFile(path) as stack:
+    require_tiff(path)
+    with naming_damage(path), raising_errors(), tifffile.TiffFile(path) as stack:
         check_array(stack.series[0].shape, stack.series[0].dtype, path)
         values = np.asarray(stack.asarray())
         spacing, centre = _placement(stack)
@@ -54,8 +53,8 @@ def read_folder(folder: Path, paths: list[Path], axes: str | None) -> Scan:
             first = read(path, "xyz", "LPS")
             values = np.empty((len(ordered), *first.values.shape[1:]), first.values.dtype)
             check_array(values.shape, values.dtype, folder)
-        _require_tiff(path)
-        with naming_damage(path), _raising_errors(), tifffile.TiffFile(path) as slices:
+        require_tiff(path)
+        with naming_damage(path), raising_errors(), tifffile.TiffFile(path) as slices:
             picture = np.asarray(slices.asarray())
         if picture.shape != values.shape[1:] or picture.dtype != values.dtype:
             raise UnreadableFile(
@@ -72,7 +71,8 @@ def _parts(name: str) -> list[str]:
     return re.split(r"(\d+)", name.lower())
 
 
-def _require_tiff(path: Path) -> None:
+def require_tiff(path: Path) -> None:
+    """Raise `UnreadableFile` unless ``path`` is a TIFF file whose pages can be found."""
     if read_head(path)[:2] not in (b"II", b"MM"):
         raise UnreadableFile(f"The file {path} is not a TIFF image: it does not start with II or MM.")
     _check_directories(path)
@@ -105,7 +105,7 @@ def _check_directories(path: Path) -> None:
 
 
 @contextmanager
-def _raising_errors() -> Iterator[None]:
+def raising_errors() -> Iterator[None]:
     """Raise the errors that tifffile only logs: from a truncated stack it would return the remaining pages."""
     logger, errors = logging.getLogger("tifffile"), list[str]()
     catcher = logging.Handler(logging.ERROR)
@@ -168,33 +168,3 @@ def write(path: Path, scan: Scan, world: str) -> None:  # noqa: ARG001
             compression="zlib",
             metadata={"spacing": list(scan.spacing), "centre": list(scan.centre)},
         )
-
-
-def read_stack(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
-    """Yield the frames (height, width) of a TIFF stack, with one frame in memory at a time."""
-    tifffile = require("tifffile", extra="images", purpose="to read image stacks")
-    path = Path(path)
-    _require_tiff(path)
-    with ExitStack() as opened:
-        # The guards hold only while the file is read, so that a caller of `next` keeps its own warnings.
-        with naming_damage(path), _raising_errors():
-            series = opened.enter_context(tifffile.TiffFile(path)).series[0]
-            if series.ndim not in (2, 3):
-                raise InvalidInput(
-                    f"The stack {path} has the shape {series.shape}; it must be (frames, height, width)."
-                )
-            check_array(series.shape[-2:], series.dtype, path)
-            count, pages = series.shape[0] if series.ndim == 3 else 1, list(series.pages)
-            is_paged = len(pages) == count and all(page is not None for page in pages)
-            whole = None if is_paged else series.asarray().reshape(count, *series.shape[-2:])
-        for number in range(count):
-            with naming_damage(path), _raising_errors():
-                frame = pages[number].asarray() if whole is None else whole[number]
-            yield frame
-
-
-def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
-    """Write a stack (frames, height, width)."""
-    tifffile = require("tifffile", extra="images", purpose="to write image stacks")
-    with replacing(path) as handle:
-        tifffile.imwrite(handle, stack, photometric="minisblack", compression=None)

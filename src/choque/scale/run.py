@@ -24,10 +24,9 @@ from choque.files.budget import byte_count_of, in_words
 from choque.scale._plan import Order, SearchPlan, Share, identity, least_memory, make_plan
 from choque.scale.executors import Workers, completed, find_workers
 from choque.scale.found import MANIFEST, Found
-from choque.scale.inputs import BoxSet, open_set
+from choque.scale.inputs import BoxSet, is_stream, named_file, open_set, spool
 from choque.scale.pair_files import Span, count_pairs, ranges_of_first, sort_range
 from choque.scale.scatter import scatter, starts_file
-from choque.scale.spool import is_stream, named_file, spool
 from choque.scale.tiles import Tiles
 
 PLAN, WORK, LOCK = "_plan.json", "_work", "_lock"

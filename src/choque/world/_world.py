@@ -17,14 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from choque._core import check, threads
 from choque._core.ids import Identities
 from choque._core.threads import Gate, one_thread
-from choque._core.types import Floats, Pairs
+from choque._core.types import Pairs
 from choque.bounds import Bounds
 from choque.dynamics import Response, create_response, mechanics
 from choque.dynamics.response import Events, Solved
 from choque.narrow.pair import MAX_POINTS, Contacts
 from choque.world._population import Population
 from choque.world._queries import Queries
-from choque.world.bodies import Bodies, state_hash
+from choque.world.bodies import Before, Bodies, state_hash
 from choque.world.bounds import kept_bounds
 from choque.world.detection import NO_PAIRS, Detected, Detection
 from choque.world.report import STAGES, StepReport
@@ -131,7 +131,7 @@ class World(Population, Queries):
             broad_options=broad_options,
             response_options=dict(response_options or {}),
         )
-        self._gate, self._before = Gate(), _Before()
+        self._gate, self._before = Gate(), Before()
         self._engage(settings.on_device().checked())
         self._resume(Bodies.none(np.dtype(self.settings.dtype)), Identities.first(0), 0, 0.0)
 
@@ -459,43 +459,3 @@ class World(Population, Queries):
 
     def _thread_count(self) -> int:
         return threads.resolve_count(self.settings.threads, len(self))
-
-
-class _Before:
-    """The state of a world before a step, to which it returns if the step fails; a copy of it is empty.
-
-    The arrays are kept from step to step: a copy of 144 bytes per body into memory that is in use already takes about a
-    twenty-fifth of a step.
-    """
-
-    _columns: tuple[Floats, ...] = ()
-
-    def __reduce__(self) -> tuple[type[_Before], tuple[()]]:
-        return _Before, ()
-
-    def keep(self, world: World) -> None:
-        """Keep the present state of ``world``."""
-        columns = _moved_columns(world._bodies)
-        if not self._columns or len(self._columns[0]) != len(columns[0]):
-            self._columns = tuple(np.empty_like(column) for column in columns)
-        for kept, column in zip(self._columns, columns, strict=True):
-            kept[...] = column
-        self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed)
-        self._detected, self._memory = world._detection.mark(), world._response.state()
-
-    def poses(self) -> tuple[Floats, Floats]:
-        """Return the positions and rotations that were kept."""
-        return self._columns[0], self._columns[1]
-
-    def restore(self, world: World) -> None:
-        """Return ``world`` to the state that was kept; the arrays of its bodies stay the same objects."""
-        for kept, column in zip(self._columns, _moved_columns(world._bodies), strict=True):
-            column[...] = kept
-        world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed = self._step
-        world._detection.return_to(self._detected)
-        world._response.restore(self._memory)
-
-
-def _moved_columns(bodies: Bodies) -> tuple[Floats, ...]:
-    """Return the columns that a step changes."""
-    return bodies.position, bodies.rotation, bodies.velocity, bodies.angular_velocity

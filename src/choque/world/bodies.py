@@ -1,10 +1,10 @@
-"""The state of a world as arrays, one row for each body, and its hash."""
+"""The state of a world as arrays, one row for each body; its hash, and the copy that a step which fails returns to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from choque._core.columns import Column, ColumnTable
 from choque._core.kernel import kernel
 from choque._core.types import Floats
 from choque.narrow.shapes import Shapes
+
+if TYPE_CHECKING:
+    from choque.world._world import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,3 +177,43 @@ def _hash_words(words: Any, seed: np.uint64) -> Any:
 def _stir(value: np.uint64) -> Any:
     """Rotate the word by half its bits, so that multiplication reaches all of them."""
     return (value << np.uint64(31)) | (value >> np.uint64(33))
+
+
+class Before:
+    """The state of a world before a step, to which it returns if the step fails; a copy of it is empty.
+
+    The arrays are kept from step to step: a copy of 144 bytes per body into memory that is in use already takes about a
+    twenty-fifth of a step.
+    """
+
+    _columns: tuple[Floats, ...] = ()
+
+    def __reduce__(self) -> tuple[type[Before], tuple[()]]:
+        return Before, ()
+
+    def keep(self, world: World) -> None:
+        """Keep the present state of ``world``."""
+        columns = _moved_columns(world._bodies)
+        if not self._columns or len(self._columns[0]) != len(columns[0]):
+            self._columns = tuple(np.empty_like(column) for column in columns)
+        for kept, column in zip(self._columns, columns, strict=True):
+            kept[...] = column
+        self._step = (world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed)
+        self._detected, self._memory = world._detection.mark(), world._response.state()
+
+    def poses(self) -> tuple[Floats, Floats]:
+        """Return the positions and rotations that were kept."""
+        return self._columns[0], self._columns[1]
+
+    def restore(self, world: World) -> None:
+        """Return ``world`` to the state that was kept; the arrays of its bodies stay the same objects."""
+        for kept, column in zip(self._columns, _moved_columns(world._bodies), strict=True):
+            column[...] = kept
+        world._frame, world._time, world._dt, world._latest, world._latest_ids, world._sensed = self._step
+        world._detection.return_to(self._detected)
+        world._response.restore(self._memory)
+
+
+def _moved_columns(bodies: Bodies) -> tuple[Floats, ...]:
+    """Return the columns that a step changes."""
+    return bodies.position, bodies.rotation, bodies.velocity, bodies.angular_velocity

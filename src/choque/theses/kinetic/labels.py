@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
 from choque.errors import InvalidInput, require
-from choque.files import scan_tiff
 from choque.files.atomic import replacing
+from choque.files.budget import check_array
 from choque.files.csv_table import write_rows
+from choque.files.scan_tiff import raising_errors, require_tiff
+from choque.files.source import naming_damage
 
 _HALF = np.int64(32)
 _MAX_LABEL = 2**31 - 1
@@ -59,7 +63,25 @@ class FrameContacts:
 
 def read_frames(path: str | os.PathLike[str]) -> Iterator[NDArray[Any]]:
     """Iterate over the frames of a TIFF stack, with one frame in memory at a time."""
-    return scan_tiff.read_stack(path)
+    tifffile = require("tifffile", extra="images", purpose="to read image stacks")
+    path = Path(path)
+    require_tiff(path)
+    with ExitStack() as opened:
+        # The guards hold only while the file is read, so that a caller of `next` keeps its own warnings.
+        with naming_damage(path), raising_errors():
+            series = opened.enter_context(tifffile.TiffFile(path)).series[0]
+            if series.ndim not in (2, 3):
+                raise InvalidInput(
+                    f"The stack {path} has the shape {series.shape}; it must be (frames, height, width)."
+                )
+            check_array(series.shape[-2:], series.dtype, path)
+            count, pages = series.shape[0] if series.ndim == 3 else 1, list(series.pages)
+            is_paged = len(pages) == count and all(page is not None for page in pages)
+            whole = None if is_paged else series.asarray().reshape(count, *series.shape[-2:])
+        for number in range(count):
+            with naming_damage(path), raising_errors():
+                frame = pages[number].asarray() if whole is None else whole[number]
+            yield frame
 
 
 def frame_contacts(labels: ArrayLike, *, pixel_size: PixelSize = (1.0, 1.0)) -> FrameContacts:
@@ -244,7 +266,9 @@ def write_stack(path: str | os.PathLike[str], stack: NDArray[Any]) -> None:
     """Write a stack (frames, height, width) as a TIFF file; an interrupted write leaves no file."""
     if not os.fspath(path).lower().endswith((".tif", ".tiff")):
         raise InvalidInput(f"The stack {path} must end in .tif or .tiff.")
-    scan_tiff.write_stack(path, stack)
+    tifffile = require("tifffile", extra="images", purpose="to write image stacks")
+    with replacing(path) as handle:
+        tifffile.imwrite(handle, stack, photometric="minisblack", compression=None)
 
 
 def _sides(pixel_size: PixelSize) -> tuple[float, float]:
