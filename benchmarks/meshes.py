@@ -200,11 +200,50 @@ def clashes(part_count: int) -> None:
     compare(f"{part_count:,} parts of {len(faces):,} faces, all clashes", "", 1, contenders, rounds=1)
 
 
+def clearances(face_count: int, size: int) -> None:
+    """Print the time of the clearance of a part in a scan, by one thread and by all, with and without a bound."""
+    part = choque.Mesh(*torus(face_count, 0.234 * size, 0.078 * size))
+    for name in ("ball", "gyroid"):
+        begin = process_time()
+        scan = choque.Mesh(choque.volumes.phantoms.make(name, size))
+        meshes.clearance(scan, part)  # the tree is built here
+        print(f"\nclearance of {len(part):,} faces in {name}, {size}³ voxels, {len(scan):,} faces")
+        print(f"  made in {process_time() - begin:.1f} s of processor time")
+        turn = poses(1, 1.0)[0][0]
+        for where, share in (("in the middle", 0.5), ("at the border", 1.0), ("outside", 1.5)):
+            pose = (turn, np.array([share, 0.5, 0.5]) * size)
+            for bound in (np.inf, 10.0):
+                times, walls = [], []
+                for _ in range(3):
+                    begin = process_time()
+                    meshes.clearance(scan, part, pose=pose, bound=bound, threads=1)
+                    times.append(process_time() - begin)
+                    start = perf_counter()
+                    meshes.clearance(scan, part, pose=pose, bound=bound)
+                    walls.append(perf_counter() - start)
+                one, all_threads = (float(np.median(each)) * 1e3 for each in (times, walls))
+                print(f"  {where:<14} bound {bound:>4g}  {one:>7.1f} ms, threads {all_threads:>7.1f} ms")
+
+
+def tree(face_count: int) -> None:
+    """Print the time to build the tree of a mesh, and its bytes."""
+    vertices, faces = torus(face_count)
+    clocks: list[tuple[float, float]] = []
+    for _ in range(3):
+        mesh = choque.Mesh(vertices, faces)
+        begin, start = process_time(), perf_counter()
+        size = mesh.surface.nbytes / len(mesh)
+        clocks.append((process_time() - begin, perf_counter() - start))
+    used, took = np.median(clocks, axis=0)
+    print(f"\ntree of {len(faces):,} faces: {took:.2f} s, {used:.2f} s of processor time, {size:.0f} bytes a face")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare meshes with other libraries.")
     parser.add_argument("--faces", type=int, default=50_000)
     parser.add_argument("--poses", type=int, default=300)
     parser.add_argument("--parts", type=int, default=500)
+    parser.add_argument("--voxels", type=int, default=256)
     given = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; processor time, except 'threads'")
     warm = choque.Mesh(*torus(500))
@@ -213,6 +252,8 @@ def main() -> None:
     self_intersections(2 * given.faces)
     in_poses(given.faces, given.poses)
     clashes(given.parts)
+    tree(20 * given.faces)
+    clearances(given.faces, given.voxels)
 
 
 if __name__ == "__main__":

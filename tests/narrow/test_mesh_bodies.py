@@ -201,3 +201,19 @@ def test_bad_meshes_are_refused() -> None:
     shapes.size[0], shapes.kind[0] = 1, Kind.CONVEX
     with pytest.raises(InvalidInput, match="give it the kind MESH"):
         contacts(shapes)
+
+
+def test_the_box_of_a_mesh_costs_the_same_for_any_number_of_vertices() -> None:
+    cloud = np.random.default_rng(1).normal(size=(3000, 3))
+    hulls = Hulls.meshes(Mesh(cloud, np.arange(3000).reshape(-1, 3)))
+    assert len(hulls.outline[0]) == 8
+    rotation = np.linalg.qr(np.random.default_rng(2).normal(size=(2, 3, 3)))[0]
+    rotation[0] = np.eye(3)
+    shapes = Shapes(
+        np.full(2, Kind.MESH, np.int32), np.zeros((2, 3)), rotation, np.ones((2, 3)), np.zeros(2, np.int32), hulls
+    )
+    boxes = shapes.boxes()
+    np.testing.assert_allclose([boxes.lower[0], boxes.upper[0]], [cloud.min(axis=0), cloud.max(axis=0)], rtol=1e-9)
+    turned = cloud @ rotation[1].T
+    assert (boxes.lower[1] <= turned.min(axis=0)).all()
+    assert (boxes.upper[1] >= turned.max(axis=0)).all()

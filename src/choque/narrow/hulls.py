@@ -212,6 +212,16 @@ class Hulls:
         upper, lower = (of.reduceat(self.points, self.first[:-1]) for of in (np.maximum, np.minimum))
         return np.asarray(0.5 * (upper - lower))
 
+    @cached_property
+    def outline(self) -> tuple[NDArray[np.float64], Rows]:
+        """Points that bound each hull, and where those of each begin: of a mesh, the corners of the box around it.
+
+        A box around a mesh that is turned is wider than needed, and costs the same for any number of vertices.
+        """
+        around = [_box_corners(hull.points) if hull.volume == 0 else hull.points for hull in self._hulls]
+        first = np.concatenate([[0], np.cumsum([len(points) for points in around], dtype=np.int64)])
+        return _stacked(around, (3,)), first
+
     def inertia(self, row: ArrayLike, scale: ArrayLike, mass: ArrayLike) -> NDArray[np.float64]:
         """Return (n, 3) principal moments of inertia for the hulls ``row`` (n,), the ``scale`` (n, 3) and a mass.
 
@@ -289,6 +299,13 @@ def _least_turn(axes: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _stacked(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]], tail: tuple[int, ...]) -> NDArray[np.float64]:
     return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, *tail))
+
+
+def _box_corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    lower, upper = points.min(axis=0), points.max(axis=0)
+    return np.array(
+        [[x, y, z] for x in (lower[0], upper[0]) for y in (lower[1], upper[1]) for z in (lower[2], upper[2])]
+    )
 
 
 def _pack_graph(hulls: tuple[Hull, ...]) -> Rows:

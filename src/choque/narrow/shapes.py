@@ -131,8 +131,8 @@ class Shapes:
         """Return the axis-aligned box around each shape, in the float type of the shapes.
 
         Boxes are wider than the shapes by a few units in the last place, so shapes that touch have boxes that overlap.
-        A half-space is unbounded, except above where its surface is perpendicular to an axis of the world. O(n), plus
-        the vertices of hulls.
+        The box of a mesh is that around the corners of its own box. A half-space is unbounded, except above where its
+        surface is perpendicular to an axis of the world. O(n), plus the vertices of hulls.
         """
         from choque._core import memory
         from choque._core.threads import resolve_count
@@ -150,9 +150,9 @@ class Shapes:
         return Boxes.unchecked(lower, upper)
 
     def solids(self) -> Solids:
-        """Return the arrays as one structure for kernels, not copied."""
+        """Return the arrays as one structure for kernels that bound them, not copied."""
         hull = np.full(len(self), -1, np.int32) if self.hull is None else self.hull
-        packed = (_NO_POINTS, _NO_HULLS) if self.hulls is None else (self.hulls.points, self.hulls.first)
+        packed = (_NO_POINTS, _NO_HULLS) if self.hulls is None else self.hulls.outline
         return Solids(self.kind, self.position, self.rotation, self.size, hull, *packed)
 
     def aligned(self) -> Self:

@@ -71,13 +71,30 @@ def _paired_edges(points: NDArray[np.float64], faces: NDArray[np.int64]) -> tupl
     Of four triangles around an edge, two bound the same quadrant of the solid: away from the edge along the triangle,
     and against its normal.
     """
-    tails, heads, thirds = (np.roll(faces, -step, axis=1).reshape(-1) for step in range(3))
-    normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
-    along = np.where(points[heads] == points[tails], points[thirds] - points[tails], 0.0)
-    quadrant = (np.sign(along) - np.repeat(np.sign(normals), 3, axis=0) + 2.0) @ np.array([25.0, 5.0, 1.0])
-    edges = np.minimum(tails, heads) * len(points) + np.maximum(tails, heads)
-    pairs = np.argsort(125 * edges + quadrant.astype(np.int64)).reshape(-1, 2)
-    return pairs, edges[pairs[:, 0]]
+    keys = np.empty(faces.size, np.int64)
+    _fill_edge_keys(points, faces, keys)
+    pairs = np.argsort(keys).reshape(-1, 2)
+    return pairs, keys[pairs[:, 0]] // 125
+
+
+@kernel
+def _fill_edge_keys(points: NDArray[np.float64], faces: NDArray[np.int64], keys: NDArray[np.int64]) -> None:
+    """Write for each half-edge the number of its edge times 125, and the number of its quadrant."""
+    for face in range(faces.shape[0]):
+        a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
+        for corner in range(3):
+            tail, head, third = faces[face, corner], faces[face, (corner + 1) % 3], faces[face, (corner + 2) % 3]
+            key = min(tail, head) * points.shape[0] + max(tail, head)
+            for axis in range(3):
+                i, k = (axis + 1) % 3, (axis + 2) % 3
+                normal = (points[b, i] - points[a, i]) * (points[c, k] - points[a, k])
+                normal -= (points[b, k] - points[a, k]) * (points[c, i] - points[a, i])
+                along = 0.0
+                if points[head, axis] == points[tail, axis]:
+                    along = points[third, axis] - points[tail, axis]
+                key = 5 * key + np.int64(along > 0.0) - np.int64(along < 0.0) + 2
+                key += np.int64(normal < 0.0) - np.int64(normal > 0.0)
+            keys[3 * face + corner] = key
 
 
 def _halved(
