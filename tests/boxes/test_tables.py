@@ -201,6 +201,11 @@ def test_tensors_are_read_where_they_are() -> None:
     assert choque.pairs(Tensor(BOXES)).tolist() == WANTED
     assert choque.pairs(Tensor(BOXES[:, :2]), Tensor(BOXES[:, 2:], requires_grad=True)).tolist() == WANTED
     assert np.shares_memory(choque._core.check.floats(Tensor(BOXES), "boxes"), BOXES)
+    unchanging = BOXES.copy()
+    unchanging.flags.writeable = False  # as tensors of JAX are
+    read = choque._core.check.floats(Tensor(unchanging), "boxes")
+    assert np.shares_memory(read, unchanging)
+    assert choque.pairs(Tensor(unchanging)).tolist() == WANTED
 
 
 def test_a_tensor_on_a_card_is_refused_with_a_sentence() -> None:

@@ -140,7 +140,23 @@ def floats(values: ArrayLike, name: str) -> Floats:
         wanted = FLOAT_TYPES[kind.itemsize > 4]
     else:
         raise InvalidInput(f"{name} has the element type {kind}; convert it to integers, float32 or float64 first.")
+    if (
+        given.dtype == wanted
+        and given.flags.c_contiguous
+        and given.flags.aligned
+        and not isinstance(values, np.ndarray)
+    ):
+        return given if given.flags.writeable else np.asarray(_Shared(given))
     return np.require(given, wanted, ["C", "A", "W"])
+
+
+class _Shared:
+    """The memory of a tensor that does not change, as of JAX, without that mark: kernels only read it."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array  # kept while its memory is in use
+        description = array.__array_interface__
+        self.__array_interface__ = description | {"data": (description["data"][0], False)}
 
 
 def coordinates(values: ArrayLike, name: str) -> Floats:
@@ -357,6 +373,8 @@ def _as_float(value: Any) -> float:
 def _array(values: ArrayLike, name: str, contents: str) -> NDArray[Any]:
     try:
         return np.asarray(_on_this_side(values, name) if hasattr(values, "__dlpack_device__") else values)
+    except InvalidInput:
+        raise
     except (TypeError, ValueError) as problem:
         raise InvalidInput(f"{name} is not a rectangular array of {contents} ({problem}).") from None
 

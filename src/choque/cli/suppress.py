@@ -65,7 +65,8 @@ def suppress(
         found = choque.files.read_detections(file, score=score, group=group)
         scores = found.scores
         if scores is None:
-            raise InvalidInput(f"The file {file} has no scores; name their column with --score.")
+            hint = "give the results of a detector" if file.suffix == ".json" else "name their column with --score"
+            raise InvalidInput(f"The file {file} has no scores; {hint}.")
         tell(1, 2, "searching")
         boxes = choque.bounds.Boxes(found.lower, found.upper)
         options: dict[str, Any] = {"iou": iou, "groups": None if all_together else found.groups, "over": over}

@@ -130,6 +130,11 @@ def _columns(path: Path, line_number: int, fields: list[str]) -> tuple[list[int]
         return list(range(len(fields))), 0
     names = [field.strip("\"'").lower() for field in fields]
     wanted = usual_columns(names) or column_names(3 if {"z_lower", "z_upper"} & set(names) else 2)
+    if len(names) == 1:
+        raise UnreadableFile(
+            f"{path}, line {line_number}: the header is {fields[0]!r}; boxes have 4 or 6 columns, separated by commas, "
+            f"such as {', '.join(wanted)}."
+        )
     for name in wanted:
         if names.count(name) != 1:
             raise UnreadableFile(

@@ -21,8 +21,8 @@ from choque._core.tables import SCHEMES
 from choque.errors import InvalidInput, UnreadableFile
 from choque.files.atomic import replacing
 from choque.files.box_arrays import FloatArray
-from choque.files.boxes import arrow_columns, read_boxes
-from choque.files.source import lower_suffix, naming_damage, read_text
+from choque.files.boxes import FRAME_FORMATS, READERS, arrow_columns, read_boxes
+from choque.files.source import check_suffix, lower_suffix, naming_damage, read_text
 
 SCORE_NAMES = ("score", "scores", "confidence", "conf", "probability")
 GROUP_NAMES = ("category_id", "class_id", "class", "label", "category", "name")
@@ -73,6 +73,7 @@ def read_detections(path: str | os.PathLike[str], *, score: str | None = None, g
     suffix = lower_suffix(file)
     if suffix == ".json":
         return _read_coco(file)
+    check_suffix(file, suffix, [".json", *READERS, *FRAME_FORMATS], "boxes")
     lower, upper = read_boxes(file)
     if suffix not in (".csv", ".parquet"):
         return Detections(lower, upper, None, None, np.zeros(len(lower), np.str_))

@@ -78,6 +78,10 @@ class Skinned:
     def __len__(self) -> int:
         return len(self._bounds)
 
+    def __repr__(self) -> str:
+        runs = f"{self.run_count} runs of {self.broad.name!r} in {self.frame_count} frames"
+        return f"<Skinned: {len(self)} bodies, {runs}>"
+
     @one_thread
     def update(self, bounds: Bounds) -> None:
         """Replace the bounds of every body."""

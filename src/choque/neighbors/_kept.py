@@ -119,7 +119,7 @@ class Neighbors:
     def __repr__(self) -> str:
         return (
             f"Neighbors(cutoff={self._cutoff:g}, skin={self._skin:g}): {len(self._position):,} points, "
-            f"{len(self):,} neighbours, {self._rebuild_count:,} searches"
+            f"{len(self):,} neighbours, {self._rebuild_count:,} search{'' if self._rebuild_count == 1 else 'es'}"
         )
 
     def _repr_html_(self) -> str:
