@@ -107,6 +107,35 @@ def test_pins_fall() -> None:
     assert (np.abs(pins) < 0.9).sum() >= 5
 
 
+def test_balls_bounce_less_high_the_less_elastic_they_are() -> None:
+    made = scene.find_bodies("bounce")
+    world = made.world()
+    height = np.array([(world.step(made.dt), world.bodies.position[1:, 1].copy())[1] for _ in range(110)])
+    peaks = height[60:].max(axis=0)
+    assert peaks[0] == pytest.approx(5, abs=0.15)
+    assert (np.diff(peaks) < -0.3).all()
+
+
+def test_free_capsules_keep_their_angular_momentum_and_their_place() -> None:
+    before, after = run("spin", 0).bodies, run("spin", 5).bodies
+    momentum = [
+        np.einsum("nij,nj,nkj,nk->ni", each.rotation, each.inertia, each.rotation, each.angular_velocity)
+        for each in (before, after)
+    ]
+    np.testing.assert_allclose(momentum[1], momentum[0], atol=1e-11)
+    np.testing.assert_array_equal(after.position, before.position)
+
+
+def test_bodies_that_overlap_at_the_start_part_with_the_momentum_they_had() -> None:
+    bodies = run("overlap", 2).bodies
+    np.testing.assert_allclose((bodies.mass[:, None] * bodies.velocity).sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(bodies.velocity[:4].round(9) + 0.0, [[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0]])
+
+
+def test_capsules_at_all_angles_come_to_rest() -> None:
+    assert run("rest", 6).asleep[1:].all()
+
+
 def test_rockets_fly_like_capsules() -> None:
     """F-001-45."""
     bodies = run("launch", 2).bodies
