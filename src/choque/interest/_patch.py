@@ -8,7 +8,7 @@ Bodies that have changed since are *loose*: the structure has them at a wrong pl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +30,8 @@ LOOSE_SHARE = 32
 MIN_LOOSE = 64
 """Number of loose bodies that is always allowed."""
 
-
 GONE = 2**32 - 1
 """The row of a removed body in the search structure."""
-
-
-class PatchArrays(NamedTuple):
-    """What a local search reads beside the bodies, as kernels take it."""
-
-    found: NDArray[np.uint64]
-    """(places + 16,) scratch"""
-    loose: NDArray[np.int64]
-    """(k,) the rows of the bodies that have changed."""
-    is_loose: NDArray[np.uint8]
-    """(n,)"""
-    margin: float
-    """How far the other bodies may be from where the structure has them."""
-    largest: float
-    """The radius of the largest finite area, or 0."""
-    most: float
-    """The radius of the largest body that the structure has."""
-    is_box: bool
-    """Whether areas and bodies are boxes."""
 
 
 @dataclass
@@ -71,11 +51,6 @@ class Patch:
     loose: NDArray[np.int64]
     is_loose: NDArray[np.uint8]
     """The rows that have changed, and (n,) whether each has."""
-
-    @property
-    def arrays(self) -> PatchArrays:
-        """The arrays, as kernels take them."""
-        return PatchArrays(self.found, self.loose, self.is_loose, self.margin, self.largest, self.most, self.is_box)
 
     def has_space(self, count: int, total: int) -> bool:
         """Return whether ``count`` more bodies of ``total`` may become loose."""
@@ -104,10 +79,11 @@ class Patch:
 
     def around(self, rows: Rows, bodies: Bodies) -> Pairs:
         """Return all pairs (owner, other) in which one of ``rows`` is owner or member, (m, 2) rows, sorted."""
+        patch = self.found, self.loose, self.is_loose, self.margin, self.largest, self.most, self.is_box
         size = 256
         while True:
             keys = np.empty(size, np.uint64)
-            count, tests = _keys_around(rows, tuple(bodies.arrays), tuple(self.index), tuple(self.arrays), keys)
+            count, tests = _keys_around(rows, tuple(bodies.arrays), tuple(self.index), patch, keys)
             self.tests = tests
             if count <= size:
                 found = np.sort(keys[:count])
@@ -116,7 +92,7 @@ class Patch:
 
     def __post_init__(self) -> None:
         self.tests = 0  # those of the latest search
-        self.found = np.empty(len(self.index.rows) + WIDTH, np.uint64)
+        self.found: NDArray[np.uint64] = np.empty(len(self.index.rows) + WIDTH, np.uint64)
 
 
 def open_patch(index: BodyIndex, bodies: Bodies, margin: float, is_box: bool) -> Patch:
@@ -146,7 +122,7 @@ def _keys_around(
 ) -> tuple[int, int]:
     """Write the keys of all pairs around the rows ``chosen``, as far as they fit. Return their number, and tests.
 
-    ``bodies``, ``structure`` and ``patch`` are the fields of `BodyArrays`, `BodyIndex` and `PatchArrays`: Numba looks
+    ``bodies``, ``structure`` and ``patch`` are the fields of `BodyArrays`, `BodyIndex` and `Patch`: Numba looks
     up the type of every field of a named tuple at every call, which takes longer than a search around one body.
     """
     spheres, reaches = bodies
