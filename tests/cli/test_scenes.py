@@ -23,7 +23,7 @@ def test_every_scene_is_listed_with_its_parameters(command: Command) -> None:
     assert list(listed) == [name for group in names.values() for name in group]
     assert all(listed[name]["sort"] == sort for sort, group in names.items() for name in group)
     assert listed["mixed"]["parameters"] == choque.scene.parameters("mixed")
-    assert listed["capsule-box"]["parameters"] == choque.scene.parameters("capsule-box")
+    assert listed["capsule-box"]["parameters"] == {"n": 1000, **choque.scene.parameters("capsule-box")}
     assert all(each["summary"] for each in listed.values())
     table = command.succeeds("scenes")
     assert all(name in table for name in listed)

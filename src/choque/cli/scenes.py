@@ -50,10 +50,12 @@ def scenes(as_json: AsJson = False) -> None:
 
 def _listed() -> list[_Listed]:
     from choque import scene
+    from choque.scene.body_scene import GENERATORS
 
+    made = {name: {"n": GENERATORS.usual_count(name), **scene.parameters(name)} for name in scene.names("bodies")}
     return [
         *(_Listed(name, "boxes", scene.describe(name), scene.parameters(name)) for name in scene.names()),
-        *(_Listed(name, "bodies", scene.describe(name), scene.parameters(name)) for name in scene.names("bodies")),
+        *(_Listed(name, "bodies", scene.describe(name), parameters) for name, parameters in made.items()),
         *(_Listed(name, "built-in", scene.describe(name)) for name in scene.names("built-in")),
     ]
 
