@@ -205,7 +205,7 @@ def clearances(face_count: int, size: int) -> None:
     part = choque.Mesh(*torus(face_count, 0.234 * size, 0.078 * size))
     for name in ("ball", "gyroid"):
         begin = process_time()
-        scan = choque.Mesh(choque.volumes.phantoms.make(name, size))
+        scan = choque.Mesh(choque.lab.phantoms.make(name, size))
         meshes.clearance(scan, part)  # the tree is built here
         print(f"\nclearance of {len(part):,} faces in {name}, {size}³ voxels, {len(scan):,} faces")
         print(f"  made in {process_time() - begin:.1f} s of processor time")
