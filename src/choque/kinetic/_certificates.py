@@ -9,10 +9,6 @@ The direction in which two end points move is taken from derivatives, never from
 that move apart are never scheduled, for any rounding. So each pair of linear motions is exchanged at most once,
 each pair of quadratic motions at most twice, and every run ends. While all bodies follow their first paths, the
 difference of positions is divided once: a linear failure time is the true one, rounded, if the differences are exact.
-
-Twins. Three functions exist twice, for the compiler: ``f_inline`` is pasted into the loop that runs for every exchange,
-`f` is a call of the same code for all other places, which then compile faster (`failure_time`, `certify`);
-`choque.kinetic.loop.advance_plain` is `advance` for calls from Python.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import helper, inline
+from choque._core.kernel import forceinline, helper
 from choque._core.types import Integer
 from choque.kinetic._heap import Numbers, Queue, Times, build, reschedule
 
@@ -83,8 +79,8 @@ def descent(gap: float, slope: float, curve: float, elapsed: float) -> float:
     return 2.0 * gap / (root - slope) if root > slope else 0.0
 
 
-@inline
-def failure_time_inline(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
+@forceinline
+def failure_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when ``right`` falls behind ``left``, its neighbour; at least ``now``, infinity if never.
 
     Two ends that share one path forever keep the order of the topology: closed, lower before upper; half-open, the
@@ -112,12 +108,6 @@ def failure_time_inline(motion: Motion, axis: Integer, left: Integer, right: Int
 
 
 @helper
-def failure_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
-    """Call `failure_time_inline`, which is pasted into its callers, as a function."""
-    return failure_time_inline(motion, axis, left, right, now)
-
-
-@helper
 def graze_time(paths: Paths, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when two end points touch without passing each other; infinity if not after ``now``."""
     since = max(paths[axis, left, 3], paths[axis, right, 3])
@@ -136,20 +126,20 @@ def graze_time(paths: Paths, axis: Integer, left: Integer, right: Integer, now: 
     return time if time > now else math.inf
 
 
-@inline
+@forceinline
 def _slot_time(motion: Motion, axis: Integer, left: Integer, right: Integer, now: float) -> float:
     """Return when two neighbours pass each other, or touch.
 
     Closed boxes may meet at a touch, and not those of the neighbours alone: all end points at the same coordinate do.
     Of the neighbours between two end points that touch, at least two pass or touch at the same time.
     """
-    time = failure_time_inline(motion, axis, left, right, now)
+    time = failure_time(motion, axis, left, right, now)
     if motion.curved and motion.paired and motion.closed and time == math.inf:
         time = graze_time(motion.paths, axis, left, right, now)
     return time
 
 
-@inline
+@forceinline
 def following(order: Numbers, axis: Integer, slot: Integer) -> Integer:
     """Return the next slot that has an end point; the number of slots if there is none."""
     after = slot + 1
@@ -158,7 +148,7 @@ def following(order: Numbers, axis: Integer, slot: Integer) -> Integer:
     return after
 
 
-@inline
+@forceinline
 def preceding(order: Numbers, axis: Integer, slot: Integer) -> Integer:
     """Return the slot before this one that has an end point; -1 if there is none."""
     before = slot - 1
@@ -167,7 +157,7 @@ def preceding(order: Numbers, axis: Integer, slot: Integer) -> Integer:
     return before
 
 
-@inline
+@forceinline
 def position(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
     """Return the position of an end point."""
     step = now - paths[axis, end, 3]
@@ -175,8 +165,8 @@ def position(paths: Paths, axis: Integer, end: Integer, now: float) -> float:
     return place
 
 
-@inline
-def certify_inline(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
+@helper
+def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
     """Schedule the certificate of a slot that has an end point, for its present two neighbours; of slot -1, nothing.
 
     Return 1 if it ever fails, else 0.
@@ -191,12 +181,6 @@ def certify_inline(motion: Motion, axis: Integer, slot: Integer, now: float) -> 
         time = _slot_time(motion, axis, order[axis, slot], order[axis, after], now)
     reschedule(motion.queue, axis * count + slot, time)
     return 1 if time < math.inf else 0
-
-
-@helper
-def certify(motion: Motion, axis: Integer, slot: Integer, now: float) -> int:
-    """Call `certify_inline`, which is pasted into its callers, as a function."""
-    return certify_inline(motion, axis, slot, now)
 
 
 @helper
@@ -218,7 +202,7 @@ def wall_time(paths: Paths, axis: Integer, row: Integer, walls: Times, now: floa
     return time if time > now else now
 
 
-@inline
+@forceinline
 def release(motion: Motion, axis: Integer, row: Integer) -> None:
     """Return its acceleration to a body that rests at a wall; its path must start at the present time."""
     if motion.pressed.size > 0 and motion.pressed[axis, row] != 0.0:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import helper, inline
+from choque._core.kernel import forceinline, helper
 from choque._core.types import Integer
 
 Numbers: TypeAlias = NDArray[np.int32]
@@ -78,7 +78,7 @@ def sink(queue: Queue, at: Integer, certificate: Integer, time: float) -> None:
     place[certificate] = at
 
 
-@inline
+@forceinline
 def reschedule(queue: Queue, certificate: Integer, time: float) -> None:
     """Change the failure time of a certificate."""
     at = queue.place[certificate]

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import helper, inline
+from choque._core.kernel import forceinline, helper
 from choque._core.types import Integer
 from choque.kinetic._certificates import (
     EMPTY,
     Motion,
     Paths,
     certify_around,
-    certify_inline,
+    certify,
     failure_time,
     following,
     graze_time,
@@ -146,7 +146,7 @@ def advance_plain(
     )
 
 
-@inline
+@forceinline
 def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     """Exchange the two neighbours whose certificate fails first and schedule the three slots they now touch."""
     order, rank, queue = motion.order, motion.rank, motion.queue
@@ -173,8 +173,8 @@ def _exchange(motion: Motion, journal: Journal, now: float) -> None:
     order[axis, slot], order[axis, after] = right, left
     rank[axis, right], rank[axis, left] = slot, after
     reschedule(queue, certificate, again)
-    scheduled = certify_inline(motion, axis, preceding(order, axis, slot), now)
-    scheduled += certify_inline(motion, axis, after, now)
+    scheduled = certify(motion, axis, preceding(order, axis, slot), now)
+    scheduled += certify(motion, axis, after, now)
     totals[SCHEDULED] += scheduled + (again < math.inf)
     totals[EXCHANGES] += 1
     totals[MIXED] += mixed
