@@ -11,6 +11,7 @@ import pytest
 from choque._core import kernel
 from choque._core.kernel import announcement
 from choque.cli import _compiling as compiling
+from choque.cli import _warm_up
 from choque.cli._compiling import Outlook, cache_folder, is_on_disk, kernels_of, outlook, prepare, why_unwritable
 
 
@@ -77,3 +78,24 @@ def test_a_kernel_is_on_disk_once_it_was_called(tmp_path: Path, monkeypatch: pyt
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "kernels_on_disk"]:
             del sys.modules[name]
+
+
+@pytest.mark.parametrize("processors", ["1", "2"])
+def test_another_process_compiles_where_there_is_a_processor_for_it(
+    processors: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHOQUE_THREADS", processors)
+    mark = tmp_path / "done"
+    with compiling.compiling_beside(f"open({str(mark)!r}, 'w')") as helper:
+        assert (helper is None) == (processors == "1")
+        if helper is not None:
+            assert helper.wait(60) == 0
+    assert mark.exists() == (processors == "2")
+
+
+def test_the_other_process_ends_with_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHOQUE_THREADS", "2")
+    with compiling.compiling_beside("import time; time.sleep(600)") as helper:
+        assert helper is not None
+    assert helper.returncode is not None
+    compile(_warm_up.BACKWARDS, "backwards", "exec")

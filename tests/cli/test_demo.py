@@ -84,7 +84,7 @@ def test_another_process_compiles_for_the_later_sections(
 
 
 def test_no_other_process_is_started_where_kernels_are_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr("choque.cli._compiling.Popen", lambda *_, **__: pytest.fail("a process was started"))
     for kernels in (Outlook(3, 9), Outlook(0, 0), Outlook(9, 9)):
         monkeypatch.setattr("choque.cli._compiling.outlook", lambda _, kernels=kernels: kernels)
         demo._prepare(())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -96,9 +96,9 @@ def test_many_parts_take_linear_time() -> None:
     mask[::2, ::2, ::2] = True
     specks = Volume.from_voxels(mask)
     assert specks.component_count() == 28**3
-    begin = perf_counter()
+    begin = process_time()
     assert len(specks.components()) == 28**3
-    assert perf_counter() - begin < 20.0  # a pass for each part takes minutes
+    assert process_time() - begin < 20.0  # a pass for each part takes minutes
 
 
 def test_bad_input_is_one_sentence() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import pair_key
 from choque._core.sort import rows_by_key
 from choque._core.types import Floats, Keys
@@ -65,7 +65,7 @@ def _spread_tables(sequence: tuple[int, ...]) -> NDArray[np.uint32]:
     return tables
 
 
-@kernel
+@helper
 def _centre(low: float, high: float) -> float:
     """Return the middle of an interval; 0 if it is infinite on both sides."""
     middle = 0.5 * np.float64(low) + 0.5 * np.float64(high)

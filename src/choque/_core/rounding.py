@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
+from choque._core.kernel import helper
 from choque._core.types import Floats
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -18,7 +18,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 """More than the error of a few products of subnormal numbers."""
 
 
-@kernel
+@helper
 def add_down(a: float, b: float) -> float:
     """Return a lower bound of a + b; minus infinity wins over plus infinity."""
     if a == -np.inf or b == -np.inf:
@@ -32,13 +32,13 @@ def add_down(a: float, b: float) -> float:
     return np.nextafter(total, -np.inf) if lost < 0 else total
 
 
-@kernel
+@helper
 def add_up(a: float, b: float) -> float:
     """Return an upper bound of a + b; plus infinity wins over minus infinity."""
     return -add_down(-a, -b)
 
 
-@kernel
+@helper
 def multiply_down(a: float, b: float) -> float:
     """Return a lower bound of a · b for finite a; exact where a is 0, 1 or −1, and 0 · ∞ is 0."""
     if a == 0 or b == 0:
@@ -47,7 +47,7 @@ def multiply_down(a: float, b: float) -> float:
     return product if abs(a) == 1 else np.nextafter(product, -np.inf)
 
 
-@kernel
+@helper
 def multiply_up(a: float, b: float) -> float:
     """Return an upper bound of a · b for finite a; exact where a is 0, 1 or −1, and 0 · ∞ is 0."""
     return -multiply_down(-a, b)
@@ -68,13 +68,13 @@ def narrow_up(values: Floats, dtype: np.dtype[np.floating]) -> Floats:
     return -narrow_down(-values, dtype)
 
 
-@kernel
+@helper
 def outer_distance(a: float, b: float) -> float:
     """Return an upper bound of the distance between two numbers."""
     return max(add_up(a, -b), add_up(b, -a))
 
 
-@kernel
+@helper
 def dot_down(a: Floats, b: Floats) -> float:
     """Return a lower bound of the dot product of two vectors, the first of them finite."""
     total = 0.0
@@ -83,7 +83,7 @@ def dot_down(a: Floats, b: Floats) -> float:
     return total
 
 
-@kernel
+@helper
 def dot_up(a: Floats, b: Floats) -> float:
     """Return an upper bound of the dot product of two vectors, the first of them finite."""
     total = 0.0
@@ -92,7 +92,7 @@ def dot_up(a: Floats, b: Floats) -> float:
     return total
 
 
-@kernel
+@helper
 def length_up(vector: Floats) -> float:
     """Return an upper bound of the length of a vector, at most a few units in the last place too long."""
     scale = 0.0
@@ -107,7 +107,7 @@ def length_up(vector: Floats) -> float:
     return float(np.nextafter(scale * (np.sqrt(total) * (1 + 2.0**-49)), np.inf))
 
 
-@kernel
+@helper
 def move_point(point: Floats, turn: NDArray[np.float64], shift: NDArray[np.float64], moved: Floats) -> float:
     """Write ``turn`` · ``point`` + ``shift`` to ``moved`` and return an upper bound of the error's length.
 
@@ -123,7 +123,7 @@ def move_point(point: Floats, turn: NDArray[np.float64], shift: NDArray[np.float
     return error
 
 
-@kernel
+@helper
 def stretch_up(turn: NDArray[np.float64]) -> float:
     """Return an upper bound of how much ``turn`` lengthens a vector; 1 where it swaps and flips axes only."""
     largest = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import memory, threads
-from choque._core.kernel import inline, kernel
+from choque._core.kernel import helper, inline, kernel
 from choque._core.lanes import lowest_bit, prefetch
 from choque._core.types import Floats, Integer
 
@@ -92,7 +92,7 @@ def _fill_blocks(first: int, last: int, below: Any, above: Any) -> None:
                     above[block, bound, lane] = np.nan
 
 
-@kernel
+@helper
 def fit_lane(child: Any, block: Any, lane: int) -> None:
     """Set one lane of ``block`` to the bounds around all lanes of ``child``; NaN lanes count for nothing."""
     for bound in range(3):

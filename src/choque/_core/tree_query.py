@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check, threads
 from choque._core.emission import Sink
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.lanes import block_hits, lowest_bit
 from choque._core.pair_keys import pair_key
 from choque._core.records import FLAT, Questions, of_type
@@ -159,7 +159,7 @@ def list_queries(first: int, last: int, chunk: Keys, questions: Questions, tree:
     return last, written, tests
 
 
-@kernel
+@helper
 def _ray_entry(rays: Any, i: int, longest: float, lanes: Any, block: int, lane: int) -> float:
     """Return where ray ``i`` enters a box, in units of its direction; infinity if it misses (Kay, Kajiya, 1986)."""
     enter, leave = 0.0, longest
@@ -253,7 +253,7 @@ def _cast(
                     found[i] = row
 
 
-@kernel
+@helper
 def push_nearest(
     stack: NDArray[np.int64], keys: NDArray[np.float64], floor: int, depth: int, entry: int, key: float
 ) -> int:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key
 from choque._core.types import Integer, Keys, Rows
@@ -51,7 +51,7 @@ def _entry(a: Integer, b: Integer, joined: bool) -> Any:
     return pair if joined else pair | np.uint64(1 << 63)
 
 
-@kernel
+@helper
 def _met(place: int, other: Integer, records: Any, previous: Any, rows: Rows) -> Any:
     """Return whether ``rows[place]`` and ``other`` overlapped when ``rows`` had their ``previous`` records."""
     low, high = 0, rows.size
@@ -66,7 +66,7 @@ def _met(place: int, other: Integer, records: Any, previous: Any, rows: Rows) ->
     return boxes_meet(previous, place, records, other)
 
 
-@kernel
+@helper
 def sort_end_points(
     first: int, last: int, log: Keys, values: Any, ends: EndPoints, records: Any, previous: Any, judging: bool
 ) -> tuple[int, int, int, int]:

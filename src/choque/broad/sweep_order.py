@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from choque._core import threads
 from choque._core.emission import Sink
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.overlap import BLOCK, columns_meet, is_any, padded_columns
 from choque._core.pair_keys import ordered_key
 from choque._core.sort import radix_sort
@@ -203,7 +203,7 @@ def _sweep(
     return last, written, tests
 
 
-@kernel
+@helper
 def _count_started(lower: Any, count: int, end: float) -> int:
     """Return how many of the first ``count`` of the ascending ``lower`` are at most ``end``; the first one is."""
     if lower[count - 1] <= end:

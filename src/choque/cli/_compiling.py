@@ -2,21 +2,24 @@
 
 Numba compiles a kernel at its first call, once for each combination of argument types, and keeps the result on disk.
 This module is the one place that knows about it: `outlook` says how many kernels of some packages are still to be
-compiled and about how long that takes, `prepare` makes small calls that compile them and reports each one, and
-`choque._core.kernel.announcement` counts what this process has compiled.
+compiled and about how long that takes, `prepare` makes small calls that compile them and reports each one,
+`compiling_beside` compiles in another process, and `choque._core.kernel.announcement` counts what this one compiled.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
+from choque._core import threads
 from choque._core.kernel import announcement
 from choque._core.kernel_cache import KernelCache, sources_of
 from choque._core.shipped_kernels import present_family
@@ -126,6 +129,23 @@ def repair(kernels: Iterable[Any]) -> list[Path]:
         with suppress(OSError):
             path.unlink()
     return found
+
+
+@contextmanager
+def compiling_beside(code: str | None) -> Iterator[Popen[bytes] | None]:
+    """Run Python code in another process during the block, if a second processor may be used.
+
+    It compiles kernels, and keeps them on disk, where this process finds them when it needs them.
+    """
+    if code is None or threads.available_count() < 2:
+        yield None
+        return
+    helper = Popen([sys.executable, "-c", code], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    try:
+        yield helper
+    finally:
+        helper.terminate()
+        helper.wait()
 
 
 def prepare(calls: Mapping[str, Callable[[], object]], progress: Progress | None = None) -> dict[str, str]:

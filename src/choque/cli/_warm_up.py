@@ -30,6 +30,14 @@ SCENES = (("uniform", 2, 700), ("uniform", 3, 700), ("mixed", 3, 5_000))
 BOUNDS: tuple[type[Bounds], ...] = (Boxes, Spheres, OrientedBoxes, KDops)
 
 
+BACKWARDS = """
+from choque.cli._compiling import prepare
+from choque.cli._warm_up import calls
+prepare(dict(reversed(calls().items())))
+"""
+"""What a second process runs: the same calls from the last to the first, until both meet in the middle."""
+
+
 def warm_up(progress: Progress) -> dict[str, str]:
     """Compile everything; return what failed, with the reason."""
     return prepare(calls(), lambda done, total, about: progress(done, total, about and f"compiling {about}"))

@@ -143,10 +143,11 @@ def compile_all() -> dict[str, Any]:
     from time import perf_counter
 
     from choque._core.progress import shown
-    from choque.cli._warm_up import warm_up
+    from choque.cli._compiling import compiling_beside
+    from choque.cli._warm_up import BACKWARDS, warm_up
 
     begin = perf_counter()
-    with shown() as report:
+    with shown() as report, compiling_beside(BACKWARDS):
         failed = warm_up(report)
     return {"seconds": round(perf_counter() - begin, 1), "failed": failed}
 

@@ -100,7 +100,7 @@ def _bundle(sections: SectionArrays) -> SectionArrays:
     )
 
 
-@kernel
+@helper
 def _next_boundary(rows: NDArray[np.int32], at: Integer, last: Integer, value: Integer) -> Integer:
     """Return the even coordinate after the even ``value`` where ``rows[at:]`` end a bundle; ``value`` if none does."""
     if at > last:
@@ -109,7 +109,7 @@ def _next_boundary(rows: NDArray[np.int32], at: Integer, last: Integer, value: I
     return value + 2 if coordinate == value + 1 else coordinate - coordinate % 2
 
 
-@kernel
+@helper
 def _boundary_or_end(rows: NDArray[np.int32], at: Integer, last: Integer, value: Integer) -> Integer:
     """Return the same as `_next_boundary`, but `NOWHERE` if there is none."""
     found = _next_boundary(rows, at, last, value)
@@ -136,7 +136,7 @@ def _first_line(
     return line if line == NOWHERE else line - line % 2
 
 
-@kernel
+@helper
 def _run_ends(strips: NDArray[np.int32], here: Integer, first: Integer, last: Integer) -> Integer:
     """Return an upper bound for the number of ends of the strip ``here`` and the one after it."""
     if first > last:
@@ -145,7 +145,7 @@ def _run_ends(strips: NDArray[np.int32], here: Integer, first: Integer, last: In
     return np.int64(strips[min(start + 2, last + 1), 1]) - np.int64(strips[start, 1])
 
 
-@kernel
+@helper
 def _either_row(
     strips: NDArray[np.int32],
     ends: NDArray[np.int32],
@@ -169,7 +169,7 @@ def _either_row(
     return _either(ends, start, middle, ends, middle, stop, target)
 
 
-@kernel
+@helper
 def _either(
     one: NDArray[np.int32],
     first: Integer,

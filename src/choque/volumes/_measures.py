@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.parts import join, settle
 from choque.errors import InvalidInput
 from choque.volumes._model import ExtremeVertices
@@ -74,7 +74,7 @@ def _part_labels(model: ExtremeVertices, connectivity: int) -> tuple[NDArray[np.
     return labels, len(leads)
 
 
-@kernel
+@helper
 def _join_strips(
     strip: int,
     other: int,

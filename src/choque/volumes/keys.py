@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque.errors import InvalidInput, UnknownName
 
 VertexKeys: TypeAlias = NDArray[np.int64]
@@ -118,7 +118,7 @@ def merge_xor(
     return count
 
 
-@kernel
+@helper
 def group_end(keys: VertexKeys, first: int, last: int, bits: int, value: int) -> int:
     """Return the end of the group of keys from ``first`` on whose upper part, without ``bits`` bits, is ``value``."""
     while first < last and keys[first] >> bits == value:

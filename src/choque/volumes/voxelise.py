@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from choque._core import check
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.parts import parts_of
 from choque.errors import InvalidInput
 from choque.files.meshes import Mesh, check_mesh, number_rows, read_mesh
@@ -170,7 +170,7 @@ def _side(start: NDArray[np.float64], stop: NDArray[np.float64], x: float, y: fl
     return _side_sorted(start, stop, x, y)
 
 
-@kernel
+@helper
 def _side_sorted(start: NDArray[np.float64], stop: NDArray[np.float64], x: float, y: float) -> int:
     value = (stop[0] - start[0]) * (y - start[1]) - (stop[1] - start[1]) * (x - start[0])
     if value != 0.0:

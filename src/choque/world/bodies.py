@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core.columns import Column, ColumnTable
-from choque._core.kernel import kernel
+from choque._core.kernel import helper, kernel
 from choque._core.types import Floats
 from choque.narrow.shapes import Shapes
 
@@ -173,7 +173,7 @@ def _hash_words(words: Any, seed: np.uint64) -> Any:
     return value
 
 
-@kernel
+@helper
 def _stir(value: np.uint64) -> Any:
     """Rotate the word by half its bits, so that multiplication reaches all of them."""
     return (value << np.uint64(31)) | (value >> np.uint64(33))

@@ -5,10 +5,7 @@ A section is a file of this package; `_section` says what it consists of.
 
 from __future__ import annotations
 
-import sys
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,8 +15,6 @@ import typer
 from choque.cli._json import AsJson, print_json
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from rich.console import Console
 
     from choque.cli.demo._section import Section, Shown
@@ -117,31 +112,14 @@ def _prepare(chosen: tuple[Section, ...]) -> None:
     all others together; this process then loads what that one has kept on disk.
     """
     from choque._core.progress import shown
+    from choque.cli._compiling import compiling_beside
 
-    with shown() as report, _compiling_beside() as helper:
+    with shown() as report, compiling_beside(HELPER if _is_cold() else None) as helper:
         for done, section in enumerate(chosen):
             report(done, len(chosen), f"loading, or compiling once: {section.title.lower()}")
             if done == 1 and helper is not None:
                 helper.wait()
             section.prepare()
-
-
-@contextmanager
-def _compiling_beside() -> Iterator[Popen[bytes] | None]:
-    """Run `HELPER` in another process if there are kernels to compile and processors for two; end it with the block."""
-    from subprocess import DEVNULL, Popen
-
-    from choque._core import threads
-
-    if not _is_cold() or threads.available_count() < 2:
-        yield None
-        return
-    helper = Popen([sys.executable, "-c", HELPER], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
-    try:
-        yield helper
-    finally:
-        helper.terminate()
-        helper.wait()
 
 
 def _is_cold() -> bool:
