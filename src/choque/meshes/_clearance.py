@@ -26,7 +26,7 @@ from choque.meshes._inside import place_point
 from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.frames import PROJECTING, ROUNDING
 from choque.meshes.lanes import LOOSE, MIDDLE, QUERY, point_gaps
-from choque.meshes.poses import Poses, as_poses
+from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface, float_above, float_below, triangle_at
 from choque.meshes.triangles import Triangle
 
@@ -70,8 +70,7 @@ def clearance(
     """
     one, two = surfaces_of(a, b)
     limit = float(np.nextafter(check.number(bound, "bound", 0, infinite=True), np.inf)) ** 2
-    where = as_poses(pose, "pose")
-    points = np.array(b.vertices) if pose is None else np.array(b.moved(where).vertices)
+    points = np.array(b.vertices if pose is None else b.moved(pose).vertices)
     found = np.full(len(points), np.inf)
     if len(points) and len(a):
         order, has_inside = _tree_order(two), a.is_closed

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from choque._core import check, threads
+from choque._core import check
 from choque._core.predicates import LEAST
+from choque._core.threads import resolve_count
 from choque.bounds import Boxes
 from choque.errors import InvalidInput
 from choque.files.meshes import check_mesh, read_mesh, write_mesh
@@ -108,7 +109,7 @@ class Mesh:
     def surface(self) -> Surface:
         """The triangles in a tree, for kernels; built at the first use."""
         vertices = np.array(self._vertices)  # writable, so that kernels are compiled once
-        return make_surface(vertices, np.array(self._faces), threads.resolve_count(None, len(self._faces)))
+        return make_surface(vertices, np.array(self._faces), resolve_count(None, len(self._faces)))
 
     def __len__(self) -> int:
         return len(self._faces)
@@ -147,7 +148,7 @@ class Mesh:
         if len(other.vertices) != len(self._vertices):
             raise InvalidInput(f"vertices has {len(other.vertices)} rows; the mesh has {len(self._vertices)} vertices.")
         if "surface" in self.__dict__:
-            count = threads.resolve_count(None, len(self._faces))
+            count = resolve_count(None, len(self._faces))
             other.surface = make_surface(np.array(other.vertices), np.array(self._faces), count, self.surface.rows)
         return other
 
@@ -162,7 +163,7 @@ class Mesh:
             raise InvalidInput(f"points has the shape {given.shape}; it must be (n, 3).")
         if not self.is_closed:
             raise InvalidInput("The mesh is open: it has no inside. See report() for where it is open.")
-        count = _thread_count(threads, len(given))
+        count = resolve_count(threads, len(given))
         return places_of(given, self.surface, as_poses(None), 0, count) > 0
 
     def faces_near(self, lower: ArrayLike, upper: ArrayLike, *, threads: int | None = None) -> NDArray[np.int32]:
@@ -175,7 +176,7 @@ class Mesh:
         if boxes.lower.shape[1] != 3:
             raise InvalidInput(f"lower has the shape {boxes.lower.shape}; it must be (k, 3).")
         corners = np.concatenate((boxes.lower, boxes.upper), axis=1).astype(np.float64)
-        return faces_near(self.surface, corners, _thread_count(threads, len(corners)))
+        return faces_near(self.surface, corners, resolve_count(threads, len(corners)))
 
     def report(self) -> Report:
         """Return what is wrong with the mesh: open edges, degenerate and repeated faces, self-intersections and more.
@@ -202,7 +203,7 @@ class Mesh:
         -----
         Guarantee: exact by the floats given. Time is proportional to the pairs whose boxes meet.
         """
-        pairs, kinds = own_pairs(self.surface, _thread_count(threads, len(self)))
+        pairs, kinds = own_pairs(self.surface, resolve_count(threads, len(self)))
         return pairs if check.boolean(closed, "closed") else pairs[kinds != TOUCHING]
 
 
@@ -260,7 +261,7 @@ def intersections(a: Mesh, b: Mesh, *, pose: Any = None, threads: int | None = N
     where = as_poses(pose, "pose")
     if len(where) != 1:
         raise InvalidInput(f"pose has {len(where)} poses; give one, or call `collide` or `distance` with many.")
-    count = _thread_count(threads, len(a) + len(b))
+    count = resolve_count(threads, len(a) + len(b))
     pairs, kinds = meeting_pairs(one, two, where, count)
     segments = shared_segments(one, two, where, pairs, count)
     return Intersections(pairs, np.array(KINDS)[kinds], segments)
@@ -272,10 +273,6 @@ def surfaces_of(a: Mesh, b: Mesh) -> tuple[Surface, Surface]:
         if not isinstance(mesh, Mesh):
             raise InvalidInput(f"{name} is a {type(mesh).__name__}; give a choque.Mesh, made with choque.Mesh({name}).")
     return a.surface, b.surface
-
-
-def _thread_count(requested: int | None, work: int) -> int:
-    return threads.resolve_count(requested, work)
 
 
 def _arrays_of(given: Any) -> tuple[Any, Any]:

@@ -21,7 +21,6 @@ ROUNDING = 1e-14
 PROJECTING = 1e-6
 """More than the error of a projection in float32, in terms of the magnitudes of coordinates."""
 
-
 FRAME = 14
 """Numbers that describe a frame: a matrix, a shift, what rounding may lose, and what projecting may lose."""
 

@@ -21,7 +21,6 @@ from choque._core.lane_code import I64, Array, Code, Int, Real, operation
 SLAB, MIDDLE, SIDES, LOOSE, QUERY = 21, 26, 29, 38, 39
 """Places in a query: the row of the slab, the middle, the half sides, what rounding may lose; and its size."""
 
-
 Bits: TypeAlias = Any
 """A number whose bits are the answers for eight lanes."""
 

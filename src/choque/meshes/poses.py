@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check
-from choque._core.kernel import forceinline
+from choque._core.kernel import forceinline, kernel
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 
@@ -50,8 +50,10 @@ def as_poses(given: Any, name: str = "poses") -> Poses:
             raise InvalidInput(
                 f"{name} has {len(rotation)} rotations and {len(translation)} translations; give one for each pose."
             )
-        rotation = np.array(np.broadcast_to(rotation, (count, 3, 3)))
-        translation = np.array(np.broadcast_to(translation, (count, 3)))
+        rotation, translation = (
+            np.ascontiguousarray(part) if len(part) == count else np.repeat(part, count, axis=0)
+            for part in (rotation, translation)
+        )
     else:
         matrix = check.floats(given, name).astype(np.float64)
         matrix = matrix[None] if matrix.ndim == 2 else matrix
@@ -67,30 +69,51 @@ def as_poses(given: Any, name: str = "poses") -> Poses:
                 "0, 0, 0, 1. Transpose the matrices if they are meant for row vectors."
             )
         rotation, translation = matrix[:, :3, :3].copy(), matrix[:, :3, 3].copy()
-    check.finite(rotation, f"the rotations of {name}")
-    check.finite(translation, f"the translations of {name}")
-    _check_rigid(rotation, name)
+    if not _are_rigid(rotation, translation):
+        check.finite(rotation, f"the rotations of {name}")
+        check.finite(translation, f"the translations of {name}")
+        _refuse(rotation, name)
     return Poses(rotation, translation)
 
 
-def _check_rigid(rotation: NDArray[np.float64], name: str) -> None:
-    x, y, z = np.ascontiguousarray(rotation.transpose(2, 1, 0))  # the axes, a column a pose: faster than products
-    squares = np.stack([(axis * axis).sum(axis=0) for axis in (x, y, z)])
-    products = np.stack([(one * two).sum(axis=0) for one, two in ((x, y), (y, z), (z, x))])
-    error = np.maximum(np.abs(squares - 1), np.abs(products)).max(axis=0)
-    wrong = np.flatnonzero(~(error <= RIGID_TOLERANCE))
+@kernel
+def _are_rigid(rotation: NDArray[np.float64], translation: NDArray[np.float64]) -> bool:
+    """Return whether all rotations are orthonormal up to the tolerance and mirror nothing, and all numbers finite."""
+    for row in range(rotation.shape[0]):
+        volume = 0.0
+        for i in range(3):
+            j, m = (i + 1) % 3, (i + 2) % 3
+            volume += rotation[row, 0, i] * (
+                rotation[row, 1, j] * rotation[row, 2, m] - rotation[row, 1, m] * rotation[row, 2, j]
+            )
+            for k in range(3):
+                share = 0.0
+                for axis in range(3):
+                    share += rotation[row, axis, i] * rotation[row, axis, k]
+                if not abs(share - (1.0 if i == k else 0.0)) <= RIGID_TOLERANCE:  # also for NaN
+                    return False
+            if not np.isfinite(translation[row, i]):
+                return False
+        if volume < 0.0:
+            return False
+    return True
+
+
+def _refuse(rotation: NDArray[np.float64], name: str) -> None:
+    """Raise for the first rotation that scales, shears or mirrors."""
+    products = np.einsum("kai,kaj->kij", rotation, rotation)
+    wrong = np.flatnonzero(~(np.abs(products - np.eye(3)).max(axis=(1, 2)) <= RIGID_TOLERANCE))
     if len(wrong):
         row = int(wrong[0])
-        scale = np.sqrt(squares[:, row])
-        is_sheared = np.abs(products[:, row]).max() > RIGID_TOLERANCE * scale.max() ** 2
-        what = "shears" if is_sheared else f"scales by {', '.join(f'{s:.6g}' for s in scale)} along the axes"
+        squares = np.diag(products[row])
+        is_sheared = np.abs(products[row] - np.diag(squares)).max() > RIGID_TOLERANCE * squares.max()
+        scale = ", ".join(f"{side:.6g}" for side in np.sqrt(squares))
+        what = "shears" if is_sheared else f"scales by {scale} along the axes"
         raise InvalidInput(
             f"Pose {row} of {name} is not rigid: it {what}. Apply it to the vertices of the mesh, and give a rotation."
         )
-    volume = sum(x[k] * (y[k - 2] * z[k - 1] - y[k - 1] * z[k - 2]) for k in range(3))
-    mirrored = np.flatnonzero(volume < 0)
-    if len(mirrored):
-        raise InvalidInput(f"Pose {int(mirrored[0])} of {name} mirrors; mirror the vertices of the mesh instead.")
+    row = int(np.argmax(np.linalg.det(rotation) < 0))
+    raise InvalidInput(f"Pose {row} of {name} mirrors; mirror the vertices of the mesh instead.")
 
 
 @forceinline

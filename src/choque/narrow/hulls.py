@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -218,7 +218,7 @@ class Hulls:
 
         A box around a mesh that is turned is wider than needed, and costs the same for any number of vertices.
         """
-        around = [_box_corners(hull.points) if hull.volume == 0 else hull.points for hull in self._hulls]
+        around = [hull.points if hull.volume else _corners(hull.points) for hull in self._hulls]
         first = np.concatenate([[0], np.cumsum([len(points) for points in around], dtype=np.int64)])
         return _stacked(around, (3,)), first
 
@@ -301,11 +301,8 @@ def _stacked(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]], tail: t
     return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, *tail))
 
 
-def _box_corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    lower, upper = points.min(axis=0), points.max(axis=0)
-    return np.array(
-        [[x, y, z] for x in (lower[0], upper[0]) for y in (lower[1], upper[1]) for z in (lower[2], upper[2])]
-    )
+def _corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array(list(product(*zip(points.min(axis=0), points.max(axis=0), strict=True))))
 
 
 def _pack_graph(hulls: tuple[Hull, ...]) -> Rows:
