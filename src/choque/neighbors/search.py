@@ -373,12 +373,13 @@ def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, li
         k = rows[place]
         own = owners.group.atom[k]
         sure, far, reach = _limits(owners, k, rule)
-        limits = (one * (sure if names_only else far), one * far)
+        limits = (one * sure, one * far)
         from_x, to_x = _cells(np.float64(owners.x[k]), reach, per_unit[0], shape[0])
         from_y, to_y = _cells(np.float64(owners.y[k]), reach, per_unit[1], shape[1])
         from_z, to_z = _cells(np.float64(owners.z[k]), reach, per_unit[2], shape[2])
         row, count = cursor[own], np.int64(0)
-        prefetch(lists.j, cursor[owners.group.atom[rows[min(place + AHEAD, rows.size - 1)]]])
+        if names_only:
+            prefetch(lists.j, cursor[owners.group.atom[rows[min(place + AHEAD, rows.size - 1)]]])
         for cell_z in range(from_z, to_z + 1):
             for cell_y in range(from_y, to_y + 1):
                 line = (cell_z * shape[1] + cell_y) * shape[0]
@@ -389,6 +390,8 @@ def _fill(rows: Any, owners: Points, points: Points, rule: Rule, cursor: Any, li
                         if rule.part == HALF:
                             bits = np.int64(0)
                         bits |= _decide(owners, k, points, at, maybe & ~bits, rule)
+                    else:
+                        bits = maybe
                     count += list_bits(listed, count, at, bits)
                     at += 8
                     if count > LISTED - 8:
