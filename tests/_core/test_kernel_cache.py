@@ -189,6 +189,7 @@ def test_compiling_is_announced_with_a_count_and_the_time_left(monkeypatch: pyte
     monkeypatch.setattr(kernels, "FIRST_CALLS", {f"{__name__}.compile_three": 3})
     clock = iter(range(0, 60, 6))
     monkeypatch.setattr(kernels, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(progress.Line, "lines", [])
     monkeypatch.setattr(kernels.troubles, "unkept", "")  # a full disk, as other tests plant it, changes the words
 
     def compile_one(dispatcher: object) -> None:

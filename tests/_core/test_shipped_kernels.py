@@ -61,7 +61,7 @@ def parcel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "parcel" / "sums.py").write_text(KERNELS)
     family = FAMILIES[platform.machine()]
     target = {"NUMBA_CPU_NAME": family.name, "NUMBA_CPU_FEATURES": family.features}
-    assert _call(folder, folder / "build-cache", target, is_collecting=True) == (30.0, 2)
+    assert _call(folder, folder / "build-cache", target, is_collecting=True) == (30.0, 1)
     assert len(list((folder / "shipped").glob("parcel.sums.*.nbi"))) == 1, "the kernel, with its part inside"
     return folder
 
@@ -69,7 +69,7 @@ def parcel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _call(
     folder: Path, cache: Path, environment: dict[str, str], *, is_collecting: bool = False, fits: bool = True
 ) -> tuple[float, int]:
-    """Call the kernel in a new process; return its answer, and how many kernels it compiled."""
+    """Call the kernel in a new process; return its answer, and how many kernels it compiled, parts not counted."""
     given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_CPU")}
     given["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
     given |= {"NUMBA_CACHE_DIR": str(cache), **environment}
@@ -95,18 +95,18 @@ def test_kernels_are_loaded_where_no_cache_can_be_written(parcel: Path) -> None:
 def test_a_process_that_compiles_for_another_processor_loads_none(
     parcel: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    assert _call(parcel, tmp_path, environment) == (30.0, 2)
+    assert _call(parcel, tmp_path, environment) == (30.0, 1)
 
 
 def test_a_processor_that_lacks_a_feature_loads_none(parcel: Path, tmp_path: Path) -> None:
-    assert _call(parcel, tmp_path, {}, fits=False) == (30.0, 2)
+    assert _call(parcel, tmp_path, {}, fits=False) == (30.0, 1)
 
 
 def test_kernels_of_other_sources_are_not_loaded(parcel: Path, tmp_path: Path) -> None:
     module = parcel / "parcel" / "sums.py"
     module.write_text(KERNELS.replace("3.0", "4.0"))
     try:
-        assert _call(parcel, tmp_path, {}) == (40.0, 2)
+        assert _call(parcel, tmp_path, {}) == (40.0, 1)
     finally:
         module.write_text(KERNELS)
 
@@ -117,7 +117,7 @@ def test_damaged_kernels_are_compiled(parcel: Path, tmp_path: Path, change: Call
     for path, content in contents.items():
         path.write_bytes(change(content))
     try:
-        assert _call(parcel, tmp_path, {}) == (30.0, 2)
+        assert _call(parcel, tmp_path, {}) == (30.0, 1)
     finally:
         for path, content in contents.items():
             path.write_bytes(content)

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("viser", reason="viser, of the extra 'view', is not installed")
 
-from choque._core.progress import Line
+from choque._core import progress
 from choque.errors import InvalidInput
 from choque.studio.page import page as page_module
 from choque.studio.page.history import MAX_KEPT, History
@@ -162,8 +162,7 @@ def test_the_page_says_what_takes_long(shared_studio: Studio, view: WorldView, m
     monkeypatch.setattr(page_module, "TELLING_SECONDS", 0.01)
 
     def work() -> None:
-        with view.page.working(view._status, "Preparing"):
-            Line().show("compiling kernels: 3 of 7")
+        with view.page.working(view._status, "Preparing"), progress.shown("compiling kernels: 3 of 7"):
             while len(said) < 2 or "kernels" not in said[-1]:
                 said.append(view._status.content)
 
