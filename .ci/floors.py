@@ -42,7 +42,7 @@ sweep = choque.kinetic.Sweep([[0, 0], [5, 0]], [[1, 1], [6, 1]], velocity=[[1, 0
 assert [event.time for event in sweep.advance(until=10.0)] == [2.0, 3.0]
 world = choque.scene.read("bowling").world()
 assert world.step().bodies
-ball = choque.volumes.phantoms.make("ball", 16)
+ball = choque.Volume.from_voxels(((numpy.indices((16, 16, 16)) - 7.5) ** 2).sum(0) < 56)
 assert ball.collides(ball)
 areas = choque.interest.Areas(lower, radius=1.0)
 areas.update(lower)
@@ -62,7 +62,7 @@ print(len(expected), "pairs by every method, numpy", numpy.__version__)
 
 FILES = """
 import choque, numpy
-ball = choque.volumes.phantoms.make("ball", 8)
+ball = choque.Volume.read("ball:8")
 for name in ("ball.nii.gz", "ball.nrrd", "ball.tif"):
     ball.write(name)
     assert choque.Volume.read(name).volume == ball.volume, name

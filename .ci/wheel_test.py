@@ -27,7 +27,7 @@ sweep = choque.kinetic.Sweep([[0, 0], [5, 0]], [[1, 1], [6, 1]], velocity=[[1, 0
 assert [event.time for event in sweep.advance(until=10.0)] == [2.0, 3.0]
 world = choque.scene.read("bowling").world()
 assert world.step().bodies
-ball = choque.volumes.phantoms.make("ball", 16)
+ball = choque.Volume.read("ball:16")
 assert ball.collides(ball)
 print(len(found["brute"]), "pairs, choque", choque.__version__)
 """
