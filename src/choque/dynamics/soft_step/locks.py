@@ -9,7 +9,7 @@ the inverse of I. Angular momentum about free axes is kept.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,41 @@ STIFF = 1e-4
 """The root of how much of the inverse mass is left along what is locked."""
 
 Flags = NDArray[np.bool_]
+
+
+class Locks(NamedTuple):
+    """Bodies with locked axes: their rows in the solver, the order of the bodies, and the flags of all (n, 6)."""
+
+    rows: Rows
+    order: Rows
+    flags: Flags
+
+    def begin(self, columns: Columns, bodies: SolverBodies) -> None:
+        """Lock what was loaded."""
+        if len(self.rows):
+            _lock_bodies(*self, columns, bodies)
+
+    def hold(self, bodies: SolverBodies) -> None:
+        """Take away what a pass gave bodies along locked axes."""
+        if len(self.rows):
+            _hold(*self, bodies.speed)
+
+    def move(
+        self,
+        columns: Columns,
+        bodies: SolverBodies,
+        awake: NDArray[np.uint8],
+        touched: NDArray[np.uint8],
+        limits: tuple[float, float, float],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Move these bodies; return which others are awake or touched, and so are still to be moved."""
+        if not len(self.rows):
+            return awake, touched
+        rows = self.rows[(awake[self.rows] | touched[self.rows]) > 0]
+        _move_locked(rows, self.order, self.flags, columns, bodies, touched, limits)
+        awake, touched = awake.copy(), touched.copy()
+        awake[rows] = touched[rows] = 0
+        return awake, touched
 
 
 @helper
@@ -53,7 +88,7 @@ def _free_axes(locked: Any, body: Integer) -> tuple[int, int, int]:
 
 
 @kernel
-def lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodies: SolverBodies) -> None:
+def _lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodies: SolverBodies) -> None:
     """Make the solver's ``rows`` of bodies stiff along what is locked, and take their motion along it away."""
     rotation, spin = columns.rotation, columns.angular_velocity
     speed, frame, pull = bodies.speed, bodies.frame, bodies.pull
@@ -86,7 +121,7 @@ def lock_bodies(rows: Rows, order: Rows, locked: Flags, columns: Columns, bodies
 
 
 @kernel
-def hold(rows: Rows, order: Rows, locked: Flags, speed: Any) -> None:
+def _hold(rows: Rows, order: Rows, locked: Flags, speed: Any) -> None:
     """Take away what the latest pass gave bodies along locked axes: an impulse of the lock, solved exactly."""
     for at in range(rows.size):
         row = rows[at]
@@ -96,7 +131,7 @@ def hold(rows: Rows, order: Rows, locked: Flags, speed: Any) -> None:
 
 
 @kernel
-def move_locked(
+def _move_locked(
     rows: Rows,
     order: Rows,
     locked: Flags,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from choque._core import check, memory
-from choque._core.pair_keys import EVERY_GROUP, unpack_pairs
+from choque._core.pair_keys import EVERY_GROUP, pack_pairs, unpack_pairs
 from choque._core.threads import over_ranges, ranges, resolve_count, run
 from choque._core.types import Floats, Keys, Pairs, Rows
 from choque.dynamics.response import Events, Response, Solved, State
@@ -20,7 +20,7 @@ from choque.dynamics.soft_step import sphere_rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies, load_bodies, move_bodies
 from choque.dynamics.soft_step.islands import STILL, find_changed, is_unchanged, join_touching, settle, wake_islands
 from choque.dynamics.soft_step.kept import FEATURES, HELD, SPEED, TOUCHED, Kept, adopt, lay_out, list_contacts, recycle
-from choque.dynamics.soft_step.locks import hold, lock_bodies, move_locked
+from choque.dynamics.soft_step.locks import Locks
 from choque.dynamics.soft_step.manifolds import ManifoldRows, prepare_manifolds, store_manifolds
 from choque.dynamics.soft_step.memory import Memory
 from choque.dynamics.soft_step.pieces import Numbers
@@ -230,7 +230,7 @@ class SoftStep(Response):
         rows.kind[body_count:] = TRIANGLE
         rows.hull[body_count:] = len(faces.first) - 1 - len(faces.rim) + np.arange(count - body_count)
         awake = kept.rest.awake[order]
-        locks = self._locks = _Locks(np.flatnonzero(bodies.locked.any(axis=1)[order[:moving]]), order, bodies.locked)
+        locks = self._locks = Locks(np.flatnonzero(bodies.locked.any(axis=1)[order[:moving]]), order, bodies.locked)
         locks.begin(columns, rows)
         rates = Rates.of(dt, self.substeps, self.unit, self.hertz, self.damping)
         touched = np.zeros(count, np.uint8)
@@ -377,41 +377,6 @@ class SoftStep(Response):
         return Contacts(*found.take(order))
 
 
-class _Locks(NamedTuple):
-    """Bodies with locked axes: their rows in the solver, the order of the bodies, and the flags of all (n, 6)."""
-
-    rows: Rows
-    order: Rows
-    flags: NDArray[np.bool_]
-
-    def begin(self, columns: Columns, bodies: SolverBodies) -> None:
-        """Lock what was loaded."""
-        if len(self.rows):
-            lock_bodies(*self, columns, bodies)
-
-    def hold(self, bodies: SolverBodies) -> None:
-        """Take away what a pass gave bodies along locked axes."""
-        if len(self.rows):
-            hold(*self, bodies.speed)
-
-    def move(
-        self,
-        columns: Columns,
-        bodies: SolverBodies,
-        awake: NDArray[np.uint8],
-        touched: NDArray[np.uint8],
-        limits: tuple[float, float, float],
-    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Move these bodies; return which others are awake or touched, and so are still to be moved."""
-        if not len(self.rows):
-            return awake, touched
-        rows = self.rows[(awake[self.rows] | touched[self.rows]) > 0]
-        move_locked(rows, self.order, self.flags, columns, bodies, touched, limits)
-        awake, touched = awake.copy(), touched.copy()
-        awake[rows] = touched[rows] = 0
-        return awake, touched
-
-
 def _laid_out(
     kept: Kept, starts: Rows, is_live: NDArray[np.uint8], touched: NDArray[np.uint8]
 ) -> tuple[Rows, Rows, _Held]:
@@ -499,7 +464,7 @@ def _of_bodies(keys: Keys, numbers: Numbers) -> Keys:
     """Return the keys of the bodies, smaller id first, for keys of pairs with triangles."""
     ids = np.stack((numbers.ids_of(keys >> np.uint64(32)), numbers.ids_of(keys & np.uint64(0xFFFFFFFF))), axis=1)
     ids.sort(axis=1)
-    return ids[:, 0].astype(np.uint64) << np.uint64(32) | ids[:, 1].astype(np.uint64)
+    return pack_pairs(ids.astype(np.int32))
 
 
 def _of_pairs(kept: Kept, column: int) -> NDArray[np.float64]:
