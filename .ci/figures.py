@@ -54,7 +54,7 @@ COMPILED = {"kernel", "inline", "helper", "forceinline"}
 
 MAX_PARAMETERS = 8
 
-MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 52_050
+MAX_LINES, MAX_LINES_WITH_NEIGHBORS = 34_000, 51_400
 """Lines of the library: of the redesign alone, and with what came after (neighbours, joins, meshes, solver, scale)."""
 
 

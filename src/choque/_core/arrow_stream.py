@@ -32,8 +32,7 @@ NUMBERS = {
 }
 """NumPy's types by Arrow's letters."""
 
-TEXTS = {"u": np.int32, "U": np.int64, "vu": None}
-"""Types of the offsets of texts; None for views."""
+TEXTS = {"u": np.int32, "U": np.int64, "vu": None}  # types of the offsets of texts; None for views
 
 
 class HasStream(Protocol):

@@ -15,10 +15,8 @@ from choque._core.types import Integer, Keys
 
 MAX_CELLS_ALONG = 1 << 20
 CELLS_PER_POINT = 2.0
-CELLS_PER_REACH = 4
-"""Cells along x in one reach: finer cells make runs fit more tightly."""
-MIN_CELLS_PER_REACH = 0.6
-"""With fewer cells along y in one reach, cells for most of the points are tried."""
+CELLS_PER_REACH = 4  # cells along x in one reach: finer cells make runs fit more tightly
+MIN_CELLS_PER_REACH = 0.6  # with fewer cells along y in one reach, cells for most of the points are tried
 
 
 def choose_frame(

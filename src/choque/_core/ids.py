@@ -16,12 +16,9 @@ from choque.errors import InvalidInput
 class Identities:
     """Which body stands in which row: row k holds the k-th smallest living id."""
 
-    ids: NDArray[np.int32]
-    """(n,) int32, ascending."""
-    following: int
-    """The id that the next body gets; an id is never used again."""
-    are_rows: bool = field(init=False)
-    """Whether no body was ever removed, so that ids are rows."""
+    ids: NDArray[np.int32]  # (n,) int32, ascending
+    following: int  # the id that the next body gets; an id is never used again
+    are_rows: bool = field(init=False)  # whether no body was ever removed, so that ids are rows
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "are_rows", self.following == len(self.ids))

@@ -18,17 +18,11 @@ from numba import types
 from numba.core import config
 from numba.extending import intrinsic
 
-LANES = 8
-"""Numbers that an operation handles at once."""
-
-Array: TypeAlias = Any
-"""A contiguous array of one dimension."""
-Int: TypeAlias = Any
-"""A signed number of 64 bits."""
-Word: TypeAlias = Any
-"""An unsigned number of 32 bits."""
-Real: TypeAlias = Any
-"""A number of the float type of the first argument, an array."""
+LANES = 8  # numbers that an operation handles at once
+Array: TypeAlias = Any  # a contiguous array of one dimension
+Int: TypeAlias = Any  # a signed number of 64 bits
+Word: TypeAlias = Any  # an unsigned number of 32 bits
+Real: TypeAlias = Any  # a number of the float type of the first argument, an array
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 V8I = ir.VectorType(I32, LANES)
@@ -96,8 +90,8 @@ class Code:
     def __init__(self, context: Any, builder: Any) -> None:
         self.context = context
         self.builder = builder
+        # of the processor compiled for, which need not be this one; Numba keeps kernels on disk by it
         self.has_avx2 = "+avx2" in context.codegen()._tm_features
-        """Of the processor compiled for, which need not be this one; Numba keeps kernels on disk by it."""
 
     def argument(self, kind: Any, value: Any) -> Any:
         """Return the value of a scalar, or the `Pointer` of an array."""

@@ -16,8 +16,7 @@ from llvmlite import ir
 
 from choque._core.lane_code import I1, I8, I32, I64, LANES, V8I, Array, Code, Int, Real, Word, operation
 
-BLOCK = 24
-"""Numbers that `survey_lanes` takes at once: a whole number of boxes, with their corners apart or in records."""
+BLOCK = 24  # numbers that `survey_lanes` takes at once: a whole number of boxes, with their corners apart or in records
 
 # Bits and memory
 

@@ -16,21 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-SMALLEST = 1 << 19
-"""Smaller arrays come from the ordinary allocator, which reuses pages itself."""
-
-MAX_KEPT_BYTES = 1 << 28
-"""Limit of the unused blocks kept for later: 256 MiB."""
-
-KEPT_SECONDS = 5.0
-"""Blocks that were not used for so long are given back."""
+SMALLEST = 1 << 19  # smaller arrays come from the ordinary allocator, which reuses pages itself
+MAX_KEPT_BYTES = 1 << 28  # limit of the unused blocks kept for later: 256 MiB
+KEPT_SECONDS = 5.0  # blocks that were not used for so long are given back
 
 _kept: dict[int, list[tuple[float, NDArray[np.uint8]]]] = {}
 """Unused blocks by size, each with the time since when it is unused, the latest last."""
 _kept_bytes = 0
 _last_use = 0.0
-_keeper: threading.Thread | None = None
-"""Gives blocks back; nothing is kept without it."""
+_keeper: threading.Thread | None = None  # gives blocks back; nothing is kept without it
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -55,8 +49,7 @@ def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
 class _Lease:
     """Owner of a block, which NumPy keeps as the base of every view; gives the block back with the last of them."""
 
-    _block: NDArray[np.uint8] | None = None
-    """None if the constructor was interrupted."""
+    _block: NDArray[np.uint8] | None = None  # none if the constructor was interrupted
 
     def __init__(self, block: NDArray[np.uint8]) -> None:
         self._block = block

@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 from choque._core.kernel import inline
 from choque._core.types import Floats, Integer
 
-BLOCK = 64
-"""Columns that are tested at once."""
-
-Box: TypeAlias = tuple[Any, Any, Any, Any, Any, Any]
-"""The six bounds of a box, or six arrays of them."""
+BLOCK = 64  # columns that are tested at once
+Box: TypeAlias = tuple[Any, Any, Any, Any, Any, Any]  # the six bounds of a box, or six arrays of them
 
 
 @inline

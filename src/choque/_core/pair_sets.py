@@ -11,8 +11,7 @@ from choque._core.kernel import kernel
 from choque._core.pair_keys import PairFilter, pack_pairs, unpack_pairs
 from choque._core.types import Keys, Pairs
 
-ENDED = np.uint64(1 << 63)
-"""Marks a packed pair as one that ended; rows are below 2³¹, so the bit is free."""
+ENDED = np.uint64(1 << 63)  # marks a packed pair as one that ended; rows are below 2³¹, so the bit is free
 
 
 @dataclass(frozen=True)

@@ -17,22 +17,19 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Integer
 from choque._core.vector import Vector
 
-LEAST, GREATEST = 1e-85, 1e85
-"""Magnitudes of coordinates other than 0 for which signs are exact."""
+LEAST, GREATEST = 1e-85, 1e85  # magnitudes of coordinates other than 0 for which signs are exact
 
 _HALF_ULP = 2.0**-53
 _PLANE_BOUND = (7.0 + 56.0 * _HALF_ULP) * _HALF_ULP
 """Of a determinant of three differences, in terms of the sum of the magnitudes of its products (Shewchuk)."""
-_LINE_BOUND = (3.0 + 16.0 * _HALF_ULP) * _HALF_ULP
-"""The same for two differences."""
+_LINE_BOUND = (3.0 + 16.0 * _HALF_ULP) * _HALF_ULP  # the same for two differences
 _SPLITTER = 2.0**27 + 1.0
 
 Work = NDArray[np.float64]
 """Expansions, one behind the other; an expansion is named by the place of its smallest component and its length."""
 
 
-UNDECIDED = 2
-"""What `quick_plane_side` returns where float64 is too coarse."""
+UNDECIDED = 2  # what `quick_plane_side` returns where float64 is too coarse
 
 
 @helper

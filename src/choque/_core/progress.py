@@ -19,14 +19,9 @@ from typing import Any, ClassVar
 
 from choque._core.types import Progress
 
-SILENCE = 10.0
-"""Seconds between two lines in a file."""
-
-REDRAW = 0.1
-"""Seconds between two changes of a line that is looked at."""
-
-BAR = 20
-"""Width of a bar [characters]."""
+SILENCE = 10.0  # seconds between two lines in a file
+REDRAW = 0.1  # seconds between two changes of a line that is looked at
+BAR = 20  # width of a bar [characters]
 
 
 def count_words(number: int, total: int, seconds: float) -> str:
@@ -37,10 +32,9 @@ def count_words(number: int, total: int, seconds: float) -> str:
 class Line:
     """A line about work that is under way; a `Progress`. Of several lines the last one is seen."""
 
-    lines: ClassVar[list[Line]] = []
-    """Those of work that is under way: a kernel may be compiled amid longer work."""
+    lines: ClassVar[list[Line]] = []  # those of work that is under way: a kernel may be compiled amid longer work
+    # functions that get the text, the last one alone, instead of stderr
     listeners: ClassVar[list[Callable[[str], None]]] = []
-    """Functions that get the text, the last one alone, instead of stderr."""
     _lock, _width, _cell, _in_cell = RLock(), 0, None, None
 
     def __init__(self, title: str = "", *, at_once: bool = False) -> None:

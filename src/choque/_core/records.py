@@ -54,10 +54,8 @@ class Corners(NamedTuple):
     """Boxes where they lie, for kernels that read them once, in order: in records, or as two arrays (n, 3)."""
 
     lower: Floats
-    upper: Floats
-    """Flat: three numbers a box."""
-    step: int
-    """Numbers from a box to the next: 6 in records, 3 in arrays of corners."""
+    upper: Floats  # flat: three numbers a box
+    step: int  # numbers from a box to the next: 6 in records, 3 in arrays of corners
 
     @classmethod
     def of(cls, lower: Floats, upper: Floats) -> Corners:
@@ -91,12 +89,9 @@ def widened(records: Floats, closed: bool, dtype: Any, dimension: int) -> Floats
 class Questions(NamedTuple):
     """Boxes to look for in a structure: kernels take them whole."""
 
-    records: Floats
-    """(k, 6), in the float type of the boxes of the structure; see `of_type`."""
-    order: NDArray[np.uint32]
-    """(k,) uint32: the order to ask in."""
-    rows_first: int
-    """0 for keys of (record, row found), 1 for (row found, record)."""
+    records: Floats  # (k, 6), in the float type of the boxes of the structure; see `of_type`
+    order: NDArray[np.uint32]  # (k,) uint32: the order to ask in
+    rows_first: int  # 0 for keys of (record, row found), 1 for (row found, record)
 
 
 def of_type(records: Floats, dtype: np.dtype[Any]) -> Floats:

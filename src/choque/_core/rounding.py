@@ -14,8 +14,7 @@ from choque._core.types import Floats
 
 LARGEST = float(np.finfo(np.float64).max)
 
-SMALLEST = float(np.finfo(np.float64).tiny)
-"""More than the error of a few products of subnormal numbers."""
+SMALLEST = float(np.finfo(np.float64).tiny)  # more than the error of a few products of subnormal numbers
 
 
 @helper

@@ -19,55 +19,44 @@ from choque._core.lanes import survey_lanes
 from choque._core.records import Corners
 from choque._core.types import Floats, Integer
 
-CLASSES = 128
-"""Classes of sizes, each fourfold, by which levels are chosen."""
-
-MAX_LEVELS = 24
-"""The last level also holds all boxes that are smaller still."""
+CLASSES = 128  # classes of sizes, each fourfold, by which levels are chosen
+MAX_LEVELS = 24  # the last level also holds all boxes that are smaller still
 
 SAMPLE = 512
-ALIKE = 0.98
-"""Share of a sample whose sizes must lie within `ALIKE_RATIO` of the largest for a single level."""
+ALIKE = 0.98  # share of a sample whose sizes must lie within `ALIKE_RATIO` of the largest for a single level
 ALIKE_RATIO = 8.0
 
-WIDE = 2.5
-"""Rows are this many longest edges wide and high: lanes make long runs cheap, and fewer rows are touched."""
-MAX_CELLS = 16_000
-"""Along x: a box notes two cell numbers of 14 bits."""
+WIDE = 2.5  # rows are this many longest edges wide and high: lanes make long runs cheap, and fewer rows are touched
+MAX_CELLS = 16_000  # along x: a box notes two cell numbers of 14 bits
 MAX_ROWS_ALONG = 4_096
-BOXES_PER_ROW = 16
-"""At least this many on average, so that memory stays linear."""
+BOXES_PER_ROW = 16  # at least this many on average, so that memory stays linear
 MARGIN = 1.0001
 
 
 class Levels(NamedTuple):
     """The grids of all levels."""
 
+    # (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start
     frame: Floats
-    """(levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start."""
+    # (levels, 5) int64: cells along x, y, z; the first row; where its cells begin among those of all rows
     shape: NDArray[np.int64]
-    """(levels, 5) int64: cells along x, y, z; the first row; where its cells begin among those of all rows."""
 
 
 class Classes(NamedTuple):
     """Which level a box belongs to, where there are several or giants."""
 
-    numbers: NDArray[np.int64]
-    """(classes,) int64: the level of each class of sizes, see `class_of`."""
-    limit: float
-    """Boxes that reach so far out are giants; infinity if there are none."""
+    numbers: NDArray[np.int64]  # (classes,) int64: the level of each class of sizes, see `class_of`
+    limit: float  # boxes that reach so far out are giants; infinity if there are none
 
 
 class Survey(NamedTuple):
     """What one pass over boxes tells."""
 
+    # (11,): the number of boxes, their least and greatest lower corner, their longest edges, and a bound of all
+    # coordinates
     extent: NDArray[np.float64]
-    """(11,): the number of boxes, their least and greatest lower corner, their longest edges, and a bound of all
-    coordinates."""
-    are_alike: bool
-    """Whether nearly all are about as large as the largest, and none is a giant."""
-    are_ordered: bool
-    """Whether ``lower <= upper`` throughout."""
+    are_alike: bool  # whether nearly all are about as large as the largest, and none is a giant
+    are_ordered: bool  # whether ``lower <= upper`` throughout
 
 
 def survey(boxes: Corners, shares: list[tuple[int, int]]) -> Survey:

@@ -18,20 +18,14 @@ from choque._core.rows import BACK, CELL, CELL_BITS, DEEP, UP, Rows, column_plac
 from choque._core.sort import sorted_pairs
 from choque._core.types import Integer, Keys, Pairs
 
-SLICE = 256
-"""Boxes of a row that are emitted together, against one neighbouring row at a time."""
+SLICE = 256  # boxes of a row that are emitted together, against one neighbouring row at a time
 
 BOXES_PER_BODY = 4
 """Boxes that cost as much as a body elsewhere, since eight are tested at once: decides when a second thread pays."""
 
-TESTS_AT_ONCE = 1 << 20
-"""Tests after which `emit_levels` returns, so that its caller can look whether boxes crowd."""
-
-FEW = 16_000
-"""Up to this number of boxes, one call of the emission kernel usually suffices, and no sink is made."""
-
-MAX_TESTS = 150
-"""Tests of a box, in the mean, above which another method may be faster than a grid."""
+TESTS_AT_ONCE = 1 << 20  # tests after which `emit_levels` returns, so that its caller can look whether boxes crowd
+FEW = 16_000  # up to this number of boxes, one call of the emission kernel usually suffices, and no sink is made
+MAX_TESTS = 150  # tests of a box, in the mean, above which another method may be faster than a grid
 
 
 def emit_rows(sink: Sink, rows: Rows) -> None:
@@ -289,10 +283,8 @@ DOUBT = np.uint32(1 << 31)
 class Question(NamedTuple):
     """How the pairs of two sets are written."""
 
-    rows_first: int
-    """0 for keys of (box asked about, box of the rows), 1 for the other way round."""
-    doubt: np.uint32
-    """0, or `DOUBT` to mark pairs that touch without sharing more: rounded bounds do not decide these."""
+    rows_first: int  # 0 for keys of (box asked about, box of the rows), 1 for the other way round
+    doubt: np.uint32  # 0, or `DOUBT` to mark pairs that touch without sharing more: rounded bounds do not decide these
 
 
 def emit_between(sink: Sink, rows: Rows, asked: Rows, rows_first: bool, doubt: np.uint32 | None = None) -> None:

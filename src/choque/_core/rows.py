@@ -45,18 +45,15 @@ LINE = 16
 class Rows(NamedTuple):
     """Boxes in rows of cells."""
 
-    columns: Floats
-    """Flat: for each row eight columns, `column_place` apart: x0, y0, z0, x1, y1, z1, number, reach."""
-    words: NDArray[Any]
-    """The same memory as unsigned numbers."""
-    row_start: NDArray[np.uint32]
-    """(rows + 2,) uint32: boxes before each row; the last row holds the giants."""
+    columns: Floats  # flat: for each row eight columns, `column_place` apart: x0, y0, z0, x1, y1, z1, number, reach
+    words: NDArray[Any]  # the same memory as unsigned numbers
+    row_start: NDArray[np.uint32]  # (rows + 2,) uint32: boxes before each row; the last row holds the giants
+    # flat uint32: for each row but the last, where each cell along x begins in it, and its end
     starts: NDArray[np.uint32]
-    """Flat uint32: for each row but the last, where each cell along x begins in it, and its end."""
+    # (levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start
     frame: Floats
-    """(levels, 9): origin, cells per unit of length, and how far before a lower corner a partner may start."""
+    # (levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``
     shape: NDArray[np.int64]
-    """(levels, 5) int64: cells along x, y, z; the first row; where its cells begin in ``starts``."""
 
 
 class _Records(NamedTuple):
@@ -197,8 +194,7 @@ def columns_of(row_start: Any, row: Integer) -> Any:
     return 64 * begin, 8 * (end - begin)
 
 
-column_place = forceinline(columns_of)
-"""`columns_of` for kernels."""
+column_place = forceinline(columns_of)  # `columns_of` for kernels
 
 
 @kernel

@@ -16,19 +16,16 @@ from typing import Any, NamedTuple
 import llvmlite.binding
 import numba
 
-FOLDER = Path(__file__).parents[1] / "_kernels"
-"""Where a wheel has its kernels; a pure wheel and a clone have none."""
+FOLDER = Path(__file__).parents[1] / "_kernels"  # where a wheel has its kernels; a pure wheel and a clone have none
 
 
 class Family(NamedTuple):
     """A family of processors, as Numba is told to compile for it."""
 
-    name: str
-    """What LLVM calls it: the value of NUMBA_CPU_NAME."""
-    features: str
-    """The value of NUMBA_CPU_FEATURES."""
+    name: str  # what LLVM calls it: the value of NUMBA_CPU_NAME
+    features: str  # the value of NUMBA_CPU_FEATURES
+    # features that a processor of the family must have, beyond what its architecture always has
     needed: tuple[str, ...]
-    """Features that a processor of the family must have, beyond what its architecture always has."""
 
 
 _BASELINE = ("64bit", "cmov", "cx16", "cx8", "fxsr", "mmx", "sse", "sse2")

@@ -15,11 +15,8 @@ from choque._core.kernel import forceinline, kernel
 from choque._core.lanes import prefetch, rank_of_eight
 from choque._core.types import Integer, Keys, Pairs
 
-PART_BITS = 10
-"""A part of the answer holds the pairs of 1,024 first numbers, few enough to be sorted within the cache."""
-
-MAX_PARTS_BITS = 11
-"""There are at most 2,048 parts: as many places can be written to in turn without a miss for each."""
+PART_BITS = 10  # a part of the answer holds the pairs of 1,024 first numbers, few enough to be sorted within the cache
+MAX_PARTS_BITS = 11  # there are at most 2,048 parts: as many places can be written to in turn without a miss for each
 
 PART_PAIRS = 1 << 17
 """Pairs of a part that NumPy sorts at once, about: more leave the second-level cache, fewer cost more to deal out."""
@@ -27,15 +24,13 @@ PART_PAIRS = 1 << 17
 SMALLEST_PART = 2_048
 """Pairs of a part, in the mean, below which dealing into parts costs more than keys of 32 bits save."""
 
-MAX_WHOLE = 300_000
-"""Up to this number of keys, NumPy's vector sort on one thread is faster than digits on two."""
+MAX_WHOLE = 300_000  # up to this number of keys, NumPy's vector sort on one thread is faster than digits on two
 
 LINE = 16
 """Keys of 32 bits in a cache line: that of the next keys of a part is asked for while the present one is filled."""
 
 _DIGIT_BITS = 11
-MAX_RANKED = 64
-"""Pairs of one first number that are sorted by rank; more are sorted by digits."""
+MAX_RANKED = 64  # pairs of one first number that are sorted by rank; more are sorted by digits
 
 
 def sorted_pairs(
@@ -102,10 +97,9 @@ def _numpy_has_lanes() -> bool:
 class _Parts(NamedTuple):
     """How pairs are dealt into parts, and their keys made: the lower bits of the first number above the second one."""
 
+    # what a packed pair is shifted by to have the number of its part: 32, and the bits of first numbers in a part
     shift: np.uint64
-    """What a packed pair is shifted by to have the number of its part: 32, and the bits of first numbers in a part."""
-    key_bits: np.uint64
-    """The bits of the second number in a key: 32 for a packed pair itself."""
+    key_bits: np.uint64  # the bits of the second number in a key: 32 for a packed pair itself
 
 
 def _dealt(

@@ -15,8 +15,7 @@ from choque._core.jacobi import jacobi
 from choque._core.kernel import kernel
 from choque._core.types import Floats, Integer
 
-MAX_SAMPLE = 1024
-"""Sample size for deciding whether to look for another axis."""
+MAX_SAMPLE = 1024  # sample size for deciding whether to look for another axis
 
 MAX_PRINCIPAL_SAMPLE = 1 << 14
 """Sample size for the principal axis, evenly taken: accurate to a small fraction of a degree."""
@@ -24,8 +23,7 @@ MAX_PRINCIPAL_SAMPLE = 1 << 14
 MIN_SPREAD = 0.5
 """Another axis is looked for when the variance along the present one falls below this fraction of the largest."""
 
-AXIS_PERIOD = 30
-"""Default number of updates after which the axis is looked for again."""
+AXIS_PERIOD = 30  # default number of updates after which the axis is looked for again
 
 
 class SweepAxis:

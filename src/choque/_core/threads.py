@@ -25,8 +25,7 @@ Result = TypeVar("Result")
 SERIAL_BELOW = 4_000
 """Fewer bodies than this are handled by the calling thread: waking another one costs more than it gains."""
 
-STREAM_SERIAL_BELOW = 50_000
-"""The same for a pass with a few nanoseconds of work for each item."""
+STREAM_SERIAL_BELOW = 50_000  # the same for a pass with a few nanoseconds of work for each item
 
 PASSES_IN_A_ROW = 2
 """Several short passes, each of which wakes the other threads, pay from this many times as many items on.
@@ -34,8 +33,7 @@ PASSES_IN_A_ROW = 2
 At 50,000 boxes, rows and sorts on one thread make `choque.pairs` 7 % faster, at 100,000 they make it 6 % slower.
 """
 
-MAX_WORKERS = 256
-"""Limit of the threads of the pool; further tasks run on the calling thread."""
+MAX_WORKERS = 256  # limit of the threads of the pool; further tasks run on the calling thread
 
 
 class _Worker:

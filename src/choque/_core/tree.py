@@ -21,19 +21,16 @@ from choque._core.types import Floats, Integer
 
 WIDTH = 16
 
-AHEAD = 24
-"""Places ahead at which records are asked for: they lie anywhere in memory."""
+AHEAD = 24  # places ahead at which records are asked for: they lie anywhere in memory
 
 
 class Tree(NamedTuple):
     """A tree over boxes in some order; kernels take it whole."""
 
-    lanes: Floats
-    """(blocks, 6, 16) bounds, in the float type of the records."""
-    rows: NDArray[np.uint32]
-    """(n,) uint32: the row of the box at each place of the order."""
+    lanes: Floats  # (blocks, 6, 16) bounds, in the float type of the records
+    rows: NDArray[np.uint32]  # (n,) uint32: the row of the box at each place of the order
+    # (levels + 1,) int64: the first block of each level, the boxes themselves being level 0
     level_first: NDArray[np.int64]
-    """(levels + 1,) int64: the first block of each level, the boxes themselves being level 0."""
 
     @property
     def nbytes(self) -> int:
@@ -106,8 +103,7 @@ def fit_lane(child: Any, block: Any, lane: int) -> None:
 
 # The stack of a walk
 
-Stack = NDArray[np.int64]
-"""Blocks that are yet to be looked at, block b of level l as l << 56 | b."""
+Stack = NDArray[np.int64]  # blocks that are yet to be looked at, block b of level l as l << 56 | b
 
 
 @inline

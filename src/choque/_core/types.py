@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 Integer: TypeAlias = Any
 """A whole number in a kernel: an int, or a NumPy integer, which the type checker would keep apart."""
 
-Floats: TypeAlias = NDArray[np.floating[Any]]
-"""An array of float32 or float64."""
-
-Rows: TypeAlias = NDArray[np.int64]
-"""Row numbers into a set of bodies."""
-
-Pairs: TypeAlias = NDArray[np.int32]
-"""(m, 2) pairs, smaller number first, sorted by the first, then by the second."""
+Floats: TypeAlias = NDArray[np.floating[Any]]  # an array of float32 or float64
+Rows: TypeAlias = NDArray[np.int64]  # row numbers into a set of bodies
+Pairs: TypeAlias = NDArray[np.int32]  # (m, 2) pairs, smaller number first, sorted by the first, then by the second
 
 Keys: TypeAlias = NDArray[np.uint64]
 """Pairs packed into one integer, smaller number in the high half: sorting keys sorts pairs."""

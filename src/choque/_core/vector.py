@@ -79,8 +79,7 @@ def store(target: Floats, row: Integer, value: Vector) -> None:
     target[row, 2] = value[2]
 
 
-NEWTON_STEPS = 3
-"""Each step squares the error: the tolerance of input, 1e-4, becomes 1e-32."""
+NEWTON_STEPS = 3  # each step squares the error: the tolerance of input, 1e-4, becomes 1e-32
 
 
 def orthonormalised(rotation: NDArray[np.float64]) -> NDArray[np.float64]:

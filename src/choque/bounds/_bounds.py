@@ -16,8 +16,7 @@ from choque._core.rounding import add_down, add_up, multiply_down, multiply_up, 
 from choque._core.types import Floats, Integer
 from choque.errors import InvalidInput
 
-PAIRS_PER_BODY = 8
-"""Pairs tested in about the time that one body costs elsewhere: decides when a second thread pays."""
+PAIRS_PER_BODY = 8  # pairs tested in about the time that one body costs elsewhere: decides when a second thread pays
 
 
 class Bounds(ABC):

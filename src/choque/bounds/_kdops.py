@@ -45,15 +45,13 @@ _TABLES: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 
 
-SUM_ROUNDING = 2.0**-50
-"""More than the relative error of adding three numbers."""
+SUM_ROUNDING = 2.0**-50  # more than the relative error of adding three numbers
 
 TURN_ROUNDING = 2.0**-46
 """More than the relative error of turning a direction, splitting it into others and adding their slabs."""
 
 STRIDES = (9, 3, 1)
-HOME = 13
-"""A direction (x, y, z) of {−1, 0, 1}³ has the index 13 + 9 x + 3 y + z in `_slot_table`."""
+HOME = 13  # a direction (x, y, z) of {−1, 0, 1}³ has the index 13 + 9 x + 3 y + z in `_slot_table`
 
 
 def directions(k: int) -> NDArray[np.int64]:

@@ -25,8 +25,7 @@ from choque._core.types import Floats, Rows
 from choque.bounds._bounds import Bounds, Boxes
 from choque.bounds._oriented_fit import choose_axes
 
-EPSILON = 2.0**-48
-"""More than the error of a gap, relative to the size of its operands; see `_overlap_oriented`."""
+EPSILON = 2.0**-48  # more than the error of a gap, relative to the size of its operands; see `_overlap_oriented`
 
 HALF_A, HALF_B = 6, 7
 """Rows of the half extents in the scratch array of two boxes, below the axes of the first and of the second."""

@@ -22,11 +22,8 @@ Frame: TypeAlias = tuple[Vector, Vector, Vector]
 
 COORDINATE_AXES: Frame = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
-FLAT = 1e-10
-"""A triangle or tetrahedron lower than this, for points of about unit extent, is ignored."""
-
-GAIN = 1e-9
-"""Relative improvement that a later candidate needs to replace an earlier one; coordinate axes come first."""
+FLAT = 1e-10  # a triangle or tetrahedron lower than this, for points of about unit extent, is ignored
+GAIN = 1e-9  # relative improvement that a later candidate needs to replace an earlier one; coordinate axes come first
 
 
 def choose_axes(flat: Floats, starts: Rows) -> NDArray[np.float64]:

@@ -23,14 +23,9 @@ from choque._core.rounding import (
 from choque._core.types import Floats, Rows
 from choque.bounds._bounds import Bounds, Boxes
 
-ROUNDING = 2.0**-49
-"""More than all relative errors together of the two squared lengths that the test compares."""
-
-SQUARABLE = 1e150
-"""Lengths between its inverse and this can be squared and added without leaving the normal floats."""
-
-FIT_STEPS = 32
-"""Number of steps of `Spheres.fit` towards the farthest point."""
+ROUNDING = 2.0**-49  # more than all relative errors together of the two squared lengths that the test compares
+SQUARABLE = 1e150  # lengths between its inverse and this can be squared and added without leaving the normal floats
+FIT_STEPS = 32  # number of steps of `Spheres.fit` towards the farthest point
 
 
 class Balls(NamedTuple):

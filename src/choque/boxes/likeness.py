@@ -31,8 +31,7 @@ from choque.errors import InvalidInput
 
 OVER = ("union", "smaller")
 
-MARGIN = 1e-5
-"""Relative room for rounding in every bound that a search relies on."""
+MARGIN = 1e-5  # relative room for rounding in every bound that a search relies on
 
 
 class Sides(NamedTuple):

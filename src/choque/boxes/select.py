@@ -31,11 +31,8 @@ from choque.bounds import Boxes
 from choque.boxes.likeness import MARGIN, largest_offset
 from choque.errors import InvalidInput
 
-CLASSES = 30
-"""Classes of sizes, by the longest edge; the last one also holds all that is smaller."""
-
-FACTOR = 8.0
-"""The ratio between the sizes of neighbouring classes."""
+CLASSES = 30  # classes of sizes, by the longest edge; the last one also holds all that is smaller
+FACTOR = 8.0  # the ratio between the sizes of neighbouring classes
 
 LINE, ALONG = 1.0, 0.2
 """The height and width of a cell, as shares of the farthest that a box begins after another that covers it."""
@@ -46,8 +43,7 @@ MIN_CELL = 1 / 64
 FARTHEST = 2.0**40
 """Cell numbers are clipped to this; boxes that lie farther out share a cell, and are found all the same."""
 
-BLOCK = 2_048
-"""Boxes that a thread decides before it takes the next ones."""
+BLOCK = 2_048  # boxes that a thread decides before it takes the next ones
 
 KEPT, DROPPED = 1, 2
 
@@ -62,48 +58,38 @@ class Ranks(NamedTuple):
 class Setting(NamedTuple):
     """What is searched, the same for all boxes."""
 
-    dimension: int
-    """2 or 3."""
-    threshold: float
-    """From 0 to 1."""
-    limit: float
-    """A box covers another if they have more than this in common; a number of the float type of the boxes."""
-    over_smaller: int
-    """1 if overlaps are divided by the smaller box, else 0."""
+    dimension: int  # 2 or 3
+    threshold: float  # from 0 to 1
+    limit: float  # a box covers another if they have more than this in common; a number of the float type of the boxes
+    over_smaller: int  # 1 if overlaps are divided by the smaller box, else 0
     offset: float
+    # a box that is covered begins at most ``offset`` edges after the box, and ``reach`` edges before it; 1 and infinity
+    # if sizes say nothing
     reach: float
-    """A box that is covered begins at most ``offset`` edges after the box, and ``reach`` edges before it; 1 and
-    infinity if sizes say nothing."""
     size: NDArray[np.float64]
     per_line: NDArray[np.float64]
+    # (classes,): the longest edge that a class holds, and cells for each unit of length along y and x
     per_cell: NDArray[np.float64]
-    """(classes,): the longest edge that a class holds, and cells for each unit of length along y and x."""
 
 
 class Search(NamedTuple):
     """Scratch of a thread."""
 
-    found: NDArray[np.int32]
-    """(n,): the boxes that a search found."""
+    found: NDArray[np.int32]  # (n,): the boxes that a search found
     finder: NDArray[np.int32]
-    number: NDArray[np.int32]
-    """(n,), (1,): the last search that found each box, and the number of the last search."""
-    waiting: NDArray[np.int32]
-    """(n,): boxes that wait for decisions about better ones."""
+    number: NDArray[np.int32]  # (n,), (1,): the last search that found each box, and the number of the last search
+    waiting: NDArray[np.int32]  # (n,): boxes that wait for decisions about better ones
 
 
 class Cells(NamedTuple):
     """Boxes by cells."""
 
+    # (7 · stride,): six bounds, 0 and 1 along z in 2D, and the area; at least eight NaN follow in each column
     columns: Floats
-    """(7 · stride,): six bounds, 0 and 1 along z in 2D, and the area; at least eight NaN follow in each column."""
-    rows: NDArray[np.int32]
-    """(n,) int32: the row of each."""
-    starts: NDArray[np.int32]
-    """(cells + 1,) int32: where the boxes of each cell begin."""
+    rows: NDArray[np.int32]  # (n,) int32: the row of each
+    starts: NDArray[np.int32]  # (cells + 1,) int32: where the boxes of each cell begin
     score: NDArray[np.float64]
-    group: NDArray[np.int64]
-    """(n,): as in `Ranks`, in the order of the cells."""
+    group: NDArray[np.int64]  # (n,): as in `Ranks`, in the order of the cells
 
 
 def make_setting(boxes: Boxes, threshold: float, is_over_smaller: bool, is_merging: bool) -> Setting:

@@ -32,8 +32,7 @@ REBUILD_AT = 1.5
 Places: TypeAlias = NDArray[np.int32]
 """(n,): the place of each row in the order of the tree; or its place among the movers, −1 for others."""
 
-FATTENING = 0.1
-"""How far a block grows beyond a box that left it, in edges of that box."""
+FATTENING = 0.1  # how far a block grows beyond a box that left it, in edges of that box
 
 
 class Bvh(Index):

@@ -47,14 +47,9 @@ WEIGHTS = {"grid_tests": 1.0, "sweep_tests": 0.5, "size_classes": 2.0, "moving":
 MAX_BRUTE, MAX_BRUTE_MOVING = 720, 150
 """Up to this number of boxes, at rest and moving, testing all pairs is faster than consulting the table."""
 
-MAX_MOVED_SHARE = 0.05
-"""A change of a smaller share of the bodies is followed by a tree, at the cost of what moved."""
-
-SWITCH_AT = 1.08
-"""Hysteresis: keep the current method while its predicted time is below this multiple of the best."""
-
-CONSULT_EVERY = 16
-"""Updates of all bodies between two consultations of the table."""
+MAX_MOVED_SHARE = 0.05  # a change of a smaller share of the bodies is followed by a tree, at the cost of what moved
+SWITCH_AT = 1.08  # hysteresis: keep the current method while its predicted time is below this multiple of the best
+CONSULT_EVERY = 16  # updates of all bodies between two consultations of the table
 
 WILDER = 2.0
 """A sorted order is reconsidered at once when bodies pass this multiple of the others that they passed before."""
@@ -68,8 +63,7 @@ class Choice:
     box_count: int
     dimension: int
     why: str | Expectation
-    tests_per_box: float | None = None
-    """What a grid would take, where that was estimated."""
+    tests_per_box: float | None = None  # what a grid would take, where that was estimated
 
     @property
     def reason(self) -> str:
@@ -93,8 +87,8 @@ class Auto(Index):
     name: ClassVar[str] = "auto"
 
     _chosen: Index
+    # words, or the ratios of the table: putting them into words takes longer than choosing
     _why: str | NDArray[np.float64]
-    """Words, or the ratios of the table: putting them into words takes longer than choosing."""
     _grid_tests: float | None
 
     @property
@@ -234,25 +228,19 @@ def _changed_rows(before: Any, after: Any, maximum: Integer) -> tuple[int, Any]:
 MIN_SAMPLE, MAX_SAMPLE = 64, 2048
 """Boxes in a sample: about twice the root of their number, so that comparing all of them costs a few percent."""
 
-PER_NEAR = 1.0
-"""Tests that a grid takes for each pair near enough, as compared with the grid's own probe."""
+PER_NEAR = 1.0  # tests that a grid takes for each pair near enough, as compared with the grid's own probe
 
 
 class Survey(NamedTuple):
     """A set of boxes by its numbers."""
 
-    box_count: int
-    """Boxes."""
-    grid_tests: float
-    """Tests that a box would take in a grid of one level, about."""
+    box_count: int  # boxes
+    grid_tests: float  # tests that a box would take in a grid of one level, about
+    # others that a box overlaps along the axis on which they are the fewest, were they spread evenly
     sweep_tests: float
-    """Others that a box overlaps along the axis on which they are the fewest, were they spread evenly."""
-    size_classes: int
-    """Classes of largest edges, fourfold each, that the sample falls into."""
-    moving: bool
-    """Whether all of them have just moved; otherwise they are met for the first time."""
-    passed: float
-    """Ends of others that an end of a box has passed by moving, all axes together, were all spread evenly."""
+    size_classes: int  # classes of largest edges, fourfold each, that the sample falls into
+    moving: bool  # whether all of them have just moved; otherwise they are met for the first time
+    passed: float  # ends of others that an end of a box has passed by moving, all axes together, were all spread evenly
 
 
 def survey_boxes(records: Floats, previous: Floats | None = None, count: int | None = None) -> Survey:

@@ -62,10 +62,8 @@ def list_few(records: Floats) -> Pairs:
 class _Columns(NamedTuple):
     """Boxes in columns."""
 
-    bounds: Floats
-    """Flat: six columns, see `padded_columns`."""
-    numbers: NDArray[np.uint32]
-    """uint32: the row of each place."""
+    bounds: Floats  # flat: six columns, see `padded_columns`
+    numbers: NDArray[np.uint32]  # uint32: the row of each place
 
     @classmethod
     def of(cls, records: Floats) -> _Columns:

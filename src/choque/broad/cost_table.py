@@ -15,14 +15,9 @@ from numpy.typing import NDArray
 from choque._core.kernel import kernel
 from choque.errors import UnreadableFile
 
-CUT_OFF = 10.0
-"""A method that timed out is charged this multiple of the slowest measured time."""
-
-NIL = 1e-3
-"""Added to a coordinate before its logarithm is taken, as it may be 0: boxes may rest, and need not overlap."""
-
-NEAR = 0.01
-"""Added to the square of a distance: places nearer than its root, a tenth of a decade, count about alike."""
+CUT_OFF = 10.0  # a method that timed out is charged this multiple of the slowest measured time
+NIL = 1e-3  # added to a coordinate before its logarithm is taken, as it may be 0: boxes may rest, and need not overlap
+NEAR = 0.01  # added to the square of a distance: places nearer than its root, a tenth of a decade, count about alike
 
 STIFFNESS = 1e-3
 """Added to the mean squares of terms: the law has no exponent along an axis on which places do not differ."""
@@ -34,8 +29,7 @@ class Expectation(NamedTuple):
     """The method that is expected to be the fastest, and by how much."""
 
     method: str
-    ratios: dict[str, float]
-    """How many times as long as it each method is expected to take."""
+    ratios: dict[str, float]  # how many times as long as it each method is expected to take
 
     @classmethod
     def of(cls, methods: Sequence[str], ratios: NDArray[np.float64]) -> Expectation:
@@ -51,16 +45,11 @@ class Expectation(NamedTuple):
 class TableArrays(NamedTuple):
     """What `expect_ratios` reads of a table."""
 
-    weights: NDArray[np.float64]
-    """(axes,)"""
-    middle: NDArray[np.float64]
-    """(axes,): the mean of all places."""
-    points: NDArray[np.float64]
-    """(places, axes): the places about their mean."""
-    law: NDArray[np.float64]
-    """(terms, methods): the fitted law."""
-    left: NDArray[np.float64]
-    """(places, methods): what the law leaves of the measured logarithms."""
+    weights: NDArray[np.float64]  # (axes,)
+    middle: NDArray[np.float64]  # (axes,): the mean of all places
+    points: NDArray[np.float64]  # (places, axes): the places about their mean
+    law: NDArray[np.float64]  # (terms, methods): the fitted law
+    left: NDArray[np.float64]  # (places, methods): what the law leaves of the measured logarithms
 
 
 class CostTable:

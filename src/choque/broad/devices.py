@@ -19,19 +19,18 @@ from choque.errors import InvalidInput, UnknownName
 
 CPU = "cpu"
 
-SOLID, HALF_SPACE = -1, -2
-"""Values of `Solids.form` for bodies without a hull."""
+SOLID, HALF_SPACE = -1, -2  # values of `Solids.form` for bodies without a hull
 
 
 class Solids(NamedTuple):
     """The shapes of n bodies, without their poses."""
 
+    # (n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
+    # `HALF_SPACE` for all points below the body's x-z-plane
     form: NDArray[np.int32]
-    """(n,) int32: the hull of a body; `SOLID` for a rectangle with a radius around it (spheres, capsules, tiles);
-    `HALF_SPACE` for all points below the body's x-z-plane."""
+    # (n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its x
+    # and z
     size: NDArray[np.float64]
-    """(n, 3) float64: the scale of a hull along its axes; or the radius of a rectangle and half its edges along its x
-    and z."""
 
 
 class BodySweep(Protocol):
@@ -55,10 +54,8 @@ class BodySweep(Protocol):
 class Device:
     """Where a sweep runs. This class stands for the CPU; subclasses of it for other devices."""
 
-    name: str = CPU
-    """``"cpu"``, ``"warp-cpu"``, or a card such as ``"cuda:0"``."""
-    note: str | None = None
-    """Why it is not the device requested; None if it is."""
+    name: str = CPU  # ``"cpu"``, ``"warp-cpu"``, or a card such as ``"cuda:0"``
+    note: str | None = None  # why it is not the device requested; None if it is
 
     @property
     def is_cpu(self) -> bool:

@@ -21,13 +21,11 @@ from choque._core.overlap import boxes_meet
 from choque._core.pair_keys import ordered_key
 from choque._core.types import Integer, Keys, Rows
 
-EndPoints: TypeAlias = NDArray[np.uint32]
-"""End points in order, or where each of them is."""
+EndPoints: TypeAlias = NDArray[np.uint32]  # end points in order, or where each of them is
 
 _FIRST_LOG = 1 << 12
 
-Logs: TypeAlias = tuple[list[Keys], int, int]
-"""Logged pairs, exchanges and tests."""
+Logs: TypeAlias = tuple[list[Keys], int, int]  # logged pairs, exchanges and tests
 
 
 def run_logged(exchange: Callable[..., tuple[int, int, int, int]], last: int, *arguments: object) -> Logs:

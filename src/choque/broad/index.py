@@ -53,21 +53,16 @@ SHARED_OPTIONS = ("closed", "threads", "groups", "masks", "static")
 class BoxTable:
     """The bodies as an index sees them: one row for each living body. Nothing in it is changed by an index."""
 
-    records: Floats
-    """(n, 6) float32 or float64: the boxes, see `choque._core.records`."""
-    dimension: int
-    """2 or 3."""
-    closed: bool = True
-    """Whether touching boxes overlap. The records say so already: ``<=`` tests both topologies."""
-    threads: int | None = None
-    """The number of threads requested; None for all."""
-    pair_filter: PairFilter | None = None
-    """Which bodies may be a pair; None if all may."""
+    records: Floats  # (n, 6) float32 or float64: the boxes, see `choque._core.records`
+    dimension: int  # 2 or 3
+    closed: bool = True  # Whether touching boxes overlap. The records say so already: ``<=`` tests both topologies.
+    threads: int | None = None  # the number of threads requested; None for all
+    pair_filter: PairFilter | None = None  # which bodies may be a pair; None if all may
+    # the bounds that the records are the boxes of, for an index with ``keeps_bounds``; otherwise None
     bounds: Bounds | None = None
-    """The bounds that the records are the boxes of, for an index with ``keeps_bounds``; otherwise None."""
+    # (k,) ascending: rows of bodies that were removed and are still in the records. The set drops their pairs, so an
+    # index may ignore it; they are few.
     removed: Rows = field(default_factory=lambda: np.empty(0, np.int64))
-    """(k,) ascending: rows of bodies that were removed and are still in the records. The set drops their pairs, so an
-    index may ignore it; they are few."""
 
     def __len__(self) -> int:
         return len(self.records)

@@ -32,8 +32,7 @@ from choque.broad.auto import Choice, sample_size, survey_boxes
 from choque.broad.index import BoxTable, find
 from choque.errors import InvalidInput
 
-MAX_BRUTE_TESTS = 250_000
-"""Up to this number of tests, testing all pairs takes less time than building a structure."""
+MAX_BRUTE_TESTS = 250_000  # up to this number of tests, testing all pairs takes less time than building a structure
 
 MAX_GRID_TESTS = 400.0
 """Where a box would take more tests than this in a grid, boxes crowd in few cells and a tree is faster."""
@@ -46,14 +45,10 @@ class Task(NamedTuple):
     """Two sets of boxes to join."""
 
     a: Boxes
-    b: Boxes
-    """The boxes: rows of ``a`` come first in every pair."""
-    closed: bool
-    """Whether touching counts."""
-    threads: int | None
-    """The number of threads requested; None for all."""
-    keeper: Keeper | None
-    """Which pairs stay, given as packed (row of a, row of b); None for all."""
+    b: Boxes  # the boxes: rows of ``a`` come first in every pair
+    closed: bool  # whether touching counts
+    threads: int | None  # the number of threads requested; None for all
+    keeper: Keeper | None  # which pairs stay, given as packed (row of a, row of b); None for all
 
     @property
     def dtype(self) -> np.dtype[Any]:

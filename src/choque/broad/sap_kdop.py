@@ -30,8 +30,7 @@ from choque.broad.sweep_tiles import TileSweep, tiled_sweep
 TILE_EDGES = 4.5
 """The edge of a tile in typical edges of a box: a block of tests costs little, a box in several lists much."""
 
-PROJECTING = 2.0**-48
-"""More than the relative error of projecting a centre on a direction and adding a radius."""
+PROJECTING = 2.0**-48  # more than the relative error of projecting a centre on a direction and adding a radius
 
 AHEAD = 32
 """Scattered rows are read ahead in groups of this size, so that the CPU waits for all of them at once. This nearly
@@ -197,8 +196,8 @@ class SapKdop(Index):
 class Frame:
     """The three directions of a sweep: the swept one, and the two most nearly perpendicular to it and to each other."""
 
+    # (3,) their rows among the directions of the bounds; −1 for the third axis of the plane
     slabs: tuple[int, int, int]
-    """(3,) their rows among the directions of the bounds; −1 for the third axis of the plane."""
 
     @classmethod
     def along(cls, slab: int, directions: NDArray[np.int64]) -> Frame:

@@ -23,11 +23,8 @@ from choque.errors import InvalidInput
 if TYPE_CHECKING:
     from choque._core.tree import Tree
 
-MIN_SPARE = 64
-"""Spare rows of a set to which bodies are added again and again, beside the root of their number."""
-
-MAX_PENDING = 64
-"""Changes that the known pairs have yet to follow are merged into one when they are more than this."""
+MIN_SPARE = 64  # spare rows of a set to which bodies are added again and again, beside the root of their number
+MAX_PENDING = 64  # changes that the known pairs have yet to follow are merged into one when they are more than this
 
 
 @dataclass(slots=True)

@@ -16,14 +16,9 @@ from choque._core.pair_keys import ordered_key
 from choque._core.sort import radix_sort
 from choque._core.types import Floats, Keys, Rows
 
-Order: TypeAlias = NDArray[np.uint32]
-"""Row numbers in sorted order."""
-
-RADIX_FROM = 2048
-"""Shorter lists are sorted by NumPy, which has no tables to clear."""
-
-REPAIRS_PER_VALUE = 4
-"""Limit of the exchanges per value that finish a 64-bit list whose high halves are sorted."""
+Order: TypeAlias = NDArray[np.uint32]  # row numbers in sorted order
+RADIX_FROM = 2048  # shorter lists are sorted by NumPy, which has no tables to clear
+REPAIRS_PER_VALUE = 4  # limit of the exchanges per value that finish a 64-bit list whose high halves are sorted
 
 _HALF = np.uint64(32)
 _HIGH = np.uint64(0xFFFFFFFF00000000)
@@ -132,10 +127,8 @@ def repair_order(order: Order, values: Any, maximum: int) -> int:
 class Line:
     """Boxes in the order of their lower bounds on the first axis."""
 
-    columns: Floats
-    """(6, n + 64) lower, then upper bounds; the padding overlaps nothing."""
-    rows: Order
-    """(n,) the row of each box."""
+    columns: Floats  # (6, n + 64) lower, then upper bounds; the padding overlaps nothing
+    rows: Order  # (n,) the row of each box
 
     @classmethod
     def of(cls, boxes: Floats, rows: Order) -> Line:

@@ -22,17 +22,10 @@ from choque._core.sort import to_places
 from choque._core.types import Floats, Integer, Keys, Rows
 from choque.broad.sweep_order import Line, Order
 
-TILES_FROM = 5_000
-"""Tiles are faster than one line from this number of boxes on."""
-
-TILE_EDGES = 3.5
-"""Default edge of a tile in typical edges of a box."""
-
-BOXES_PER_TILE = 8
-"""Minimum number of boxes for each tile, on average."""
-
-MAX_TILES_ALONG = 1 << 15
-"""Limit of the tiles along an axis."""
+TILES_FROM = 5_000  # tiles are faster than one line from this number of boxes on
+TILE_EDGES = 3.5  # default edge of a tile in typical edges of a box
+BOXES_PER_TILE = 8  # minimum number of boxes for each tile, on average
+MAX_TILES_ALONG = 1 << 15  # limit of the tiles along an axis
 
 LISTED_PER_BOX = 4
 """Boxes that touch the most tiles are swept separately until the lists hold at most this many entries for each box."""
@@ -40,23 +33,15 @@ LISTED_PER_BOX = 4
 TOUCHED_LIMITS = (1 << 30, 1 << 16, 1 << 12, 1 << 9, 1 << 6)
 """Limits of the tiles that a listed box touches: the first that keeps the lists short is used, else the last."""
 
-MAX_SAMPLE = 1024
-"""Sample size for choosing the cells. It affects speed, never the answer."""
+MAX_SAMPLE = 1024  # Sample size for choosing the cells. It affects speed, never the answer.
 
 OUTLIER_SHARE = 256
 """One box in this many, at each end of an axis, may lie outside the cells; it belongs to the nearest one."""
 
-GIANT_SHARE = 64
-"""The largest box in this many is ignored by `typical_edges`."""
-
-LANES = 32
-"""Candidates tested at once: in an even scene, nearly all that a box has."""
-
-ONES = np.uint64(0x0101010101010101)
-"""The lowest bit of each of the eight marks in a word."""
-
-UNLISTED = np.uint64(1 << 63)
-"""The span of a box that is in no list."""
+GIANT_SHARE = 64  # the largest box in this many is ignored by `typical_edges`
+LANES = 32  # candidates tested at once: in an even scene, nearly all that a box has
+ONES = np.uint64(0x0101010101010101)  # the lowest bit of each of the eight marks in a word
+UNLISTED = np.uint64(1 << 63)  # the span of a box that is in no list
 
 ROW_BIT = np.uint32(3)
 """Tags hold the row from this bit on, and below it a bit for each axis along which the box starts in this cell."""
@@ -68,10 +53,9 @@ class CellFrame(NamedTuple):
     """Equal cells along each axis; a point outside belongs to the nearest cell: any frame is correct for any scene."""
 
     origin: NDArray[np.float64]
+    # (3,) float64: the lower corner of the first cell, and the cells per unit of length (finite, positive)
     per_unit: NDArray[np.float64]
-    """(3,) float64: the lower corner of the first cell, and the cells per unit of length (finite, positive)."""
-    counts: NDArray[np.int64]
-    """(3,) int64: the cells along each axis."""
+    counts: NDArray[np.int64]  # (3,) int64: the cells along each axis
 
     @classmethod
     def over(cls, lowest: NDArray[np.float64], highest: NDArray[np.float64], counts: NDArray[np.int64]) -> CellFrame:
@@ -153,15 +137,14 @@ class TileSweep:
     lower bounds on every axis: there, axis by axis, one of the two starts.
     """
 
+    # (6, m + padding) lower, then upper bounds of the m entries, cell by cell; the padding overlaps nothing
     columns: Floats
-    """(6, m + padding) lower, then upper bounds of the m entries, cell by cell; the padding overlaps nothing."""
+    # (m,) the row of each from bit 3 on, and a bit for each axis along which the box starts in this cell
     tags: NDArray[np.uint32]
-    """(m,) the row of each from bit 3 on, and a bit for each axis along which the box starts in this cell."""
-    starts: Rows
-    """(cells + 1,) where the list of each cell starts."""
+    starts: Rows  # (cells + 1,) where the list of each cell starts
     apart: Line | None
+    # the boxes that are in no list and those that are, as lines along one axis; None if all are listed
     listed: Line | None
-    """The boxes that are in no list and those that are, as lines along one axis; None if all are listed."""
 
     @classmethod
     def of(cls, entries: Entries, starts: Rows, apart: Line | None = None, listed: Line | None = None) -> TileSweep:

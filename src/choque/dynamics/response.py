@@ -172,12 +172,9 @@ class Solved(NamedTuple):
     """What a response that finds contacts itself has solved in a step."""
 
     contact_count: int
-    contacts: Callable[[], Contacts]
-    """Returns the contacts, with pairs of rows; valid until the next step."""
-    events: Callable[[], Events]
-    """Returns what happened in the step, with ids of bodies."""
-    counters: Mapping[str, int]
-    """Amounts of work by name, such as ``"recycled"``."""
+    contacts: Callable[[], Contacts]  # returns the contacts, with pairs of rows; valid until the next step
+    events: Callable[[], Events]  # returns what happened in the step, with ids of bodies
+    counters: Mapping[str, int]  # amounts of work by name, such as ``"recycled"``
 
 
 class _Motion(NamedTuple):

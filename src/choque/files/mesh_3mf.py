@@ -16,8 +16,7 @@ from choque.files.meshes import Mesh, check_mesh
 from choque.files.source import Numbers, naming_damage, require_signature
 
 _CHUNK = 1 << 16
-_DEEPEST = 50
-"""Components within components."""
+_DEEPEST = 50  # components within components
 
 
 def read(path: Path) -> Mesh:

@@ -20,12 +20,10 @@ from choque.files.budget import check_size
 from choque.files.meshes import Mesh, check_mesh
 from choque.files.source import DOCUMENT_MEMORY, naming_damage, read_head
 
-_TYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-"""Component types of indices and positions."""
+_TYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}  # component types of indices and positions
 _WIDTHS = {"SCALAR": 1, "VEC3": 3}
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942
-_DEEPEST = 200
-"""Nodes on the way from a root to a leaf."""
+_DEEPEST = 200  # nodes on the way from a root to a leaf
 
 
 def read(path: Path) -> Mesh:

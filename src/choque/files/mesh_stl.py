@@ -18,8 +18,7 @@ _HEADER = 84
 TRIANGLE_MEMORY = 320
 """Memory for a binary triangle: its record, its corners, and their order while equal ones are found [bytes]."""
 
-_MAX_TRAILING = 16
-"""Number of bytes after the last triangle that are ignored: some writers pad their files."""
+_MAX_TRAILING = 16  # number of bytes after the last triangle that are ignored: some writers pad their files
 
 
 def read(path: Path) -> Mesh:

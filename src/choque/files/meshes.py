@@ -27,8 +27,7 @@ READERS = {
 }
 """The module that reads each suffix."""
 
-WRITERS = {suffix: READERS[suffix] for suffix in (".off", ".ply", ".stl")}
-"""The module that writes each suffix."""
+WRITERS = {suffix: READERS[suffix] for suffix in (".off", ".ply", ".stl")}  # the module that writes each suffix
 
 
 class Mesh(NamedTuple):

@@ -11,8 +11,7 @@ import numpy as np
 from choque.errors import UnreadableFile, require
 from choque.files.box_arrays import column_names, float_type, usual_columns
 
-GEO = "bbox."
-"""How the fields of the boxes around geometries begin, in GeoParquet 1.1."""
+GEO = "bbox."  # how the fields of the boxes around geometries begin, in GeoParquet 1.1
 
 
 def pyarrow(module: str, extra: str = "lab") -> Any:

@@ -24,20 +24,13 @@ _ALIKE = {"orientation": 1e-4, "spacing": 1e-4, "shape": 0.0}
 class Slice:
     """One picture and where it lies: a whole file, or one of its frames."""
 
-    name: str
-    """What a message calls it."""
-    series: tuple[str, str, str]
-    """The unique identifier of its series, its description and its number, as text."""
-    position: NDArray[np.float64]
-    """(3,) The centre of its first pixel."""
-    orientation: tuple[float, ...]
-    """Along its rows, then along its columns: six numbers."""
-    spacing: tuple[float, ...]
-    """From row to row, and from column to column."""
-    thickness: float
-    """How thick it is, which only a single slice needs."""
-    values: NDArray[Any]
-    """(rows, columns), rescaled as the file says."""
+    name: str  # what a message calls it
+    series: tuple[str, str, str]  # the unique identifier of its series, its description and its number, as text
+    position: NDArray[np.float64]  # (3,) The centre of its first pixel
+    orientation: tuple[float, ...]  # along its rows, then along its columns: six numbers
+    spacing: tuple[float, ...]  # from row to row, and from column to column
+    thickness: float  # how thick it is, which only a single slice needs
+    values: NDArray[Any]  # (rows, columns), rescaled as the file says
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -20,8 +20,7 @@ from choque.files.budget import check_array
 from choque.files.scans import Scan, from_axes
 from choque.files.source import naming_damage, read_head
 
-_UNITS = {2: 25.4, 3: 10.0}
-"""Units of resolution, inch and centimetre [mm]."""
+_UNITS = {2: 25.4, 3: 10.0}  # units of resolution, inch and centimetre [mm]
 
 
 def read(path: Path, axes: str | None, world: str) -> Scan:  # noqa: ARG001

@@ -40,8 +40,7 @@ WRITERS = {suffix: module for suffix, module in READERS.items() if suffix != ".d
 FRAMES = ("LPS", "RAS")
 AXES = ("xyz", "zyx")
 
-_OBLIQUE = 1e-3
-"""Sine of the angle from which axes count as oblique: headers are rounded, and scanners tilt by degrees."""
+_OBLIQUE = 1e-3  # sine of the angle from which axes count as oblique: headers are rounded, and scanners tilt by degrees
 
 
 class Scan(NamedTuple):
@@ -50,8 +49,7 @@ class Scan(NamedTuple):
     values: NDArray[Any]
     spacing: tuple[float, float, float]
     centre: tuple[float, float, float]
-    rotation: NDArray[np.float64] | None = None
-    """Rotation (3, 3) of the axes about ``centre``, if the scan is oblique."""
+    rotation: NDArray[np.float64] | None = None  # rotation (3, 3) of the axes about ``centre``, if the scan is oblique
 
     def corner(self, spacing: tuple[float, float, float] | None = None) -> tuple[float, float, float]:
         """Return the lower corner of the first voxel, half a voxel before its centre."""

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 HEAD_LENGTH = 4096
 
-MAX_LINE = 1 << 20
-"""Longest line of a text file that is read line by line [characters]."""
+MAX_LINE = 1 << 20  # longest line of a text file that is read line by line [characters]
 
 DOCUMENT_MEMORY = 40
 """Memory of a parsed document for each byte of its text, at worst: nested tables of short values [bytes]."""

@@ -22,8 +22,7 @@ from choque.files.source import Numbers, naming_damage, read_text
 KEY_AND_VALUE = re.compile(r"""([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|\{([^}]*)\}|(\S+))""")
 TRUE, FALSE = {"t", "true", "1"}, {"f", "false", "0"}
 MAX_COLUMNS = 1000
-MAX_SYMBOL = 64
-"""Longest name of an atom: an array of text gives every name the space of the longest."""
+MAX_SYMBOL = 64  # longest name of an atom: an array of text gives every name the space of the longest
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,8 @@ from choque.gpu.session import overload
 
 wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
-SEGMENT = wp.constant(64)
-"""Candidates that one work item tests: a long interval is shared by many items."""
-
-SLABS = wp.constant(-1)
-"""The rule for slabs; for spheres it is 1 if they are closed and 0 if half-open."""
+SEGMENT = wp.constant(64)  # candidates that one work item tests: a long interval is shared by many items
+SLABS = wp.constant(-1)  # the rule for slabs; for spheres it is 1 if they are closed and 0 if half-open
 
 
 @wp.kernel

@@ -19,10 +19,8 @@ class Traffic:
     """Bytes between the host and the device, and kernels launched."""
 
     up: int = 0
-    down: int = 0
-    """Bytes sent to the device and back."""
-    launches: Counter[str] = field(default_factory=Counter)
-    """Number of launches of each kernel, by name."""
+    down: int = 0  # bytes sent to the device and back
+    launches: Counter[str] = field(default_factory=Counter)  # number of launches of each kernel, by name
 
     def reset(self) -> None:
         """Set all counts to zero."""

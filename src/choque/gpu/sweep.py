@@ -16,11 +16,8 @@ from choque.broad.devices import Device, Solids
 from choque.errors import InvalidInput
 from choque.gpu.session import Session, Traffic
 
-MAX_PAIRS_AT_ONCE = 1 << 27
-"""Pairs written and sorted in one batch: 1 GiB twice."""
-
-MAX_SEGMENTS = (1 << 31) - 1
-"""Limit of Warp for the work items of a launch."""
+MAX_PAIRS_AT_ONCE = 1 << 27  # pairs written and sorted in one batch: 1 GiB twice
+MAX_SEGMENTS = (1 << 31) - 1  # limit of Warp for the work items of a launch
 
 Sort: TypeAlias = Callable[[Session, Any], tuple[Any, Any, Any]]
 """Sorts intervals (n, 2) on a device by their starts.

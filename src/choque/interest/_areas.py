@@ -30,17 +30,13 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 SHAPES = ("sphere", "box")
 
-LASTING_FRAMES = 12
-"""Number of frames that lists are made to serve at the present speed."""
+LASTING_FRAMES = 12  # number of frames that lists are made to serve at the present speed
 
 MIN_FRAMES = 3
 """Lists that would not serve this long are made without slack: they are shorter, and searched every frame."""
 
-MIN_PATCHED = 2_000
-"""With fewer bodies, all lists are searched or followed whatever changes: it takes no longer."""
-
-MAX_SLACK = 0.25
-"""Maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies."""
+MIN_PATCHED = 2_000  # with fewer bodies, all lists are searched or followed whatever changes: it takes no longer
+MAX_SLACK = 0.25  # maximum slack [median radius of the areas]: an area widened by it holds twice as many bodies
 
 
 def _whole(method: Method) -> Method:

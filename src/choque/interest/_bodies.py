@@ -14,8 +14,7 @@ from choque._core.kernel import kernel
 from choque._core.types import Floats, Rows
 from choque.errors import InvalidInput
 
-NO_AREA = -1.0
-"""The reach of a body without an area."""
+NO_AREA = -1.0  # the reach of a body without an area
 
 
 class BodyArrays(NamedTuple):

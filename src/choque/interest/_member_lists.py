@@ -36,18 +36,12 @@ class ListArrays(NamedTuple):
 class MemberLists:
     """The list of each body."""
 
-    bodies: Bodies
-    """The bodies when the lists were made."""
-    slack: float
-    """How much larger than the areas the lists are."""
-    others: NDArray[np.int32]
-    """(m,) int32: the rows of all lists, each ascending, in the order of the owners."""
-    starts: Rows
-    """(n + 1,) int64: where the list of each row starts."""
-    inside: NDArray[np.uint8]
-    """(m,) uint8: 1 if the other touches the area itself; `follow` changes it."""
-    index: BodyIndex | None = None
-    """The search structure that found them; None if no body has an area."""
+    bodies: Bodies  # the bodies when the lists were made
+    slack: float  # how much larger than the areas the lists are
+    others: NDArray[np.int32]  # (m,) int32: the rows of all lists, each ascending, in the order of the owners
+    starts: Rows  # (n + 1,) int64: where the list of each row starts
+    inside: NDArray[np.uint8]  # (m,) uint8: 1 if the other touches the area itself; `follow` changes it
+    index: BodyIndex | None = None  # the search structure that found them; None if no body has an area
 
     @property
     def arrays(self) -> ListArrays:

@@ -24,33 +24,23 @@ from choque.interest._bodies import Bodies, half_edge
 from choque.interest._search import BodyIndex
 from choque.neighbors.search import touches
 
-LOOSE_SHARE = 32
-"""With one loose body of this many, the lists of all are made again."""
-
-MIN_LOOSE = 64
-"""Number of loose bodies that is always allowed."""
-
-GONE = 2**32 - 1
-"""The row of a removed body in the search structure."""
+LOOSE_SHARE = 32  # with one loose body of this many, the lists of all are made again
+MIN_LOOSE = 64  # number of loose bodies that is always allowed
+GONE = 2**32 - 1  # the row of a removed body in the search structure
 
 
 @dataclass
 class Patch:
     """The bodies that have changed since the lists of all members were made."""
 
+    # the search structure of the lists; its rows follow removals, and those of removed bodies are `GONE`
     index: BodyIndex
-    """The search structure of the lists; its rows follow removals, and those of removed bodies are `GONE`."""
-    margin: float
-    """How far the bodies that are not loose may be from their places in it."""
-    largest: float
-    """At least the radius of the largest area."""
-    most: float
-    """The radius of the largest body that the structure has."""
-    is_box: bool
-    """Whether areas and bodies are boxes."""
+    margin: float  # how far the bodies that are not loose may be from their places in it
+    largest: float  # at least the radius of the largest area
+    most: float  # the radius of the largest body that the structure has
+    is_box: bool  # whether areas and bodies are boxes
     loose: NDArray[np.int64]
-    is_loose: NDArray[np.uint8]
-    """The rows that have changed, and (n,) whether each has."""
+    is_loose: NDArray[np.uint8]  # the rows that have changed, and (n,) whether each has
 
     def has_space(self, count: int, total: int) -> bool:
         """Return whether ``count`` more bodies of ``total`` may become loose."""

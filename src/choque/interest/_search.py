@@ -27,17 +27,10 @@ from choque.neighbors.search import Group, Pass, count_pass, fill_pass, prepare_
 MAX_WASTE = 20.0
 """Cells that take more tests than this for each member found, beyond `FREE_TESTS`, are replaced by a tree."""
 
-FREE_TESTS = 64
-"""Tests granted to every area: eight take as long as one."""
-
-SAMPLES = 256
-"""Number of areas that show whether cells are crowded."""
-
-MAX_EXTENT = 1e150
-"""Bodies further away than this are searched in a tree: squares of their distances are infinite."""
-
-SHORT = 32
-"""Up to this many members are sorted by counting the smaller ones of each."""
+FREE_TESTS = 64  # tests granted to every area: eight take as long as one
+SAMPLES = 256  # number of areas that show whether cells are crowded
+MAX_EXTENT = 1e150  # bodies further away than this are searched in a tree: squares of their distances are infinite
+SHORT = 32  # up to this many members are sorted by counting the smaller ones of each
 
 
 class BodyIndex(NamedTuple):
@@ -46,16 +39,12 @@ class BodyIndex(NamedTuple):
     One type for both: kernels are compiled once.
     """
 
-    rows: NDArray[np.uint32]
-    """(n,) the row of the body at each place."""
-    starts: NDArray[np.int64]
-    """(cells + 1,) the place of the first body of each cell."""
+    rows: NDArray[np.uint32]  # (n,) the row of the body at each place
+    starts: NDArray[np.int64]  # (cells + 1,) the place of the first body of each cell
     frame: NDArray[np.float64]
-    shape: NDArray[np.int64]
-    """(2, 3) and (3,): the cells, see `choque._core.cells.choose_frame`."""
+    shape: NDArray[np.int64]  # (2, 3) and (3,): the cells, see `choque._core.cells.choose_frame`
     lanes: Any
-    level_first: NDArray[np.int64]
-    """The blocks of the tree over the boxes around bodies, see `choque._core.tree`."""
+    level_first: NDArray[np.int64]  # the blocks of the tree over the boxes around bodies, see `choque._core.tree`
 
 
 def find_members(
@@ -205,12 +194,9 @@ class Fit(NamedTuple):
     """The number of bodies wanted in each area, and the limits of its radius."""
 
     target: int
-    smallest: NDArray[np.float64]
-    """(n,)"""
-    largest: NDArray[np.float64]
-    """(n,)"""
-    blur: float
-    """Gaps closer than this count as equal."""
+    smallest: NDArray[np.float64]  # (n,)
+    largest: NDArray[np.float64]  # (n,)
+    blur: float  # gaps closer than this count as equal
     is_box: bool
 
 

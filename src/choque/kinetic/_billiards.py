@@ -30,8 +30,7 @@ from choque.kinetic.paths import as_time
 from choque.kinetic.results import Collisions
 from choque.kinetic.run import event_buffer
 
-_MAX_OVERLAP = 1e-9
-"""How deep balls may overlap at the start [radii]: rounding, not a mistake."""
+_MAX_OVERLAP = 1e-9  # how deep balls may overlap at the start [radii]: rounding, not a mistake
 _NO_LIMIT = np.iinfo(np.int64).max
 _FIRST_CANDIDATES = 1024
 _FIRST_EVENTS = 256
@@ -40,15 +39,13 @@ _FIRST_COLLISIONS = 256
 _DONE, _CANDIDATES_FULL, _COLLISIONS_FULL, _RESTING = 10, 11, 12, 13
 """What `_play` returns beside the values of `choque.kinetic.loop.advance`."""
 
-_CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)
-"""Places in ``tally``."""
+_CANDIDATES, _COLLISIONS, _LOGGED, _NEXT = range(4)  # places in ``tally``
 
 _STOPPED, _REACHED, _EACH_EVENT = loop.STOPPED, loop.REACHED, loop.EACH_EVENT
 _EVENT_ROWS, _ROWS, _ROUNDING = loop.EVENT_ROWS, loop.ROWS, loop.ROUNDING
 
 
-_Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
-"""The times and pairs of some collisions."""
+_Chunk: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]  # the times and pairs of some collisions
 
 
 class Billiards:
@@ -238,8 +235,7 @@ def _check_apart(centers: NDArray[np.float64], radius: NDArray[np.float64], pair
         )
 
 
-Quartic: TypeAlias = tuple[float, float, float, float, float]
-"""The coefficients of a polynomial, constant term first."""
+Quartic: TypeAlias = tuple[float, float, float, float, float]  # the coefficients of a polynomial, constant term first
 
 
 class Balls(NamedTuple):
@@ -247,19 +243,14 @@ class Balls(NamedTuple):
 
     radius: Times
     mass: Times
-    candidates: Numbers
-    """(capacity, 2) pairs of balls whose boxes overlap."""
-    due: Times
-    """(capacity,) the collision times of the candidates; infinity for never."""
+    candidates: Numbers  # (capacity, 2) pairs of balls whose boxes overlap
+    due: Times  # (capacity,) the collision times of the candidates; infinity for never
+    # how many candidates there are, how many collisions happened, how many are in the log, and which candidate collides
+    # first (−1: none)
     tally: NDArray[np.int64]
-    """How many candidates there are, how many collisions happened, how many are in the log, and which candidate
-    collides first (−1: none)."""
-    struck: NDArray[np.int64]
-    """(4,) scratch: the end points of two balls that collide."""
-    times: Times
-    """(k,) log: the times of collisions."""
-    pairs: Numbers
-    """(k, 2) log: the balls that collided."""
+    struck: NDArray[np.int64]  # (4,) scratch: the end points of two balls that collide
+    times: Times  # (k,) log: the times of collisions
+    pairs: Numbers  # (k, 2) log: the balls that collided
 
 
 @helper

@@ -27,8 +27,7 @@ Paths = NDArray[np.float64]
 """(axes, ends, 4): position, velocity, half the acceleration, the time since which they hold."""
 
 
-EMPTY = -1
-"""What a slot holds that has no end point; see `choque.kinetic._slots`."""
+EMPTY = -1  # what a slot holds that has no end point; see `choque.kinetic._slots`
 
 
 class Motion(NamedTuple):
@@ -38,23 +37,16 @@ class Motion(NamedTuple):
     """
 
     paths: Paths
-    order: Numbers
-    """(axes, slots) the end points of each axis from left to right, and `EMPTY` slots between them."""
-    rank: Numbers
-    """(axes, ends) the slot of each end point in ``order``; of end points that were removed, anything."""
-    walls: Times
-    """(2, axes) the walls that bodies bounce from; empty if there are none."""
+    order: Numbers  # (axes, slots) the end points of each axis from left to right, and `EMPTY` slots between them
+    rank: Numbers  # (axes, ends) the slot of each end point in ``order``; of end points that were removed, anything
+    walls: Times  # (2, axes) the walls that bodies bounce from; empty if there are none
+    # (axes, bodies) half the acceleration that presses a body against the wall where it rests, 0 for all others; empty
+    # if there are no walls. The path of a body at rest has no acceleration.
     pressed: Times
-    """(axes, bodies) half the acceleration that presses a body against the wall where it rests, 0 for all others; empty
-    if there are no walls. The path of a body at rest has no acceleration."""
-    queue: Queue
-    """A certificate for each slot of each axis and, where there are walls, one for each body and axis."""
-    closed: bool
-    """The topology: boxes that touch overlap."""
-    paired: bool
-    """Whether the ends belong to bodies, two each."""
-    curved: bool
-    """Whether two end points may have different accelerations."""
+    queue: Queue  # a certificate for each slot of each axis and, where there are walls, one for each body and axis
+    closed: bool  # the topology: boxes that touch overlap
+    paired: bool  # whether the ends belong to bodies, two each
+    curved: bool  # whether two end points may have different accelerations
 
 
 @helper

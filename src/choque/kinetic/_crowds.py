@@ -36,14 +36,10 @@ from choque.kinetic.loop import (
 class Crowd(NamedTuple):
     """The order of all end points before and after an instant."""
 
-    old_order: Numbers
-    """(axes, ends)"""
-    old_rank: Numbers
-    """(axes, ends)"""
-    order: Numbers
-    """(axes, ends)"""
-    rank: Numbers
-    """(axes, ends)"""
+    old_order: Numbers  # (axes, ends)
+    old_rank: Numbers  # (axes, ends)
+    order: Numbers  # (axes, ends)
+    rank: Numbers  # (axes, ends)
 
 
 def order_before(order: Numbers, rows: NDArray[np.int64]) -> Numbers:

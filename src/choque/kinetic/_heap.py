@@ -25,12 +25,9 @@ Times: TypeAlias = NDArray[np.float64]
 class Queue(NamedTuple):
     """All certificates; the one that fails first is at place 0."""
 
-    due: Times
-    """The failure time at each place of the heap."""
-    heap: Numbers
-    """The certificate at each place."""
-    place: Numbers
-    """The place of each certificate."""
+    due: Times  # the failure time at each place of the heap
+    heap: Numbers  # the certificate at each place
+    place: Numbers  # the place of each certificate
 
 
 @helper

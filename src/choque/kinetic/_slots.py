@@ -26,27 +26,18 @@ from choque._core.types import Integer
 from choque.kinetic._certificates import EMPTY, Motion, Paths, certify, position, preceding, wall_time
 from choque.kinetic._heap import Numbers, Times, reschedule
 
-LEAF = 32
-"""The size of the smallest window [slots]."""
-
-FULL = 0.85
-"""The largest share of the slots that may be filled; of a smallest window all may."""
-
-ROWS, ENDS, MOVED = 0, 1, 2
-"""Places in ``size``: rows in use, end points of each axis, slots looked at or moved so far."""
+LEAF = 32  # the size of the smallest window [slots]
+FULL = 0.85  # the largest share of the slots that may be filled; of a smallest window all may
+ROWS, ENDS, MOVED = 0, 1, 2  # places in ``size``: rows in use, end points of each axis, slots looked at or moved so far
 
 
 class Stock(NamedTuple):
     """The bodies that are there, and scratch for a window."""
 
-    size: NDArray[np.int64]
-    """See `ROWS` and the other places."""
-    alive: NDArray[np.bool_]
-    """(bodies,) whether the row is that of a living body."""
-    ends: Numbers
-    """(slots,) scratch."""
-    times: Times
-    """(slots,) scratch."""
+    size: NDArray[np.int64]  # see `ROWS` and the other places
+    alive: NDArray[np.bool_]  # (bodies,) whether the row is that of a living body
+    ends: Numbers  # (slots,) scratch
+    times: Times  # (slots,) scratch
 
 
 @helper

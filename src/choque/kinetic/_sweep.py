@@ -23,11 +23,8 @@ from choque.kinetic.results import Events, Meetings
 from choque.kinetic.run import run
 from choque.kinetic.structure import KineticStructure
 
-_FINDER = "sap-direct"
-"""The broad phase that finds the pairs in the ranks of the end points."""
-
-_FEW = 8
-"""Bodies come and go one by one if they are at most one of this many; otherwise the lists are built again."""
+_FINDER = "sap-direct"  # the broad phase that finds the pairs in the ranks of the end points
+_FEW = 8  # bodies come and go one by one if they are at most one of this many; otherwise the lists are built again
 
 _NO_ROWS: Rows = np.empty(0, np.int64)
 

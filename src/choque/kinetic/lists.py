@@ -21,8 +21,7 @@ from choque.kinetic._slots import ENDS, FULL, Stock, insert_bodies, remove_bodie
 from choque.kinetic.paths import initial_order, insertion_turns, merged_order, positions_at
 from choque.kinetic.results import Events, Meetings, join_exchanges
 
-_FIRST_ROWS = 1 << 6
-"""Size of the first buffer of the exchanges of one instant."""
+_FIRST_ROWS = 1 << 6  # size of the first buffer of the exchanges of one instant
 
 
 class Lists:
@@ -70,8 +69,8 @@ class Lists:
         self.peak_bytes = 0
         self.undelivered: list[Events] = []  # events that an interrupted call found and could not return
         self.crowd: tuple[Crowd, int] | None = None  # the latest instant if it was sorted, and the instants until then
+        # (bodies + 1,) the id of the body in each row; behind the rows in use, the ids of those that come next
         self.ids: NDArray[np.int32] = np.arange(paths.shape[1] // 2 + 1, dtype=np.int32)
-        """(bodies + 1,) the id of the body in each row; behind the rows in use, the ids of those that come next."""
         self._replace(paths, initial_order(paths, closed, now) if order is None else order, 0)
 
     def _replace(self, paths: Paths, order: NDArray[np.int32], spare: int) -> None:

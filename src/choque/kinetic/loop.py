@@ -33,8 +33,7 @@ from choque.kinetic._certificates import (
 )
 from choque.kinetic._heap import Numbers, Queue, Times, reschedule
 
-REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)
-"""What `advance` returns."""
+REACHED, INSTANT_FULL, EVENTS_FULL, STOPPED = range(4)  # what `advance` returns
 
 TO_THE_END, EACH_INSTANT, EACH_EVENT, EACH_MULTIPLE = 0, 1, 2, 3
 """Where `advance` stops: at the end; after each instant; after each instant at which a pair began or ended or a body
@@ -44,25 +43,19 @@ OPEN, ROWS, EVENT_ROWS, INSTANTS, EXCHANGES, MIXED, SIMPLE, MULTIPLE, BOUNCES, S
 """Places in ``totals``."""
 
 
-NEAR = 2.0**-40
-"""More than the relative error of a position."""
-
-ROUNDING = 2.0**-52
-"""The relative spacing of floating-point numbers."""
+NEAR = 2.0**-40  # more than the relative error of a position
+ROUNDING = 2.0**-52  # the relative spacing of floating-point numbers
 
 
 class Journal(NamedTuple):
     """The time, the totals, and what happened at the latest instant."""
 
-    clock: Times
-    """(present time, time of the open instant)."""
-    totals: NDArray[np.int64]
-    """See `OPEN` and the other places."""
+    clock: Times  # (present time, time of the open instant)
+    totals: NDArray[np.int64]  # see `OPEN` and the other places
+    # (k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
+    # the two ends of c touched without passing; one beyond the slots is that of a wall, with the ends of the body.
     instant: NDArray[np.int64]
-    """(k, 4) certificate, left end, right end before the exchange, packed pair or −1. A certificate −1 − c means that
-    the two ends of c touched without passing; one beyond the slots is that of a wall, with the ends of the body."""
-    picks: NDArray[np.int64]
-    """(k,) scratch: rows of ``instant``."""
+    picks: NDArray[np.int64]  # (k,) scratch: rows of ``instant``
 
 
 class EventBuffer(NamedTuple):

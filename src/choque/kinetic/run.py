@@ -20,8 +20,7 @@ from choque.kinetic._crowds import Crowd, count_crowd, order_before, report_crow
 from choque.kinetic.lists import Lists, laid_out
 from choque.kinetic.results import NO_EVENTS, Events
 
-_FIRST_EVENTS = 1 << 8
-"""Size of the first buffer of events."""
+_FIRST_EVENTS = 1 << 8  # size of the first buffer of events
 _MAX_ROWS = 1 << 10
 """Exchanges of one instant that are kept between calls; an instant with more is finished by sorting if possible."""
 

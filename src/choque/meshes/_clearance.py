@@ -30,14 +30,9 @@ from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface, float_above, float_below, triangle_at
 from choque.meshes.triangles import Triangle
 
-BATCH = 512
-"""Points that a thread takes at once; the first one of a batch has no hint."""
-
-RECENT = 8
-"""Points before a point that may tell on which side it lies."""
-
-_LOWERED = 1.0 - 1e-6
-"""Less than what rounding in float32 can add to a squared distance."""
+BATCH = 512  # points that a thread takes at once; the first one of a batch has no hint
+RECENT = 8  # points before a point that may tell on which side it lies
+_LOWERED = 1.0 - 1e-6  # less than what rounding in float32 can add to a squared distance
 _RAISED = 1.0 + 2e-6
 
 

@@ -19,8 +19,7 @@ from choque.meshes.poses import Poses
 from choque.meshes.surface import WIDTH, Surface, box_around, triangle_at
 from choque.meshes.triangles import is_surely_apart, triangles_kind
 
-BATCH = 64
-"""Poses that a thread takes at once; a hit is looked for again in the next pose of the batch first."""
+BATCH = 64  # poses that a thread takes at once; a hit is looked for again in the next pose of the batch first
 
 
 class Scratch(NamedTuple):

@@ -23,8 +23,7 @@ from choque.meshes.poses import as_poses
 from choque.meshes.surface import Surface, make_surface
 from choque.meshes.triangles import KINDS, TOUCHING
 
-GREATEST = 1e30
-"""Largest coordinate [world units]: boxes are held in 32-bit floats."""
+GREATEST = 1e30  # largest coordinate [world units]: boxes are held in 32-bit floats
 
 
 class Mesh:

@@ -20,8 +20,7 @@ from choque.meshes._mesh import Mesh, surfaces_of
 from choque.meshes.poses import Poses, as_poses, placed
 from choque.meshes.surface import WIDTH, Surface
 
-SERIAL_POSES = 8
-"""Fewer poses than this are handled by the calling thread."""
+SERIAL_POSES = 8  # fewer poses than this are handled by the calling thread
 
 
 @dataclass(frozen=True)
@@ -148,8 +147,7 @@ def penetration(
     return Penetrations(depth, direction)
 
 
-_SAMPLES = 32
-"""Distances at which the first free place along a direction is looked for."""
+_SAMPLES = 32  # distances at which the first free place along a direction is looked for
 
 
 def _way_out(a: Mesh, b: Mesh, pose: Poses, tolerance: float, thread_count: int | None) -> tuple[float, Any]:

@@ -83,8 +83,7 @@ class _Found:
 
     def __init__(self) -> None:
         self.inside, self.outside = [False, False], [False, False]
-        self.same = False
-        """Whether surfaces lie on each other with the solids on the same side."""
+        self.same = False  # whether surfaces lie on each other with the solids on the same side
 
     def add(self, is_first: bool, inside: bool, outside: bool, same: bool = False) -> None:
         """Take the place of a part of a surface into account."""

@@ -21,8 +21,7 @@ from choque.meshes._search import meeting_pairs
 from choque.meshes.poses import as_poses
 from choque.meshes.triangles import CROSSING
 
-CLASHES = ("crossing", "inside", "touching", "near")
-"""How two parts can clash, worst first."""
+CLASHES = ("crossing", "inside", "touching", "near")  # how two parts can clash, worst first
 
 
 @dataclass(frozen=True)

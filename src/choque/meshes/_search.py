@@ -29,11 +29,8 @@ from choque.meshes.triangles import (
     triangles_kind,
 )
 
-_HALF = 31
-"""Bits of a face in a key: two faces, and two bits for how they meet."""
-
-CANDIDATES = 1_024
-"""Pairs that a walk lists at once."""
+_HALF = 31  # bits of a face in a key: two faces, and two bits for how they meet
+CANDIDATES = 1_024  # pairs that a walk lists at once
 
 
 class Scratch(NamedTuple):

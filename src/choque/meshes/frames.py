@@ -16,13 +16,9 @@ from choque.meshes.poses import Poses, placed
 from choque.meshes.surface import Surface, float_above, float_below, vertex
 from choque.meshes.triangles import Triangle
 
-ROUNDING = 1e-14
-"""More than the error of a few sums of products in float64, in terms of their magnitudes."""
-PROJECTING = 1e-6
-"""More than the error of a projection in float32, in terms of the magnitudes of coordinates."""
-
-FRAME = 14
-"""Numbers that describe a frame: a matrix, a shift, what rounding may lose, and what projecting may lose."""
+ROUNDING = 1e-14  # more than the error of a few sums of products in float64, in terms of their magnitudes
+PROJECTING = 1e-6  # more than the error of a projection in float32, in terms of the magnitudes of coordinates
+FRAME = 14  # numbers that describe a frame: a matrix, a shift, what rounding may lose, and what projecting may lose
 
 
 @helper

@@ -21,8 +21,7 @@ from choque._core.lane_code import I64, Array, Code, Int, Real, operation
 SLAB, MIDDLE, SIDES, LOOSE, QUERY = 21, 26, 29, 38, 39
 """Places in a query: the row of the slab, the middle, the half sides, what rounding may lose; and its size."""
 
-Bits: TypeAlias = Any
-"""A number whose bits are the answers for eight lanes."""
+Bits: TypeAlias = Any  # a number whose bits are the answers for eight lanes
 
 
 class _Lanes:
@@ -143,8 +142,7 @@ class _Lanes:
         return self.code.bits(found)
 
 
-_FUSED = ("contract",)
-"""A product and a sum may be one instruction, rounded once."""
+_FUSED = ("contract",)  # a product and a sum may be one instruction, rounded once
 
 
 def _less(builder: Any, value: Any, one: Any, two: Any) -> Any:
@@ -296,8 +294,7 @@ def box_gaps(lanes: Array, block: Int, query: Array, gaps: Array, limit: Real) -
     return mask
 
 
-_PARTS = (slice(0, 3), slice(3, 4))
-"""The rows of a query: of the sides, of the slab."""
+_PARTS = (slice(0, 3), slice(3, 4))  # the rows of a query: of the sides, of the slab
 
 
 def _plain_extents(slabs: Any, block: int, lane: int, query: Any) -> tuple[Any, Any, Any, Any]:

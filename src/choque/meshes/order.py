@@ -18,8 +18,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.tree import WIDTH
 from choque._core.types import Integer
 
-BINS = 64
-"""Parts of an interval whose contents are counted at once."""
+BINS = 64  # parts of an interval whose contents are counted at once
 
 
 class Items(NamedTuple):

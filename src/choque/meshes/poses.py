@@ -12,8 +12,7 @@ from choque._core.kernel import forceinline, kernel
 from choque._core.vector import Vector
 from choque.errors import InvalidInput
 
-RIGID_TOLERANCE = 1e-4
-"""Largest accepted error of the dot products of the axes of a rotation."""
+RIGID_TOLERANCE = 1e-4  # largest accepted error of the dot products of the axes of a rotation
 
 
 class Poses(NamedTuple):

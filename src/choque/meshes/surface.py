@@ -22,29 +22,22 @@ from choque._core.vector import Vector
 from choque.meshes.order import spatial_order
 from choque.meshes.triangles import Triangle
 
-WIDTH = 16
-"""Triangles in a block."""
+WIDTH = 16  # triangles in a block
 
 
 class Surface(NamedTuple):
     """A mesh and its tree, as kernels take it."""
 
-    vertices: NDArray[np.float64]
-    """(n, 3) float64."""
-    corners: NDArray[np.int32]
-    """(m, 3) int32: the vertices of the triangle at each place of the tree."""
-    rows: NDArray[np.uint32]
-    """(m,) uint32: the face at each place."""
-    lanes: NDArray[np.float32]
-    """(blocks · 96,) float32: the bounds of `choque._core.tree.Tree`, relative to ``middle``."""
+    vertices: NDArray[np.float64]  # (n, 3) float64
+    corners: NDArray[np.int32]  # (m, 3) int32: the vertices of the triangle at each place of the tree
+    rows: NDArray[np.uint32]  # (m,) uint32: the face at each place
+    lanes: NDArray[np.float32]  # (blocks · 96,) float32: the bounds of `choque._core.tree.Tree`, relative to ``middle``
+    # (blocks · 80,) float32: sixteen lanes each of a unit normal (3) and of the least and greatest n · x
     slabs: NDArray[np.float32]
-    """(blocks · 80,) float32: sixteen lanes each of a unit normal (3) and of the least and greatest n · x."""
-    level_first: NDArray[np.int64]
-    """(levels + 1,) int64: the first block of each level."""
-    middle: NDArray[np.float64]
-    """(3,) float64: the middle of the box around the mesh."""
+    level_first: NDArray[np.int64]  # (levels + 1,) int64: the first block of each level
+    middle: NDArray[np.float64]  # (3,) float64: the middle of the box around the mesh
+    # (12,) float64: the bounds around all lanes, five zeros for no slab, and twice the greatest magnitude of these
     root: NDArray[np.float64]
-    """(12,) float64: the bounds around all lanes, five zeros for no slab, and twice the greatest magnitude of these."""
 
     @property
     def nbytes(self) -> int:

@@ -20,8 +20,7 @@ from choque._core.predicates import line_side, plane_side, quick_plane_side
 from choque._core.vector import Vector, cross, dot, subtract
 
 APART, TOUCHING, CROSSING, COPLANAR = 0, 1, 2, 3
-KINDS = ("apart", "touching", "crossing", "coplanar")
-"""The names of the kinds, by their numbers."""
+KINDS = ("apart", "touching", "crossing", "coplanar")  # the names of the kinds, by their numbers
 
 Triangle: TypeAlias = tuple[Vector, Vector, Vector]
 Signs: TypeAlias = tuple[int, int, int]

@@ -20,8 +20,7 @@ from choque._core.vector import Vector
 from choque.errors import InvalidInput
 from choque.narrow.shapes import CAPSULE, CONVEX, KIND_COUNT, KINDS_ALLOWED, MESH, PLANE, SPHERE, TILE, Shapes, Solids
 
-SLACK = 8
-"""Units in the last place by which bounds are wider than computed: more than the rounding on the way."""
+SLACK = 8  # units in the last place by which bounds are wider than computed: more than the rounding on the way
 
 
 def slack_of(dtype: np.dtype[np.floating[Any]]) -> float:

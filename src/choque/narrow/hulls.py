@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 TRIMESH_SUFFIXES = (".glb", ".gltf")
 
-PRINCIPAL = 1e-9
-"""Axes are principal if the mixed moments are below this fraction of the largest moment."""
+PRINCIPAL = 1e-9  # axes are principal if the mixed moments are below this fraction of the largest moment
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,7 @@ from choque._core.kernel import helper, kernel
 from choque._core.types import Floats, Integer, Pairs, Rows
 from choque._core.vector import Vector, along, store
 
-MAX_POINTS = 4
-"""The maximum number of points in a manifold."""
+MAX_POINTS = 4  # the maximum number of points in a manifold
 
 
 class ContactArrays(NamedTuple):
@@ -148,39 +147,29 @@ FLAT = 1e-10
 Below it they touch along a segment, and the contact is in its middle, however the pair is turned.
 """
 
-FLAT_SINGLE = 1e-6
-"""`FLAT` for float32, whose rotations have rounding errors of that size."""
+FLAT_SINGLE = 1e-6  # `FLAT` for float32, whose rotations have rounding errors of that size
 
 
 class Pose(NamedTuple):
     """One shape in its pose, as contact rules take it."""
 
     position: Vector
-    x_axis: Vector
-    """Where the local x axis points in the world."""
+    x_axis: Vector  # where the local x axis points in the world
     y_axis: Vector
     z_axis: Vector
-    size: Vector
-    """The row of `Shapes.size`."""
-    row: int
-    """The row of the body among the shapes."""
-    flat: float
-    """`FLAT`, or `FLAT_SINGLE` where the pose comes from float32 arrays."""
+    size: Vector  # the row of `Shapes.size`
+    row: int  # the row of the body among the shapes
+    flat: float  # `FLAT`, or `FLAT_SINGLE` where the pose comes from float32 arrays
 
 
 class Manifold(NamedTuple):
     """How two shapes touch, up to four points; a rule always returns tuples of the same length, its maximum."""
 
-    point_count: int
-    """0 where the shapes do not touch."""
-    normal: Vector
-    """Unit vector from the first shape toward the second."""
-    points: tuple[Vector, ...]
-    """The deepest point first, each in the middle of the overlap."""
-    separations: tuple[float, ...]
-    """Signed distances along the normal, negative where the shapes overlap."""
-    features: tuple[int, ...]
-    """Which features of the shapes make each point; 0 where a rule has only one point."""
+    point_count: int  # 0 where the shapes do not touch
+    normal: Vector  # unit vector from the first shape toward the second
+    points: tuple[Vector, ...]  # the deepest point first, each in the middle of the overlap
+    separations: tuple[float, ...]  # signed distances along the normal, negative where the shapes overlap
+    features: tuple[int, ...]  # which features of the shapes make each point; 0 where a rule has only one point
 
 
 Rule: TypeAlias = Callable[[Pose, Pose], Manifold]

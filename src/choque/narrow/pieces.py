@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 class Pieces(NamedTuple):
     """Triangles of meshes near other shapes."""
 
-    pair: Rows
-    """(m,): the row of the pair that each belongs to, ascending."""
-    face: Rows
-    """(m,): the face of the mesh, ascending within a pair."""
+    pair: Rows  # (m,): the row of the pair that each belongs to, ascending
+    face: Rows  # (m,): the face of the mesh, ascending within a pair
 
 
 def mesh_of(shapes: Shapes, row: int) -> Mesh:

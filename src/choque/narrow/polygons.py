@@ -25,10 +25,9 @@ from choque.errors import InvalidInput
 class Contact:
     """The contact of two polygons."""
 
+    # (k, 2) the edges that touch, (of the first, of the second), sorted; edge i runs from vertex i to the next
     edges: Pairs
-    """(k, 2) the edges that touch, (of the first, of the second), sorted; edge i runs from vertex i to the next."""
-    inside: Literal["", "first", "second"]
-    """Which polygon lies inside the other without touching its outline, if any."""
+    inside: Literal["", "first", "second"]  # which polygon lies inside the other without touching its outline, if any
 
     def __bool__(self) -> bool:
         return bool(len(self.edges)) or self.inside != ""

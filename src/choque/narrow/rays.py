@@ -19,10 +19,10 @@ from choque.narrow.shapes import CAPSULE, MESH, PLANE, SPHERE, TILE, Shapes
 class Entries(NamedTuple):
     """Where rays enter solids."""
 
+    # (m,) in units of the direction; 0 for a ray that starts in the solid, infinite for one that misses it
     distance: NDArray[np.float64]
-    """(m,) in units of the direction; 0 for a ray that starts in the solid, infinite for one that misses it."""
+    # (m, 3) outward unit normals of the solids; 0 where there is no surface to enter through
     normal: NDArray[np.float64]
-    """(m, 3) outward unit normals of the solids; 0 where there is no surface to enter through."""
 
 
 class _Posed(NamedTuple):

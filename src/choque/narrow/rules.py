@@ -11,8 +11,7 @@ from choque.narrow.pair import Rule
 from choque.narrow.shapes import CAPSULE, PLANE, SPHERE, TILE
 from choque.narrow.sphere import sphere_capsule, sphere_plane, sphere_sphere, sphere_tile
 
-Table: TypeAlias = Mapping[tuple[int, int], Rule]
-"""A rule for each pair of kinds, the smaller kind first."""
+Table: TypeAlias = Mapping[tuple[int, int], Rule]  # a rule for each pair of kinds, the smaller kind first
 
 EXACT: Table = {
     (SPHERE, SPHERE): sphere_sphere,

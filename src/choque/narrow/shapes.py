@@ -30,8 +30,7 @@ class Kind(IntEnum):
 SPHERE, CAPSULE, TILE, CONVEX, PLANE, MESH = (int(kind) for kind in Kind)
 """The same numbers as plain integers, for kernels."""
 
-KIND_NAMES = tuple(kind.name.lower() for kind in Kind)
-"""The names of the kinds, in the order of their numbers."""
+KIND_NAMES = tuple(kind.name.lower() for kind in Kind)  # the names of the kinds, in the order of their numbers
 
 KIND_COUNT = len(KIND_NAMES)
 
@@ -49,10 +48,8 @@ class Solids(NamedTuple):
     rotation: Floats
     size: Floats
     hull: NDArray[np.int32]
-    points: NDArray[np.float64]
-    """(V, 3) the vertices of all hulls, one hull after the other."""
-    starts: NDArray[np.int64]
-    """(h + 1,) where the vertices of each hull start."""
+    points: NDArray[np.float64]  # (V, 3) the vertices of all hulls, one hull after the other
+    starts: NDArray[np.int64]  # (h + 1,) where the vertices of each hull start
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from choque.errors import InvalidInput, UnknownName, require
 
-FEW_POINTS = 32
-"""Up to this many points every triple is tried as a face, which needs no other library."""
-
-FLATNESS = 1e-10
-"""Points that deviate from a plane by less than this fraction of their extent lie on it."""
+FEW_POINTS = 32  # up to this many points every triple is tried as a face, which needs no other library
+FLATNESS = 1e-10  # points that deviate from a plane by less than this fraction of their extent lie on it
 
 
 LARGEST, SMALLEST = 1e50, 1e-50
@@ -25,20 +22,16 @@ LARGEST, SMALLEST = 1e50, 1e-50
 class Faces(NamedTuple):
     """A closed convex surface."""
 
-    points: NDArray[np.float64]
-    """(v, 3) the vertices of the hull."""
-    triangles: NDArray[np.int64]
-    """(t, 3) rows of ``points``, counter-clockwise from outside."""
+    points: NDArray[np.float64]  # (v, 3) the vertices of the hull
+    triangles: NDArray[np.int64]  # (t, 3) rows of ``points``, counter-clockwise from outside
 
 
 class Mass(NamedTuple):
     """A solid of density 1."""
 
     volume: float
-    center: NDArray[np.float64]
-    """(3,)."""
-    moments: NDArray[np.float64]
-    """(3, 3) the integral of x xᵀ around the centre."""
+    center: NDArray[np.float64]  # (3,)
+    moments: NDArray[np.float64]  # (3, 3) the integral of x xᵀ around the centre
 
 
 def as_cloud(points: ArrayLike, what: str) -> NDArray[np.float64]:
@@ -170,8 +163,7 @@ def _ask_qhull(cloud: NDArray[np.float64]) -> NDArray[np.int64]:
 
 # Well-known solids, each inside the cube from −1 to 1; a wedge, a stone of an arch, is 3/4 as wide below as above
 
-THESIS_CORNER = 0.179303
-"""Of the 24-vertex mesh that the k-DOP study drops: permutations of (±0.179303, ±0.179303, ±1)."""
+THESIS_CORNER = 0.179303  # of the 24-vertex mesh that the k-DOP study drops: permutations of (±0.179303, ±0.179303, ±1)
 
 
 def solid_names() -> list[str]:

@@ -13,27 +13,22 @@ from choque._core.cells import extent_of
 from choque._core.kernel import kernel
 from choque.errors import InvalidInput
 
-MAX_POINTS = 2**31 - 1
-"""Maximum number of points and images of a search: they are numbered by int32."""
+MAX_POINTS = 2**31 - 1  # maximum number of points and images of a search: they are numbered by int32
 
 MAX_CELLS_AWAY = 2**20
 """Maximum distance of a point from its cell, in cells along an axis: further away, rounding would move points."""
 
-MIN_VOLUME = 1e-12
-"""Smallest volume of a cell, as a share of the product of its edge lengths."""
+MIN_VOLUME = 1e-12  # smallest volume of a cell, as a share of the product of its edge lengths
 
 
 class Cells(NamedTuple):
     """Cells of k systems."""
 
+    # (k, 3, 3) float64, a vector a row; axes that do not repeat have unit vectors orthogonal to all others
     vectors: NDArray[np.float64]
-    """(k, 3, 3) float64, a vector a row; axes that do not repeat have unit vectors orthogonal to all others."""
-    inverse: NDArray[np.float64]
-    """(k, 3, 3): fractional coordinates are positions times this."""
-    heights: NDArray[np.float64]
-    """(k, 3): the distances between opposite faces."""
-    periodic: NDArray[np.bool_]
-    """(k, 3) bool."""
+    inverse: NDArray[np.float64]  # (k, 3, 3): fractional coordinates are positions times this
+    heights: NDArray[np.float64]  # (k, 3): the distances between opposite faces
+    periodic: NDArray[np.bool_]  # (k, 3) bool
 
     def take(self, system: int) -> Cells:
         """Return the cell of one system."""
@@ -154,12 +149,9 @@ def _of(system: int, count: int | None) -> str:
 class Images(NamedTuple):
     """Points wrapped into a cell, and the images around it that can be near a wrapped point."""
 
-    source: NDArray[np.int32]
-    """(m,) int32: the row of the point of each; the points themselves come first."""
-    place: NDArray[np.float64]
-    """(m, 3) float64: where it is."""
-    shift: NDArray[np.int32]
-    """(m, 3) int32: place = position + shift · vectors."""
+    source: NDArray[np.int32]  # (m,) int32: the row of the point of each; the points themselves come first
+    place: NDArray[np.float64]  # (m, 3) float64: where it is
+    shift: NDArray[np.int32]  # (m, 3) int32: place = position + shift · vectors
 
 
 def points_in(position: NDArray[np.float64], cell: Cells) -> Images:

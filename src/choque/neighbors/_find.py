@@ -23,11 +23,8 @@ from choque.neighbors.search import ALL, FULL, HALF, Group, Pass, count_pass, fi
 
 LETTERS = "ijSdDP"
 
-MAX_SIZE_CLASSES = 6
-"""Maximum number of classes of radii; each but the last spans a factor of four."""
-
-MIN_LENGTH, MAX_LENGTH = 1e-150, 1e150
-"""Cut-offs whose squares are finite."""
+MAX_SIZE_CLASSES = 6  # maximum number of classes of radii; each but the last spans a factor of four
+MIN_LENGTH, MAX_LENGTH = 1e-150, 1e150  # cut-offs whose squares are finite
 
 
 def find(
@@ -265,25 +262,22 @@ def _check_other(other: ArrayLike, other_radii: ArrayLike | None, near: Group, d
     return far
 
 
-MAX_SMALL = 128
-"""Maximum number of points of a small system."""
+MAX_SMALL = 128  # maximum number of points of a small system
 
 
 class Systems(NamedTuple):
     """Small systems."""
 
     first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    """(k,) int64: the points of each."""
+    last: NDArray[np.int64]  # (k,) int64: the points of each
     vectors: NDArray[np.float64]
     margin: NDArray[np.float64]
+    # (k, 3, 3), (k, 3), (k, 3): their cells, and the maximum difference of fractional coordinates of neighbours
     periodic: NDArray[np.bool_]
-    """(k, 3, 3), (k, 3), (k, 3): their cells, and the maximum difference of fractional coordinates of neighbours."""
-    group: Group
-    """The points of all systems."""
+    group: Group  # the points of all systems
     fraction: NDArray[np.float64]
+    # (n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there
     whole: NDArray[np.float64]
-    """(n, 3) float64: wrapped fractional coordinates, and the whole cells that were added to get there."""
 
 
 def prepare_small(

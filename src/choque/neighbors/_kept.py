@@ -19,12 +19,9 @@ from choque.neighbors.search import FULL, HALF, step_between
 class Candidates(NamedTuple):
     """Pairs that were closer than cut-off and skin when the list was built."""
 
-    offsets: NDArray[np.int64]
-    """(n + 1,) int64: where those of each point start."""
-    j: NDArray[np.int32]
-    """(m,) int32: the other point."""
-    shift: NDArray[np.int32]
-    """(m, 3) int32: the cells between the two."""
+    offsets: NDArray[np.int64]  # (n + 1,) int64: where those of each point start
+    j: NDArray[np.int32]  # (m,) int32: the other point
+    shift: NDArray[np.int32]  # (m, 3) int32: the cells between the two
 
 
 class State(NamedTuple):

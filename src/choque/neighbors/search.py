@@ -26,21 +26,16 @@ from choque._core.types import Integer
 from choque.neighbors._cells import Cells, Images, images_of, points_in
 from choque.neighbors.lists import Lists, write
 
-AHEAD = 4
-"""Points ahead at which the lists to write are asked for: their order is not that of the cells."""
-LISTED = 1_024
-"""Candidates of a point that are listed before they are decided: a loop without surprises is faster."""
+AHEAD = 4  # points ahead at which the lists to write are asked for: their order is not that of the cells
+LISTED = 1_024  # candidates of a point that are listed before they are decided: a loop without surprises is faster
 
 
 class Group(NamedTuple):
     """Points that are searched together."""
 
-    position: NDArray[np.float64]
-    """(n, 3) float64."""
-    atom: NDArray[np.int32]
-    """(n,) int32: the rows that they have in the answer."""
-    radius: NDArray[np.float64]
-    """(n,) float64, or empty if there is one cut-off for all."""
+    position: NDArray[np.float64]  # (n, 3) float64
+    atom: NDArray[np.int32]  # (n,) int32: the rows that they have in the answer
+    radius: NDArray[np.float64]  # (n,) float64, or empty if there is one cut-off for all
 
     def take(self, rows: Any) -> Group:
         """Return some of the points."""
@@ -52,42 +47,28 @@ class Points(NamedTuple):
 
     x: NDArray[Any]
     y: NDArray[Any]
-    z: NDArray[Any]
-    """(m + 8,) float32 or float64: coordinates relative to the lowest corner, rounded."""
-    group: Group
-    """(m,) the points, as they were given, of images too."""
-    shift: NDArray[np.int32]
-    """(m, 3) int32: cells between the position and the place that is searched."""
-    starts: NDArray[np.int64]
-    """(cells + 1,) int64: where each cell begins."""
-    frame: NDArray[np.float64]
-    """(2, 3) float64: the lowest corner, and cells per unit of length."""
-    shape: NDArray[np.int64]
-    """(3,) int64: cells along x, y, z."""
+    z: NDArray[Any]  # (m + 8,) float32 or float64: coordinates relative to the lowest corner, rounded
+    group: Group  # (m,) the points, as they were given, of images too
+    shift: NDArray[np.int32]  # (m, 3) int32: cells between the position and the place that is searched
+    starts: NDArray[np.int64]  # (cells + 1,) int64: where each cell begins
+    frame: NDArray[np.float64]  # (2, 3) float64: the lowest corner, and cells per unit of length
+    shape: NDArray[np.int64]  # (3,) int64: cells along x, y, z
 
 
 class Rule(NamedTuple):
     """Which candidates are neighbours."""
 
-    vectors: NDArray[np.float64]
-    """(3, 3): the vectors of the cell."""
-    cutoff: float
-    """The cut-off; not used if points have radii."""
+    vectors: NDArray[np.float64]  # (3, 3): the vectors of the cell
+    cutoff: float  # the cut-off; not used if points have radii
     least: float
-    most: float
-    """The smallest and largest radius of the points that are searched, or 0."""
-    slack: float
-    """By how much rounded distances may be wrong."""
-    part: int
-    """`FULL`, `HALF` or `ALL`."""
-    is_closed: bool = False
-    """Whether `touches` decides instead of a distance less than the limit."""
-    is_box: bool = False
-    """Whether closed distances are the largest of their components."""
+    most: float  # the smallest and largest radius of the points that are searched, or 0
+    slack: float  # by how much rounded distances may be wrong
+    part: int  # `FULL`, `HALF` or `ALL`
+    is_closed: bool = False  # whether `touches` decides instead of a distance less than the limit
+    is_box: bool = False  # whether closed distances are the largest of their components
 
 
-FULL, HALF, ALL = 0, 1, 2
-"""Every pair from both sides; every pair once; every pair, also of a point with itself."""
+FULL, HALF, ALL = 0, 1, 2  # every pair from both sides; every pair once; every pair, also of a point with itself
 
 
 class Pass(NamedTuple):
@@ -225,11 +206,8 @@ def _cells(value: Any, reach: Any, per_unit: Any, cells: Any) -> Any:
     return cell_along(value - reach, 0.0, per_unit, cells), cell_along(value + reach, 0.0, per_unit, cells)
 
 
-ROUNDING = 2.0**-49
-"""More than all relative errors together of the two numbers that `touches` compares."""
-
-TINY = 1e-300
-"""More than the squares of lengths near 0 lose."""
+ROUNDING = 2.0**-49  # more than all relative errors together of the two numbers that `touches` compares
+TINY = 1e-300  # more than the squares of lengths near 0 lose
 
 
 @forceinline

@@ -104,8 +104,7 @@ class BlockFile:
         self._handle = self.path.open("rb")
         weakref.finalize(self, self._handle.close)  # closing is optional
         self._size = os.fstat(self._handle.fileno()).st_size
-        self.surplus = 0
-        """Bytes after the end of the recording; known once the index was looked for."""
+        self.surplus = 0  # bytes after the end of the recording; known once the index was looked for
 
     def close(self) -> None:
         """Close the file."""
@@ -164,12 +163,10 @@ class BlockFile:
 
 
 ZEROS, PLAIN, DEFLATED = range(3)
-LEVEL = 1
-"""zlib's fastest: higher levels gain a few per cent and cost several times the time."""
+LEVEL = 1  # zlib's fastest: higher levels gain a few per cent and cost several times the time
 
 SAMPLE = 1 << 14
-WORTHWHILE = 0.92
-"""A sample that does not shrink below this share is noise, such as the last bits of a measured number."""
+WORTHWHILE = 0.92  # a sample that does not shrink below this share is noise, such as the last bits of a measured number
 
 _PLANE = struct.Struct("<BI")
 
@@ -243,8 +240,7 @@ def inflated(data: bytes | memoryview, size: int) -> bytes:
 
 
 TYPES = ("bool", "int8", "uint8", "int32", "int64", "uint64", "float32", "float64")
-MAX_COMPRESSION = 1032
-"""The largest compression ratio of zlib; a claim beyond it is false."""
+MAX_COMPRESSION = 1032  # the largest compression ratio of zlib; a claim beyond it is false
 
 _TABLE = struct.Struct("<IQ")
 

@@ -26,8 +26,7 @@ from choque.record._blocks import Unpacker, pack
 Poses32 = NDArray[np.float32]
 Whole = NDArray[np.uint32]
 
-BYTES_PER_POSE = 48
-"""A position and a rotation matrix of float32: twelve numbers."""
+BYTES_PER_POSE = 48  # a position and a rotation matrix of float32: twelve numbers
 
 _BYTE_PLANES = 4
 

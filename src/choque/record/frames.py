@@ -165,8 +165,7 @@ class Frames(Protocol):
 class FrameFile(Frames, Protocol):
     """An open file of frames: what a registered format returns when it is called with a path."""
 
-    pattern: ClassVar[str]
-    """Matches the files of the format in a folder: ``"*.choque"``."""
+    pattern: ClassVar[str]  # matches the files of the format in a folder: ``"*.choque"``
 
     path: Path
 

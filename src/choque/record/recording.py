@@ -23,8 +23,7 @@ from choque.record.frames import BodyTable, Poses
 from choque.scene.body_scene import Camera
 
 SUFFIX = ".choque"
-KEPT_CHUNKS = 2
-"""How many chunks stay unpacked: enough to play in both directions across a border."""
+KEPT_CHUNKS = 2  # how many chunks stay unpacked: enough to play in both directions across a border
 
 
 class Recording:

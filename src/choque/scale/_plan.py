@@ -21,17 +21,10 @@ from choque.scale.tiling import Tiling, count_tiles, cut
 
 VERSION = 1
 
-SAMPLE_ROWS = 1_000_000
-"""Boxes that are looked at before the cuts are made."""
-
-SAMPLE_BYTES = 100
-"""Memory for each of them, while their pairs are counted."""
-
-PROCESS_BYTES = 210 << 20
-"""Memory of a process that has loaded the libraries and kernels and holds no boxes."""
-
-LEAST_BYTES = 48 << 20
-"""Memory beside `PROCESS_BYTES` with which a worker can still work."""
+SAMPLE_ROWS = 1_000_000  # boxes that are looked at before the cuts are made
+SAMPLE_BYTES = 100  # memory for each of them, while their pairs are counted
+PROCESS_BYTES = 210 << 20  # memory of a process that has loaded the libraries and kernels and holds no boxes
+LEAST_BYTES = 48 << 20  # memory beside `PROCESS_BYTES` with which a worker can still work
 
 TILE_ROWS, BATCH_ROWS = 1_000_000, 2 << 20
 """Tiles and batches are not larger than this without need: many of them keep all workers busy to the end."""
@@ -39,8 +32,7 @@ TILE_ROWS, BATCH_ROWS = 1_000_000, 2 << 20
 PIECE_ROWS = 4096
 """About the fewest boxes that a tile has in a batch: for very many boxes, tiles and batches are larger instead."""
 
-MAX_RUN = 8 << 20
-"""Pairs that are sorted and written at once, at most."""
+MAX_RUN = 8 << 20  # pairs that are sorted and written at once, at most
 
 REPRESENTATIVE = 0.8
 """The first rows of a group stand for all of it if they cover this share of its extent on every axis."""
@@ -59,8 +51,7 @@ class Share:
     file_number: int
     first_group: int
     last_group: int
-    first_row: int
-    """The number of the first row in its set."""
+    first_row: int  # the number of the first row in its set
 
 
 @dataclass(frozen=True)
@@ -69,25 +60,19 @@ class Options:
 
     closed: bool
     order: Order
-    tile_rows: int
-    """Boxes that one join takes; tiles with more of them are divided."""
-    batch_rows: int
-    """Boxes that are read at once."""
-    run_pairs: int
-    """Pairs that are sorted and written at once."""
+    tile_rows: int  # boxes that one join takes; tiles with more of them are divided
+    batch_rows: int  # boxes that are read at once
+    run_pairs: int  # pairs that are sorted and written at once
 
 
 @dataclass(frozen=True)
 class Expectation:
     """What a search will take, by the sample."""
 
-    replication: float
-    """How often a box is written to a tile."""
-    large_count: int
-    """Boxes that touch many tiles and are seen by all."""
+    replication: float  # how often a box is written to a tile
+    large_count: int  # boxes that touch many tiles and are seen by all
     pair_count: int
-    disk_bytes: int
-    """Bytes beside the input at the worst moment: scattered boxes and pairs."""
+    disk_bytes: int  # bytes beside the input at the worst moment: scattered boxes and pairs
     seconds: float
 
 

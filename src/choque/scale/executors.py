@@ -25,8 +25,7 @@ from choque.errors import ChoqueError, InvalidInput, require
 
 Task = TypeVar("Task")
 
-ATTEMPTS = 3
-"""Attempts for a task whose worker died."""
+ATTEMPTS = 3  # attempts for a task whose worker died
 
 CONNECT_SECONDS = 15
 
@@ -45,8 +44,7 @@ class Workers:
     executor: Executor
     width: int
     is_local: bool
-    memory: int | None = None
-    """What all of them together may use [bytes]; None if unknown."""
+    memory: int | None = None  # what all of them together may use [bytes]; None if unknown
 
     def start(self) -> None:
         """Start local processes now, so that they load their libraries while something else is done."""

@@ -27,11 +27,8 @@ from choque.files.parquet_boxes import box_columns, column_type, pyarrow
 from choque.files.source import check_suffix, lower_suffix, naming_damage, require_signature
 from choque.scale.tiling import first_wrong
 
-GROUP_ROWS = 1 << 20
-"""Rows of a group in files that have no groups of their own."""
-
-SPOOLED = "spooled-"
-"""How the names of files begin that are named after their content; see `spool`."""
+GROUP_ROWS = 1 << 20  # rows of a group in files that have no groups of their own
+SPOOLED = "spooled-"  # how the names of files begin that are named after their content; see `spool`
 
 Columns: TypeAlias = tuple[str, ...]
 Extent: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
@@ -41,8 +38,7 @@ class Batch(NamedTuple):
     """Some boxes, with the number of the first row in the file, and their ids if a column has them."""
 
     first: int
-    boxes: Floats
-    """(n, 2·d), lower corners first."""
+    boxes: Floats  # (n, 2·d), lower corners first
     ids: NDArray[np.int64] | None
 
 

@@ -15,8 +15,7 @@ from choque.files.atomic import replacing
 from choque.files.boxes import PAIR_COLUMNS
 from choque.files.parquet_boxes import pyarrow
 
-Span: TypeAlias = tuple[int, int]
-"""A range of ids, both ends included."""
+Span: TypeAlias = tuple[int, int]  # a range of ids, both ends included
 
 GROUP_PAIRS = 1 << 17
 """Pairs in a row group: small enough for a reader that wants a range of ``first`` to skip most of a file."""

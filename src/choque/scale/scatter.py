@@ -70,8 +70,7 @@ class Spill:
 
     work: Path
     tasks: tuple[int, ...]
-    starts: tuple[NDArray[np.int64], ...]
-    """For each task (sections, tiles + 2)."""
+    starts: tuple[NDArray[np.int64], ...]  # for each task (sections, tiles + 2)
     columns: int
     dtype: np.dtype[Any]
 

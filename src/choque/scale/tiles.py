@@ -31,11 +31,8 @@ from choque.scale.pair_files import PairWriter, sort_pairs, writing
 from choque.scale.scatter import Spill
 from choque.scale.tiling import Scattered, cut, keep_own
 
-MAX_DEPTH = 6
-"""How often a tile is cut again before its boxes are searched in blocks."""
-
-CUT_SAMPLE = 100_000
-"""Boxes that decide where a tile is cut again."""
+MAX_DEPTH = 6  # how often a tile is cut again before its boxes are searched in blocks
+CUT_SAMPLE = 100_000  # boxes that decide where a tile is cut again
 
 
 @dataclass(frozen=True)
@@ -43,8 +40,7 @@ class Place:
     """A tile or a part of one."""
 
     tile: int
-    region: NDArray[np.float64]
-    """(2, 3): lower and upper faces, NaN where there is none."""
+    region: NDArray[np.float64]  # (2, 3): lower and upper faces, NaN where there is none
     depth: int = 0
 
     def parts(self, regions: NDArray[np.float64]) -> list[Place]:
@@ -56,10 +52,8 @@ class Tiles(NamedTuple):
     """The tiles of a plan after the scatter."""
 
     options: Options
-    regions: NDArray[np.float64]
-    """(tiles, 2, 3)"""
-    spills: tuple[Spill, ...]
-    """The scattered boxes of each set."""
+    regions: NDArray[np.float64]  # (tiles, 2, 3)
+    spills: tuple[Spill, ...]  # the scattered boxes of each set
 
     @classmethod
     def open(cls, plan: SearchPlan, work: Path) -> Tiles:
@@ -187,8 +181,7 @@ class _Runs:
     One thread searches: the order in which pairs are found, and with it the bytes, are the same every time.
     """
 
-    unordered = False
-    """Whether both sides are of one set: then the first id of a pair may be the greater."""
+    unordered = False  # whether both sides are of one set: then the first id of a pair may be the greater
 
     def __init__(
         self, first: _Side, second: _Side, region: NDArray[np.float64], limit: int, writer: PairWriter

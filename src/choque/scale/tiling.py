@@ -16,20 +16,11 @@ from choque._core.kernel import helper, kernel
 from choque._core.pair_keys import key_first, key_second
 from choque._core.types import Floats, Integer
 
-MANY = 8
-"""Boxes that touch more tiles than this are kept once, in a set that every tile sees."""
-
-MIN_SAMPLE = 32
-"""Fewer sampled boxes than this say too little about a tile to cut it."""
-
-USEFUL = 0.95
-"""A cut is made if the heavier side keeps at most this share of the boxes."""
-
-LARGE, SEVERAL = -1, -2
-"""Marks for a box without a tile of its own: it touches many tiles, or up to `MANY`."""
-
-_DEPTH = 128
-"""The most cuts between the root and a tile."""
+MANY = 8  # boxes that touch more tiles than this are kept once, in a set that every tile sees
+MIN_SAMPLE = 32  # fewer sampled boxes than this say too little about a tile to cut it
+USEFUL = 0.95  # a cut is made if the heavier side keeps at most this share of the boxes
+LARGE, SEVERAL = -1, -2  # marks for a box without a tile of its own: it touches many tiles, or up to `MANY`
+_DEPTH = 128  # the most cuts between the root and a tile
 
 
 class Tiling(NamedTuple):
@@ -39,12 +30,9 @@ class Tiling(NamedTuple):
     any cut there is one tile, which is all of space.
     """
 
-    axis: NDArray[np.int64]
-    """(cuts,)"""
-    position: NDArray[np.float64]
-    """(cuts,): finite."""
-    children: NDArray[np.int64]
-    """(cuts, 2)"""
+    axis: NDArray[np.int64]  # (cuts,)
+    position: NDArray[np.float64]  # (cuts,): finite
+    children: NDArray[np.int64]  # (cuts, 2)
 
     @property
     def tile_count(self) -> int:
@@ -205,10 +193,8 @@ def count_tiles(boxes: Floats, tiling: Tiling, homes: NDArray[np.int64], counts:
 class Scattered(NamedTuple):
     """Boxes in the order of their tiles, and their ids."""
 
-    boxes: Floats
-    """(m, 2·d)"""
-    ids: NDArray[np.int64]
-    """(m,)"""
+    boxes: Floats  # (m, 2·d)
+    ids: NDArray[np.int64]  # (m,)
 
 
 @kernel

@@ -29,11 +29,8 @@ from choque.scene.generators import BodyRequest, Generators
 if TYPE_CHECKING:
     from choque.world import World
 
-MAX_STEPS_PER_SECOND = 1_000_000
-"""A shorter step would be lost in the rounding of a simulated hour."""
-
-MAX_GENERATED = 10_000_000
-"""The columns of this many generated bodies take gigabytes."""
+MAX_STEPS_PER_SECOND = 1_000_000  # a shorter step would be lost in the rounding of a simulated hour
+MAX_GENERATED = 10_000_000  # the columns of this many generated bodies take gigabytes
 
 WORLD_SETTINGS = ("broad", "bounds", "narrow", "response", "dtype", "max_speed", "max_spin")
 """Settings of a world that a scene may have; all others are options of its broad phase."""
@@ -52,8 +49,7 @@ SHARED = (
 
 TERRAIN_COLOR = (120, 140, 105)
 
-ASIDE = 28.0
-"""Yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen."""
+ASIDE = 28.0  # yaw of the camera of a generated scene [degrees]: of a box or a row two sides are seen
 
 
 @dataclass(frozen=True)

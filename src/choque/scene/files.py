@@ -20,8 +20,7 @@ Scene: TypeAlias = BoxScene | BodyScene
 
 BUILT_IN = Path(__file__).parent / "built_in"
 
-SORTS = ("boxes", "bodies", "built-in")
-"""The sorts of scenes that have a name."""
+SORTS = ("boxes", "bodies", "built-in")  # the sorts of scenes that have a name
 
 
 class SceneFormat(NamedTuple):
@@ -29,8 +28,7 @@ class SceneFormat(NamedTuple):
 
     read: Callable[[Path], Scene]
     write: Callable[[Path, BodyScene], None] | None = None
-    holds: str = "boxes"
-    """``"boxes"`` or ``"bodies"``."""
+    holds: str = "boxes"  # ``"boxes"`` or ``"bodies"``
 
 
 FORMATS: Registry[SceneFormat] = Registry(

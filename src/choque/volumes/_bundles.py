@@ -15,16 +15,12 @@ from choque._core.types import Integer
 from choque.volumes._overlap import FAR, Shift, row_at, sections_overlap, slabs_overlap
 from choque.volumes._sections import SectionArrays, Sections, grown
 
-MET, APART, UNDECIDED = 1, 0, 2
-"""Answers of `bundles_overlap`."""
-
-FREE_MISSES = 64
-"""Pairs of bundles that may meet although their rows do not, before `MISS_SHARE` counts."""
+MET, APART, UNDECIDED = 1, 0, 2  # answers of `bundles_overlap`
+FREE_MISSES = 64  # pairs of bundles that may meet although their rows do not, before `MISS_SHARE` counts
 MISS_SHARE = 16
 """Beyond `FREE_MISSES`, at most one such pair for this number of compared pairs; else bundles do not pay."""
 
-NOWHERE = 2**31 - 1
-"""Largest int32: greater than every coordinate."""
+NOWHERE = 2**31 - 1  # largest int32: greater than every coordinate
 
 
 def bundled(sections: Sections) -> Sections:

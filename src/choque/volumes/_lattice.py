@@ -17,14 +17,12 @@ Triple = tuple[float, float, float]
 TOLERANCE = 1e-3
 """Largest difference from a whole number of voxels that is ignored [voxels]: headers in float32 need it."""
 
-SPACING_TOLERANCE = 1e-6
-"""Largest relative difference of two spacings that is ignored."""
+SPACING_TOLERANCE = 1e-6  # largest relative difference of two spacings that is ignored
 
 MAX_DISTANCE = 1 << 53
 """Largest distance from the origin of a lattice [voxels]: up to it, floats distinguish one voxel from the next."""
 
-MAX_CELLS = 1 << 34
-"""Largest number of voxels in a mask."""
+MAX_CELLS = 1 << 34  # largest number of voxels in a mask
 
 
 @dataclass(frozen=True)

@@ -39,14 +39,10 @@ LatticePoint: TypeAlias = tuple[int, ...]
 class Cache:
     """What an object has computed for later queries, relative to its offset; all its translations share it."""
 
-    extent: tuple[LatticePoint, LatticePoint] | None = None
-    """Lowest and highest vertex."""
-    sections: dict[str, Sections] = field(default_factory=dict)
-    """Sections, by order."""
-    bundles: dict[str, Sections] = field(default_factory=dict)
-    """Bundles of sections, by order."""
-    tree: Tree | None = None
-    """Tree over the disjoint boxes."""
+    extent: tuple[LatticePoint, LatticePoint] | None = None  # lowest and highest vertex
+    sections: dict[str, Sections] = field(default_factory=dict)  # sections, by order
+    bundles: dict[str, Sections] = field(default_factory=dict)  # bundles of sections, by order
+    tree: Tree | None = None  # tree over the disjoint boxes
 
     @property
     def byte_count(self) -> int:

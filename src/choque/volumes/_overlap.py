@@ -15,20 +15,11 @@ from choque._core.kernel import helper
 from choque._core.types import Integer
 from choque.volumes._sections import SectionArrays
 
-Shift: TypeAlias = tuple[Integer, Integer, Integer]
-"""Translation of the second solid, in the order of the keys."""
-
-Range: TypeAlias = tuple[Integer, Integer]
-"""Lower and upper coordinate along one axis."""
-
-FOUND_SIZE = 8
-"""Lower and upper corner of the overlap (0 to 5), runs compared (6), pairs of sections compared (7)."""
-
-FAR: Integer = np.int64(1 << 40)
-"""Greater than every coordinate."""
-
-EVERYWHERE: Range = (-FAR, FAR)
-"""A range that holds every coordinate."""
+Shift: TypeAlias = tuple[Integer, Integer, Integer]  # translation of the second solid, in the order of the keys
+Range: TypeAlias = tuple[Integer, Integer]  # lower and upper coordinate along one axis
+FOUND_SIZE = 8  # lower and upper corner of the overlap (0 to 5), runs compared (6), pairs of sections compared (7)
+FAR: Integer = np.int64(1 << 40)  # greater than every coordinate
+EVERYWHERE: Range = (-FAR, FAR)  # a range that holds every coordinate
 
 PROBES = np.array([8, 4, 12, 2, 6, 10, 14], np.int64)
 """Positions that are probed first, in sixteenths of the common range."""

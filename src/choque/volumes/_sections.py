@@ -36,8 +36,7 @@ from choque.volumes.keys import (
     reorder,
 )
 
-SectionArrays: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
-"""Slabs, strips and ends."""
+SectionArrays: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # slabs, strips and ends
 
 
 class Sections(NamedTuple):

@@ -22,11 +22,8 @@ from choque.volumes.keys import BITS, LINE_MASK, PLANE_MASK, VertexKeys, group_e
 OPERATIONS: Final = {"union": 0b1110, "intersection": 0b1000, "difference": 0b0100, "xor": 0b0110}
 """Truth tables: bit 2·p + q is set if the result is full where P is p and Q is q."""
 
-GENERAL: Final = 0b10000
-"""Flag beside a truth table: combine sections at every plane, also where one operand has none."""
-
-END = np.iinfo(np.int64).max
-"""Greater than every key."""
+GENERAL: Final = 0b10000  # flag beside a truth table: combine sections at every plane, also where one operand has none
+END = np.iinfo(np.int64).max  # greater than every key
 
 
 def combine_keys(

@@ -22,11 +22,8 @@ from choque.volumes._overlap import FOUND_SIZE, NO_PROBES, PROBES, Shift, find_o
 from choque.volumes._sections import SectionArrays
 from choque.volumes.keys import AXES
 
-BUNDLE_FROM = 1 << 16
-"""Number of ends of runs of both solids from which bundles are used."""
-
-_ROTATED = ("xyz", "yzx", "zxy")
-"""The orders whose first axis is x, y, z."""
+BUNDLE_FROM = 1 << 16  # number of ends of runs of both solids from which bundles are used
+_ROTATED = ("xyz", "yzx", "zxy")  # the orders whose first axis is x, y, z
 
 
 class SharedBox(NamedTuple):

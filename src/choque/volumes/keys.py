@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 from choque._core.kernel import helper, kernel
 from choque.errors import InvalidInput, UnknownName
 
-VertexKeys: TypeAlias = NDArray[np.int64]
-"""(n,) sorted packed lattice points."""
-
-Points: TypeAlias = NDArray[np.int64]
-"""(n, d) lattice points, columns x, y, z."""
+VertexKeys: TypeAlias = NDArray[np.int64]  # (n,) sorted packed lattice points
+Points: TypeAlias = NDArray[np.int64]  # (n, d) lattice points, columns x, y, z
 
 BITS = 21
 LIMIT = 1 << BITS

@@ -27,10 +27,8 @@ from choque.volumes._volume import Volume
 class VolumeFormat(NamedTuple):
     """How solids are read from and written to files of one suffix."""
 
-    read: Callable[..., Volume]
-    """Takes a path and options of the format."""
-    write: Callable[..., None]
-    """Takes a path, a volume and options of the format."""
+    read: Callable[..., Volume]  # takes a path and options of the format
+    write: Callable[..., None]  # takes a path, a volume and options of the format
 
 
 FORMATS: Registry[VolumeFormat] = Registry("format for volumes", group="choque.volume_formats")

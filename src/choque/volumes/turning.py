@@ -12,8 +12,7 @@ from choque.errors import InvalidInput
 from choque.volumes._lattice import TOLERANCE, Lattice, check_cells
 from choque.volumes._model import ExtremeVertices
 
-_ROUNDING = 1e-9
-"""Upper bound for the rounding error of a turned position [voxels]."""
+_ROUNDING = 1e-9  # upper bound for the rounding error of a turned position [voxels]
 
 
 def rotation_matrix(rotation: ArrayLike) -> NDArray[np.float64]:

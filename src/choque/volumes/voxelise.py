@@ -113,8 +113,7 @@ def _edges(faces: NDArray[np.int64], vertex_count: int) -> NDArray[np.int64]:
 
 
 # The cells of triangles, set in a mask of bytes that holds them all
-Corners = NDArray[np.float64]
-"""(m, 3, 3): for each triangle its corners, columns x, y, z."""
+Corners = NDArray[np.float64]  # (m, 3, 3): for each triangle its corners, columns x, y, z
 
 
 @kernel
@@ -204,14 +203,11 @@ def solid_cells(mesh: Mesh, corners: Corners, mask: NDArray[np.uint8]) -> None:
 class _Shells(NamedTuple):
     """Parts of a mesh that share no vertex, and how each is oriented."""
 
-    of_face: NDArray[np.int32]
-    """(m,) the shell of each triangle."""
+    of_face: NDArray[np.int32]  # (m,) the shell of each triangle
+    # (m,) false for triangles without area, and for the second side of shells whose every triangle has two sides
     kept: NDArray[np.bool_]
-    """(m,) false for triangles without area, and for the second side of shells whose every triangle has two sides."""
-    signs: NDArray[np.int32]
-    """1 for shells oriented outward, -1 for those oriented inward, relative to the whole mesh."""
-    is_oriented: NDArray[np.bool_]
-    """Whether the triangles of a shell run along each edge as often forward as backward."""
+    signs: NDArray[np.int32]  # 1 for shells oriented outward, -1 for those oriented inward, relative to the whole mesh
+    is_oriented: NDArray[np.bool_]  # whether the triangles of a shell run along each edge as often forward as backward
 
     @classmethod
     def of(cls, mesh: Mesh) -> _Shells:

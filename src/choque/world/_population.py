@@ -35,8 +35,7 @@ class Population:
     A call that raises changes nothing: no body is added and no id is used.
     """
 
-    settings: Settings
-    """The present settings; `World.switch` changes them."""
+    settings: Settings  # the present settings; `World.switch` changes them
     _gate: Gate
     _bodies: Bodies
     _response: Response

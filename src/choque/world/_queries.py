@@ -24,11 +24,8 @@ from choque.world.bodies import Bodies
 from choque.world.detection import Detection
 from choque.world.settings import Settings
 
-TOUCH = 1e-6
-"""How far apart a moving shape stops, as a part of the extent of the smaller solid."""
-
-FIRST_NEAREST = 8
-"""Boxes nearest to a point that are looked at first; four times as many until the answer is certain."""
+TOUCH = 1e-6  # how far apart a moving shape stops, as a part of the extent of the smaller solid
+FIRST_NEAREST = 8  # boxes nearest to a point that are looked at first; four times as many until the answer is certain
 
 
 @dataclass(frozen=True, eq=False)

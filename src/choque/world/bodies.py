@@ -131,8 +131,7 @@ class Bodies(ColumnTable):
 
 _SEED = 0x9E3779B97F4A7C15
 
-HASHED = ("ids", "position", "rotation", "velocity", "angular_velocity")
-"""The columns that `state_hash` covers."""
+HASHED = ("ids", "position", "rotation", "velocity", "angular_velocity")  # the columns that `state_hash` covers
 
 
 def state_hash(bodies: Bodies, frame: int) -> int:

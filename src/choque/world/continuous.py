@@ -26,11 +26,8 @@ from choque.narrow.shapes import CONVEX, MESH, PLANE, SPHERE, Shapes
 from choque.world.bodies import Bodies
 from choque.world.bounds import box_bounds
 
-FAST = 0.5
-"""A body is fast that moves farther in a step than this part of half its least extent."""
-
-CORE = 0.25
-"""The radius of that sphere, as a part of half the least extent of the body."""
+FAST = 0.5  # a body is fast that moves farther in a step than this part of half its least extent
+CORE = 0.25  # the radius of that sphere, as a part of half the least extent of the body
 
 TOUCH = 1e-3
 """How far apart bodies stop, as a part of the extent of the smaller one: close enough for the next step to find."""

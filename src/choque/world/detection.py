@@ -34,11 +34,8 @@ if TYPE_CHECKING:
 NO_PAIRS: Pairs = np.empty((0, 2), np.int32)
 
 
-AHEAD = 0.06
-"""Wider bounds reach ahead of a moving body by its way in this time, so that it leaves them later [s]."""
-
-AHEAD_LIMIT = 8.0
-"""And by no more than its margin times this: more candidates would cost more than searching again."""
+AHEAD = 0.06  # wider bounds reach ahead of a moving body by its way in this time, so that it leaves them later [s]
+AHEAD_LIMIT = 8.0  # and by no more than its margin times this: more candidates would cost more than searching again
 
 
 Skin: TypeAlias = "Callable[[Bodies], tuple[Floats, Floats]]"

@@ -15,8 +15,7 @@ from choque.errors import InvalidInput
 from choque.narrow.hulls import Hull, Hulls
 
 _ARRAYS = ("points", "first", "triangles", "triangle_first", "volume", "spread", "center", "frame")
-MIN_POINTS = 4
-"""Corners, and faces, of the smallest solid: a tetrahedron; meshes, whose volume is 0, may have fewer."""
+MIN_POINTS = 4  # corners, and faces, of the smallest solid: a tetrahedron; meshes, whose volume is 0, may have fewer
 
 
 def as_hulls(given: Hulls | ArrayLike | str | os.PathLike[str]) -> Hulls:

@@ -15,8 +15,7 @@ from choque.narrow.phase import KindTally
 if TYPE_CHECKING:
     from choque.world.detection import Detected
 
-STAGES = ("bounds", "broad", "narrow", "response", "integrate")
-"""The stages of a step, in their order."""
+STAGES = ("bounds", "broad", "narrow", "response", "integrate")  # the stages of a step, in their order
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,8 @@ from choque.world._world import World
 from choque.world.detection import Detection
 from choque.world.report import Comparison, StepReport
 
-SLOW_MOTION = 3
-"""In slow motion a step is this many times shorter."""
-
-BODIES_OF_EACH_KIND = 2
-"""Two bodies of each kind cover every pair of kinds, including that of a kind with itself."""
+SLOW_MOTION = 3  # in slow motion a step is this many times shorter
+BODIES_OF_EACH_KIND = 2  # two bodies of each kind cover every pair of kinds, including that of a kind with itself
 
 WARM_UP_STEPS = 4
 """The first step builds the structures of the broad phase; in the others, bodies collide, rebound and separate."""

@@ -22,8 +22,7 @@ from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 from choque.narrow.manifolds.solids import BOX, HullFaces, PosedSolids
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
-RADIUS, REACH, LIGHTNESS, ARM, FRICTION = 3, 4, 5, 6, 7
-"""Places in a row of `SolverBodies.ball`, after the position."""
+RADIUS, REACH, LIGHTNESS, ARM, FRICTION = 3, 4, 5, 6, 7  # places in a row of `SolverBodies.ball`, after the position
 
 RESTITUTION, ROLLING, SURFACE = 0, 1, 2
 """Places in a row of `SolverBodies.material`; the velocity of the surface takes three."""
@@ -53,25 +52,18 @@ class SolverBodies(NamedTuple):
 
     kind: NDArray[np.int8]
     hull: NDArray[np.int32]
-    pose: NDArray[np.float64]
-    """(n, 12): position, then the rotation matrix row by row."""
-    size: NDArray[np.float64]
-    """(n, 3): as in `PosedSolids`."""
-    near: NDArray[np.float64]
-    """(n,): half the distance at which contacts are made."""
+    pose: NDArray[np.float64]  # (n, 12): position, then the rotation matrix row by row
+    size: NDArray[np.float64]  # (n, 3): as in `PosedSolids`
+    near: NDArray[np.float64]  # (n,): half the distance at which contacts are made
+    # (n, 8): what contacts read first, in one cache line: position; the radius of a sphere, of others half the least
+    # extent, negative; ``near``; 1/√m, 0 if static; radius/√I of a sphere that moves, else 0; friction
     ball: NDArray[np.float64]
-    """(n, 8): what contacts read first, in one cache line: position; the radius of a sphere, of others half the least
-    extent, negative; ``near``; 1/√m, 0 if static; radius/√I of a sphere that moves, else 0; friction."""
-    speed: NDArray[np.float64]
-    """(n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`."""
+    speed: NDArray[np.float64]  # (n, 16): see `V`, `W`, `MOVED`, `TURNED`, `SCALE`
+    # (n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied
     given: NDArray[np.float64]
-    """(n, 16): the sum of all impulses on a body so far, and its velocities after they were last applied."""
-    frame: NDArray[np.float64]
-    """(n, 9): the matrix √I⁻¹·Rᵀ."""
-    pull: NDArray[np.float64]
-    """(n, 4): acceleration·√m, and a 0; of a static body 0."""
-    material: NDArray[np.float64]
-    """(n, 5): see `RESTITUTION`."""
+    frame: NDArray[np.float64]  # (n, 9): the matrix √I⁻¹·Rᵀ
+    pull: NDArray[np.float64]  # (n, 4): acceleration·√m, and a 0; of a static body 0
+    material: NDArray[np.float64]  # (n, 5): see `RESTITUTION`
 
     @classmethod
     def empty(cls, count: int) -> Self:

@@ -19,8 +19,7 @@ from choque._core.types import Integer
 V, W, MOVED, TURNED, SCALE = 0, 4, 8, 12, 15
 """Places in the row of a body: velocity, spin, what it has moved and turned in this step, and 1/√m; see `bodies`."""
 
-Contact: TypeAlias = tuple[Any, Any, Any]
-"""The row of a contact, and the rows of its bodies A and B."""
+Contact: TypeAlias = tuple[Any, Any, Any]  # the row of a contact, and the rows of its bodies A and B
 
 
 @forceinline

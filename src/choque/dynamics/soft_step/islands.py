@@ -14,26 +14,18 @@ from choque._core.types import Floats, Integer, Rows
 from choque.dynamics.soft_step.bodies import Columns, SolverBodies
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED
 
-SLEEP_AFTER = 0.5
-"""How long all bodies of an island must be still before it sleeps [s]."""
-
-STILL = 0.05
-"""A body is still whose fastest point is slower than this [m/s]."""
+SLEEP_AFTER = 0.5  # how long all bodies of an island must be still before it sleeps [s]
+STILL = 0.05  # a body is still whose fastest point is slower than this [m/s]
 
 
 class Rest(NamedTuple):
     """How still each body is, in the order of the world's bodies."""
 
-    awake: NDArray[np.uint8]
-    """(n,): 0 for sleepers and for static bodies at rest."""
-    still: NDArray[np.float64]
-    """(n,): for how long a body has been still [s]."""
-    island: NDArray[np.int32]
-    """(n,): the number of the island of a sleeper, −1 for all others."""
-    position: Floats
-    """(n, 3): where sleepers are; one that was moved wakes."""
-    acceleration: Floats
-    """(n, 3): the accelerations of sleepers; one that was given another wakes."""
+    awake: NDArray[np.uint8]  # (n,): 0 for sleepers and for static bodies at rest
+    still: NDArray[np.float64]  # (n,): for how long a body has been still [s]
+    island: NDArray[np.int32]  # (n,): the number of the island of a sleeper, −1 for all others
+    position: Floats  # (n, 3): where sleepers are; one that was moved wakes
+    acceleration: Floats  # (n, 3): the accelerations of sleepers; one that was given another wakes
 
     def copy(self) -> Rest:
         """Return copies of all columns."""

@@ -23,43 +23,31 @@ from choque.dynamics.soft_step.manifolds import NORMAL_ARMS, POSE, ManifoldRows
 from choque.dynamics.soft_step.spheres import LIVE, SLEEPING, SphereRows
 from choque.narrow.pair import ContactArrays
 
-FEATURES, COUNT = 0, 4
-"""Places in a row of `Kept.marks`: four features, and the number of points."""
-
-TOUCHED, SPEED, HELD = 8, 9, 13
-"""Places in a row of `Kept.held`, and the width of it."""
+FEATURES, COUNT = 0, 4  # places in a row of `Kept.marks`: four features, and the number of points
+TOUCHED, SPEED, HELD = 8, 9, 13  # places in a row of `Kept.held`, and the width of it
 
 OTHER, BALL, STATIC_BALL, WALL = range(4)
 """What a body is to the rows of spheres: a sphere that moves, a static one at rest, a plane, tile or box at rest."""
 
-COLORS = 64
-"""Colours of pairs: the bits of a number."""
-
-UPRIGHT = 2.9696155
-"""The trace of a turn by ten degrees: a body that turns farther than that gets another manifold."""
+COLORS = 64  # colours of pairs: the bits of a number
+UPRIGHT = 2.9696155  # the trace of a turn by ten degrees: a body that turns farther than that gets another manifold
 
 
 class Kept(NamedTuple):
     """Candidate pairs of one sort, and what is kept of each: by the part that solves them, then by colour and key."""
 
-    keys: Keys
-    """(m,): the ids of both bodies as one number."""
-    by_key: Rows
-    """(m,): the places of the pairs in the order of their keys."""
-    pairs: NDArray[np.int32]
-    """(m, 2): the rows of both bodies in the order of the solver."""
-    slot: NDArray[np.int32]
-    """(m,): the row of ``held``, −1 for pairs that had no contact in the latest step."""
+    keys: Keys  # (m,): the ids of both bodies as one number
+    by_key: Rows  # (m,): the places of the pairs in the order of their keys
+    pairs: NDArray[np.int32]  # (m, 2): the rows of both bodies in the order of the solver
+    slot: NDArray[np.int32]  # (m,): the row of ``held``, −1 for pairs that had no contact in the latest step
+    # (k, 13): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
+    # whether the bodies touched in the latest step, how fast they met in it, and rolling; of spheres nothing.
     held: NDArray[np.float32]
-    """(k, 13): impulses: of four points, friction in the world, twist; of spheres: normal, friction, rolling. Then
-    whether the bodies touched in the latest step, how fast they met in it, and rolling; of spheres nothing."""
-    marks: NDArray[np.uint32]
-    """(m, 5): see `FEATURES`."""
-    pose: NDArray[np.float64]
-    """(m, 22): where the bodies were when the manifold was found; not for spheres."""
+    marks: NDArray[np.uint32]  # (m, 5): see `FEATURES`
+    pose: NDArray[np.float64]  # (m, 22): where the bodies were when the manifold was found; not for spheres
+    # (m, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
+    # zeros for points that are not there; not for spheres
     arms: NDArray[np.float64]
-    """(m, 27): the normal, then x, y and z of the arms of A to four points, and those of B, in the axes of the world;
-    zeros for points that are not there; not for spheres."""
 
     @classmethod
     def of(cls, keys: Keys, by_key: Rows, pairs: NDArray[np.int32], is_round: bool, before: Self | None) -> Self:

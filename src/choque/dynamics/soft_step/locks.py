@@ -21,8 +21,7 @@ from choque.dynamics.response import turn_by
 from choque.dynamics.soft_step.bodies import LIGHTNESS, Columns, SolverBodies, limit, scaled_sum, through
 from choque.dynamics.soft_step.four import MOVED, SCALE, TURNED, V, W
 
-STIFF = 1e-4
-"""The root of how much of the inverse mass is left along what is locked."""
+STIFF = 1e-4  # the root of how much of the inverse mass is left along what is locked
 
 Flags = NDArray[np.bool_]
 

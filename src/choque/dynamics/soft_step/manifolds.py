@@ -48,19 +48,15 @@ from choque.dynamics.soft_step.spheres import rebound
 NORMAL_ARMS = 27
 """Numbers that are kept for a manifold: its normal, and for each point the arms from the centres of both bodies."""
 
-POSE = 22
-"""And the pose it was found in: the offset of the bodies, how far they may move, and the rotation of each."""
+POSE = 22  # and the pose it was found in: the offset of the bodies, how far they may move, and the rotation of each
 
 
 BLOWS = 8
 """Rounds of rebound of a manifold: after one, the first points have taken more than the others, and the body spins."""
 
 
-ROLLED = 10
-"""Place of the torque against rolling in what is held of a manifold."""
-
-_Spins: TypeAlias = tuple[Any, Any]
-"""The columns ``speed`` and ``frame`` of `SolverBodies`."""
+ROLLED = 10  # place of the torque against rolling in what is held of a manifold
+_Spins: TypeAlias = tuple[Any, Any]  # the columns ``speed`` and ``frame`` of `SolverBodies`
 
 
 class ManifoldRows(NamedTuple):
@@ -69,8 +65,7 @@ class ManifoldRows(NamedTuple):
     a: NDArray[np.int32]
     b: NDArray[np.int32]
     point_count: NDArray[np.int32]
-    row: NDArray[np.float32]
-    """(t, 112): see `rows`."""
+    row: NDArray[np.float32]  # (t, 112): see `rows`
 
 
 @helper

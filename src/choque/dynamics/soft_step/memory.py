@@ -33,11 +33,8 @@ from choque.narrow.manifolds.solids import BOX, HullFaces, kinds_of
 from choque.narrow.pair import MAX_POINTS
 from choque.narrow.shapes import PLANE, SPHERE, TILE
 
-PART_BODIES = 400
-"""Bodies of a part of the solver."""
-
-SORTED_FOR = 120
-"""Steps after which bodies are sorted along the Morton curve again, when the candidates next change."""
+PART_BODIES = 400  # bodies of a part of the solver
+SORTED_FOR = 120  # steps after which bodies are sorted along the Morton curve again, when the candidates next change
 
 
 class Memory:
@@ -71,8 +68,7 @@ class Memory:
         self.spheres, self.manifolds = Kept.of(*nothing, True, None), Kept.of(*nothing, False, None)
         self.rest = Rest(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3)))
         self.steps = self.sorted_at = 0
-        self.counts = (0, 0, 0)
-        """Contacts of spheres, manifolds, and bodies that are awake, after the latest step."""
+        self.counts = (0, 0, 0)  # contacts of spheres, manifolds, and bodies that are awake, after the latest step
         self.cuts: Rows = np.zeros(2, np.int64)
         self.starts: tuple[Rows, Rows] = (np.zeros(3, np.int64), np.zeros(3, np.int64))
         self.former: tuple[Kept, Kept] | None = None

@@ -20,8 +20,7 @@ from choque.narrow.manifolds.solids import HullFaces
 from choque.narrow.pieces import local_boxes, pieces_near, taken
 from choque.narrow.shapes import MESH
 
-FIRST = 1 << 31
-"""The number of the first triangle: ids of bodies are less."""
+FIRST = 1 << 31  # the number of the first triangle: ids of bodies are less
 
 NOTHING = np.empty(0, np.int64)
 
@@ -29,10 +28,8 @@ NOTHING = np.empty(0, np.int64)
 class Numbers(NamedTuple):
     """The numbers of triangles in keys of pairs: those of a mesh follow each other, and are never given again."""
 
-    ids: NDArray[np.int64]
-    """(b,): ids of meshes, ascending."""
-    start: NDArray[np.int64]
-    """(b + 1,): the first number of each; then that of the next mesh."""
+    ids: NDArray[np.int64]  # (b,): ids of meshes, ascending
+    start: NDArray[np.int64]  # (b + 1,): the first number of each; then that of the next mesh
 
     def ids_of(self, number: NDArray[Any]) -> NDArray[np.int64]:
         """Return the ids of bodies, and those of the meshes for triangles."""

@@ -14,22 +14,16 @@ from typing import NamedTuple, Self
 class Rates(NamedTuple):
     """Numbers of one step, as kernels take them."""
 
-    h: float
-    """The length of a sub-step [s]."""
+    h: float  # the length of a sub-step [s]
     inverse_h: float
-    rate: float
-    """Of two moving bodies: speed for each unit of overlap, times ``scale`` [1/s]."""
-    scale: float
-    """How much of a change of speed is demanded at once."""
-    keep: float
-    """How much of the impulse so far is given up."""
+    rate: float  # of two moving bodies: speed for each unit of overlap, times ``scale`` [1/s]
+    scale: float  # how much of a change of speed is demanded at once
+    keep: float  # how much of the impulse so far is given up
     static_rate: float
     static_scale: float
     static_keep: float
-    push: float
-    """The greatest speed at which overlapping bodies are pushed apart [unit/s]."""
-    threshold: float
-    """Contacts slower than this do not rebound [unit/s]."""
+    push: float  # the greatest speed at which overlapping bodies are pushed apart [unit/s]
+    threshold: float  # contacts slower than this do not rebound [unit/s]
 
     @classmethod
     def of(cls, dt: float, substeps: int, unit: float, hertz: float | None, damping: float) -> Self:
@@ -40,14 +34,9 @@ class Rates(NamedTuple):
         return cls(h, 1 / h, *soft, *hard, PUSH * unit, THRESHOLD * unit)
 
 
-HERTZ = 9.0
-"""The frequency of contacts for each sub-step of a step: 36 Hz with four [Hz]."""
-
-PUSH = 3.0
-"""Overlapping bodies part at no more than this speed [m/s]."""
-
-THRESHOLD = 1.0
-"""Contacts that meet more slowly than this do not rebound [m/s]."""
+HERTZ = 9.0  # the frequency of contacts for each sub-step of a step: 36 Hz with four [Hz]
+PUSH = 3.0  # overlapping bodies part at no more than this speed [m/s]
+THRESHOLD = 1.0  # contacts that meet more slowly than this do not rebound [m/s]
 
 
 def _softness(hertz: float, damping: float, h: float) -> tuple[float, float, float]:

@@ -33,29 +33,17 @@ from choque.narrow.manifolds.solids import TRIANGLE, HullFaces
 from choque.narrow.pair import MAX_POINTS, ContactArrays, Contacts
 from choque.narrow.shapes import CAPSULE, CONVEX, SPHERE
 
-NEAR = 0.01
-"""Half the distance at which contacts are made, for bodies that are not small [m]."""
-
-FAT = 0.05
-"""How far a body may move before candidates are searched again [m]."""
-
-RECYCLED = 0.05
-"""How far two bodies may move, relative to each other, before their manifold is found again [m]."""
-
-LIGHTEST, HEAVIEST = 1e-30, 1e30
-"""Limits of masses and moments of inertia."""
-
-CROWD = 1_000
-"""Bodies that may be in one place: each overlaps all others."""
-
-SHARED_PAIRS = 4_000
-"""Pairs, or contacts, from which threads share a pass over them."""
+NEAR = 0.01  # half the distance at which contacts are made, for bodies that are not small [m]
+FAT = 0.05  # how far a body may move before candidates are searched again [m]
+RECYCLED = 0.05  # how far two bodies may move, relative to each other, before their manifold is found again [m]
+LIGHTEST, HEAVIEST = 1e-30, 1e30  # limits of masses and moments of inertia
+CROWD = 1_000  # bodies that may be in one place: each overlaps all others
+SHARED_PAIRS = 4_000  # pairs, or contacts, from which threads share a pass over them
 
 
 _NO_ROWS = np.empty((0, manifold_rows.WIDTH), np.float32)
 
-_Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
-"""Slots and impulses after a step; see `Kept`."""
+_Held: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]  # slots and impulses after a step; see `Kept`
 
 
 class SoftStep(Response):

@@ -26,8 +26,7 @@ NORMAL, T1, T2, FA1, FB1, FA2, FB2, TA, TB = 60, 64, 68, 72, 76, 80, 84, 88, 92
 # Numbers: the inverse of the matrix of friction (3), friction so far, and the rest; the torque against rolling (3).
 INVERSE, SLIDE1, SLIDE2, TWIST, TWIST_MASS = 96, 99, 100, 101, 102
 MU, BOUNCE, PULL, DRIVE1, DRIVE2, ROLL, ROLL_LIMIT = 103, 104, 105, 106, 107, 108, 111
-WIDTH = 112
-"""A row of 448 bytes is seven cache lines."""
+WIDTH = 112  # a row of 448 bytes is seven cache lines
 
 FOUR = range(4)
 

@@ -19,8 +19,7 @@ from choque.dynamics.soft_step.four import MOVED, SCALE, Contact, Four, V, W
 NORMAL, EXTRA, GAP, MASS, IMPULSE, GREATEST = 0, 3, 4, 5, 6, 7
 SLIDE, SLIDE_MASS, ARM_A, ARM_B, MU = 8, 12, 13, 14, 15
 DRIVE, APPROACH, ROLL, ROLL_LIMIT, ROLL_MASS, SPIN_A, SPIN_B, BOUNCE, PULL = 16, 19, 20, 23, 24, 25, 26, 27, 28
-WIDTH = 32
-"""A row of 128 bytes is two cache lines."""
+WIDTH = 32  # a row of 128 bytes is two cache lines
 
 
 class _Sphere(Four):

@@ -57,8 +57,7 @@ from choque.dynamics.soft_step.sphere_rows import (
 from choque.narrow.manifolds.rounds import sphere_gap
 from choque.narrow.shapes import PLANE
 
-LIVE, SLEEPING = 1, 2
-"""A pair that is solved in a step, and one that is not looked at."""
+LIVE, SLEEPING = 1, 2  # a pair that is solved in a step, and one that is not looked at
 
 
 class SphereRows(NamedTuple):
@@ -66,8 +65,7 @@ class SphereRows(NamedTuple):
 
     a: NDArray[np.int32]
     b: NDArray[np.int32]
-    row: NDArray[np.float32]
-    """(t, 32): see `sphere_rows`."""
+    row: NDArray[np.float32]  # (t, 32): see `sphere_rows`
 
 
 @kernel

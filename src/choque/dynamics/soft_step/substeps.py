@@ -22,14 +22,12 @@ from choque.dynamics.soft_step.manifolds import ManifoldRows, bounce_manifolds, 
 from choque.dynamics.soft_step.rates import Rates
 from choque.dynamics.soft_step.spheres import SphereRows, bounce_spheres, relax_spheres, solve_spheres, warm_spheres
 
-WARM, SOLVE, RELAX, BOUNCE = range(4)
-"""Phases: warm start; solve with bias and move; relax with friction; rebound."""
+WARM, SOLVE, RELAX, BOUNCE = range(4)  # phases: warm start; solve with bias and move; relax with friction; rebound
 
 BOUNCES = 2
 """Passes of rebound: four points of a box share a blow, and after one pass the first ones have taken too little."""
 
-SHARED_FROM = 12_000
-"""Contacts of spheres, or a third as many manifolds, from which threads share the phases."""
+SHARED_FROM = 12_000  # contacts of spheres, or a third as many manifolds, from which threads share the phases
 
 
 class Problem(NamedTuple):
@@ -37,15 +35,12 @@ class Problem(NamedTuple):
 
     bodies: SolverBodies
     awake: NDArray[np.uint8]
-    cuts: Rows
-    """(p + 1,): the first body of each part."""
+    cuts: Rows  # (p + 1,): the first body of each part
     spheres: SphereRows
-    sphere_starts: Rows
-    """(p + 2,): the first contact of each part; the last part are contacts between parts."""
+    sphere_starts: Rows  # (p + 2,): the first contact of each part; the last part are contacts between parts
     manifolds: ManifoldRows
     manifold_starts: Rows
-    rebounds: bool
-    """Whether any body has a restitution."""
+    rebounds: bool  # whether any body has a restitution
 
 
 def solve(problem: Problem, rates: Rates, substeps: int, thread_count: int, hold: Callable[[], None]) -> None:

@@ -23,10 +23,8 @@ class Axes:
     """Axes that separated pairs of bodies in an earlier frame, or nearly did."""
 
     def __init__(self) -> None:
-        self.keys = np.empty(0, np.int64)
-        """(m,) pairs as one number each, ascending."""
-        self.axis = np.empty((0, 3))
-        """(m, 3)."""
+        self.keys = np.empty(0, np.int64)  # (m,) pairs as one number each, ascending
+        self.axis = np.empty((0, 3))  # (m, 3)
 
     def recall(self, pairs: Pairs) -> NDArray[np.float64]:
         """Return the axis of each pair (k, 2) as (k, 3), 0 where none is known."""

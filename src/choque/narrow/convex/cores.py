@@ -19,8 +19,7 @@ from choque.narrow.hulls import Hulls, Posed
 from choque.narrow.pair import PoseArrays
 from choque.narrow.shapes import CAPSULE, CONVEX, MESH, SPHERE, TILE, Shapes, Solids
 
-SCAN_LIMIT = 40
-"""Up to this many points a scan of all is faster than a climb along edges (benchmarks/narrow.py)."""
+SCAN_LIMIT = 40  # up to this many points a scan of all is faster than a climb along edges (benchmarks/narrow.py)
 
 
 class Cores(NamedTuple):
@@ -31,16 +30,14 @@ class Cores(NamedTuple):
     its arrays on, as each access to a member counts references, which is slower than the arithmetic around it.
     """
 
-    points: NDArray[np.float64]
-    """(P, 3) the points of all bodies, one body after the other."""
+    points: NDArray[np.float64]  # (P, 3) the points of all bodies, one body after the other
+    # (n, 3) the first row of each body's points, the row after its last, and where its neighbours start in ``graph``,
+    # -1 if they are not known
     spans: Rows
-    """(n, 3) the first row of each body's points, the row after its last, and where its neighbours start in
-    ``graph``, -1 if they are not known."""
-    place: NDArray[np.float64]
-    """(n, 4) position, radius."""
+    place: NDArray[np.float64]  # (n, 4) position, radius
+    # (G,) for each hull and each of its vertices, where in this array its neighbours start; one more such number for
+    # the end of the last; then the neighbours of all, numbered within their hull
     graph: Rows
-    """(G,) for each hull and each of its vertices, where in this array its neighbours start; one more such number
-    for the end of the last; then the neighbours of all, numbered within their hull."""
 
 
 POINT_COUNTS = np.array([1, 2, 4, 0, 0, 0], np.int64)

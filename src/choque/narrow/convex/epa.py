@@ -27,14 +27,9 @@ from choque.narrow.convex.gjk import Simplex, start_axis
 CONVERGED = 1e-11
 """Stop when the surface is at most this fraction of the size of the difference beyond the nearest face."""
 
-SEEN = 1e-12
-"""A face is visible from points up to this fraction of the size of the difference behind it."""
-
-NO_AREA = 1e-13
-"""A face has no normal if twice its area is below this fraction of the squared size of the difference."""
-
-COPLANAR = 1 - 1e-10
-"""Faces are in one plane if the cosine between their normals is above this."""
+SEEN = 1e-12  # a face is visible from points up to this fraction of the size of the difference behind it
+NO_AREA = 1e-13  # a face has no normal if twice its area is below this fraction of the squared size of the difference
+COPLANAR = 1 - 1e-10  # faces are in one plane if the cosine between their normals is above this
 
 TETRAHEDRON = ((0, 1, 2, 10, 14, 4), (0, 2, 3, 2, 13, 8), (0, 3, 1, 6, 12, 0), (1, 3, 2, 9, 5, 1))
 """The corners of the first four faces, and the twins of their edges."""
@@ -50,20 +45,13 @@ SOLVED, FULL, STUCK = range(3)
 class Polytope(NamedTuple):
     """A growing polytope of up to V corners and F = 2 V faces; a face at an infinite distance is unused."""
 
-    corners: NDArray[np.float64]
-    """(V, 3)."""
-    sources: Rows
-    """(V, 2) the rows of the points of both bodies whose difference each corner is."""
-    planes: NDArray[np.float64]
-    """(F, 4) unit normal outward, distance from the origin."""
-    faces: Rows
-    """(F, 8) corners, twins and mark; the last column is empty and lets a face fill a cache line."""
-    seen: Rows
-    """(F,) the faces visible from the newest corner."""
-    rim: Rows
-    """(3 F,) the half-edges of hidden faces around the visible ones, in order."""
-    waiting: Rows
-    """(3 F,) the half-edges across which the walk has still to go."""
+    corners: NDArray[np.float64]  # (V, 3)
+    sources: Rows  # (V, 2) the rows of the points of both bodies whose difference each corner is
+    planes: NDArray[np.float64]  # (F, 4) unit normal outward, distance from the origin
+    faces: Rows  # (F, 8) corners, twins and mark; the last column is empty and lets a face fill a cache line
+    seen: Rows  # (F,) the faces visible from the newest corner
+    rim: Rows  # (3 F,) the half-edges of hidden faces around the visible ones, in order
+    waiting: Rows  # (3 F,) the half-edges across which the walk has still to go
 
 
 def new_polytope(corner_count: int = 96) -> Polytope:

@@ -24,17 +24,10 @@ BEYOND, APART, MEETING, INSIDE = range(4)
 """Verdicts: a gap wider than the limit; a gap whose width is known; a simplex of fewer than four corners contains the
 origin; a tetrahedron contains it."""
 
-TOUCHING = 1e-13
-"""A distance below this fraction of that of the farthest corner of the simplex counts as 0."""
-
-CONVERGED = 1e-13
-"""Stop when the squared distance can decrease by at most this fraction."""
-
-ITERATION_LIMIT = 256
-"""Never reached by bodies of a few thousand vertices; it bounds the work if coordinates are NaN."""
-
-FLAT = 1e-26
-"""A tetrahedron is flat if its squared volume is below this fraction of the product of three squared edges."""
+TOUCHING = 1e-13  # a distance below this fraction of that of the farthest corner of the simplex counts as 0
+CONVERGED = 1e-13  # stop when the squared distance can decrease by at most this fraction
+ITERATION_LIMIT = 256  # never reached by bodies of a few thousand vertices; it bounds the work if coordinates are NaN
+FLAT = 1e-26  # a tetrahedron is flat if its squared volume is below this fraction of the product of three squared edges
 
 Nearest: TypeAlias = tuple[Vector, int]
 """The nearest point, and the corners that span the feature it lies on, as bits: a = 1, b = 2, c = 4, d = 8."""
@@ -43,10 +36,8 @@ Nearest: TypeAlias = tuple[Vector, int]
 class Simplex(NamedTuple):
     """The simplex that a query ends with."""
 
-    corners: NDArray[np.float64]
-    """(4, 3) points of the difference of the bodies."""
-    rows: Rows
-    """(4, 2) the rows of the points of both bodies whose difference each corner is."""
+    corners: NDArray[np.float64]  # (4, 3) points of the difference of the bodies
+    rows: Rows  # (4, 2) the rows of the points of both bodies whose difference each corner is
 
 
 @kernel

@@ -25,8 +25,7 @@ from choque.narrow.convex.gjk import APART, gjk_pair, new_simplex, start_axis, w
 from choque.narrow.convex.queries import Convex, as_query
 from choque.narrow.shapes import Shapes
 
-STEP_LIMIT = 512
-"""A few steps are usual; dozens if bodies rotate and slide along each other."""
+STEP_LIMIT = 512  # a few steps are usual; dozens if bodies rotate and slide along each other
 
 PARTED, MET, UNDECIDED = range(3)
 

@@ -51,26 +51,18 @@ SAFE_GAP = 1e-9
 class Probe(NamedTuple):
     """The results for k pairs."""
 
-    meets: NDArray[np.uint8]
-    """(k,) whether they intersect, touching included."""
-    depth: NDArray[np.float64]
-    """(k,) how deep they overlap; minus their distance where they do not."""
-    normal: NDArray[np.float64]
-    """(k, 3) unit vectors from the first body to the second."""
-    first: NDArray[np.float64]
-    """(k, 3) the point of the first body that is deepest in or nearest to the second."""
-    second: NDArray[np.float64]
-    """(k, 3) the same of the second body."""
-    iterations: Rows
-    """(k, 2) of GJK and of EPA."""
+    meets: NDArray[np.uint8]  # (k,) whether they intersect, touching included
+    depth: NDArray[np.float64]  # (k,) how deep they overlap; minus their distance where they do not
+    normal: NDArray[np.float64]  # (k, 3) unit vectors from the first body to the second
+    first: NDArray[np.float64]  # (k, 3) the point of the first body that is deepest in or nearest to the second
+    second: NDArray[np.float64]  # (k, 3) the same of the second body
+    iterations: Rows  # (k, 2) of GJK and of EPA
+    # (k, 3) the axis that separates the bodies, from the second to the first; 0 if they intersect
     axis: NDArray[np.float64]
-    """(k, 3) the axis that separates the bodies, from the second to the first; 0 if they intersect."""
-    overlaps: NDArray[np.uint8]
-    """(k,) whether they do more than touch; under CONTACT."""
+    overlaps: NDArray[np.uint8]  # (k,) whether they do more than touch; under CONTACT
+    # (k, 3) the middle of the region in which overlapping bodies face each other; under CONTACT
     middle: NDArray[np.float64]
-    """(k, 3) the middle of the region in which overlapping bodies face each other; under CONTACT."""
-    is_full: NDArray[np.uint8]
-    """(k,) whether EPA needs a larger polytope."""
+    is_full: NDArray[np.uint8]  # (k,) whether EPA needs a larger polytope
 
     @classmethod
     def empty(cls, count: int, make: Callable[..., Any] = np.zeros) -> Self:
@@ -131,16 +123,11 @@ def _separates(cores: Cores, one: Integer, other: Integer, axis: Floats, row: In
 class Block(NamedTuple):
     """The results of GJK for the pairs of a block."""
 
-    verdict: Rows
-    """(B,)."""
-    corner_count: Rows
-    """(B,) number of corners of the simplex."""
-    found: NDArray[np.float64]
-    """(B, 3) the final axis."""
-    corners: NDArray[np.float64]
-    """(B, 4, 3) the simplices."""
-    rows: Rows
-    """(B, 4, 2)."""
+    verdict: Rows  # (B,)
+    corner_count: Rows  # (B,) number of corners of the simplex
+    found: NDArray[np.float64]  # (B, 3) the final axis
+    corners: NDArray[np.float64]  # (B, 4, 3) the simplices
+    rows: Rows  # (B, 4, 2)
 
 
 @kernel
@@ -263,14 +250,12 @@ def _find_middles(cores: Cores, rows: Pairs, found: Probe, scratch: Floats, star
             store(found.middle, pair, middle_of_patch(cores, rows[pair, 0], rows[pair, 1], toward, between, scratch))
 
 
-MAX_PATCH = 64
-"""Maximum number of corners of a flat part; bodies with more keep the point that EPA found."""
+MAX_PATCH = 64  # maximum number of corners of a flat part; bodies with more keep the point that EPA found
 
 LEVEL = 1e-7
 """Points within this fraction of the distance to the deepest point, along the normal, count as equally deep."""
 
-PARALLEL = 1e-6
-"""Two edges are parallel if the sine of the angle between them is below this."""
+PARALLEL = 1e-6  # two edges are parallel if the sine of the angle between them is below this
 
 
 @helper

@@ -36,8 +36,7 @@ from choque.narrow.manifolds.triangles import may_push, side_of
 from choque.narrow.pair import ContactArrays
 from choque.narrow.shapes import CAPSULE, CONVEX, PLANE, SPHERE, TILE
 
-FACING = 0.999
-"""Cosine of the angle within which a normal counts as that of a face."""
+FACING = 0.999  # cosine of the angle within which a normal counts as that of a face
 
 
 @kernel

@@ -13,8 +13,7 @@ from choque.narrow.manifolds.solids import BOX, PosedSolids, Scratch, axis_of, c
 from choque.narrow.pair import ContactArrays, clamp
 from choque.narrow.shapes import CAPSULE, SPHERE, TILE
 
-ALIGNED = 0.996
-"""Cosine of the angle below which two capsules touch along a stretch, in two points: 5 degrees."""
+ALIGNED = 0.996  # cosine of the angle below which two capsules touch along a stretch, in two points: 5 degrees
 
 
 @kernel

@@ -20,31 +20,22 @@ BOX, TRIANGLE = KIND_COUNT, KIND_COUNT + 1
 Other kinds are those of `Kind`.
 """
 
-MAX_CORNERS = 60
-"""Corners of a face that take part in clipping, at most."""
+MAX_CORNERS = 60  # corners of a face that take part in clipping, at most
 
 
 class HullFaces(NamedTuple):
     """The vertices and faces of a library of hulls; a face is a convex polygon, counter-clockwise from outside."""
 
-    points: NDArray[np.float64]
-    """(V, 3) the vertices of all hulls."""
-    first: Rows
-    """(h + 1,) where the vertices of each hull start."""
-    normal: NDArray[np.float64]
-    """(F, 3) outward unit normals."""
-    face_first: Rows
-    """(h + 1,) where the faces of each hull start."""
-    corner_first: Rows
-    """(F + 1,) where the corners of each face start."""
-    corner: Rows
-    """(C,) rows of ``points``."""
-    extent: NDArray[np.float64]
-    """(h, 3) the greatest coordinate of a vertex along each local axis, without its sign."""
-    is_box: NDArray[np.bool_]
-    """(h,) whether a hull is a box around its centre, along its axes."""
+    points: NDArray[np.float64]  # (V, 3) the vertices of all hulls
+    first: Rows  # (h + 1,) where the vertices of each hull start
+    normal: NDArray[np.float64]  # (F, 3) outward unit normals
+    face_first: Rows  # (h + 1,) where the faces of each hull start
+    corner_first: Rows  # (F + 1,) where the corners of each face start
+    corner: Rows  # (C,) rows of ``points``
+    extent: NDArray[np.float64]  # (h, 3) the greatest coordinate of a vertex along each local axis, without its sign
+    is_box: NDArray[np.bool_]  # (h,) whether a hull is a box around its centre, along its axes
+    # (t, 3, 3) the normals of the neighbours of the last t hulls, which are triangles; see `with_triangles`
     rim: NDArray[np.float64]
-    """(t, 3, 3) the normals of the neighbours of the last t hulls, which are triangles; see `with_triangles`."""
 
     @classmethod
     def of(cls, hulls: Hulls | None) -> Self:
@@ -141,29 +132,21 @@ def _outline(triangles: NDArray[np.int64]) -> NDArray[np.int64]:
 class PosedSolids(NamedTuple):
     """Solids in their poses, one row for each, and how close two of them must be to have a manifold."""
 
-    kind: Any
-    """(n,) int8: a `Kind`, or `BOX`."""
-    hull: Any
-    """(n,) int32: the row of a hull, -1 for other kinds."""
-    pose: Any
-    """(n, 12): position, then the rotation matrix row by row."""
-    size: Any
-    """(n, 3): as in `Shapes`; of a box half its edges."""
-    near: Any
-    """(n,): two solids have a manifold where they are closer than the sum of these, or overlap."""
+    kind: Any  # (n,) int8: a `Kind`, or `BOX`
+    hull: Any  # (n,) int32: the row of a hull, -1 for other kinds
+    pose: Any  # (n, 12): position, then the rotation matrix row by row
+    size: Any  # (n, 3): as in `Shapes`; of a box half its edges
+    near: Any  # (n,): two solids have a manifold where they are closer than the sum of these, or overlap
 
 
 class Scratch(NamedTuple):
     """Working memory of one thread."""
 
-    work: NDArray[np.float64]
-    """(64,): small matrices."""
+    work: NDArray[np.float64]  # (64,): small matrices
+    # (2, 128, 3): polygons before and after clipping: two coordinates in a plane, and the height above it
     flat: NDArray[np.float64]
-    """(2, 128, 3): polygons before and after clipping: two coordinates in a plane, and the height above it."""
-    label: Rows
-    """(2, 128, 2): for each corner, the edge that follows it, and the feature that it is."""
-    sides: NDArray[np.float64]
-    """(64, 3): half-planes x·s₀ + y·s₁ ≤ s₂."""
+    label: Rows  # (2, 128, 2): for each corner, the edge that follows it, and the feature that it is
+    sides: NDArray[np.float64]  # (64, 3): half-planes x·s₀ + y·s₁ ≤ s₂
 
     @classmethod
     def new(cls) -> Self:

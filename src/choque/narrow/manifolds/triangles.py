@@ -23,8 +23,7 @@ from choque.narrow.shapes import SPHERE
 if TYPE_CHECKING:
     from choque.meshes import Mesh
 
-BEYOND = 1e-3
-"""Sine of the angle by which a direction may lie outside what an edge allows."""
+BEYOND = 1e-3  # sine of the angle by which a direction may lie outside what an edge allows
 
 
 def rims_of(mesh: Mesh) -> NDArray[np.float64]:

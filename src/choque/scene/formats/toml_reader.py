@@ -34,8 +34,7 @@ from choque.scene.body_scene import bodies as generate_bodies
 from choque.scene.columns import BOX, CAPSULE, GROUND, KIND_WORDS, SOLIDS, SPHERE, TILE, BodyColumns, first_fault, join
 from choque.scene.formats.toml_table import TomlLines, TomlTable
 
-VERSION = 1
-"""The version of the format that this reads and writes."""
+VERSION = 1  # the version of the format that this reads and writes
 
 VECTORS = ("velocity", "acceleration", "angles", "spin", "surface_velocity")
 VALUES = ("mass", "elasticity", "friction", "rolling", "linear_damping", "angular_damping", "group", "mask")

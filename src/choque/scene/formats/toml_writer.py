@@ -17,8 +17,7 @@ from choque.scene.columns import BOX, DEFAULTS, GROUND, KIND_WORDS, SOLIDS, Body
 from choque.scene.files import SceneFormat
 from choque.scene.formats.toml_reader import ATTRIBUTES, SIZES, VERSION, read_toml
 
-MAX_RUNS = 32
-"""If kinds change more often than this from row to row, each has one entry, with the ids of its bodies."""
+MAX_RUNS = 32  # if kinds change more often than this from row to row, each has one entry, with the ids of its bodies
 
 
 def write_toml(path: str | os.PathLike[str], scene: BodyScene) -> None:
