@@ -81,13 +81,16 @@ def described(record: dict[str, Any], cells: int) -> str:
     clock = "processor time" if record.get("clock") == "processor" else "wall clock"
     versions = ", ".join(f"{name} {machine[name]}" for name in ("choque", "numpy", "numba") if name in machine)
     options = (" --quick" if record["quick"] else "") + (" --clock processor" if clock == "processor time" else "")
+    fraction = record.get("fraction", 1.0)
+    options += f" --fraction {fraction:g}" if fraction < 1 else ""
+    count = f"{cells:,} cells" if fraction == 1 else f"{cells:,} cells, a balanced part of {record['whole']:,},"
     command = f"choque lab run {record['study']['name']}{options}{asked_for(record)}"
     threads = f"{record['threads']} thread{'s' if record['threads'] > 1 else ''}"
     times = f"up to {plan['maximum']} repetitions" if plan["maximum"] > 1 else "one repetition"
     repetitions = f"{times} of a cell within {plan['budget']:g} s"
     computer = f"{machine['processor']}, {machine['cores']} cores, {machine['memory [GiB]']} GiB, {machine['system']}"
     return (
-        f"`{command}`: {design}, {cells:,} cells in an order drawn with seed {record['seed']}, {threads}, {clock}, "
+        f"`{command}`: {design}, {count} in an order drawn with seed {record['seed']}, {threads}, {clock}, "
         f"{repetitions}; {computer}, {machine['python']}, {versions}; begun {record['started'][:10]}.\n"
     )
 

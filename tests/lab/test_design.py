@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,30 @@ def test_the_order_is_random_but_the_seed_decides_it(one: int, other: int) -> No
 
 def test_the_order_is_not_that_of_the_factors() -> None:
     assert Design(LEVELS).order() != Design(LEVELS).cells()
+
+
+@given(st.integers(0, 2**32), st.sampled_from([1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 3 / 4]))
+def test_a_fraction_keeps_settings_whole_and_gives_each_level_its_share(seed: int, fraction: float) -> None:
+    levels: dict[str, list[Level]] = {"scene": ["s", "t"], "n": [1, 2, 3, 4], "method": ["a", "b"], "seed": [0, 1, 2]}
+    taken = Design(levels, seed=seed, fraction=fraction, compares="method", instance=["seed"])
+    cells = taken.cells()
+    assert len(cells) == round(24 * fraction) * 2
+    assert len(taken.whole()) == 48
+    assert sorted(taken.order(), key=str) == sorted(cells, key=str)
+    settings = Counter(tuple(cell.parameters[name] for name in ("scene", "n", "seed")) for cell in cells)
+    assert set(settings.values()) == {2}
+    for name in ("scene", "n", "seed"):
+        counts = Counter(setting[("scene", "n", "seed").index(name)] for setting in settings)
+        assert all(abs(counts[level] - len(settings) / len(levels[name])) < 2 for level in levels[name])
+    combinations = Counter(setting[:2] for setting in settings)
+    assert max(combinations.values()) <= 3 * fraction + 1
+
+
+def test_a_larger_fraction_contains_a_smaller_one_and_the_seed_decides_which() -> None:
+    rows = [(n, seed) for n in range(20) for seed in range(5)]
+    assert design.balanced(rows, 50, seed=3)[:20] == design.balanced(rows, 20, seed=3)
+    assert design.balanced(rows, 20, seed=3) != design.balanced(rows, 20, seed=4)
+    assert sorted(design.balanced(rows, 100)) == list(range(100))
 
 
 def test_a_key_depends_on_parameters_and_code_and_on_nothing_else() -> None:

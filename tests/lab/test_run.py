@@ -195,6 +195,19 @@ def test_a_finished_run_is_not_measured_again(
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_a_fraction_is_kept_when_a_run_is_resumed(
+    ready_study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(ready_study, **SMALL, fraction=0.5, output=tmp_path / "part")
+    assert whole.record["whole"] == 4
+    assert whole.cells.values("method") == ["fast", "slow"]
+    assert len({*whole.cells.values("seed")}) == 1
+    assert "--fraction 0.5" in (whole.folder / "report.html").read_text(encoding="utf-8")
+    monkeypatch.setattr(execution, "run_cell", lambda *_: pytest.fail("a cell outside of the fraction was run"))
+    assert resume(whole.folder, study=ready_study).cells.values("cell") == whole.cells.values("cell")
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_other_code_makes_finished_cells_stale(
     finished: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +297,9 @@ def test_bad_input_is_refused_in_a_sentence(ready_study: str, finished: Result, 
         run(ready_study, threads=0, output=tmp_path / "run")
     with pytest.raises(InvalidInput, match="seed is -1; it must be a whole number of at least 0"):
         run(ready_study, seed=-1, output=tmp_path / "run")
+    for fraction in (0.0, 1.5, float("nan"), "half"):
+        with pytest.raises(InvalidInput, match=r"fraction is .*; it must be above 0 and at most 1"):
+            run(ready_study, fraction=fraction, output=tmp_path / "run")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="The study is None"):
         run(None)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"it must be a choque\.lab\.Plan"):

@@ -102,6 +102,9 @@ def run(
     peers: Annotated[bool, typer.Option("--peers", help="Add every other library that is installed.")] = False,
     threads: Annotated[int, typer.Option("--threads", metavar="N", help="How many each cell is pinned to.")] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Decides the order of the cells.")] = 0,
+    fraction: Annotated[
+        float, typer.Option("--fraction", metavar="SHARE", help="Measure a balanced part of the design.")
+    ] = 1.0,
     cluster: Cluster = None,
     side_by_side: Annotated[
         int, typer.Option("--side-by-side", metavar="K", help="Cells at once on a machine; more than 1 disturbs times.")
@@ -132,6 +135,7 @@ def run(
             peers=peers,
             threads=threads,
             seed=seed,
+            fraction=fraction,
             cluster=cluster,
             side_by_side=side_by_side,
             clock=clock,

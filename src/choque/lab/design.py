@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -105,10 +105,32 @@ class Design:
     salt: str = ""
     """Goes into every key: the study, its version and the code's."""
     seed: int = 0
-    """Decides the order of the cells."""
+    """Decides the order of the cells, and which settings a fraction takes."""
+    fraction: float = 1.0
+    """The share of the settings that is measured; see `balanced`."""
+    compares: str = ""
+    """The factor whose levels are measured at every setting that is taken, so that they can be compared there."""
+    instance: Sequence[str] = ()
+    """Factors that only distinguish instances, such as seeds."""
 
     def cells(self) -> list[Cell]:
-        """Return all cells, each once, in the order of the factors, which is that of tables."""
+        """Return the cells, each once, in the order of the factors, which is that of tables."""
+        cells = self.whole()
+        if self.fraction == 1:
+            return cells
+        factors = [name for name in self.levels if name != self.compares]
+        lasting = [name for name in factors if name not in self.instance]
+        settings: dict[tuple[Level, ...], list[Cell]] = {}
+        for cell in cells:
+            settings.setdefault(tuple(cell.parameters[name] for name in factors), []).append(cell)
+        # A setting without its instances counts as one more factor: where there are enough, each is taken.
+        rows = [(*setting, tuple(cells[0].parameters[name] for name in lasting)) for setting, cells in settings.items()]
+        taken = set(balanced(rows, max(1, round(self.fraction * len(rows))), self.seed))
+        keys = {cell.key for place, cells in enumerate(settings.values()) if place in taken for cell in cells}
+        return [cell for cell in cells if cell.key in keys]
+
+    def whole(self) -> list[Cell]:
+        """Return the cells of the whole design, in the order of the factors."""
         names = list(self.levels)
         factorial = [dict(zip(names, levels, strict=True)) for levels in product(*self.levels.values())]
         for parameters in self.listed:
@@ -125,7 +147,7 @@ class Design:
         return list(cells.values())
 
     def order(self) -> list[Cell]:
-        """Return all cells in a random order given by the seed, so that drift affects all levels alike."""
+        """Return the cells in a random order given by the seed, so that drift affects all levels alike."""
         cells = self.cells()
         return [cells[place] for place in np.random.default_rng(self.seed).permutation(len(cells))]
 
@@ -133,6 +155,36 @@ class Design:
         """Return the key of a cell: the same for the same parameters and code, in any order of the factors."""
         text = json.dumps([self.salt, sorted(parameters.items())], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def balanced(rows: Sequence[Sequence[Hashable]], count: int, seed: int = 0) -> list[int]:
+    """Return the places of ``count`` rows in which each value of each column has its share, as nearly as can be.
+
+    Rows are taken one by one: always one whose values are furthest behind their share of the rows taken so far, by the
+    sum over columns; the seed decides between equals. The first rows taken are the same for every count.
+    """
+    codes = np.array([_numbered(column) for column in zip(*rows, strict=True)]).T
+    totals = [np.bincount(column) for column in codes.T]
+    taken = [np.zeros(len(total)) for total in totals]
+    left = list(np.random.default_rng(seed).permutation(len(rows)))
+    found: list[int] = []
+    while len(found) < count:
+        share = (len(found) + 1) / len(rows)
+        behind = sum(
+            (share * total - have)[codes[left, place]]
+            for place, (total, have) in enumerate(zip(totals, taken, strict=True))
+        )
+        chosen = left.pop(int(np.argmax(np.round(behind, 9))))
+        for have, code in zip(taken, codes[chosen], strict=True):
+            have[code] += 1
+        found.append(int(chosen))
+    return found
+
+
+def _numbered(column: Iterable[Hashable]) -> list[int]:
+    """Return a number for each value of a column, the same for the same value."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in column]
 
 
 def _plain(level: Any) -> Level:

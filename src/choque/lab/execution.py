@@ -73,8 +73,10 @@ class Execution:
             plan=Plan(**record["plan"]),
             threads=record["threads"],
             seed=record["seed"],
+            fraction=record.get("fraction", 1.0),
         )
         self.cells = design.cells()
+        self.store.write_record(whole=len(design.whole()))
         self.seconds = dict(record.get("seconds", {}))
         try:
             if cluster is None:

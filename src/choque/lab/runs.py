@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from choque._core import check
 from choque._core.types import Progress
 from choque._core.version import __version__
 from choque.errors import InvalidInput, UnknownName, UnreadableFile, check_installed
@@ -36,6 +37,7 @@ def run(
     peers: bool = False,
     threads: int = 1,
     seed: int = 0,
+    fraction: float = 1.0,
     plan: Plan | None = None,
     cluster: str | None = None,
     side_by_side: int = 1,
@@ -61,7 +63,10 @@ def run(
     threads
         How many threads every cell is pinned to.
     seed
-        Decides the order of the cells.
+        Decides the order of the cells, and which ones a fraction takes.
+    fraction
+        The share of the design that is measured, above 0 and at most 1. Settings are taken so that each level of each
+        factor has its share, each setting with everything that the study compares.
     plan
         Repetitions and time limits; None for those of the study.
     cluster
@@ -83,6 +88,8 @@ def run(
         require_address(cluster)
     if not isinstance(plan, Plan | None):
         raise InvalidInput(f"plan is {plan!r}; it must be a choque.lab.Plan.")
+    if not check.is_number(fraction) or not 0 < fraction <= 1:
+        raise InvalidInput(f"fraction is {fraction!r}; it must be above 0 and at most 1, such as 0.25.")
     if clock not in CLOCKS:
         raise UnknownName("clock", clock, CLOCKS)
     _check_libraries(cluster)
@@ -100,6 +107,7 @@ def run(
         "threads": threads,
         "clock": clock,
         "seed": seed,
+        "fraction": float(fraction),
         "side_by_side": side_by_side,
         "choque": __version__,
         "code": code_version(),

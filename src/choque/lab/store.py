@@ -44,7 +44,15 @@ NEEDED: dict[str, type] = {
 }
 """Keys that the record of a run must have, and the types of their values."""
 
-OPTIONAL: dict[str, type] = {"stages": list, "seconds": dict, "machine": dict, "declaration": dict, "claims": list}
+OPTIONAL: dict[str, type] = {
+    "stages": list,
+    "seconds": dict,
+    "machine": dict,
+    "declaration": dict,
+    "claims": list,
+    "fraction": float,
+    "whole": int,
+}
 
 
 def _is_plan(plan: dict[str, Any]) -> bool:
@@ -59,6 +67,7 @@ INSIDE: dict[str, Callable[[Any], bool]] = {
     "plan": _is_plan,
     "seconds": lambda seconds: all(_is(each, int | float) for each in seconds.values()),
     "stages": lambda stages: all(isinstance(each, str) for each in stages),
+    "fraction": lambda fraction: 0 < fraction <= 1,
 }
 """Tests of the values in them."""
 

@@ -201,11 +201,12 @@ class Study:
         plan: Plan,
         threads: int = 1,
         seed: int = 0,
+        fraction: float = 1.0,
     ) -> Design:
         """Return the cells of a run; plan and threads are part of what is measured, and so of the keys."""
         salt = f"{self.name} {self.version} {code_version()} {sorted(plan.to_json().items())} {threads}"
         listed = list(self.listed(levels, quick)) if self.listed and with_listed else []
-        return Design(levels, listed, self.exclude, salt, seed)
+        return Design(levels, listed, self.exclude, salt, seed, fraction, self.compares, self.instance)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a worker, or a later session, needs to find the study again."""
